@@ -1,0 +1,58 @@
+# What a person can do here. Each target does what it says on a machine with python3, make and git.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+NAME ?= growth
+.DEFAULT_GOAL := help
+.PHONY: help setup up down demo test test-long lint format bench coverage crds requirements clean
+
+help: ## show this list
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.ready ## make .venv from the pinned requirements
+
+$(VENV)/.ready: requirements/dev.txt requirements/bootstrap.txt requirements/install.py pyproject.toml
+	@$(PYTHON) requirements/install.py --venv $(VENV)
+	@touch $@
+
+up: setup ## start a local cluster (NAME=growth) and print its KUBECONFIG
+	@$(BIN)/python -m kwok up --name $(NAME)
+
+down: setup ## remove the local cluster (NAME=growth) without a trace
+	@$(BIN)/python -m kwok down --name $(NAME)
+
+demo: setup ## see the product do its main job on a real control plane (KEEP=1 leaves it running)
+	@$(BIN)/python -m kwok demo $(if $(KEEP),--keep)
+
+lint: setup ## style, types, and who may import whom
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+format: setup ## let ruff write the code its way
+	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
+
+test: lint ## what CI runs: lint, and every test that is not long, with coverage
+	@$(BIN)/python -m kwok programs
+	@$(BIN)/coverage run -m pytest -m "not long"
+	@$(BIN)/coverage combine --quiet && $(BIN)/coverage report --format=total | sed 's/^/coverage: /;s/$$/ %/'
+
+test-long: setup ## every test, the long forms too
+	@$(BIN)/python -m pytest
+
+coverage: ## the lines that the last `make test` did not run
+	@$(BIN)/coverage report
+
+bench: setup ## what is claimed about speed and cost, measured here
+	@$(BIN)/python -m benchmarks
+
+crds: setup ## write manifests/crds and docs/reference/objects.md anew from the models
+	@$(BIN)/growth crds --output manifests/crds
+	@$(BIN)/python -m growth.api.reference > docs/reference/objects.md
+
+requirements: setup ## pin the newest versions that pyproject.toml allows
+	@PATH="$(CURDIR)/$(VENV)/.uv/bin:$$PATH" requirements/compile --upgrade
+
+clean: ## remove what was made here (the programs' cache stays)
+	@rm -rf $(VENV) dist build .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis

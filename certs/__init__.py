@@ -1,0 +1,1 @@
+"""Certificate authority, leaves, rotation, and injection into webhook configurations."""

@@ -1,0 +1,1 @@
+"""A real control plane on this machine: `python -m kwok up`."""

@@ -1,0 +1,1 @@
+"""From demand to machines, and from idle machines to none."""

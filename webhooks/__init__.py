@@ -1,0 +1,1 @@
+"""Admission of pods: their pool, its tolerations, and warnings."""
