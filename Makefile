@@ -48,7 +48,7 @@ bench: setup ## what is claimed about speed and cost, measured here
 	@$(BIN)/python -m benchmarks
 
 crds: setup ## write manifests/crds and docs/reference/objects.md anew from the models
-	@$(BIN)/growth crds --output manifests/crds
+	@$(BIN)/growth crds --folder manifests/crds
 	@$(BIN)/python -m growth.api.reference > docs/reference/objects.md
 
 requirements: setup ## pin the newest versions that pyproject.toml allows

@@ -1,3 +1,3 @@
-"""What the processes of growth share: objects, the API server, scheduling rules, service, commands."""
+"""What the processes share: objects, the API server, scheduling rules, service, commands."""
 
 __version__ = "0.1.0"

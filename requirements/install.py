@@ -27,7 +27,9 @@ def main() -> int:
     target = parser.parse_args().venv.absolute()
     if sys.version_info < MINIMUM_PYTHON:
         found = ".".join(map(str, sys.version_info[:3]))
-        return complain(f"Python {found} is too old; name a newer one: make setup PYTHON=python3.12")
+        return complain(
+            f"Python {found} is too old; name a newer one: make setup PYTHON=python3.12"
+        )
     try:
         install(target)
     except subprocess.CalledProcessError as failure:
