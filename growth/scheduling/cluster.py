@@ -1,0 +1,224 @@
+"""One immutable view of a cluster, for the rules that look beyond a single node.
+
+It is made from indexes that are kept up to date anyway, so making it costs a few references.
+What some rules need of all pods at once (who repels whom, how a workload is spread) is counted at
+the first question and remembered for as long as the snapshot lives: pods of one workload ask the
+same question again and again.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import msgspec
+
+from growth.scheduling.budgets import PodDisruptionBudget
+from growth.scheduling.node import Node
+from growth.scheduling.occupancy import EMPTY, Occupancy
+from growth.scheduling.pod import Pod
+from growth.scheduling.storage import (
+    CSIDriver,
+    CSINode,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
+)
+from growth.scheduling.workloads import DaemonSet, DeviceClass, Namespace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable
+
+_T = TypeVar("_T")
+
+Object = (
+    Node
+    | Pod
+    | Namespace
+    | PersistentVolumeClaim
+    | PersistentVolume
+    | StorageClass
+    | CSINode
+    | CSIDriver
+    | VolumeAttachment
+    | DaemonSet
+    | PodDisruptionBudget
+    | DeviceClass
+)
+
+
+class Placed(NamedTuple):
+    """A pod and the node that it is on."""
+
+    pod: Pod
+    node: Node
+
+
+class Cluster(msgspec.Struct, frozen=True, dict=True, kw_only=True):
+    """What the rules may look at. Pods of nodes that don't exist play no part, as in the scheduler.
+
+    The mappings are read only: whoever hands one in doesn't change it any more.
+    """
+
+    nodes: Mapping[str, Node] = {}
+    occupancies: Mapping[str, Occupancy] = {}
+    namespaces: Mapping[str, Namespace] = {}
+    claims: Mapping[tuple[str, str], PersistentVolumeClaim] = {}
+    volumes: Mapping[str, PersistentVolume] = {}
+    storage_classes: Mapping[str, StorageClass] = {}
+    csi_nodes: Mapping[str, CSINode] = {}
+    csi_drivers: Mapping[str, CSIDriver] = {}
+    attachments: Mapping[str, VolumeAttachment] = {}
+    device_classes: Mapping[str, DeviceClass] = {}
+    daemon_sets: Mapping[str, DaemonSet] = {}
+    budgets: Mapping[str, PodDisruptionBudget] = {}
+
+    def occupancy(self, node: str) -> Occupancy:
+        """What is on a node; nothing, if none of the pods is there."""
+        return self.occupancies.get(node, EMPTY)
+
+    def with_node(self, node: Node, *, pods: tuple[Pod, ...] = ()) -> Cluster:
+        """The cluster as it would be with one node more, or with this one changed."""
+        occupancies = {**self.occupancies, node.name: Occupancy(pods)}
+        return self._replace(nodes={**self.nodes, node.name: node}, occupancies=occupancies)
+
+    def with_pod(self, pod: Pod, *, node: str) -> Cluster:
+        """The cluster as it would be with this pod on a node."""
+        occupancies = {**self.occupancies, node: self.occupancy(node).having(pod)}
+        return self._replace(occupancies=occupancies)
+
+    def without_pod(self, pod: Pod) -> Cluster:
+        """The cluster as it would be without this pod; itself, if the pod is nowhere."""
+        held = self.occupancy(pod.place)
+        if all(each.metadata.uid != pod.metadata.uid for each in held.pods):
+            return self
+        return self._replace(occupancies={**self.occupancies, pod.place: held.lacking(pod)})
+
+    def _replace(self, **changed: Any) -> Cluster:
+        return msgspec.structs.replace(self, **changed)
+
+    def labels_of_namespace(self, name: str) -> Mapping[str, str]:
+        """None, if the namespace isn't known."""
+        namespace = self.namespaces.get(name)
+        return namespace.metadata.labels if namespace else {}
+
+    @cached_property
+    def placed_by_namespace(self) -> Mapping[str, tuple[Placed, ...]]:
+        """Every pod that is on a node, by its namespace."""
+        found: defaultdict[str, list[Placed]] = defaultdict(list)
+        for name, node in self.nodes.items():
+            for pod in self.occupancy(name).pods:
+                found[pod.metadata.namespace].append(Placed(pod, node))
+        return {namespace: tuple(placed) for namespace, placed in found.items()}
+
+    @cached_property
+    def repelling(self) -> tuple[Placed, ...]:
+        """The pods on nodes that don't want certain others near them."""
+        return tuple(
+            placed
+            for of_namespace in self.placed_by_namespace.values()
+            for placed in of_namespace
+            if placed.pod.anti_affinity_terms
+        )
+
+    @cached_property
+    def claim_users(self) -> Mapping[tuple[str, str], Pod]:
+        """A pod for each claim that is mounted by name."""
+        return {
+            (namespace, claim.name): placed.pod
+            for namespace, of_namespace in self.placed_by_namespace.items()
+            for placed in of_namespace
+            for claim in placed.pod.claims
+            if not claim.is_ephemeral
+        }
+
+    @cached_property
+    def attachments_by_node(self) -> Mapping[str, tuple[VolumeAttachment, ...]]:
+        """The attached volumes of each node."""
+        found: defaultdict[str, list[VolumeAttachment]] = defaultdict(list)
+        for attachment in self.attachments.values():
+            found[attachment.spec.node_name].append(attachment)
+        return {node: tuple(attachments) for node, attachments in found.items()}
+
+    @cached_property
+    def volumes_by_class(self) -> Mapping[str, tuple[PersistentVolume, ...]]:
+        """The volumes of each class, smallest first; names settle ties, so answers are stable."""
+        found: defaultdict[str, list[PersistentVolume]] = defaultdict(list)
+        for volume in sorted(self.volumes.values(), key=_by_size):
+            found[volume.storage_class].append(volume)
+        return {name: tuple(volumes) for name, volumes in found.items()}
+
+    @cached_property
+    def _memory(self) -> dict[Hashable, Any]:
+        return {}
+
+    def remembered(self, key: Hashable, count: Callable[[], _T]) -> _T:
+        """What `count` gives, counted once for each key and snapshot."""
+        memory = self._memory
+        if key not in memory:
+            memory[key] = count()
+        known: _T = memory[key]
+        return known
+
+
+def _by_size(volume: PersistentVolume) -> tuple[int, str]:
+    return volume.size, volume.metadata.name
+
+
+def cluster_of(objects: Iterable[Object]) -> Cluster:
+    """A snapshot of any mix of objects: files, tests, or a first list. Finished pods drop out."""
+    listed = tuple(objects)
+    return Cluster(
+        nodes=_named(listed, Node),
+        occupancies=_occupancies(each for each in listed if isinstance(each, Pod)),
+        namespaces=_named(listed, Namespace),
+        claims={
+            (each.metadata.namespace, each.metadata.name): each
+            for each in listed
+            if isinstance(each, PersistentVolumeClaim)
+        },
+        volumes=_named(listed, PersistentVolume),
+        storage_classes=_named(listed, StorageClass),
+        csi_nodes=_named(listed, CSINode),
+        csi_drivers=_named(listed, CSIDriver),
+        attachments=_named(listed, VolumeAttachment),
+        device_classes=_named(listed, DeviceClass),
+        daemon_sets=_named(listed, DaemonSet),
+        budgets=_named(listed, PodDisruptionBudget),
+    )
+
+
+_Kind = TypeVar(
+    "_Kind",
+    Node,
+    Namespace,
+    PersistentVolume,
+    StorageClass,
+    CSINode,
+    CSIDriver,
+    VolumeAttachment,
+    DeviceClass,
+    DaemonSet,
+    PodDisruptionBudget,
+)
+
+
+def _named(objects: tuple[Object, ...], kind: type[_Kind]) -> Mapping[str, _Kind]:
+    found = (each for each in objects if isinstance(each, kind))
+    return {_full_name(each): each for each in found}
+
+
+def _full_name(each: Object) -> str:
+    namespace = each.metadata.namespace
+    return f"{namespace}/{each.metadata.name}" if namespace else each.metadata.name
+
+
+def _occupancies(pods: Iterable[Pod]) -> Mapping[str, Occupancy]:
+    by_node: defaultdict[str, list[Pod]] = defaultdict(list)
+    for pod in pods:
+        if pod.place and not pod.is_finished:
+            by_node[pod.place].append(pod)
+    return {node: Occupancy(tuple(of_node)) for node, of_node in by_node.items()}

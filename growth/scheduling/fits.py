@@ -1,0 +1,116 @@
+"""Where a pod fits: the scheduler's filters, in its order, as one pure question.
+
+The scheduler asks first what holds for the pod on every node (gates, claims), then filters node by
+node and stops at the first objection; so the reason given here is the one that it would give.
+Nothing here scores, and nobody is pushed out: preemption is not part of the answer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from growth.scheduling import pod_affinity, ports, spread
+from growth.scheduling.resources import shortages
+from growth.scheduling.taints import UNSCHEDULABLE, untolerated
+from growth.scheduling.unsupported import unsupported
+from growth.scheduling.verdicts import FITS, Fits, Reason, Rejected, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from growth.scheduling.cluster import Cluster
+    from growth.scheduling.node import Node
+    from growth.scheduling.pod import Pod
+
+    Filter = Callable[[Pod, Node, Cluster], Rejected | None]
+
+
+def verdict(pod: Pod, node: Node, cluster: Cluster) -> Verdict:
+    """Whether the scheduler could bind the pod to the node in this cluster, or why not.
+
+    The node need not be one of the cluster's; a template is judged as an empty node that is not
+    counted as a domain yet (`Cluster.with_node` makes it one).
+    """
+    others = cluster.without_pod(pod)
+    return _gated(pod) or _rejection(pod, node, others) or FITS
+
+
+def feasible_nodes(pod: Pod, cluster: Cluster) -> list[Node]:
+    """The nodes of the cluster that the pod fits on, in the cluster's order."""
+    others = cluster.without_pod(pod)
+    if _gated(pod) is not None:
+        return []
+    return [node for node in others.nodes.values() if _rejection(pod, node, others) is None]
+
+
+def _rejection(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
+    for objection in _FILTERS:
+        rejected = objection(pod, node, cluster)
+        if rejected is not None:
+            return rejected
+    return None
+
+
+def _gated(pod: Pod) -> Rejected | None:
+    if not pod.spec.scheduling_gates:
+        return None
+    gates = ", ".join(gate.name for gate in pod.spec.scheduling_gates)
+    return Rejected(Reason.GATED, f"is held back until these gates are removed: {gates}")
+
+
+def _cordoned(pod: Pod, node: Node, _: Cluster) -> Rejected | None:
+    if not node.spec.unschedulable:
+        return None
+    if untolerated((UNSCHEDULABLE,), pod.spec.tolerations) is None:
+        return None
+    return Rejected(Reason.NODE_UNSCHEDULABLE, "the node is cordoned")
+
+
+def _other_node(pod: Pod, node: Node, _: Cluster) -> Rejected | None:
+    if pod.spec.node_name in {"", node.name}:
+        return None
+    return Rejected(Reason.OTHER_NODE, f"names the node {pod.spec.node_name}")
+
+
+def _tainted(pod: Pod, node: Node, _: Cluster) -> Rejected | None:
+    taint = untolerated(node.spec.taints, pod.spec.tolerations)
+    if taint is None:
+        return None
+    return Rejected(Reason.TAINT, f"doesn't tolerate the taint {taint.text}")
+
+
+def _unwanted(pod: Pod, node: Node, _: Cluster) -> Rejected | None:
+    if pod.wanted_nodes.matches(node.name, node.labels):
+        return None
+    return Rejected(Reason.NODE_AFFINITY, pod.wanted_nodes.unmet(node.labels))
+
+
+def _port_taken(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
+    if not pod.host_ports:
+        return None
+    port = ports.taken(pod.host_ports, cluster.occupancy(node.name).host_ports)
+    if port is None:
+        return None
+    return Rejected(Reason.HOST_PORT, f"takes the host port {port.text}, which is in use")
+
+
+def _too_large(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
+    taken = cluster.occupancy(node.name).requested
+    lacking = shortages(pod.requests, have=node.allocatable, taken=taken)
+    if not lacking:
+        return None
+    return Rejected(Reason.RESOURCES, "; ".join(shortage.text for shortage in lacking))
+
+
+_FILTERS: Final[tuple[Filter, ...]] = (
+    _cordoned,
+    _other_node,
+    _tainted,
+    _unwanted,
+    _port_taken,
+    _too_large,
+    spread.rejection,
+    pod_affinity.rejection,
+)
+
+__all__ = ["Fits", "Reason", "Rejected", "Verdict", "feasible_nodes", "unsupported", "verdict"]

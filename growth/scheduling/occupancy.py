@@ -1,0 +1,52 @@
+"""The pods of one node, and their sums.
+
+A value of its own for each node, so that a pod that comes or goes costs the sums of its node only
+and every other node's are shared between one snapshot of the cluster and the next.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.scheduling import resources
+from growth.scheduling.pod import Pod
+
+if TYPE_CHECKING:
+    from growth.scheduling.ports import HostPort
+    from growth.scheduling.resources import Resources
+
+
+class Occupancy(msgspec.Struct, frozen=True, dict=True):
+    """What is on a node. Finished pods hold nothing and are not kept."""
+
+    pods: tuple[Pod, ...] = ()
+
+    def having(self, pod: Pod) -> Occupancy:
+        """The same with this pod, in place of what was known of it before."""
+        others = self.lacking(pod).pods
+        return (
+            self
+            if pod.is_finished and others == self.pods
+            else Occupancy(others if pod.is_finished else (*others, pod))
+        )
+
+    def lacking(self, pod: Pod) -> Occupancy:
+        """The same without this pod."""
+        uid = pod.metadata.uid
+        return Occupancy(tuple(each for each in self.pods if each.metadata.uid != uid))
+
+    @cached_property
+    def requested(self) -> Resources:
+        """What is taken of the node."""
+        return resources.total(pod.requests for pod in self.pods)
+
+    @cached_property
+    def host_ports(self) -> frozenset[HostPort]:
+        """The ports that are taken on the node."""
+        return frozenset(port for pod in self.pods for port in pod.host_ports)
+
+
+EMPTY: Final = Occupancy()

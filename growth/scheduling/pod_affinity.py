@@ -1,0 +1,131 @@
+"""Affinity and anti-affinity between pods.
+
+Three questions, as the scheduler asks them: are the pods that this one must be near in the node's
+topology; are pods there that it must not be near; are pods there that must not have it near? The
+answers are sets of (label key, value) pairs, made once for each distinct wish and then looked up.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from growth.scheduling.verdicts import Reason, Rejected
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.scheduling.affinity_terms import Term
+    from growth.scheduling.cluster import Cluster, Placed
+    from growth.scheduling.node import Node
+    from growth.scheduling.pod import Pod
+
+Pairs = frozenset[tuple[str, str]]
+
+
+def rejection(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
+    """Why the pods of the cluster keep this one off the node, if they do."""
+    return (
+        _misses_company(pod, node, cluster)
+        or _avoids_company(pod, node, cluster)
+        or _is_repelled(pod, node, cluster)
+    )
+
+
+def _misses_company(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
+    terms = pod.affinity_terms
+    for term in terms:
+        if term.topology_key not in node.labels:
+            text = f"must be near other pods by {term.topology_key}, a label the node doesn't have"
+            return Rejected(Reason.POD_AFFINITY, text)
+    if not terms:
+        return None
+    company = cluster.remembered(("near", terms), lambda: _where_all_are_meant(terms, cluster))
+    missing = next((term for term in terms if _pair(term, node) not in company), None)
+    if missing is None:
+        return None
+    # The first of a group whose pods must be near each other has nobody to be near yet.
+    if not company and all(_means(term, pod, cluster) for term in terms):
+        return None
+    text = f"must be near other pods, and none of them is in {_place(missing, node)}"
+    return Rejected(Reason.POD_AFFINITY, text)
+
+
+def _avoids_company(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
+    terms = pod.anti_affinity_terms
+    if not terms:
+        return None
+    company = cluster.remembered(("away", terms), lambda: _where_any_is_meant(terms, cluster))
+    for term in terms:
+        if _pair(term, node) in company:
+            text = f"must not be near pods that are in {_place(term, node)}"
+            return Rejected(Reason.POD_ANTI_AFFINITY, text)
+    return None
+
+
+def _is_repelled(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
+    if not cluster.repelling:
+        return None
+    who = (pod.metadata.namespace, frozenset(pod.metadata.labels.items()))
+    repelled = cluster.remembered(("repelled", who), lambda: _where_repelled(pod, cluster))
+    for pair in repelled and node.labels.items():
+        if pair in repelled:
+            text = f"a pod in {pair[0]}={pair[1]} must not have it near"
+            return Rejected(Reason.REPELLED, text)
+    return None
+
+
+def _where_all_are_meant(terms: tuple[Term, ...], cluster: Cluster) -> Pairs:
+    return frozenset(
+        (term.topology_key, node.labels[term.topology_key])
+        for pod, node in _in_namespaces_of(terms[0], cluster)
+        if all(_means(term, pod, cluster) for term in terms)
+        for term in terms
+        if term.topology_key in node.labels
+    )
+
+
+def _where_any_is_meant(terms: tuple[Term, ...], cluster: Cluster) -> Pairs:
+    return frozenset(
+        (term.topology_key, node.labels[term.topology_key])
+        for term in terms
+        for pod, node in _in_namespaces_of(term, cluster)
+        if term.topology_key in node.labels and _means(term, pod, cluster)
+    )
+
+
+def _where_repelled(pod: Pod, cluster: Cluster) -> Pairs:
+    namespace = cluster.labels_of_namespace(pod.metadata.namespace)
+    return frozenset(
+        (term.topology_key, node.labels[term.topology_key])
+        for other, node in cluster.repelling
+        for term in other.anti_affinity_terms
+        if term.topology_key in node.labels and term.means(pod.metadata, namespace)
+    )
+
+
+def _in_namespaces_of(term: Term, cluster: Cluster) -> Iterator[Placed]:
+    for namespace, placed in cluster.placed_by_namespace.items():
+        if _speaks_of(term, namespace, cluster):
+            yield from placed
+
+
+def _speaks_of(term: Term, namespace: str, cluster: Cluster) -> bool:
+    """A selector with conditions finds only namespaces that exist, an empty one every pod."""
+    if namespace in term.namespaces or term.namespace_selector.is_everything:
+        return True
+    known = cluster.namespaces.get(namespace)
+    return known is not None and term.namespace_selector.matches(known.metadata.labels)
+
+
+def _means(term: Term, pod: Pod, cluster: Cluster) -> bool:
+    return term.selector.matches(pod.metadata.labels) and _speaks_of(
+        term, pod.metadata.namespace, cluster
+    )
+
+
+def _pair(term: Term, node: Node) -> tuple[str, str | None]:
+    return term.topology_key, node.labels.get(term.topology_key)
+
+
+def _place(term: Term, node: Node) -> str:
+    return f"{term.topology_key}={node.labels.get(term.topology_key)}"

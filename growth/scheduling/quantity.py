@@ -1,0 +1,61 @@
+"""Kubernetes quantities ("1500m", "2Gi", "1e3") as exact integers.
+
+A quantity is digits and a scale, so it is a fraction of two integers; no float touches it, and
+rounding happens once, upwards, as the scheduler rounds. The same few texts ("100m", "128Mi") come
+in every pod of a cluster, hence the memory of what was parsed.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+Amount = str | int | float
+"""A quantity as JSON or YAML bring it: the API server sends text, files also hold bare numbers."""
+
+_FORM = re.compile(
+    r"(?P<sign>[+-]?)(?P<whole>[0-9]*)(?:\.(?P<part>[0-9]*))?"
+    r"(?:(?P<suffix>[numkMGTPE]|[KMGTPE]i)|[eE](?P<exponent>[+-]?[0-9]+))?"
+)
+_DECIMAL = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+# Beyond it a text of eight characters would cost a number of megabytes; no resource is that large.
+_LARGEST_EXPONENT = 60
+
+
+def milli(amount: Amount) -> int:
+    """Thousandths, rounded up: the unit of CPU."""
+    return _parsed(str(amount), 1000)
+
+
+def units(amount: Amount) -> int:
+    """Whole units, rounded up: bytes, pods, devices."""
+    return _parsed(str(amount), 1)
+
+
+@functools.lru_cache(maxsize=4096)
+def _parsed(text: str, per_unit: int) -> int:
+    numerator, denominator = _fraction(text)
+    return -(-numerator * per_unit // denominator)
+
+
+def _fraction(text: str) -> tuple[int, int]:
+    form = _FORM.fullmatch(text)
+    digits = (form["whole"] + (form["part"] or "")) if form else ""
+    if form is None or not digits:
+        raise ValueError(
+            f"not a quantity: {text!r}; write a number with at most one suffix, as 500m, 2 or 1.5Gi"
+        )
+    number = int(form["sign"] + digits)
+    exponent = _decimal_exponent(text, form) - len(form["part"] or "")
+    binary = 1 << _BINARY.get(form["suffix"] or "", 0)
+    if exponent < 0:
+        return number * binary, 10**-exponent
+    return number * binary * 10**exponent, 1
+
+
+def _decimal_exponent(text: str, form: re.Match[str]) -> int:
+    exponent = int(form["exponent"] or 0)
+    if abs(exponent) > _LARGEST_EXPONENT:
+        raise ValueError(f"not a quantity: {text!r}; exponents go to {_LARGEST_EXPONENT}")
+    return exponent + _DECIMAL.get(form["suffix"] or "", 0)

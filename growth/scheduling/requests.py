@@ -1,0 +1,130 @@
+"""Effective requests: how much of a node one pod takes.
+
+Containers run side by side, init containers one after the other, sidecars from their start until
+the end; a pod may name a total of its own; the runtime may add overhead. While a pod is being
+resized in place, what it may grow to is kept free, unless the node has refused the resize.
+The order of the steps is the scheduler's; each resource is counted by itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from growth.scheduling import resources
+from growth.scheduling.resources import CPU, MEMORY, PODS, Resources
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from growth.scheduling.containers import Container, ContainerStatus
+    from growth.scheduling.pod import PodSpec, PodStatus
+    from growth.scheduling.quantity import Amount
+
+ONE_POD: Final = Resources({PODS: 1})
+
+
+def pending(spec: PodSpec) -> Resources:
+    """What a pod will take that has no node yet: its spec alone decides."""
+    containers = _containers_together(spec, requests_of=_specified)
+    return _with_overhead(_with_own_total(containers, spec, total=_own_total(spec)), spec)
+
+
+def bound(spec: PodSpec, status: PodStatus) -> Resources:
+    """What a pod takes where it runs: the most of what it asks for, was promised and was given."""
+    if not _may_be_resized(status):
+        return pending(spec)
+    is_refused = _resize_is_refused(status)
+    statuses = {
+        each.name: each
+        for each in (*status.container_statuses, *status.init_container_statuses)
+        if each.resources is not None
+    }
+
+    def requests_of(container: Container) -> Resources:
+        return _in_force(container, statuses.get(container.name), is_refused=is_refused)
+
+    total = _own_total_in_force(spec, status, is_refused=is_refused)
+    containers = _containers_together(spec, requests_of=requests_of)
+    return _with_overhead(_with_own_total(containers, spec, total=total), spec)
+
+
+def _containers_together(
+    spec: PodSpec, *, requests_of: Callable[[Container], Resources]
+) -> Resources:
+    """Containers and sidecars at once, or the widest moment of the start if that is wider."""
+    running = resources.total(requests_of(container) for container in spec.containers)
+    sidecars, widest = resources.NOTHING, resources.NOTHING
+    for container in spec.init_containers:
+        if container.is_sidecar:
+            sidecars += requests_of(container)
+            moment = sidecars
+        else:
+            # A status tells of an init container that ended: only sidecars can be resized.
+            moment = _specified(container) + sidecars
+        widest = resources.larger(widest, moment)
+    return resources.larger(running + sidecars, widest)
+
+
+def _specified(container: Container) -> Resources:
+    return _parsed(container.resources.requests) if container.resources else resources.NOTHING
+
+
+def _in_force(
+    container: Container, status: ContainerStatus | None, *, is_refused: bool
+) -> Resources:
+    wanted = _specified(container)
+    if status is None or status.resources is None:
+        return wanted
+    given = resources.larger(
+        _parsed(status.resources.requests), _parsed(status.allocated_resources)
+    )
+    return given if is_refused else resources.larger(wanted, given)
+
+
+def _own_total(spec: PodSpec) -> Resources:
+    return _parsed(spec.resources.requests) if spec.resources else resources.NOTHING
+
+
+def _own_total_in_force(spec: PodSpec, status: PodStatus, *, is_refused: bool) -> Resources:
+    wanted = _own_total(spec)
+    if status.resources is None:
+        return wanted
+    given = resources.larger(
+        _parsed(status.resources.requests), _parsed(status.allocated_resources)
+    )
+    return given if is_refused else resources.larger(wanted, given)
+
+
+def _with_own_total(containers: Resources, spec: PodSpec, *, total: Resources) -> Resources:
+    """A pod's own total replaces the sum of its containers, for the resources it may name."""
+    named = [name for name in _own_total(spec).amounts if _may_be_a_total(name)]
+    if not named:
+        return containers
+    return Resources(containers.amounts | {name: total[name] for name in named})
+
+
+def _may_be_a_total(name: str) -> bool:
+    return name in {CPU, MEMORY} or name.startswith("hugepages-")
+
+
+def _with_overhead(requests: Resources, spec: PodSpec) -> Resources:
+    # A pod takes one place, whatever it may say of the resource "pods" itself.
+    return Resources((requests + _parsed(spec.overhead)).amounts | ONE_POD.amounts)
+
+
+def _may_be_resized(status: PodStatus) -> bool:
+    if status.resources is not None:
+        return True
+    return any(
+        each.resources is not None
+        for each in (*status.container_statuses, *status.init_container_statuses)
+    )
+
+
+def _resize_is_refused(status: PodStatus) -> bool:
+    resize = next((each for each in status.conditions if each.type == "PodResizePending"), None)
+    return resize is not None and resize.reason == "Infeasible"
+
+
+def _parsed(amounts: Mapping[str, Amount]) -> Resources:
+    return resources.parse(amounts) if amounts else resources.NOTHING

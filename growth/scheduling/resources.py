@@ -1,0 +1,133 @@
+"""Vectors of resources: how much of what a pod wants, a node has, or is left.
+
+Any number of resources, each an integer: CPU in thousandths, everything else in whole units. What
+isn't named is zero, so the vectors of a pod that wants two GPUs and of a node that knows none
+compare without a special case.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from growth.scheduling.quantity import Amount, milli, units
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+CPU = "cpu"
+MEMORY = "memory"
+EPHEMERAL_STORAGE = "ephemeral-storage"
+PODS = "pods"
+
+_BINARY_STEPS = (("Ti", 40), ("Gi", 30), ("Mi", 20), ("Ki", 10))
+
+
+class Shortage(msgspec.Struct, frozen=True, gc=False):
+    """One resource of which there is too little."""
+
+    name: str
+    wanted: int
+    left: int
+
+    @property
+    def text(self) -> str:
+        """For people: needs 96Gi of memory, 28.9Gi are left."""
+        wanted, left = shown(self.name, self.wanted), shown(self.name, max(self.left, 0))
+        if self.name == PODS:
+            return f"takes {wanted} place for a pod, {left} are left"
+        return f"needs {wanted} of {self.name}, {left} are left"
+
+
+class Resources(msgspec.Struct, frozen=True, gc=False):
+    """An immutable vector; the arithmetic gives new ones."""
+
+    amounts: dict[str, int] = {}
+
+    @property
+    def key(self) -> frozenset[tuple[str, int]]:
+        """The same for equal vectors, and hashable."""
+        return frozenset(self.amounts.items())
+
+    def __getitem__(self, name: str) -> int:
+        return self.amounts.get(name, 0)
+
+    def __add__(self, other: Resources) -> Resources:
+        amounts = dict(self.amounts)
+        for name, amount in other.amounts.items():
+            amounts[name] = amounts.get(name, 0) + amount
+        return Resources(amounts)
+
+    def __sub__(self, other: Resources) -> Resources:
+        amounts = dict(self.amounts)
+        for name, amount in other.amounts.items():
+            amounts[name] = amounts.get(name, 0) - amount
+        return Resources(amounts)
+
+    def covers(self, wanted: Resources) -> bool:
+        """Whether all of `wanted` is there."""
+        left = self.amounts
+        return all(
+            amount <= 0 or amount <= left.get(name, 0) for name, amount in wanted.amounts.items()
+        )
+
+
+NOTHING = Resources()
+
+
+def shortages(wanted: Resources, *, have: Resources, taken: Resources) -> tuple[Shortage, ...]:
+    """What of `wanted` isn't left. Where nothing is wanted, less than nothing may be left."""
+    return tuple(
+        Shortage(name, amount, have[name] - taken[name])
+        for name, amount in wanted.amounts.items()
+        if 0 < amount > have[name] - taken[name]
+    )
+
+
+def parse(amounts: Mapping[str, Amount]) -> Resources:
+    """The vector of a resource list of the API."""
+    return Resources({name: parse_one(name, amount) for name, amount in amounts.items()})
+
+
+def parse_one(name: str, amount: Amount) -> int:
+    """One amount in its resource's own unit."""
+    try:
+        return milli(amount) if name == CPU else units(amount)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
+
+
+def total(vectors: Iterable[Resources]) -> Resources:
+    """The sum, added up in place: a node's pods are summed whenever one of them changes."""
+    amounts: dict[str, int] = {}
+    for vector in vectors:
+        for name, amount in vector.amounts.items():
+            amounts[name] = amounts.get(name, 0) + amount
+    return Resources(amounts)
+
+
+def larger(one: Resources, other: Resources) -> Resources:
+    """The larger of both for each resource by itself."""
+    amounts = dict(one.amounts)
+    for name, amount in other.amounts.items():
+        amounts[name] = max(amount, amounts.get(name, amount))
+    return Resources(amounts)
+
+
+def shown(name: str, amount: int) -> str:
+    """An amount as a person would write it: 1500m, 28.9Gi, 3."""
+    if name == CPU:
+        return f"{amount // 1000}" if amount % 1000 == 0 else f"{amount}m"
+    if name in {MEMORY, EPHEMERAL_STORAGE} or name.startswith("hugepages-"):
+        return _shown_bytes(amount)
+    return str(amount)
+
+
+def _shown_bytes(amount: int) -> str:
+    for suffix, bits in _BINARY_STEPS:
+        if abs(amount) >= 1 << bits:
+            tenths = (abs(amount) * 10) >> bits
+            sign = "-" if amount < 0 else ""
+            return f"{sign}{tenths // 10}{f'.{tenths % 10}' if tenths % 10 else ''}{suffix}"
+    return str(amount)

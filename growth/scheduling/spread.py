@@ -1,0 +1,98 @@
+"""Topology spread: a workload's pods must not crowd in one domain.
+
+A domain is a value of the constraint's label. Only nodes that carry the labels of all the pod's
+constraints make domains, and only those that the policies let count; a domain without pods counts
+as zero, which is why a node that nobody may use can hold a whole workload back.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from growth.scheduling.taints import untolerated
+from growth.scheduling.verdicts import Reason, Rejected
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from growth.scheduling.cluster import Cluster
+    from growth.scheduling.node import Node
+    from growth.scheduling.pod import Pod
+    from growth.scheduling.spread_constraints import SpreadConstraint
+
+
+def rejection(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
+    """Why the pod would be one too many in the node's domain, if it would."""
+    for constraint in pod.spread_constraints:
+        domain = node.labels.get(constraint.topology_key)
+        if domain is None:
+            text = f"is spread by {constraint.topology_key}, a label the node doesn't have"
+            return Rejected(Reason.TOPOLOGY_SPREAD, text)
+        counts = _counts(pod, constraint, cluster)
+        crowded = _crowd(pod, constraint, counts=counts, domain=domain)
+        if crowded is not None:
+            return crowded
+    return None
+
+
+def _crowd(
+    pod: Pod, constraint: SpreadConstraint, *, counts: Mapping[str, int], domain: str
+) -> Rejected | None:
+    has_enough_domains = len(counts) >= constraint.min_domains
+    least = min(counts.values()) if has_enough_domains else 0
+    is_counted = constraint.selector.matches(pod.metadata.labels)
+    there = counts.get(domain, 0) + is_counted
+    if there - least <= constraint.max_skew:
+        return None
+    return Rejected(
+        Reason.TOPOLOGY_SPREAD,
+        f"{constraint.topology_key}={domain} would have {there} of its like, {there - least} more "
+        f"than the emptiest domain; {constraint.max_skew} more is allowed",
+    )
+
+
+def _counts(pod: Pod, constraint: SpreadConstraint, cluster: Cluster) -> Mapping[str, int]:
+    """How many of the pod's like are in each domain."""
+    keys = tuple(each.topology_key for each in pod.spread_constraints)
+    question = (
+        "spread",
+        pod.metadata.namespace,
+        constraint,
+        keys,
+        pod.wanted_nodes if constraint.honors_affinity else None,
+        pod.spec.tolerations if constraint.honors_taints else None,
+    )
+    return cluster.remembered(question, lambda: _counted(pod, constraint, cluster))
+
+
+def _counted(pod: Pod, constraint: SpreadConstraint, cluster: Cluster) -> Mapping[str, int]:
+    key = constraint.topology_key
+    nodes = {
+        name: node
+        for name, node in cluster.nodes.items()
+        if _has_all_labels(pod, node) and _counts_as_domain(pod, constraint, node)
+    }
+    counts = {node.labels[key]: 0 for node in nodes.values()}
+    # An empty selector means every pod, yet the scheduler counts none for it.
+    if constraint.selector.is_everything:
+        return counts
+    for other, node in cluster.placed_by_namespace.get(pod.metadata.namespace, ()):
+        if node.name in nodes and _is_counted(other, constraint):
+            counts[node.labels[key]] += 1
+    return counts
+
+
+def _has_all_labels(pod: Pod, node: Node) -> bool:
+    return all(each.topology_key in node.labels for each in pod.spread_constraints)
+
+
+def _counts_as_domain(pod: Pod, constraint: SpreadConstraint, node: Node) -> bool:
+    if constraint.honors_affinity and not pod.wanted_nodes.matches(node.name, node.labels):
+        return False
+    if not constraint.honors_taints:
+        return True
+    return untolerated(node.spec.taints, pod.spec.tolerations) is None
+
+
+def _is_counted(other: Pod, constraint: SpreadConstraint) -> bool:
+    return not other.is_terminating and constraint.selector.matches(other.metadata.labels)

@@ -1,0 +1,295 @@
+"""Claims, volumes, their classes, and what the drivers say of a node."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Final
+
+import msgspec
+
+from growth.scheduling import resources
+from growth.scheduling.metadata import Metadata
+from growth.scheduling.node_affinity import NodeSelector
+from growth.scheduling.quantity import Amount
+from growth.scheduling.selectors import LabelSelector
+
+STORAGE: Final = "storage"
+SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
+BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
+BETA_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
+NO_PROVISIONER: Final = "kubernetes.io/no-provisioner"
+WAIT_FOR_FIRST_CONSUMER: Final = "WaitForFirstConsumer"
+FILESYSTEM: Final = "Filesystem"
+MIGRATED_PROVISIONERS: Final = frozenset(
+    {
+        "kubernetes.io/aws-ebs",
+        "kubernetes.io/azure-disk",
+        "kubernetes.io/azure-file",
+        "kubernetes.io/cinder",
+        "kubernetes.io/gce-pd",
+        "kubernetes.io/portworx-volume",
+        "kubernetes.io/vsphere-volume",
+    }
+)
+
+
+class StorageRequests(msgspec.Struct, frozen=True, gc=False):
+    """How much storage a claim asks for."""
+
+    requests: dict[str, Amount] = {}
+
+
+class ClaimSpec(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """What a claim asks for, and the volume it got."""
+
+    access_modes: tuple[str, ...] = ()
+    resources: StorageRequests = StorageRequests()
+    selector: LabelSelector | None = None
+    storage_class_name: str | None = None
+    volume_attributes_class_name: str | None = None
+    volume_mode: str | None = None
+    volume_name: str = ""
+
+
+class ClaimStatus(msgspec.Struct, frozen=True, gc=False):
+    """Pending, Bound or Lost."""
+
+    phase: str = ""
+
+
+class PersistentVolumeClaim(msgspec.Struct, frozen=True, dict=True):
+    """A wish for storage; it lives in a namespace, its volume doesn't."""
+
+    metadata: Metadata = Metadata()
+    spec: ClaimSpec = ClaimSpec()
+    status: ClaimStatus = ClaimStatus()
+
+    @property
+    def storage_class(self) -> str:
+        """The class's name; the annotation is older and wins."""
+        return self.metadata.annotations.get(BETA_CLASS, self.spec.storage_class_name or "")
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether the binding is finished on both sides."""
+        return bool(self.spec.volume_name) and BIND_COMPLETED in self.metadata.annotations
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes asked for."""
+        return resources.parse_one(STORAGE, self.spec.resources.requests.get(STORAGE, 0))
+
+
+class ClaimReference(msgspec.Struct, frozen=True, gc=False):
+    """The claim that a volume belongs to."""
+
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+
+    def is_to(self, claim: PersistentVolumeClaim) -> bool:
+        """Whether it is this claim; a volume reserved by hand carries no uid yet."""
+        there = (self.namespace, self.name)
+        is_same = there == (claim.metadata.namespace, claim.metadata.name)
+        return is_same and self.uid in {"", claim.metadata.uid}
+
+
+class VolumeNodeAffinity(msgspec.Struct, frozen=True, gc=False):
+    """From where a volume can be reached."""
+
+    required: NodeSelector | None = None
+
+
+class CSISource(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """A volume that a driver serves."""
+
+    driver: str = ""
+    volume_handle: str = ""
+
+
+class Presence(msgspec.Struct, frozen=True, gc=False):
+    """That a field is there; what is in it doesn't matter."""
+
+
+class VolumeSpec(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """What a volume is. The clouds' own in-tree kinds are only noticed."""
+
+    capacity: dict[str, Amount] = {}
+    access_modes: tuple[str, ...] = ()
+    claim_ref: ClaimReference | None = None
+    node_affinity: VolumeNodeAffinity | None = None
+    storage_class_name: str = ""
+    volume_attributes_class_name: str | None = None
+    volume_mode: str | None = None
+    csi: CSISource | None = None
+    aws_elastic_block_store: Presence | None = None
+    azure_disk: Presence | None = None
+    azure_file: Presence | None = None
+    cinder: Presence | None = None
+    gce_persistent_disk: Presence | None = None
+    portworx_volume: Presence | None = None
+    vsphere_volume: Presence | None = None
+
+    @property
+    def migrated_kind(self) -> str | None:
+        """The in-tree kind that a driver has taken over, whose rules are not known here."""
+        kinds = {
+            "awsElasticBlockStore": self.aws_elastic_block_store,
+            "azureDisk": self.azure_disk,
+            "azureFile": self.azure_file,
+            "cinder": self.cinder,
+            "gcePersistentDisk": self.gce_persistent_disk,
+            "portworxVolume": self.portworx_volume,
+            "vsphereVolume": self.vsphere_volume,
+        }
+        return next((kind for kind, source in kinds.items() if source is not None), None)
+
+
+class VolumeStatus(msgspec.Struct, frozen=True, gc=False):
+    """Available, Bound, Released or Failed."""
+
+    phase: str = ""
+
+
+class PersistentVolume(msgspec.Struct, frozen=True, dict=True):
+    """A piece of storage."""
+
+    metadata: Metadata = Metadata()
+    spec: VolumeSpec = VolumeSpec()
+    status: VolumeStatus = VolumeStatus()
+
+    @property
+    def storage_class(self) -> str:
+        """The class's name; the annotation is older and wins."""
+        return self.metadata.annotations.get(BETA_CLASS, self.spec.storage_class_name)
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes there are."""
+        return resources.parse_one(STORAGE, self.spec.capacity.get(STORAGE, 0))
+
+    def is_reachable_from(self, labels: dict[str, str]) -> bool:
+        """Whether a node with these labels can mount it."""
+        affinity = self.spec.node_affinity
+        if affinity is None or affinity.required is None:
+            return True
+        return affinity.required.matches("", labels)
+
+
+class TopologyRequirement(msgspec.Struct, frozen=True, gc=False):
+    """A label and the values it may have."""
+
+    key: str
+    values: tuple[str, ...] = ()
+
+
+class TopologyTerm(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """Labels that must hold together."""
+
+    match_label_expressions: tuple[TopologyRequirement, ...] | None = None
+
+    def matches(self, labels: dict[str, str]) -> bool:
+        """Whether a node with these labels is meant; a term without labels means none."""
+        expressions = self.match_label_expressions or ()
+        return bool(expressions) and all(
+            labels.get(each.key) in each.values for each in expressions
+        )
+
+
+class StorageClass(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """How and where volumes of a class are made."""
+
+    metadata: Metadata = Metadata()
+    provisioner: str = ""
+    volume_binding_mode: str = "Immediate"
+    allowed_topologies: tuple[TopologyTerm, ...] | None = None
+
+    @property
+    def waits_for_consumer(self) -> bool:
+        """Whether the volume is made where the first pod goes."""
+        return self.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
+
+    @property
+    def can_provision(self) -> bool:
+        """Whether new volumes are made on demand."""
+        return self.provisioner not in {"", NO_PROVISIONER}
+
+    def allows(self, labels: dict[str, str]) -> bool:
+        """Whether a volume can be made for a node with these labels."""
+        terms = self.allowed_topologies or ()
+        return not terms or any(term.matches(labels) for term in terms)
+
+
+class DriverCapacity(msgspec.Struct, frozen=True, gc=False):
+    """How many volumes of a driver a node can hold; nothing said = no limit."""
+
+    count: int | None = None
+
+
+class NodeDriver(msgspec.Struct, frozen=True, gc=False):
+    """A driver that has registered on a node."""
+
+    name: str
+    allocatable: DriverCapacity | None = None
+
+
+class CSINodeSpec(msgspec.Struct, frozen=True, gc=False):
+    """The drivers of a node."""
+
+    drivers: tuple[NodeDriver, ...] | None = None
+
+
+class CSINode(msgspec.Struct, frozen=True, gc=False):
+    """What drivers say of the node of the same name."""
+
+    metadata: Metadata = Metadata()
+    spec: CSINodeSpec = CSINodeSpec()
+
+    @property
+    def drivers(self) -> tuple[NodeDriver, ...]:
+        """Those that have registered."""
+        return self.spec.drivers or ()
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """How many volumes each driver can attach, for those that say so."""
+        return {
+            each.name: each.allocatable.count
+            for each in self.drivers
+            if each.allocatable is not None and each.allocatable.count is not None
+        }
+
+
+class CSIDriverSpec(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """What a driver wants the scheduler to regard."""
+
+    storage_capacity: bool | None = None
+    prevent_pod_scheduling_if_missing: bool | None = None
+
+
+class CSIDriver(msgspec.Struct, frozen=True, gc=False):
+    """A driver of the cluster."""
+
+    metadata: Metadata = Metadata()
+    spec: CSIDriverSpec = CSIDriverSpec()
+
+
+class AttachmentSource(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """The volume that is attached."""
+
+    persistent_volume_name: str | None = None
+
+
+class AttachmentSpec(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """Which volume is attached to which node by which driver."""
+
+    attacher: str = ""
+    node_name: str = ""
+    source: AttachmentSource = AttachmentSource()
+
+
+class VolumeAttachment(msgspec.Struct, frozen=True, gc=False):
+    """A volume that is attached to a node, with or without a pod that uses it."""
+
+    metadata: Metadata = Metadata()
+    spec: AttachmentSpec = AttachmentSpec()

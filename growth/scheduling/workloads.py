@@ -1,0 +1,82 @@
+"""Who makes pods, and what surrounds them: owners, namespaces, device classes."""
+
+from __future__ import annotations
+
+import msgspec
+
+from growth.scheduling.metadata import Metadata
+from growth.scheduling.pod import PodSpec
+from growth.scheduling.selectors import LabelSelector
+
+
+class PodTemplate(msgspec.Struct, frozen=True, gc=False):
+    """What each pod of an owner looks like."""
+
+    metadata: Metadata = Metadata()
+    spec: PodSpec = PodSpec()
+
+
+class DaemonSetSpec(msgspec.Struct, frozen=True, gc=False):
+    """One pod for each node that suits."""
+
+    template: PodTemplate = PodTemplate()
+
+
+class DaemonSet(msgspec.Struct, frozen=True, gc=False):
+    """An owner that follows the nodes."""
+
+    metadata: Metadata = Metadata()
+    spec: DaemonSetSpec = DaemonSetSpec()
+
+
+class WorkloadSpec(msgspec.Struct, frozen=True, gc=False):
+    """How many pods are wanted, and which are counted. Absent = one."""
+
+    replicas: int | None = None
+    selector: LabelSelector | None = None
+
+    @property
+    def wanted(self) -> int:
+        """The number, with Kubernetes' default."""
+        return 1 if self.replicas is None else self.replicas
+
+
+class Workload(msgspec.Struct, frozen=True, gc=False):
+    """A Deployment, ReplicaSet or StatefulSet: owners with a number of replicas."""
+
+    metadata: Metadata = Metadata()
+    spec: WorkloadSpec = WorkloadSpec()
+
+
+class JobSpec(msgspec.Struct, frozen=True, gc=False):
+    """How many pods run at once."""
+
+    parallelism: int | None = None
+    completions: int | None = None
+    suspend: bool | None = None
+
+
+class Job(msgspec.Struct, frozen=True, gc=False):
+    """An owner whose pods end."""
+
+    metadata: Metadata = Metadata()
+    spec: JobSpec = JobSpec()
+
+
+class Namespace(msgspec.Struct, frozen=True, gc=False):
+    """A namespace; its labels can be selected by affinity terms."""
+
+    metadata: Metadata = Metadata()
+
+
+class DeviceClassSpec(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """An extended resource that the class serves, if it does."""
+
+    extended_resource_name: str | None = None
+
+
+class DeviceClass(msgspec.Struct, frozen=True, gc=False):
+    """A class of devices that are given out by claims."""
+
+    metadata: Metadata = Metadata()
+    spec: DeviceClassSpec = DeviceClassSpec()
