@@ -9,7 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from growth.scheduling import pod_affinity, ports, spread
+from growth.scheduling import (
+    attach_limits,
+    claims,
+    pod_affinity,
+    ports,
+    spread,
+    volume_binding,
+    volume_conflicts,
+    volume_zones,
+)
 from growth.scheduling.resources import shortages
 from growth.scheduling.taints import UNSCHEDULABLE, untolerated
 from growth.scheduling.unsupported import unsupported
@@ -32,13 +41,13 @@ def verdict(pod: Pod, node: Node, cluster: Cluster) -> Verdict:
     counted as a domain yet (`Cluster.with_node` makes it one).
     """
     others = cluster.without_pod(pod)
-    return _gated(pod) or _rejection(pod, node, others) or FITS
+    return _nowhere(pod, others) or _rejection(pod, node, others) or FITS
 
 
 def feasible_nodes(pod: Pod, cluster: Cluster) -> list[Node]:
     """The nodes of the cluster that the pod fits on, in the cluster's order."""
     others = cluster.without_pod(pod)
-    if _gated(pod) is not None:
+    if _nowhere(pod, others) is not None:
         return []
     return [node for node in others.nodes.values() if _rejection(pod, node, others) is None]
 
@@ -49,6 +58,10 @@ def _rejection(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
         if rejected is not None:
             return rejected
     return None
+
+
+def _nowhere(pod: Pod, cluster: Cluster) -> Rejected | None:
+    return _gated(pod) or claims.rejection(pod, cluster)
 
 
 def _gated(pod: Pod) -> Rejected | None:
@@ -109,6 +122,10 @@ _FILTERS: Final[tuple[Filter, ...]] = (
     _unwanted,
     _port_taken,
     _too_large,
+    volume_conflicts.rejection,
+    attach_limits.rejection,
+    volume_binding.rejection,
+    volume_zones.rejection,
     spread.rejection,
     pod_affinity.rejection,
 )

@@ -131,15 +131,18 @@ class Pod(msgspec.Struct, frozen=True, dict=True):
         return self.metadata.deletion_timestamp is not None
 
     @property
-    def is_mirror(self) -> bool:
-        """Whether it only shows a static pod of a kubelet."""
-        return MIRROR_ANNOTATION in self.metadata.annotations
+    def is_static(self) -> bool:
+        """Whether it is a kubelet's own pod, which the API server only mirrors."""
+        return MIRROR_ANNOTATION in self.metadata.annotations or self._is_controlled_by("Node")
 
     @property
     def is_of_daemon_set(self) -> bool:
         """Whether a DaemonSet controls it."""
+        return self._is_controlled_by("DaemonSet")
+
+    def _is_controlled_by(self, kind: str) -> bool:
         controller = self.metadata.controller
-        return controller is not None and controller.kind == "DaemonSet"
+        return controller is not None and controller.kind == kind
 
     @cached_property
     def requests(self) -> Resources:

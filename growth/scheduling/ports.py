@@ -12,11 +12,12 @@ if TYPE_CHECKING:
 _EVERY_ADDRESS: Final = "0.0.0.0"  # noqa: S104 - compared, never bound
 
 
-class ContainerPort(msgspec.Struct, frozen=True, gc=False, rename={"host_ip": "hostIP"}):
+class ContainerPort(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """A port of a container; only one with a host port concerns the node."""
 
-    host_port: int = msgspec.field(default=0, name="hostPort")
-    host_ip: str = ""
+    container_port: int = 0
+    host_port: int = 0
+    host_ip: str = msgspec.field(default="", name="hostIP")
     protocol: str = "TCP"
 
 

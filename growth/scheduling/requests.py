@@ -14,19 +14,18 @@ from growth.scheduling import resources
 from growth.scheduling.resources import CPU, MEMORY, PODS, Resources
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from growth.scheduling.containers import Container, ContainerStatus
     from growth.scheduling.pod import PodSpec, PodStatus
-    from growth.scheduling.quantity import Amount
 
 ONE_POD: Final = Resources({PODS: 1})
 
 
 def pending(spec: PodSpec) -> Resources:
     """What a pod will take that has no node yet: its spec alone decides."""
-    containers = _containers_together(spec, requests_of=_specified)
-    return _with_overhead(_with_own_total(containers, spec, total=_own_total(spec)), spec)
+    total = _own_total(spec)
+    return _with_overhead(_with_own_total(of_containers(spec), spec, total=total), spec)
 
 
 def bound(spec: PodSpec, status: PodStatus) -> Resources:
@@ -48,6 +47,11 @@ def bound(spec: PodSpec, status: PodStatus) -> Resources:
     return _with_overhead(_with_own_total(containers, spec, total=total), spec)
 
 
+def of_containers(spec: PodSpec) -> Resources:
+    """What the containers ask for together, before the pod's own total and overhead."""
+    return _containers_together(spec, requests_of=_specified)
+
+
 def _containers_together(
     spec: PodSpec, *, requests_of: Callable[[Container], Resources]
 ) -> Resources:
@@ -66,7 +70,9 @@ def _containers_together(
 
 
 def _specified(container: Container) -> Resources:
-    return _parsed(container.resources.requests) if container.resources else resources.NOTHING
+    return (
+        resources.parse(container.resources.requests) if container.resources else resources.NOTHING
+    )
 
 
 def _in_force(
@@ -76,13 +82,13 @@ def _in_force(
     if status is None or status.resources is None:
         return wanted
     given = resources.larger(
-        _parsed(status.resources.requests), _parsed(status.allocated_resources)
+        resources.parse(status.resources.requests), resources.parse(status.allocated_resources)
     )
     return given if is_refused else resources.larger(wanted, given)
 
 
 def _own_total(spec: PodSpec) -> Resources:
-    return _parsed(spec.resources.requests) if spec.resources else resources.NOTHING
+    return resources.parse(spec.resources.requests) if spec.resources else resources.NOTHING
 
 
 def _own_total_in_force(spec: PodSpec, status: PodStatus, *, is_refused: bool) -> Resources:
@@ -90,7 +96,7 @@ def _own_total_in_force(spec: PodSpec, status: PodStatus, *, is_refused: bool) -
     if status.resources is None:
         return wanted
     given = resources.larger(
-        _parsed(status.resources.requests), _parsed(status.allocated_resources)
+        resources.parse(status.resources.requests), resources.parse(status.allocated_resources)
     )
     return given if is_refused else resources.larger(wanted, given)
 
@@ -109,7 +115,7 @@ def _may_be_a_total(name: str) -> bool:
 
 def _with_overhead(requests: Resources, spec: PodSpec) -> Resources:
     # A pod takes one place, whatever it may say of the resource "pods" itself.
-    return Resources((requests + _parsed(spec.overhead)).amounts | ONE_POD.amounts)
+    return Resources((requests + resources.parse(spec.overhead)).amounts | ONE_POD.amounts)
 
 
 def _may_be_resized(status: PodStatus) -> bool:
@@ -124,7 +130,3 @@ def _may_be_resized(status: PodStatus) -> bool:
 def _resize_is_refused(status: PodStatus) -> bool:
     resize = next((each for each in status.conditions if each.type == "PodResizePending"), None)
     return resize is not None and resize.reason == "Infeasible"
-
-
-def _parsed(amounts: Mapping[str, Amount]) -> Resources:
-    return resources.parse(amounts) if amounts else resources.NOTHING

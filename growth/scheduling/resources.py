@@ -7,6 +7,7 @@ compare without a special case.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -86,8 +87,13 @@ def shortages(wanted: Resources, *, have: Resources, taken: Resources) -> tuple[
 
 
 def parse(amounts: Mapping[str, Amount]) -> Resources:
-    """The vector of a resource list of the API."""
-    return Resources({name: parse_one(name, amount) for name, amount in amounts.items()})
+    """The vector of a resource list of the API. Equal lists share one: most pods have siblings."""
+    return _shared(tuple(amounts.items())) if amounts else NOTHING
+
+
+@functools.lru_cache(maxsize=4096)
+def _shared(amounts: tuple[tuple[str, Amount], ...]) -> Resources:
+    return Resources({name: parse_one(name, amount) for name, amount in amounts})
 
 
 def parse_one(name: str, amount: Amount) -> int:

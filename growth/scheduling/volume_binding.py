@@ -1,0 +1,124 @@
+"""Where a pod's volumes can be reached, and where its open claims can be served.
+
+A bound claim's volume says from which nodes it can be mounted. A claim that waits for its first
+consumer is served where the scheduler has already promised it (the selected node); else by a free
+volume that suits it and the node; else by a new volume, if its class can make one there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from growth.scheduling import selectors
+from growth.scheduling.claims import claims_of, waits_for_consumer
+from growth.scheduling.storage import FILESYSTEM, SELECTED_NODE
+from growth.scheduling.verdicts import Reason, Rejected
+
+if TYPE_CHECKING:
+    from growth.scheduling.cluster import Cluster
+    from growth.scheduling.node import Node
+    from growth.scheduling.pod import Pod
+    from growth.scheduling.storage import PersistentVolume, PersistentVolumeClaim
+
+
+def rejection(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
+    """Why the pod's volumes keep it off the node, if they do."""
+    if not pod.claims:
+        return None
+    claims = tuple(claims_of(pod, cluster))
+    waiting = [claim for claim in claims if waits_for_consumer(claim, cluster)]
+    return (
+        _out_of_reach([claim for claim in claims if claim.is_bound], node, cluster)
+        or _promised_elsewhere(waiting, node)
+        or _without_volume(waiting, node, cluster)
+    )
+
+
+def _out_of_reach(
+    claims: list[PersistentVolumeClaim], node: Node, cluster: Cluster
+) -> Rejected | None:
+    for claim in claims:
+        name = claim.spec.volume_name
+        volume = cluster.volumes.get(name)
+        if volume is None:
+            return Rejected(Reason.NO_VOLUME, f"its volume {name} doesn't exist")
+        if not volume.is_reachable_from(node.labels):
+            return Rejected(
+                Reason.VOLUME_ELSEWHERE, f"its volume {name} can't be reached from here"
+            )
+    return None
+
+
+def _promised_elsewhere(claims: list[PersistentVolumeClaim], node: Node) -> Rejected | None:
+    for claim in claims:
+        selected = claim.metadata.annotations.get(SELECTED_NODE, node.name)
+        if selected != node.name:
+            text = f"the volume of its claim {claim.metadata.name} is being made on {selected}"
+            return Rejected(Reason.VOLUME_ELSEWHERE, text)
+    return None
+
+
+def _without_volume(
+    claims: list[PersistentVolumeClaim], node: Node, cluster: Cluster
+) -> Rejected | None:
+    """Small claims choose first, so that they leave the large volumes to the large claims."""
+    chosen: set[str] = set()
+    for claim in sorted(claims, key=_by_size):
+        volume = _free_volume(claim, node, cluster, chosen=chosen)
+        if volume is not None:
+            chosen.add(volume.metadata.name)
+        elif not _can_be_made(claim, node, cluster):
+            text = f"no volume for its claim {claim.metadata.name} is free or can be made here"
+            return Rejected(Reason.NO_VOLUME, text)
+    return None
+
+
+def _by_size(claim: PersistentVolumeClaim) -> tuple[int, str]:
+    return claim.size, claim.metadata.name
+
+
+def _free_volume(
+    claim: PersistentVolumeClaim, node: Node, cluster: Cluster, *, chosen: set[str]
+) -> PersistentVolume | None:
+    if SELECTED_NODE in claim.metadata.annotations:
+        return None  # a new one is being made already
+    candidates = [
+        volume
+        for volume in cluster.volumes_by_class.get(claim.storage_class, ())
+        if volume.metadata.name not in chosen and _has_the_form(volume, claim)
+    ]
+    for volume in candidates:
+        if _is_reserved_for(volume, claim):
+            return volume if volume.is_reachable_from(node.labels) else None
+    return next((each for each in candidates if _is_free(each, claim, node)), None)
+
+
+def _has_the_form(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+    attributes = (volume.spec.volume_attributes_class_name, claim.spec.volume_attributes_class_name)
+    modes = (volume.spec.volume_mode or FILESYSTEM, claim.spec.volume_mode or FILESYSTEM)
+    return (
+        volume.size >= claim.size
+        and modes[0] == modes[1]
+        and (attributes[0] or "") == (attributes[1] or "")
+        and volume.metadata.deletion_timestamp is None
+        and (volume.spec.claim_ref is None or volume.spec.claim_ref.is_to(claim))
+    )
+
+
+def _is_reserved_for(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+    return volume.spec.claim_ref is not None and volume.spec.claim_ref.is_to(claim)
+
+
+def _is_free(volume: PersistentVolume, claim: PersistentVolumeClaim, node: Node) -> bool:
+    wanted = claim.spec.selector
+    return (
+        volume.status.phase == "Available"
+        and (wanted is None or selectors.compiled(wanted).matches(volume.metadata.labels))
+        and set(claim.spec.access_modes) <= set(volume.spec.access_modes)
+        and volume.is_reachable_from(node.labels)
+    )
+
+
+def _can_be_made(claim: PersistentVolumeClaim, node: Node, cluster: Cluster) -> bool:
+    storage_class = cluster.storage_classes[claim.storage_class]
+    return storage_class.can_provision and storage_class.allows(node.labels)

@@ -1,0 +1,48 @@
+"""Volumes that only one pod may use at a time.
+
+A claim with the mode ReadWriteOncePod serves one pod in the whole cluster; an iSCSI target mounted
+without a claim serves one node's pods only if all of them read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from growth.scheduling.claims import claims_of
+from growth.scheduling.pod_volumes import iscsi_disks
+from growth.scheduling.verdicts import Reason, Rejected
+
+if TYPE_CHECKING:
+    from growth.scheduling.cluster import Cluster
+    from growth.scheduling.node import Node
+    from growth.scheduling.pod import Pod
+
+
+def rejection(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
+    """Why another pod's use of a volume keeps this one off the node, if it does."""
+    if not pod.spec.volumes:
+        return None
+    return _disk_in_use(pod, node, cluster) or _claim_in_use(pod, cluster)
+
+
+def _disk_in_use(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
+    for iqn, is_read_only in iscsi_disks(pod.spec.volumes).items():
+        for other in cluster.occupancy(node.name).pods:
+            others_reading = iscsi_disks(other.spec.volumes).get(iqn)
+            if others_reading is None or (is_read_only and others_reading):
+                continue
+            text = f"mounts the iSCSI target {iqn}, which {other.name} uses on the node"
+            return Rejected(Reason.VOLUME_IN_USE, text)
+    return None
+
+
+def _claim_in_use(pod: Pod, cluster: Cluster) -> Rejected | None:
+    mounted = {use.name for use in pod.claims if not use.is_ephemeral}
+    for claim in claims_of(pod, cluster):
+        if "ReadWriteOncePod" not in claim.spec.access_modes or claim.metadata.name not in mounted:
+            continue
+        user = cluster.claim_users.get((pod.metadata.namespace, claim.metadata.name))
+        if user is not None:
+            text = f"its claim {claim.metadata.name} is for one pod only, and {user.name} has it"
+            return Rejected(Reason.VOLUME_IN_USE, text)
+    return None
