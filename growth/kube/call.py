@@ -1,0 +1,72 @@
+"""One request to the API server as a value, and its name in texts: the verb and resource of RBAC.
+
+`not allowed to list pods in shop` can be acted on, `GET /api/v1/namespaces/shop/pods` has to be
+translated first; so the translation is made here, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
+
+Query = Mapping[str, str] | Sequence[tuple[str, str]]
+
+_VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+
+
+class Call(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked, before anything is known about the server."""
+
+    method: str
+    path: str
+    query: tuple[tuple[str, str], ...] = ()
+    body: bytes | None = None
+    content_type: str = "application/json"
+
+    @property
+    def action(self) -> str:
+        """Like `list pods in shop`, or `create pods/eviction web-0 in shop`."""
+        namespace, resource, name = _target(self.path)
+        where = f" in {namespace}" if namespace else ""
+        return f"{self._verb(name)} {resource}{' ' + name if name else ''}{where}"
+
+    def _verb(self, name: str) -> str:
+        if self.method in _VERBS:
+            return _VERBS[self.method]
+        if ("watch", "true") in self.query:
+            return "watch"
+        return "get" if name else "list"
+
+
+def pairs(query: Query) -> tuple[tuple[str, str], ...]:
+    """The one form of a query, whichever of the two was given."""
+    return tuple(query.items()) if isinstance(query, Mapping) else tuple(query)
+
+
+def _target(path: str) -> tuple[str, str, str]:
+    """Namespace, resource with subresource, name; `/healthz` and the like are their own name."""
+    match [part for part in path.split("/") if part]:
+        case ["api", _, *rest] | ["apis", _, _, *rest] if rest:
+            return _within(rest)
+        case _:
+            return "", path, ""
+
+
+def _within(rest: list[str]) -> tuple[str, str, str]:
+    match rest:
+        case ["namespaces", namespace, resource, *more] if resource not in {"status", "finalize"}:
+            return namespace, *_named(resource, more)
+        case [resource, *more]:
+            return "", *_named(resource, more)
+        case _:
+            return "", "", ""
+
+
+def _named(resource: str, more: list[str]) -> tuple[str, str]:
+    name = more[0] if more else ""
+    return "/".join([resource, *more[1:]]), name

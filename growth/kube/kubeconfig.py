@@ -1,0 +1,203 @@
+"""Where the API server is and who we are to it: a kubeconfig, or the pod's own service account.
+
+The client library reads both, and its complaints quote the file, tokens included. So the file is
+looked through here first, and what is wrong is said in our words: what, where, how to mend it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from growth.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from kubernetes.aio.client import Configuration
+
+EXPIRY_MARGIN = timedelta(minutes=2)
+"""How long before its end a plugin's token is asked for anew: two renewal periods."""
+
+FLAG_HINT = "name one with --kubeconfig or KUBECONFIG"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Access:
+    """Server and credentials, and the way to read them anew (tokens run out, plugins are asked)."""
+
+    configuration: Configuration
+    read: Callable[[], Awaitable[None]]
+    """Puts what the files and plugins say now into `configuration`."""
+    is_due: Callable[[], bool]
+    """Whether they may say something else by now; without it plugins would run every minute."""
+    origin: str
+    """Where it comes from, for texts."""
+
+
+async def access(*, kubeconfig: Path | None, context: str | None) -> Access:
+    """The flag, else KUBECONFIG, else ~/.kube/config, else the pod's service account."""
+    paths = _paths(kubeconfig)
+    if not paths and context is None and "KUBERNETES_SERVICE_HOST" in os.environ:
+        return await _in_cluster()
+    if not paths:
+        raise Misconfigured(f"no kubeconfig found and this is not a pod; {FLAG_HINT}")
+    return await _from_files(paths, context)
+
+
+def _paths(kubeconfig: Path | None) -> tuple[Path, ...]:
+    """The files to be merged. A named file must exist; of KUBECONFIG's list one is enough."""
+    if kubeconfig is not None:
+        return (kubeconfig,)
+    listed = [
+        Path(item).expanduser() for item in os.environ.get("KUBECONFIG", "").split(":") if item
+    ]
+    if listed:
+        return tuple(path for path in listed if path.exists()) or tuple(listed)
+    default = Path.home() / ".kube" / "config"
+    return (default,) if default.exists() else ()
+
+
+async def _in_cluster() -> Access:
+    from kubernetes.aio.client import Configuration  # noqa: PLC0415 - a second of import
+    from kubernetes.aio.config import ConfigException, load_incluster_config  # noqa: PLC0415 - same
+
+    configuration = Configuration()
+
+    async def read() -> None:
+        try:
+            load_incluster_config(configuration)  # type: ignore[no-untyped-call]
+        except (ConfigException, OSError) as error:
+            raise Misconfigured(
+                f"service account of this pod: {error} Set automountServiceAccountToken: true"
+            ) from None
+
+    await read()
+    return Access(
+        configuration=configuration,
+        read=read,
+        is_due=lambda: True,
+        origin="the pod's service account",
+    )
+
+
+async def _from_files(paths: tuple[Path, ...], context: str | None) -> Access:
+    from kubernetes.aio.client import Configuration  # noqa: PLC0415 - a second of import
+
+    configuration = Configuration()
+    due: Callable[[], bool]
+
+    async def read() -> None:
+        nonlocal due
+        # A thread of its own: files, certificates and plugins would block the loop.
+        due = await asyncio.to_thread(
+            asyncio.run, _load(configuration, paths=paths, context=context)
+        )
+
+    def is_due() -> bool:
+        return due()
+
+    await read()
+    return Access(
+        configuration=configuration,
+        read=read,
+        is_due=is_due,
+        origin=":".join(map(str, paths)),
+    )
+
+
+async def _load(
+    configuration: Configuration, *, paths: tuple[Path, ...], context: str | None
+) -> Callable[[], bool]:
+    """Fills the configuration; the answer says when that should be done again."""
+    from kubernetes.aio.config import load_kube_config  # noqa: PLC0415 - a second of import
+
+    user = _checked(paths, context)
+    origin = ":".join(map(str, paths))
+    try:
+        loader = await load_kube_config(  # type: ignore[no-untyped-call]
+            config_file=origin,
+            context=context,
+            client_configuration=configuration,
+            persist_config=False,
+        )
+    except Exception as error:  # noqa: BLE001 - the library raises nine kinds, and quotes secrets
+        raise Misconfigured(
+            f"{origin}: the credentials can't be used ({type(error).__name__});"
+            " check the files, base64 and expiry that this context names"
+        ) from None
+    _expect_plugin_success(configuration, user=user, origin=origin)
+    expiry = getattr(loader, "exec_plugin_expiry", None)
+    if expiry is not None:
+        return lambda: datetime.now(UTC) >= expiry - EXPIRY_MARGIN
+    return lambda: "tokenFile" in user
+
+
+def _expect_plugin_success(
+    configuration: Configuration, *, user: Mapping[str, Any], origin: str
+) -> None:
+    # The library logs a failed plugin and goes on without credentials, to fail with 401 later.
+    if "exec" in user and not (configuration.api_key or configuration.cert_file):
+        command = user["exec"].get("command", "?")
+        raise Misconfigured(
+            f"{origin}: the sign-in program {command!r} gave no credentials;"
+            " run it by hand to see what it lacks"
+        )
+
+
+def _checked(paths: tuple[Path, ...], context: str | None) -> Mapping[str, Any]:
+    """Says what is wrong with the files in one line each; the user of the context otherwise."""
+    files = [(path, _parsed(path)) for path in paths]
+    named = context or next(
+        (name for _, file in files if (name := file.get("current-context"))), None
+    )
+    origin = ":".join(map(str, paths))
+    if not named:
+        raise Misconfigured(f"{origin}: no current-context; name one with --context")
+    chosen = _entry(files, origin=origin, section="contexts", name=named)
+    cluster = _entry(files, origin=origin, section="clusters", name=str(chosen.get("cluster", "")))
+    if not cluster.get("server"):
+        raise Misconfigured(
+            f"{origin}: the cluster of context {named!r} has no server; add its URL"
+        )
+    return _entry(files, origin=origin, section="users", name=str(chosen.get("user", "")))
+
+
+def _entry(
+    files: list[tuple[Path, dict[str, Any]]], *, origin: str, section: str, name: str
+) -> dict[str, Any]:
+    key = section.removesuffix("s")
+    known = {
+        str(item["name"]): item.get(key)
+        for _, file in reversed(files)
+        for item in (file.get(section) or ())
+        if isinstance(item, dict) and "name" in item
+    }
+    if name not in known:
+        raise Misconfigured(
+            f"{origin}: no {key} {name!r}; there is {', '.join(sorted(known)) or 'none'}"
+        )
+    found = known[name]
+    if not isinstance(found, dict):
+        raise Misconfigured(f"{origin}: {key} {name!r} is empty; write it anew")
+    return found
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    try:
+        parsed = yaml.safe_load(path.read_bytes())
+    except OSError as error:
+        raise Misconfigured(f"{path}: {error.strerror}; {FLAG_HINT}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f":{mark.line + 1}" if mark else ""
+        raise Misconfigured(f"{path}{line}: this is not YAML; write the kubeconfig anew") from None
+    if not isinstance(parsed, dict):
+        raise Misconfigured(f"{path}: this is not a kubeconfig; {FLAG_HINT}")
+    return parsed

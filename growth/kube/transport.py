@@ -1,0 +1,212 @@
+"""One connection to the API server: raw requests, each with an end, and errors by reaction.
+
+The client library answers where the server is and who we are; the requests are ours over aiohttp.
+Its own request method encodes every body again, changes the content type of a JSON patch, waits
+five minutes, and lets a `.netrc` file add credentials. What comes back is bytes: whoever asked
+knows the few fields it needs, and decodes them into its own structs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import urllib.request
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
+
+import aiohttp
+import msgspec
+
+import growth
+from growth.errors import Misconfigured
+from growth.kube.call import Call, Query, pairs
+from growth.kube.credentials import Credentials
+from growth.kube.errors import Denied, NotFound, Unreachable, error_of, status_of
+from growth.kube.kubeconfig import Access, access
+from growth.kube.warnings import ServerWarnings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import TracebackType
+
+__all__ = ["Connection", "NotFound", "Response", "connect"]
+
+
+class Response(msgspec.Struct, frozen=True):
+    """A successful answer. Unsuccessful ones are raised."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        """The body as plain dicts and lists; typed readers decode `body` themselves."""
+        return msgspec.json.decode(self.body)
+
+
+class Connection:
+    """The process's way to the API server; an async context manager."""
+
+    def __init__(self, *, access: Access, process: str = "growth") -> None:
+        self.server = _without_credentials(access.configuration.host)
+        self._credentials = Credentials(access)
+        self._tls = self._credentials.tls()
+        self._tls_name = access.configuration.tls_server_name
+        self._proxy = access.configuration.proxy or _proxy_from_environment(self.server)
+        self._headers = {
+            "User-Agent": f"growth/{growth.__version__} ({process})",
+            "Accept": "application/json",
+            # The server would gzip what is above 128 KB: slower for both on any near network.
+            "Accept-Encoding": "identity",
+        }
+        self._warnings = ServerWarnings()
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(ssl=self._tls),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            read_bufsize=2**18,
+        )
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Query = (),
+        body: object = None,
+        content_type: str = "application/json",
+        timeout: float = 10.0,  # noqa: ASYNC109 - also over the second try, and named in the error
+    ) -> Response:
+        """One request and its whole answer. Bytes are sent as they are, all else as JSON."""
+        call = Call(
+            method=method,
+            path=path,
+            query=pairs(query),
+            body=body if isinstance(body, bytes | None) else msgspec.json.encode(body),
+            content_type=content_type,
+        )
+        async with self._answering(call), _limit(timeout):
+            try:
+                return await self._answer(call)
+            except Denied as denied:
+                if not self._credentials.rejected(denied):
+                    raise
+            return await self._answer(call)
+
+    @asynccontextmanager
+    async def stream(
+        self,
+        path: str,
+        *,
+        query: Query,
+        timeout: float = 10.0,  # noqa: ASYNC109 - limits the wait for the answer, not the stream
+        silence: float = 60.0,
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """A watch: the answer begins within `timeout` and never pauses longer than `silence`.
+
+        What the network does inside the block comes out as `Unreachable` too.
+        """
+        call = Call(method="GET", path=path, query=pairs(query))
+        async with self._answering(call):
+            async with _limit(timeout):
+                response = await self._open(call, silence=silence)
+                if response.status != 200:
+                    await self._raise(call, response)
+            async with response:
+                yield response
+
+    async def _answer(self, call: Call) -> Response:
+        async with await self._open(call, silence=None) as response:
+            if not 200 <= response.status < 300:
+                await self._raise(call, response)
+            body = await response.read()
+        return Response(status=response.status, headers=response.headers, body=body)
+
+    async def _raise(self, call: Call, response: aiohttp.ClientResponse) -> None:
+        async with response:
+            said = status_of(await response.read())
+        error = error_of(call, code=response.status, said=said, headers=response.headers)
+        if isinstance(error, Denied):
+            self._credentials.rejected(error)
+        raise error
+
+    async def _open(self, call: Call, *, silence: float | None) -> aiohttp.ClientResponse:
+        if self._session is None:
+            raise RuntimeError("the connection is used outside its `async with` block")
+        content_type = {} if call.body is None else {"Content-Type": call.content_type}
+        response = await self._session.request(
+            call.method,
+            self.server + call.path,
+            params=call.query,
+            data=call.body,
+            headers=self._headers | content_type | await self._credentials.headers(),
+            allow_redirects=False,
+            proxy=self._proxy,
+            server_hostname=self._tls_name,
+            timeout=aiohttp.ClientTimeout(total=None, sock_read=silence),
+        )
+        self._warnings.tell(response.headers.getall("Warning", ()))
+        return response
+
+    @asynccontextmanager
+    async def _answering(self, call: Call) -> AsyncIterator[None]:
+        """Turns what the network does into our errors, naming what was asked and of whom."""
+        try:
+            yield
+        except TimeoutError as error:
+            late = str(error) or "no bytes for too long"
+            raise Unreachable(f"{call.action}: {self.server}: {late}") from None
+        except aiohttp.ClientConnectorCertificateError as error:
+            raise Misconfigured(
+                f"{call.action}: {self.server}: {error.certificate_error};"
+                " the CA in the kubeconfig isn't the one of this server"
+            ) from None
+        except (aiohttp.ClientError, OSError) as error:
+            raise Unreachable(f"{call.action}: {self.server}: {_plainly(error)}") from None
+
+
+async def connect(
+    *, kubeconfig: Path | None = None, context: str | None = None, process: str = "growth"
+) -> Connection:
+    """The connection that a kubeconfig or the pod's service account describes; not yet opened."""
+    return Connection(access=await access(kubeconfig=kubeconfig, context=context), process=process)
+
+
+@asynccontextmanager
+async def _limit(seconds: float) -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise TimeoutError(f"no answer within {seconds:g} s") from None
+
+
+def _plainly(error: Exception) -> str:
+    """One line, as some network errors have no text and others several lines."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _without_credentials(host: str) -> str:
+    parts = urlsplit(host)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl().rstrip("/")
+
+
+def _proxy_from_environment(server: str) -> str | None:
+    """HTTPS_PROXY and NO_PROXY as kubectl reads them; aiohttp's own way would read `.netrc` too."""
+    parts = urlsplit(server)
+    if urllib.request.proxy_bypass(parts.netloc):
+        return None
+    return urllib.request.getproxies_environment().get(parts.scheme)
