@@ -130,4 +130,13 @@ _FILTERS: Final[tuple[Filter, ...]] = (
     pod_affinity.rejection,
 )
 
-__all__ = ["Fits", "Reason", "Rejected", "Verdict", "feasible_nodes", "unsupported", "verdict"]
+__all__ = [
+    "FITS",
+    "Fits",
+    "Reason",
+    "Rejected",
+    "Verdict",
+    "feasible_nodes",
+    "unsupported",
+    "verdict",
+]
