@@ -1,0 +1,147 @@
+"""Strings, lists and maps with their bounds; without one no CEL rule over them can be costed.
+
+The list markers also say how server-side apply merges (`x-kubernetes-list-type`), and check in
+Python what the API server then checks by itself: that no key comes twice.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, Strict
+from pydantic_core import CoreSchema, ValidationError, core_schema
+
+from growth.api.rules import Path, refusal, repeated
+
+if TYPE_CHECKING:
+    from pydantic.json_schema import JsonSchemaValue
+
+DNS_LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+QUALIFIED_NAME: Final = (
+    rf"^({DNS_LABEL}(\.{DNS_LABEL})*/)?[A-Za-z0-9]([A-Za-z0-9._-]{{0,61}}[A-Za-z0-9])?$"
+)
+
+PoolName = Annotated[str, Field(max_length=26, pattern=f"^{DNS_LABEL}$")]
+"""A DNS label, short enough that `{pool}-{uuid}` still is one."""
+ObjectName = Annotated[str, Field(max_length=253, pattern=rf"^{DNS_LABEL}(\.{DNS_LABEL})*$")]
+"""What Kubernetes allows as the name of an object."""
+Key = Annotated[str, Field(max_length=253, pattern=r"^[-._a-zA-Z0-9]+$")]
+"""A key in the data of a Secret or ConfigMap."""
+LabelValue = Annotated[
+    str, Field(max_length=63, pattern="^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$")
+]
+"""What Kubernetes allows as the value of a label."""
+LabelKey = Annotated[str, Field(max_length=317, pattern=QUALIFIED_NAME)]
+"""What Kubernetes allows as the key of a label."""
+Word = Annotated[str, Field(max_length=64, pattern="^[A-Z][A-Za-z]*$")]
+"""A reason for programs: one CamelCase word that stays the same over versions."""
+Sentence = Annotated[str, Field(max_length=1024)]
+"""A text for people."""
+Identifier = Annotated[str, Field(min_length=1, max_length=253)]
+"""An id or name that somebody else gave."""
+Place = Annotated[str, Field(max_length=63, pattern="^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")]
+"""A region, location or zone; it becomes the value of a label."""
+Count = Annotated[int, Strict(), Field(ge=0, le=100_000)]
+"""A number of things."""
+Flag = Annotated[bool, Strict()]
+"""true or false, and no word that means so."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListSet:
+    """A list in which nothing comes twice."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(_distinct, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return handler(schema) | {"x-kubernetes-list-type": "set"}
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ListMap:
+    """A list of objects in which no combination of the key fields comes twice."""
+
+    keys: tuple[str, ...]
+
+    def __init__(self, *keys: str) -> None:
+        object.__setattr__(self, "keys", keys)
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        def distinct(entries: tuple[Any, ...]) -> tuple[Any, ...]:
+            return _distinct(entries, keys=self.keys)
+
+        return core_schema.no_info_after_validator_function(distinct, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return handler(schema) | {
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": list(self.keys),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic:
+    """A list that is written as a whole, so that server-side apply never merges it."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return handler(schema) | {"x-kubernetes-list-type": "atomic"}
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """What keys of a map look like: structural schemas can't say it, only the model checks."""
+
+    pattern: str
+    words: str
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        def check(entries: dict[str, Any]) -> dict[str, Any]:
+            wrong = [key for key in entries if not re.search(self.pattern, key) or len(key) > 317]
+            _refuse(entries, [((key,), f"must be {self.words}", None) for key in wrong])
+            return entries
+
+        return core_schema.no_info_after_validator_function(check, handler(source))
+
+
+def _distinct(entries: tuple[Any, ...], *, keys: tuple[str, ...] = ()) -> tuple[Any, ...]:
+    def key(entry: Any) -> str:
+        value = {name: entry.field(name) for name in keys} if keys else entry
+        return json.dumps(value, default=str, separators=(",", ":"))
+
+    twice = repeated(entries, key=key)
+    _refuse(
+        entries,
+        [((place,), f"Duplicate value: {key(entries[place])}", (first,)) for place, first in twice],
+    )
+    return entries
+
+
+def _refuse(value: Any, mistakes: Iterable[tuple[Path, str, Path | None]]) -> None:
+    errors = [refusal(text, value=value, at=at, related=related) for at, text, related in mistakes]
+    if errors:
+        raise ValidationError.from_exception_data("list", errors)
+
+
+Labels = Annotated[
+    Mapping[str, LabelValue],
+    Field(max_length=64),
+    Keys(QUALIFIED_NAME, "a label's key, such as team or example.org/team"),
+]
+"""Labels as Kubernetes has them."""

@@ -1,0 +1,100 @@
+"""Conditions after kstatus, so that `kubectl wait`, Helm and Flux know when an object is done.
+
+The state of an object is its phase, or what its status counts; conditions are derived from that by
+one pure function a kind, and nobody sets one by hand. Three types suffice: Ready for people,
+Reconciling (being worked on) and Stalled (somebody has to act) for tools, which look at those two
+first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, assert_never
+
+from pydantic import Field
+
+from growth.api.bounds import ListMap, Sentence, Word
+from growth.api.model import Model
+from growth.api.written import Timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+
+class Truth(StrEnum):
+    """The status of a condition."""
+
+    TRUE = "True"
+    FALSE = "False"
+    UNKNOWN = "Unknown"
+
+
+class Condition(Model):
+    """One statement about an object."""
+
+    type: Word
+    """What is stated, such as Ready."""
+    status: Truth
+    """Whether it is so."""
+    observed_generation: Annotated[int, Field(ge=0)] = 0
+    """The generation of the spec that it is about."""
+    last_transition_time: Timestamp
+    """When `status` changed last."""
+    reason: Word
+    """Why, in one stable word for programs."""
+    message: Sentence = ""
+    """Why, for people."""
+
+
+Conditions = Annotated[tuple[Condition, ...], Field(max_length=16), ListMap("type")]
+"""Conditions of an object, one a type."""
+
+
+class Standing(StrEnum):
+    """Where an object stands, as kstatus sees it."""
+
+    CURRENT = "Current"
+    IN_PROGRESS = "InProgress"
+    FAILED = "Failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a kind says about one of its objects."""
+
+    standing: Standing
+    reason: str
+    message: str = ""
+
+
+def conditions_of(
+    verdict: Verdict, *, generation: int, before: Iterable[Condition], now: datetime
+) -> tuple[Condition, ...]:
+    """Ready, Reconciling and Stalled; a status that stays keeps the time of its last change."""
+    since = {(old.type, old.status): old.last_transition_time for old in before}
+    return tuple(
+        Condition(
+            type=name,
+            status=status,
+            observed_generation=generation,
+            last_transition_time=since.get((name, status), now),
+            reason=verdict.reason,
+            message=verdict.message,
+        )
+        for name, status in _statements(verdict.standing)
+    )
+
+
+def _statements(standing: Standing) -> tuple[tuple[str, Truth], ...]:
+    match standing:
+        case Standing.CURRENT:
+            ready, reconciling, stalled = Truth.TRUE, Truth.FALSE, Truth.FALSE
+        case Standing.IN_PROGRESS:
+            ready, reconciling, stalled = Truth.FALSE, Truth.TRUE, Truth.FALSE
+        case Standing.FAILED:
+            ready, reconciling, stalled = Truth.FALSE, Truth.FALSE, Truth.TRUE
+        case _:
+            assert_never(standing)
+    return ("Ready", ready), ("Reconciling", reconciling), ("Stalled", stalled)

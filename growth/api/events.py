@@ -1,0 +1,37 @@
+"""The history that a request carries in its status: what happened, when, and why.
+
+It is bounded, or a request that is retried for days would grow until it can't be written any more:
+the first entry stays, since it tells when everything began, and the newest 30.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from growth.api.bounds import Atomic, Sentence
+from growth.api.model import Model
+from growth.api.written import Timestamp
+
+NEWEST: Final = 30
+
+
+class Event(Model):
+    """Something that happened to a request."""
+
+    at: Timestamp
+    """When it happened."""
+    name: Annotated[str, Field(min_length=1, max_length=64)]
+    """What happened, such as nodeRequested or "Deletion failed"."""
+    reason: Sentence | None = None
+    """Why, in the words of whoever refused."""
+
+
+Events = Annotated[tuple[Event, ...], Field(max_length=NEWEST + 1), Atomic()]
+"""The first event and the newest 30."""
+
+
+def with_event(events: tuple[Event, ...], event: Event) -> tuple[Event, ...]:
+    """The history after one more event."""
+    return (*events[:1], *(*events[1:], event)[-NEWEST:]) if events else (event,)

@@ -1,0 +1,170 @@
+"""HetznerNodeClass: how servers are made at Hetzner Cloud, and how they join the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from growth.api import hetznernodeclass_rules
+from growth.api.bounds import Count, Flag, Identifier, Labels, ListSet
+from growth.api.conditions import Conditions
+from growth.api.meta import Blockage, KeyReference, Resource
+from growth.api.model import Model
+from growth.api.rules import AnyRule
+from growth.api.written import Quantity
+
+CIDR_V4 = r"^([0-9]{1,3}\.){3}[0-9]{1,3}/([0-9]|[12][0-9]|3[0-2])$"
+
+
+class Images(Model):
+    """What servers boot, by their processor's architecture."""
+
+    rules: ClassVar[tuple[AnyRule, ...]] = (hetznernodeclass_rules.SOME_IMAGE,)
+
+    x86: Identifier | None = None
+    """Name or id of an image or snapshot for x86 (CX, CPX, CCX). Unset: such types aren't
+    bought."""
+    arm: Identifier | None = None
+    """Name or id of an image or snapshot for Arm (CAX). Unset: such types aren't bought."""
+
+
+class PlacementGroupPolicy(StrEnum):
+    """Whether servers are kept on different hosts."""
+
+    REQUIRED = "Required"
+    PREFERRED = "Preferred"
+    NONE = "None"
+
+
+class BootstrapKind(StrEnum):
+    """What makes a server a node."""
+
+    K3S = "K3s"
+    KUBEADM = "Kubeadm"
+    TALOS = "Talos"
+    CUSTOM = "Custom"
+
+
+class TokenSource(StrEnum):
+    """Where the secret comes from that a server joins with."""
+
+    MINTED = "Minted"
+    SECRET = "Secret"  # noqa: S105 - the name of a kind
+
+
+class Kubelet(Model):
+    """What the kubelet keeps from pods; plans count with it until a node of the type was seen."""
+
+    reserved: Annotated[Mapping[str, Quantity], Field(max_length=8)] = Field(default_factory=dict)
+    """Sum of kube-reserved and system-reserved, by resource: cpu, memory, ephemeral-storage."""
+    max_pods: Annotated[Count, Field(ge=1, le=1000)] = 110
+    """Pods that a node takes."""
+    eviction_hard: Annotated[
+        Mapping[str, Annotated[str, Field(max_length=32, pattern="^[0-9.]+([KMGT]i?|%)?$")]],
+        Field(max_length=8),
+    ] = {"memory.available": "100Mi", "nodefs.available": "10%"}
+    """Thresholds below which the kubelet evicts, by signal."""
+
+
+class Bootstrap(Model):
+    """How a server becomes a node of this cluster."""
+
+    rules: ClassVar[tuple[AnyRule, ...]] = hetznernodeclass_rules.BOOTSTRAP
+
+    kind: BootstrapKind
+    """K3s, Kubeadm, Talos, or Custom (a template of your own)."""
+    server: Annotated[str, Field(min_length=1, max_length=253)] | None = None
+    """Where the API server is reached: https://host:6443 for K3s, host:6443 for Kubeadm."""
+    ca_hash: Annotated[str, Field(max_length=71, pattern="^sha256:[0-9a-f]{64}$")] | None = None
+    """Hash of the cluster CA's public key, as `kubeadm token create --print-join-command`
+    prints it."""
+    token_from: TokenSource = TokenSource.MINTED
+    """Minted makes a short-lived token for each server; Secret uses the one in tokenSecretRef."""
+    token_secret_ref: KeyReference | None = None
+    """The join token, if tokenFrom is Secret."""
+    template: Annotated[str, Field(min_length=1, max_length=32_768)] | None = None
+    """User data for kind Custom, with the variables that docs/reference lists."""
+    template_secret_ref: KeyReference | None = None
+    """The same in a Secret, for what has secrets in it; also the machine configuration of Talos."""
+    kubelet: Kubelet = Kubelet()
+    """What the kubelet keeps from pods."""
+
+
+class HetznerNodeClassSpec(Model):
+    """How servers are made and how they join."""
+
+    rules: ClassVar[tuple[AnyRule, ...]] = hetznernodeclass_rules.SPEC
+
+    token_secret_ref: KeyReference
+    """The Secret with the API token of the Hetzner Cloud project."""
+    images: Images
+    """What servers boot, by architecture."""
+    ssh_keys: Annotated[tuple[Identifier, ...], Field(max_length=50), ListSet()] = ()
+    """Names or ids of SSH keys; without one Hetzner sets a root password, which growth throws
+    away."""
+    networks: Annotated[tuple[Identifier, ...], Field(max_length=3), ListSet()] = ()
+    """Names or ids of private networks."""
+    subnet: Annotated[str, Field(max_length=18, pattern=CIDR_V4)] | None = None
+    """IP range of the first network's subnet that servers get their address from."""
+    firewalls: Annotated[tuple[Identifier, ...], Field(max_length=5), ListSet()] = ()
+    """Names or ids of firewalls; they act on public addresses only."""
+    placement_group: PlacementGroupPolicy = PlacementGroupPolicy.PREFERRED
+    """Preferred spreads servers over hosts in groups of ten, and buys without if that fails;
+    Required never buys without; None doesn't spread."""
+    public_ipv4: Flag = Field(default=True, alias="publicIPv4")
+    """A public IPv4 address, which costs extra."""
+    public_ipv6: Flag = Field(default=True, alias="publicIPv6")
+    """A public IPv6 network."""
+    labels: Labels = Field(default_factory=dict)
+    """Labels of the servers at Hetzner, besides ours."""
+    bootstrap: Bootstrap
+    """How a server becomes a node."""
+
+
+class ResolvedImages(Model):
+    """Ids of the images."""
+
+    x86: Identifier | None = None
+    """Id of the image for x86."""
+    arm: Identifier | None = None
+    """Id of the image for Arm."""
+
+
+ResolvedIds = Annotated[tuple[Identifier, ...], Field(max_length=50), ListSet()]
+
+
+class HetznerNodeClassStatus(Model):
+    """What the names of the spec are at Hetzner."""
+
+    observed_generation: Annotated[int, Field(ge=0)] = 0
+    """The generation of the spec that this status is about."""
+    images: ResolvedImages = ResolvedImages()
+    """Ids of the images."""
+    ssh_keys: ResolvedIds = ()
+    """Ids of the SSH keys."""
+    networks: ResolvedIds = ()
+    """Ids of the networks."""
+    firewalls: ResolvedIds = ()
+    """Ids of the firewalls."""
+    placement_groups: ResolvedIds = ()
+    """Ids of the placement groups in use."""
+    blocked: Blockage | None = None
+    """Why no server can be made until somebody changes something."""
+    conditions: Conditions = ()
+    """Ready, Reconciling and Stalled, after kstatus."""
+
+
+class HetznerNodeClass(Resource):
+    """How servers are made at Hetzner Cloud."""
+
+    kind_names: ClassVar[tuple[str, str, str]] = ("hetznernodeclasses", "hetznernodeclass", "hnc")
+
+    kind: Literal["HetznerNodeClass"] = "HetznerNodeClass"
+    """HetznerNodeClass."""
+    spec: HetznerNodeClassSpec
+    """How servers are made and how they join."""
+    status: HetznerNodeClassStatus = HetznerNodeClassStatus()
+    """What the names of the spec are at Hetzner; written by growth."""

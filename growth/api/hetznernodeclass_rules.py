@@ -1,0 +1,186 @@
+"""What must hold between the fields of a HetznerNodeClass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from growth.api.nodepool_rules import no_reserved_labels
+from growth.api.rules import AnyRule, Breach, Rule, holds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from growth.api.hetznernodeclass import Bootstrap, HetznerNodeClassSpec, Images
+
+HETZNER_PREFIX: Final = "hetzner.cloud/"
+MINTED: Final = "Minted"
+_PUBLIC: Final = "self.publicIPv4 || self.publicIPv6"
+_BY_ADDRESS: Final = "self.kind in ['K3s', 'Kubeadm']"
+
+
+def _some_image(images: Images) -> bool:
+    return images.x86 is not None or images.arm is not None
+
+
+SOME_IMAGE: Final = Rule(
+    cel="has(self.x86) || has(self.arm)",
+    text="images names none: set x86, arm or both",
+    breaches=holds(_some_image),
+)
+
+
+def _network_or_public(spec: HetznerNodeClassSpec) -> bool:
+    return spec.public_ipv4 or spec.public_ipv6 or bool(spec.networks)
+
+
+def _firewall_has_address(spec: HetznerNodeClassSpec) -> bool:
+    return spec.public_ipv4 or spec.public_ipv6 or not spec.firewalls
+
+
+def _subnet_has_network(spec: HetznerNodeClassSpec) -> bool:
+    return spec.subnet is None or bool(spec.networks)
+
+
+def _hetzner_labels(labels: Mapping[str, str]) -> Iterable[Breach]:
+    return (Breach(at=(key,)) for key in labels if key.startswith(HETZNER_PREFIX))
+
+
+SPEC: Final[tuple[AnyRule, ...]] = (
+    Rule(
+        cel=f"{_PUBLIC} || (has(self.networks) && self.networks.size() > 0)",
+        text=(
+            "networks is empty and so are publicIPv4 and publicIPv6, so servers would have no "
+            "address: name a network or allow a public one"
+        ),
+        breaches=holds(_network_or_public, at=("networks",)),
+    ),
+    Rule(
+        cel=f"{_PUBLIC} || !has(self.firewalls) || self.firewalls.size() == 0",
+        text=(
+            "firewalls act on public addresses only and there is none: remove firewalls, or set "
+            "publicIPv4 or publicIPv6"
+        ),
+        breaches=holds(_firewall_has_address, at=("firewalls",)),
+    ),
+    Rule(
+        cel="!has(self.subnet) || (has(self.networks) && self.networks.size() > 0)",
+        text="subnet needs the network it is part of: name it in networks",
+        breaches=holds(_subnet_has_network, at=("subnet",)),
+    ),
+    no_reserved_labels("labels"),
+    Rule(
+        at="labels",
+        cel=f"self.all(key, !key.startsWith('{HETZNER_PREFIX}'))",
+        text=f"labels below {HETZNER_PREFIX} are Hetzner's own: use a prefix of your own",
+        breaches=_hetzner_labels,
+    ),
+)
+
+
+def _joins_by_address(bootstrap: Bootstrap) -> bool:
+    return bootstrap.kind in {"K3s", "Kubeadm"}
+
+
+def _server_given(bootstrap: Bootstrap) -> bool:
+    return bootstrap.server is not None or not _joins_by_address(bootstrap)
+
+
+def _server_is_url(bootstrap: Bootstrap) -> bool:
+    server = bootstrap.server
+    return bootstrap.kind != "K3s" or server is None or server.startswith("https://")
+
+
+def _server_is_endpoint(bootstrap: Bootstrap) -> bool:
+    server = bootstrap.server
+    return bootstrap.kind != "Kubeadm" or server is None or "://" not in server
+
+
+def _hash_given(bootstrap: Bootstrap) -> bool:
+    return bootstrap.kind != "Kubeadm" or bootstrap.ca_hash is not None
+
+
+def _token_given(bootstrap: Bootstrap) -> bool:
+    return bootstrap.token_from == MINTED or bootstrap.token_secret_ref is not None
+
+
+def _token_used(bootstrap: Bootstrap) -> bool:
+    return bootstrap.token_from != MINTED or bootstrap.token_secret_ref is None
+
+
+def _templates(bootstrap: Bootstrap) -> int:
+    return [bootstrap.template, bootstrap.template_secret_ref].count(None)
+
+
+def _template_given(bootstrap: Bootstrap) -> bool:
+    return bootstrap.kind != "Custom" or _templates(bootstrap) == 1
+
+
+def _configuration_given(bootstrap: Bootstrap) -> bool:
+    return bootstrap.kind != "Talos" or bootstrap.template_secret_ref is not None
+
+
+def _template_used(bootstrap: Bootstrap) -> bool:
+    return not _joins_by_address(bootstrap) or _templates(bootstrap) == 2
+
+
+def _rule(field: str, cel: str, text: str, condition: Any) -> Rule:
+    return Rule(cel=cel, text=text, breaches=holds(condition, at=(field,)))
+
+
+BOOTSTRAP: Final[tuple[AnyRule, ...]] = (
+    _rule(
+        "server",
+        f"!({_BY_ADDRESS}) || has(self.server)",
+        "server is needed for K3s and Kubeadm: write where nodes reach the API server",
+        _server_given,
+    ),
+    _rule(
+        "server",
+        "self.kind != 'K3s' || !has(self.server) || self.server.startsWith('https://')",
+        "server must be a URL for K3s: write it like https://host:6443",
+        _server_is_url,
+    ),
+    _rule(
+        "server",
+        "self.kind != 'Kubeadm' || !has(self.server) || !self.server.contains('://')",
+        "server must be no URL for Kubeadm: write it like host:6443",
+        _server_is_endpoint,
+    ),
+    _rule(
+        "caHash",
+        "self.kind != 'Kubeadm' || has(self.caHash)",
+        "caHash is needed for Kubeadm: `kubeadm token create --print-join-command` prints it",
+        _hash_given,
+    ),
+    _rule(
+        "tokenSecretRef",
+        "self.tokenFrom != 'Secret' || has(self.tokenSecretRef)",
+        "tokenSecretRef is needed when tokenFrom is Secret: name the Secret, or use Minted",
+        _token_given,
+    ),
+    _rule(
+        "tokenSecretRef",
+        "!has(self.tokenSecretRef) || self.tokenFrom == 'Secret'",
+        "tokenSecretRef isn't used when tokenFrom is Minted: remove it, or set tokenFrom to Secret",
+        _token_used,
+    ),
+    _rule(
+        "template",
+        "self.kind != 'Custom' || has(self.template) != has(self.templateSecretRef)",
+        "template is needed for Custom: set it or templateSecretRef, not both",
+        _template_given,
+    ),
+    _rule(
+        "templateSecretRef",
+        "self.kind != 'Talos' || has(self.templateSecretRef)",
+        "templateSecretRef is needed for Talos: name the Secret with the machine configuration",
+        _configuration_given,
+    ),
+    _rule(
+        "template",
+        f"!({_BY_ADDRESS}) || !(has(self.template) || has(self.templateSecretRef))",
+        "template isn't used for K3s and Kubeadm, whose user data growth writes: remove it, or use "
+        "kind Custom",
+        _template_used,
+    ),
+)

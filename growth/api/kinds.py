@@ -1,0 +1,23 @@
+"""The five kinds by name: what decodes an object whose kind is only known from its text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from growth.api.hetznernodeclass import HetznerNodeClass
+from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.nodepool import NodePool
+from growth.api.noderemovalrequest import NodeRemovalRequest
+from growth.api.noderequest import NodeRequest
+from growth.api.wellknown import GROUP, GROUP_VERSION, SEED_GROUP_VERSION
+
+if TYPE_CHECKING:
+    from growth.api.meta import Resource
+
+KINDS: Final[dict[str, type[Resource]]] = {
+    kind.__name__: kind
+    for kind in (NodePool, NodeRequest, NodeRemovalRequest, HetznerNodeClass, KwokNodeClass)
+}
+"""Kind -> model."""
+
+__all__ = ["GROUP", "GROUP_VERSION", "KINDS", "SEED_GROUP_VERSION"]

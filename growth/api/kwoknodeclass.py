@@ -1,0 +1,150 @@
+"""KwokNodeClass: the catalogue of a cloud that doesn't exist, its speed and its failures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from growth.api import kwoknodeclass_rules
+from growth.api.bounds import Atomic, Count, Labels, ListMap, Place
+from growth.api.conditions import Conditions
+from growth.api.meta import Blockage, KeyReference, Resource
+from growth.api.model import Model
+from growth.api.rules import AnyRule
+from growth.api.written import Duration, Money, Quantity, ServerType, between
+
+
+class Architecture(StrEnum):
+    """A processor's architecture, as nodes are labelled."""
+
+    AMD64 = "amd64"
+    ARM64 = "arm64"
+
+
+class Offer(Model):
+    """A server type in one place at one price."""
+
+    location: Place
+    """Where it is sold."""
+    price: Money
+    """What it costs an hour."""
+    labels: Labels = Field(default_factory=dict)
+    """Labels of its nodes, over those of the type: what tells spot from on demand."""
+    available: Count | None = None
+    """Machines that can be had of it at one time; unset means any number, 0 that it is sold out."""
+
+
+class KwokServerType(Model):
+    """A server type of the catalogue."""
+
+    rules: ClassVar[tuple[AnyRule, ...]] = kwoknodeclass_rules.SERVER_TYPE
+
+    name: ServerType
+    """Name of the type; upper or lower case doesn't matter."""
+    resources: Annotated[Mapping[str, Quantity], Field(max_length=32)]
+    """What a node of it has: cpu and memory, and whatever else (pods, ephemeral-storage, GPUs)."""
+    architecture: Architecture = Architecture.AMD64
+    """amd64 or arm64."""
+    labels: Labels = Field(default_factory=dict)
+    """Labels of its nodes."""
+    offers: Annotated[tuple[Offer, ...], Field(min_length=1, max_length=64), Atomic()]
+    """Where it is sold and at what price."""
+
+
+class Billing(StrEnum):
+    """What a machine is paid by."""
+
+    PER_SECOND = "PerSecond"
+    HOURLY = "Hourly"
+
+
+class BootDelay(Model):
+    """How long a machine takes until its node is Ready: evenly spread between the two."""
+
+    rules: ClassVar[tuple[AnyRule, ...]] = (kwoknodeclass_rules.MIN_AT_MOST_MAX,)
+
+    min: Annotated[Duration, between("0s", "24h")] = Duration.parse("0s")
+    """At least this."""
+    max: Annotated[Duration, between("0s", "24h")] = Duration.parse("0s")
+    """At most this."""
+
+
+class FaultKind(StrEnum):
+    """What goes wrong on purpose."""
+
+    STOCK_OUT = "StockOut"
+    SLOW_BOOT = "SlowBoot"
+    FAILED_BOOT = "FailedBoot"
+    NEVER_READY = "NeverReady"
+    LOST_ANSWER = "LostAnswer"
+    DELETE_FAILS = "DeleteFails"
+    PRICE_CHANGE = "PriceChange"
+
+
+class Fault(Model):
+    """A failure that is injected, to see what is done about it."""
+
+    rules: ClassVar[tuple[AnyRule, ...]] = kwoknodeclass_rules.FAULT
+
+    kind: FaultKind
+    """StockOut (none left), SlowBoot (takes `delay` longer), FailedBoot (fails after it was
+    accepted), NeverReady, LostAnswer (the machine is made, the answer isn't heard),
+    DeleteFails, PriceChange."""
+    server_type: ServerType | None = None
+    """Only this type; unset means all."""
+    location: Place | None = None
+    """Only this location; unset means all."""
+    count: Annotated[Count, Field(ge=1)] | None = None
+    """How often; unset means always."""
+    delay: Annotated[Duration, between("1ms", "24h")] | None = None
+    """For SlowBoot: how much longer."""
+    price: Money | None = None
+    """For PriceChange: the new price."""
+
+
+class KwokNodeClassSpec(Model):
+    """A catalogue, and how its machines behave."""
+
+    rules: ClassVar[tuple[AnyRule, ...]] = kwoknodeclass_rules.SPEC
+
+    types: Annotated[tuple[KwokServerType, ...], Field(max_length=256), ListMap("name")] = ()
+    """The catalogue, written here."""
+    catalogue_from: KeyReference | None = None
+    """The catalogue in a ConfigMap (YAML or JSON, the list as in `types`), for large ones."""
+    billing: Billing = Billing.PER_SECOND
+    """Hourly: a started hour is paid in full, so idle nodes stay until it ends."""
+    boot_delay: BootDelay = BootDelay()
+    """How long machines take until their nodes are Ready."""
+    faults: Annotated[tuple[Fault, ...], Field(max_length=64), Atomic()] = ()
+    """Failures that are injected."""
+
+
+class KwokNodeClassStatus(Model):
+    """What came of the catalogue."""
+
+    observed_generation: Annotated[int, Field(ge=0)] = 0
+    """The generation of the spec that this status is about."""
+    types: Count = 0
+    """Server types of the catalogue."""
+    offers: Count = 0
+    """Offers of the catalogue."""
+    blocked: Blockage | None = None
+    """Why no machine can be made until somebody changes something."""
+    conditions: Conditions = ()
+    """Ready, Reconciling and Stalled, after kstatus."""
+
+
+class KwokNodeClass(Resource):
+    """A simulated cloud: nodes that a real control plane takes for real ones."""
+
+    kind_names: ClassVar[tuple[str, str, str]] = ("kwoknodeclasses", "kwoknodeclass", "knc")
+
+    kind: Literal["KwokNodeClass"] = "KwokNodeClass"
+    """KwokNodeClass."""
+    spec: KwokNodeClassSpec
+    """A catalogue, and how its machines behave."""
+    status: KwokNodeClassStatus = KwokNodeClassStatus()
+    """What came of the catalogue; written by growth."""

@@ -1,0 +1,135 @@
+"""What must hold between the fields of a KwokNodeClass.
+
+Offers lie in lists within a list: a rule over them would be costed at 256 x 64 entries, so what is
+about offers is checked by the model only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from growth.api.nodepool_rules import no_reserved_labels
+from growth.api.rules import AnyRule, Breach, ModelRule, Rule, as_cel_prints, holds, repeated
+from growth.api.wellknown import RESERVED_PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from growth.api.kwoknodeclass import (
+        BootDelay,
+        Fault,
+        KwokNodeClassSpec,
+        KwokServerType,
+        Offer,
+    )
+
+
+def _delays_in_order(delay: BootDelay) -> bool:
+    return delay.min <= delay.max
+
+
+MIN_AT_MOST_MAX: Final = Rule(
+    cel="duration(self.min) <= duration(self.max)",
+    text="min is longer than max: lower min or raise max",
+    breaches=holds(_delays_in_order, at=("min",)),
+)
+
+
+def _has_size(server_type: KwokServerType) -> bool:
+    return {"cpu", "memory"} <= server_type.resources.keys()
+
+
+def _same_offers(offers: tuple[Offer, ...]) -> Iterable[Breach]:
+    def key(offer: Offer) -> tuple[str, frozenset[tuple[str, str]]]:
+        return offer.location.lower(), frozenset(offer.labels.items())
+
+    for place, first in repeated(offers, key=key):
+        words = {"location": offers[place].location}
+        yield Breach(at=(place,), related=(first,), words=words)
+
+
+def _reserved_in_offers(offers: tuple[Offer, ...]) -> Iterable[Breach]:
+    return (
+        Breach(at=(place, "labels", key))
+        for place, offer in enumerate(offers)
+        for key in offer.labels
+        if key.startswith(RESERVED_PREFIX)
+    )
+
+
+SERVER_TYPE: Final[tuple[AnyRule, ...]] = (
+    Rule(
+        cel="'cpu' in self.resources && 'memory' in self.resources",
+        text="resources must have cpu and memory: write how much a node of the type has",
+        breaches=holds(_has_size, at=("resources",)),
+    ),
+    no_reserved_labels("labels"),
+    ModelRule(
+        at="offers",
+        text=(
+            "an offer in {location} is listed twice: keep one, or give them labels that tell them "
+            "apart"
+        ),
+        because="CEL over nested lists costs too much",
+        breaches=_same_offers,
+    ),
+    ModelRule(
+        at="offers",
+        text=f"labels below {RESERVED_PREFIX} are set by growth itself: use a prefix of your own",
+        because="CEL over nested lists costs too much",
+        breaches=_reserved_in_offers,
+    ),
+)
+
+
+def _delay_given(fault: Fault) -> bool:
+    return (fault.kind == "SlowBoot") == (fault.delay is not None)
+
+
+def _price_given(fault: Fault) -> bool:
+    return (fault.kind == "PriceChange") == (fault.price is not None)
+
+
+FAULT: Final[tuple[AnyRule, ...]] = (
+    Rule(
+        cel="(self.kind == 'SlowBoot') == has(self.delay)",
+        text="delay belongs to SlowBoot and to nothing else: write how much longer it takes",
+        breaches=holds(_delay_given, at=("delay",)),
+    ),
+    Rule(
+        cel="(self.kind == 'PriceChange') == has(self.price)",
+        text="price belongs to PriceChange and to nothing else: write the new price",
+        breaches=holds(_price_given, at=("price",)),
+    ),
+)
+
+
+def _one_catalogue(spec: KwokNodeClassSpec) -> bool:
+    return bool(spec.types) != (spec.catalogue_from is not None)
+
+
+def _same_types(types: tuple[KwokServerType, ...]) -> Iterable[Breach]:
+    for place, first in repeated(types, key=lambda entry: entry.name):
+        names = as_cel_prints([str(types[first].name), str(types[place].name)])
+        yield Breach(at=(place,), related=(first,), words={"names": names})
+
+
+SPEC: Final[tuple[AnyRule, ...]] = (
+    Rule(
+        cel="(has(self.types) && self.types.size() > 0) != has(self.catalogueFrom)",
+        text="the catalogue is written in types or named by catalogueFrom: set one of them",
+        breaches=holds(_one_catalogue, at=("types",)),
+    ),
+    Rule(
+        at="types",
+        cel="self.all(a, self.exists_one(b, b.name.lowerAscii() == a.name.lowerAscii()))",
+        text="{names} are one server type: keep one entry with all its offers",
+        words={
+            "names": (
+                "self.filter(a, !self.exists_one(b, b.name.lowerAscii() == a.name.lowerAscii()))"
+                ".map(a, a.name)"
+            )
+        },
+        breaches=_same_types,
+    ),
+)

@@ -1,0 +1,110 @@
+"""What every object has: the part of Kubernetes' metadata that growth reads, and references.
+
+The metadata isn't checked here beyond its types: the API server owns it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from growth.api.bounds import Flag, Key, ObjectName, Sentence, Word
+from growth.api.model import Model
+from growth.api.wellknown import GROUP_VERSION
+from growth.api.written import Timestamp
+
+
+class OwnerReference(Model):
+    """The object that this one is deleted with."""
+
+    api_version: str
+    """Group and version of the owner."""
+    kind: str
+    """Kind of the owner."""
+    name: str
+    """Name of the owner."""
+    uid: str
+    """Uid of the owner: a new object of the same name isn't the owner."""
+    controller: Flag = False
+    """Whether the owner manages this object."""
+    block_owner_deletion: Flag = False
+    """Whether a foreground deletion of the owner waits for this object."""
+
+
+def _is_empty(value: object) -> bool:
+    return not value
+
+
+class ObjectMeta(Model):
+    """The part of Kubernetes' metadata that growth reads."""
+
+    name: str = Field("", exclude_if=_is_empty)
+    """Unique among the objects of its kind."""
+    uid: str = Field("", exclude_if=_is_empty)
+    """Given by the API server; unlike the name it is never used again."""
+    resource_version: str = Field("", exclude_if=_is_empty)
+    """Changes with every write."""
+    generation: int = Field(0, exclude_if=_is_empty)
+    """Counts the changes of the spec."""
+    labels: Mapping[str, str] = Field(default_factory=dict, exclude_if=_is_empty)
+    """Labels of the object itself."""
+    annotations: Mapping[str, str] = Field(default_factory=dict, exclude_if=_is_empty)
+    """Annotations of the object itself."""
+    finalizers: tuple[str, ...] = Field((), exclude_if=_is_empty)
+    """Who has to let go before the object disappears."""
+    owner_references: tuple[OwnerReference, ...] = Field((), exclude_if=_is_empty)
+    """Objects that this one is deleted with."""
+    creation_timestamp: Timestamp | None = None
+    """When the API server took it in."""
+    deletion_timestamp: Timestamp | None = None
+    """When its deletion was asked for."""
+
+
+class Resource(Model):
+    """A whole object; the kinds add spec and status."""
+
+    kind_names: ClassVar[tuple[str, str, str]]
+    """Plural, singular and short name, for the definition."""
+
+    api_version: str = GROUP_VERSION
+    """Group and version of the object."""
+    metadata: ObjectMeta = ObjectMeta()
+    """Name, labels and what else Kubernetes keeps of any object."""
+
+    @property
+    def name(self) -> str:
+        """The object's name."""
+        return self.metadata.name
+
+
+class KeyReference(Model):
+    """One key in the data of a Secret or ConfigMap."""
+
+    namespace: Annotated[str, Field(min_length=1, max_length=63)]
+    """Namespace of the Secret or ConfigMap."""
+    name: ObjectName
+    """Name of the Secret or ConfigMap."""
+    key: Key
+    """The key in its data."""
+
+
+class PodReference(Model):
+    """One pod, by name for people and by uid for certainty."""
+
+    namespace: Annotated[str, Field(max_length=63)]
+    """Namespace of the pod."""
+    name: Annotated[str, Field(max_length=253)]
+    """Name of the pod."""
+    uid: Annotated[str, Field(max_length=64)]
+    """Uid of the pod; a pod made anew under the same name is another one."""
+
+
+class Blockage(Model):
+    """Why an object can't do its work; somebody has to change something."""
+
+    reason: Word
+    """One word for programs."""
+    message: Sentence
+    """What is wrong, where, and how to mend it."""

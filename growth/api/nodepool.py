@@ -1,0 +1,388 @@
+"""NodePool: which machines may be bought, how many, and how carefully they are given back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from enum import StrEnum
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from growth.api import nodepool_rules
+from growth.api.bounds import (
+    Atomic,
+    Count,
+    Identifier,
+    LabelKey,
+    Labels,
+    LabelValue,
+    ListMap,
+    ListSet,
+    ObjectName,
+    Place,
+    Sentence,
+)
+from growth.api.conditions import Conditions
+from growth.api.meta import Blockage, PodReference, Resource
+from growth.api.model import Model
+from growth.api.rules import AnyRule
+from growth.api.written import (
+    CountOrPercent,
+    Duration,
+    Money,
+    Portion,
+    Quantity,
+    ServerType,
+    Timestamp,
+    between,
+)
+
+
+class PoolServerType(Model):
+    """A server type that the pool may buy, and how many of it."""
+
+    rules: ClassVar[tuple[AnyRule, ...]] = (nodepool_rules.MIN_AT_MOST_MAX,)
+
+    name: ServerType
+    """The provider's name of the type; upper or lower case doesn't matter."""
+    min: Count = 0
+    """Machines of this type that are kept even without load."""
+    max: Count
+    """Machines of this type that are never exceeded, counting those that are on their way."""
+
+
+class Location(Model):
+    """A region that the pool may buy in."""
+
+    region: Place
+    """The provider's region; at Hetzner the location, such as nbg1."""
+    zones: Annotated[tuple[Place, ...], Field(max_length=32), ListSet()] = ()
+    """Zones of the region; empty means all of them."""
+
+
+class TaintEffect(StrEnum):
+    """What a taint does to pods that don't tolerate it."""
+
+    NO_SCHEDULE = "NoSchedule"
+    PREFER_NO_SCHEDULE = "PreferNoSchedule"
+    NO_EXECUTE = "NoExecute"
+
+
+class Taint(Model):
+    """A taint as nodes have it."""
+
+    key: LabelKey
+    """Key of the taint."""
+    value: LabelValue = ""
+    """Value of the taint."""
+    effect: TaintEffect
+    """What it does to pods that don't tolerate it."""
+
+
+Taints = Annotated[tuple[Taint, ...], Field(max_length=32), ListMap("key", "effect")]
+
+
+class NodeClassKind(StrEnum):
+    """The kinds of node classes, one a provider."""
+
+    HETZNER = "HetznerNodeClass"
+    KWOK = "KwokNodeClass"
+
+
+class NodeClassReference(Model):
+    """The node class that tells how machines are made."""
+
+    kind: NodeClassKind
+    """HetznerNodeClass or KwokNodeClass."""
+    name: ObjectName
+    """Name of the node class."""
+
+
+class Placement(StrEnum):
+    """How pods that name no pool are drawn to the pool `default`."""
+
+    REQUIRE = "Require"
+    PREFER = "Prefer"
+    ALLOW = "Allow"
+
+
+class Limits(Model):
+    """Brakes of the whole pool; what isn't set isn't limited here."""
+
+    nodes: Count | None = None
+    """Machines of the pool, counting those that are on their way."""
+    cpu: Quantity | None = None
+    """Sum of the machines' CPU."""
+    memory: Quantity | None = None
+    """Sum of the machines' memory."""
+    hourly_cost: Money | None = None
+    """What the pool may cost an hour, in the provider's currency."""
+    nodes_per_hour: Annotated[Count, Field(ge=1)] | None = None
+    """Machines that may be bought within any hour."""
+
+
+class RequestTTL(Model):
+    """How long finished requests are kept."""
+
+    ready: Annotated[Duration, between("1s", "24h")] = Duration.parse("10m")
+    """A request whose node serves; only the request goes, the node stays."""
+    unmet: Annotated[Duration, between("1s", "24h")] = Duration.parse("5m")
+    """A request that the provider had no machine for; as long, its offer isn't tried again. It
+    doubles with each failure in a row, up to 30m (or this value if that is longer)."""
+
+
+class RemovalOrder(StrEnum):
+    """Which idle node goes first."""
+
+    OLDEST = "Oldest"
+    NOT_READY_OLDEST_LEAST_USED = "NotReadyOldestLeastUsed"
+
+
+class PaidHour(StrEnum):
+    """Whether an hour that is paid already is used to its end."""
+
+    USE = "Use"
+    IGNORE = "Ignore"
+
+
+class ScaleDown(Model):
+    """When and how idle nodes are given back."""
+
+    idle_after: Annotated[Duration, between("0s", "168h")] = Duration.parse("60s")
+    """From the moment a node is marked to its removal, if no pod has come by then."""
+    retry_after: Annotated[Duration, between("1s", "24h")] = Duration.parse("30s")
+    """Between two attempts to delete a machine."""
+    attempts: Annotated[Count, Field(ge=1, le=1000)] = 5
+    """Attempts before the removal ends as RemovalFailed and a person has to look."""
+    order: RemovalOrder = RemovalOrder.OLDEST
+    """Which idle node goes first."""
+    paid_hour: PaidHour | None = None
+    """Use keeps an idle node until shortly before its next hour begins. Unset: Use at Hetzner,
+    Ignore for KWOK unless its class says `billing: Hourly`."""
+
+
+class Consolidation(StrEnum):
+    """Whether nodes that are in use may be replaced by cheaper ones."""
+
+    WHEN_CHEAPER = "WhenCheaper"
+    NEVER = "Never"
+
+
+class DisruptionReason(StrEnum):
+    """Why a node that is in use is replaced."""
+
+    CONSOLIDATION = "Consolidation"
+    DRIFT = "Drift"
+    UNHEALTHY = "Unhealthy"
+
+
+class Weekday(StrEnum):
+    """A day of the week."""
+
+    MONDAY = "Monday"
+    TUESDAY = "Tuesday"
+    WEDNESDAY = "Wednesday"
+    THURSDAY = "Thursday"
+    FRIDAY = "Friday"
+    SATURDAY = "Saturday"
+    SUNDAY = "Sunday"
+
+
+class Window(Model):
+    """A span of time that comes back on each of its days."""
+
+    days: Annotated[tuple[Weekday, ...], Field(max_length=7), ListSet()] = ()
+    """Days on which it begins; empty means every day."""
+    start: Annotated[str, Field(max_length=5, pattern="^([01][0-9]|2[0-3]):[0-5][0-9]$")]
+    """When it begins, in UTC, such as "22:00"."""
+    duration: Annotated[Duration, between("1m", "24h")]
+    """How long it lasts; it may end on the next day."""
+
+
+class Budget(Model):
+    """How many nodes may be disrupted at one time."""
+
+    nodes: CountOrPercent
+    """A number, or a percentage of the pool's nodes (rounded up). 0 forbids it."""
+    reasons: Annotated[tuple[DisruptionReason, ...], Field(max_length=3), ListSet()] = ()
+    """What it limits; empty means everything."""
+    window: Window | None = None
+    """When it limits; unset means always."""
+
+
+class Disruption(Model):
+    """What may be done to nodes that are in use."""
+
+    consolidation: Consolidation = Consolidation.WHEN_CHEAPER
+    """WhenCheaper replaces nodes when that saves more than it disturbs; Never leaves them."""
+    budgets: Annotated[tuple[Budget, ...], Field(max_length=32), Atomic()] = (
+        Budget(nodes=Portion(10, "%")),
+    )
+    """Of all that apply at a moment, the smallest counts."""
+
+
+class DeletionPolicy(StrEnum):
+    """What becomes of the machines of a deleted pool."""
+
+    DRAIN = "Drain"
+    RETAIN = "Retain"
+
+
+class Scaling(Model):
+    """What decides how many machines the pool has."""
+
+    policy: Literal["demand"] = "demand"
+    """demand buys what pending pods need and gives back what is idle."""
+
+
+class NodePoolSpec(Model):
+    """Which machines may be bought, how many, and how carefully they are given back."""
+
+    rules: ClassVar[tuple[AnyRule, ...]] = nodepool_rules.SPEC
+
+    server_types: Annotated[
+        tuple[PoolServerType, ...], Field(min_length=1, max_length=256), ListMap("name")
+    ]
+    """The types that may be bought; nothing else ever is."""
+    locations: Annotated[tuple[Location, ...], Field(max_length=64), ListMap("region")] = ()
+    """Where they may be bought; empty means everywhere."""
+    labels: Labels = Field(default_factory=dict)
+    """Labels of the pool's nodes."""
+    taints: Taints = ()
+    """Taints of the pool's nodes; the webhook makes the pool's own pods tolerate them."""
+    startup_taints: Taints = ()
+    """Taints of new nodes that somebody else takes off when the node is prepared."""
+    node_class_ref: NodeClassReference | None = None
+    """How machines are made. Unset: the node class called `default`, of whichever kind exists."""
+    placement: Placement = Placement.PREFER
+    """How pods that name no pool are drawn here if this is the pool `default`: Require binds
+    them to it, Prefer lets nodes that exist already serve them too, Allow only tolerates its
+    taints."""
+    limits: Limits = Limits()
+    """Brakes of the whole pool."""
+    weight: Annotated[Count, Field(le=100)] = 0
+    """Of several pools that a pod may use, the heaviest is planned first; equal ones together."""
+    readiness_wait: Annotated[Duration, between("1s", "24h")] = Duration.parse("10m")
+    """How long a machine may take until its node is Ready; then it is given back."""
+    request_ttl: RequestTTL = Field(RequestTTL(), alias="requestTTL")
+    """How long finished requests are kept."""
+    scale_down: ScaleDown = ScaleDown()
+    """When and how idle nodes are given back."""
+    disruption: Disruption = Disruption()
+    """What may be done to nodes that are in use."""
+    deletion_policy: DeletionPolicy = DeletionPolicy.DRAIN
+    """What becomes of the machines when the pool is deleted: Drain gives them back, Retain
+    leaves the nodes without our taints and finalizers."""
+    scaling: Scaling = Scaling()
+    """What decides how many machines the pool has."""
+
+
+class ServerTypeCount(Model):
+    """What the pool has of one server type."""
+
+    name: ServerType
+    """The server type."""
+    nodes: Count = 0
+    """Nodes that have joined."""
+    ready: Count = 0
+    """Nodes that serve."""
+    requested: Count = 0
+    """Machines that are on their way."""
+
+
+class UnmetOffer(Model):
+    """Something that the provider couldn't deliver lately."""
+
+    server_type: Annotated[str, Field(max_length=63)] = ""
+    """The type; empty means the whole location."""
+    location: Annotated[str, Field(max_length=63)] = ""
+    """The location; empty, with an empty type, means the whole project."""
+    until: Timestamp
+    """Not tried before; afterwards with one machine until one request for it is Ready."""
+    failures: Count = 1
+    """Failures in a row; each doubles the wait."""
+
+
+class LearntAllocatable(Model):
+    """What nodes of a type really offer to pods, as the smallest one showed."""
+
+    server_type: ServerType
+    """The server type."""
+    resources: Annotated[Mapping[str, Quantity], Field(max_length=32)]
+    """Allocatable of the smallest node seen."""
+
+
+class UnplacedPod(Model):
+    """A pod that the last plan had no place for."""
+
+    pod: PodReference
+    """The pod."""
+    reason: Sentence
+    """What it lacks, and what would help."""
+    tries: Count = 0
+    """Plans in a row that left it out."""
+    next_try: Timestamp | None = None
+    """When it is planned again, if nothing changes before."""
+
+
+class UnservedShape(Model):
+    """A kind of pod that a machine was bought for and didn't run; it isn't bought again for it."""
+
+    owner: Identifier
+    """The workload, as kind/namespace/name."""
+    shape: Annotated[str, Field(max_length=64)]
+    """Hash of what its pods ask for."""
+    offering: Annotated[str, Field(max_length=127)]
+    """What was bought in vain, such as hetzner-cax11."""
+    until: Timestamp
+    """When it may be tried again."""
+
+
+class NodePoolStatus(Model):
+    """What the pool has and what it lacks."""
+
+    observed_generation: Annotated[int, Field(ge=0)] = 0
+    """The generation of the spec that this status is about."""
+    nodes: Count = 0
+    """Nodes that have joined."""
+    ready: Count = 0
+    """Nodes that serve."""
+    wanted: Count = 0
+    """Nodes that serve, or will when everything asked for has come."""
+    hourly_cost: Money = Decimal(0)
+    """What the pool's machines cost an hour."""
+    server_types: Annotated[
+        tuple[ServerTypeCount, ...], Field(max_length=256), ListMap("name")
+    ] = ()
+    """The same for each server type."""
+    blocked: Blockage | None = None
+    """Why the pool buys nothing until somebody changes something."""
+    unmet_offers: Annotated[
+        tuple[UnmetOffer, ...], Field(max_length=512), ListMap("serverType", "location")
+    ] = ()
+    """What the provider couldn't deliver lately."""
+    learnt_allocatable: Annotated[
+        tuple[LearntAllocatable, ...], Field(max_length=256), ListMap("serverType")
+    ] = ()
+    """What nodes really offer to pods; plans use it instead of the catalogue."""
+    unplaced: Annotated[tuple[UnplacedPod, ...], Field(max_length=50), Atomic()] = ()
+    """Pods that the last plan had no place for, the most urgent first."""
+    unserved: Annotated[tuple[UnservedShape, ...], Field(max_length=100), Atomic()] = ()
+    """Pods that a machine was bought for in vain."""
+    conditions: Conditions = ()
+    """Ready, Reconciling and Stalled, after kstatus."""
+
+
+class NodePool(Resource):
+    """Machines that may be bought for pods that ask for this pool; `default` serves the rest."""
+
+    rules: ClassVar[tuple[AnyRule, ...]] = (nodepool_rules.POOL_NAME,)
+    kind_names: ClassVar[tuple[str, str, str]] = ("nodepools", "nodepool", "np")
+
+    kind: Literal["NodePool"] = "NodePool"
+    """NodePool."""
+    spec: NodePoolSpec
+    """What the pool may be."""
+    status: NodePoolStatus = NodePoolStatus()
+    """What the pool is; written by growth."""

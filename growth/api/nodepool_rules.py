@@ -1,0 +1,169 @@
+"""What must hold between the fields of a NodePool."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from growth.api.bounds import DNS_LABEL
+from growth.api.rules import AnyRule, Breach, Rule, as_cel_prints, repeated
+from growth.api.wellknown import RESERVED_PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from growth.api.nodepool import Location, NodePool, NodePoolSpec, PoolServerType, Taint
+
+
+def _wrong_name(pool: NodePool) -> Iterable[Breach]:
+    name = pool.metadata.name
+    if len(name) > 26 or not re.search(f"^{DNS_LABEL}$", name):
+        yield Breach(at=("metadata", "name"))
+
+
+POOL_NAME: Final = Rule(
+    cel="self.metadata.name.size() <= 26 && !self.metadata.name.contains('.')",
+    text=(
+        "metadata.name must be a DNS label of at most 26 characters (a-z, 0-9 and -), as the names "
+        "of its machines begin with it"
+    ),
+    breaches=_wrong_name,
+)
+
+
+def _min_above_max(entry: PoolServerType) -> Iterable[Breach]:
+    if entry.min > entry.max:
+        words = {"name": entry.name.written, "min": str(entry.min), "max": str(entry.max)}
+        yield Breach(at=("min",), words=words)
+
+
+MIN_AT_MOST_MAX: Final = Rule(
+    cel="self.min <= self.max",
+    text="min {min} of {name} is above its max {max}: lower min or raise max",
+    words={"name": "self.name", "min": "self.min", "max": "self.max"},
+    breaches=_min_above_max,
+)
+
+
+def _same_types(entries: tuple[PoolServerType, ...]) -> Iterable[Breach]:
+    for place, first in repeated(entries, key=lambda entry: entry.name):
+        names = as_cel_prints([str(entries[first].name), str(entries[place].name)])
+        yield Breach(at=(place,), related=(first,), words={"names": names})
+
+
+UNIQUE_SERVER_TYPES: Final = Rule(
+    at="serverTypes",
+    cel="self.all(a, self.exists_one(b, b.name.lowerAscii() == a.name.lowerAscii()))",
+    text="{names} are one server type: keep one entry and add up their max",
+    words={
+        "names": (
+            "self.filter(a, !self.exists_one(b, b.name.lowerAscii() == a.name.lowerAscii()))"
+            ".map(a, a.name)"
+        )
+    },
+    breaches=_same_types,
+)
+
+
+def _same_regions(entries: tuple[Location, ...]) -> Iterable[Breach]:
+    for place, first in repeated(entries, key=lambda entry: entry.region.lower()):
+        names = as_cel_prints([entries[first].region, entries[place].region])
+        yield Breach(at=(place,), related=(first,), words={"names": names})
+
+
+UNIQUE_REGIONS: Final = Rule(
+    at="locations",
+    cel="self.all(a, self.exists_one(b, b.region.lowerAscii() == a.region.lowerAscii()))",
+    text="{names} are one region: keep one entry with all its zones",
+    words={
+        "names": (
+            "self.filter(a, !self.exists_one(b, b.region.lowerAscii() == a.region.lowerAscii()))"
+            ".map(a, a.region)"
+        )
+    },
+    breaches=_same_regions,
+)
+
+
+def _reserved_labels(labels: Mapping[str, str]) -> Iterable[Breach]:
+    return (Breach(at=(key,)) for key in labels if key.startswith(RESERVED_PREFIX))
+
+
+def no_reserved_labels(at: str) -> Rule:
+    """Labels that people set are never below our own prefix."""
+    return Rule(
+        at=at,
+        cel=f"self.all(key, !key.startsWith('{RESERVED_PREFIX}'))",
+        text=f"labels below {RESERVED_PREFIX} are set by growth itself: use a prefix of your own",
+        breaches=_reserved_labels,
+    )
+
+
+def _reserved_taints(taints: tuple[Taint, ...]) -> Iterable[Breach]:
+    return (
+        Breach(at=(place, "key"))
+        for place, taint in enumerate(taints)
+        if taint.key.startswith(RESERVED_PREFIX)
+    )
+
+
+def _no_reserved_taints(at: str) -> Rule:
+    return Rule(
+        at=at,
+        cel=f"self.all(taint, !taint.key.startsWith('{RESERVED_PREFIX}'))",
+        text=f"taints below {RESERVED_PREFIX} are set by growth itself: use a prefix of your own",
+        breaches=_reserved_taints,
+    )
+
+
+def _taints_in_both(spec: NodePoolSpec) -> Iterable[Breach]:
+    lasting = {(taint.key, taint.effect): place for place, taint in enumerate(spec.taints)}
+    for place, taint in enumerate(spec.startup_taints):
+        first = lasting.get((taint.key, taint.effect))
+        if first is not None:
+            words = {"keys": as_cel_prints([taint.key])}
+            yield Breach(at=("startupTaints", place), related=("taints", first), words=words)
+
+
+UNIQUE_TAINTS: Final = Rule(
+    cel=(
+        "!has(self.taints) || !has(self.startupTaints) || self.startupTaints.all(s, "
+        "!self.taints.exists(t, t.key == s.key && t.effect == s.effect))"
+    ),
+    text="startupTaints repeats taints {keys} with the same effect: keep each in one of the lists",
+    words={
+        "keys": (
+            "self.startupTaints.filter(s, self.taints.exists(t, t.key == s.key && "
+            "t.effect == s.effect)).map(s, s.key)"
+        )
+    },
+    breaches=_taints_in_both,
+)
+
+
+def _minima_above_limit(spec: NodePoolSpec) -> Iterable[Breach]:
+    wanted = sum(entry.min for entry in spec.server_types)
+    if spec.limits.nodes is not None and wanted > spec.limits.nodes:
+        words = {"sum": str(wanted), "limit": str(spec.limits.nodes)}
+        yield Breach(at=("limits", "nodes"), words=words)
+
+
+MINIMA_WITHIN_LIMIT: Final = Rule(
+    cel="!has(self.limits.nodes) || self.serverTypes.map(t, t.min).sum() <= self.limits.nodes",
+    text="the min of all types add up to {sum}, above limits.nodes {limit}: raise limits.nodes",
+    words={
+        "sum": "self.serverTypes.map(t, t.min).sum()",
+        "limit": "self.limits.nodes",
+    },
+    breaches=_minima_above_limit,
+)
+
+SPEC: Final[tuple[AnyRule, ...]] = (
+    UNIQUE_SERVER_TYPES,
+    UNIQUE_REGIONS,
+    no_reserved_labels("labels"),
+    _no_reserved_taints("taints"),
+    _no_reserved_taints("startupTaints"),
+    UNIQUE_TAINTS,
+    MINIMA_WITHIN_LIMIT,
+)

@@ -1,0 +1,125 @@
+"""NodeRemovalRequest: one machine that is given back, until the provider confirms it is gone."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
+
+from pydantic import BeforeValidator, Field
+
+from growth.api.bounds import Count, Identifier, ObjectName, PoolName
+from growth.api.conditions import Conditions
+from growth.api.events import Events
+from growth.api.meta import Resource
+from growth.api.model import Model
+from growth.api.rules import AnyRule, Breach, Rule, TransitionRule
+from growth.api.written import Timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def _other_name(removal: NodeRemovalRequest) -> Iterable[Breach]:
+    if removal.metadata.name != removal.spec.node_name:
+        yield Breach(at=("metadata", "name"), words={"node": removal.spec.node_name})
+
+
+NAME: Final = Rule(
+    cel="self.metadata.name == self.spec.nodeName",
+    text=(
+        "metadata.name must be spec.nodeName ({node}), so that no machine is given back by two "
+        "requests"
+    ),
+    words={"node": "self.spec.nodeName"},
+    breaches=_other_name,
+)
+
+IMMUTABLE: Final = TransitionRule(
+    at="spec",
+    cel="self == oldSelf",
+    text=(
+        "spec can't be changed, as a delete may have been asked already: delete this object to "
+        "cancel the removal, and create another"
+    ),
+    allows=lambda old, new: bool(old == new),
+)
+
+
+class RemovalReason(StrEnum):
+    """Why a machine is given back."""
+
+    IDLE = "Idle"
+    NEVER_JOINED = "NeverJoined"
+    CREATE_FAILED = "CreateFailed"
+    ORPHAN = "Orphan"
+    CONSOLIDATION = "Consolidation"
+    DRIFT = "Drift"
+    UNHEALTHY = "Unhealthy"
+    POOL_DELETED = "PoolDeleted"
+
+
+class NodeRemovalRequestSpec(Model):
+    """Which machine goes, and why."""
+
+    pool: PoolName
+    """The pool that the machine belongs to, and that owns this request."""
+    node_name: ObjectName
+    """Name of machine and node."""
+    node_id: Annotated[Identifier, Field(alias="nodeID")]
+    """The provider's id of the machine, from the provider's own list: nothing else is ever
+    deleted."""
+    request_uid: Annotated[Identifier, Field(alias="requestUID")]
+    """Uid of the NodeRequest that it was bought by, from the provider's own list."""
+    reason: RemovalReason
+    """Idle, NeverJoined, CreateFailed and Orphan are cancelled if pods turn up; Consolidation,
+    Drift, Unhealthy and PoolDeleted drain the node first."""
+
+
+class RemovalPhase(StrEnum):
+    """Where a removal stands."""
+
+    PENDING = "Pending"
+    DEPROVISIONING = "Deprovisioning"
+    REMOVAL_FAILED = "RemovalFailed"
+
+
+def _seed_spelling(phase: object) -> object:
+    return RemovalPhase.REMOVAL_FAILED if phase == "CouldNotRemove" else phase
+
+
+class NodeRemovalRequestStatus(Model):
+    """How far the removal has come."""
+
+    observed_generation: Annotated[int, Field(ge=0)] = 0
+    """The generation of the spec that this status is about."""
+    phase: Annotated[RemovalPhase, BeforeValidator(_seed_spelling)] = RemovalPhase.PENDING
+    """Pending, Deprovisioning (the provider was asked), RemovalFailed (a person has to look;
+    deleting the object tries again)."""
+    events: Events = ()
+    """What happened, the first and the newest 30."""
+    removal_attempt: Count = 0
+    """How often the provider was asked to delete the machine."""
+    remove_attempted_at: Timestamp | None = None
+    """When it was asked last."""
+    last_transition_time: Timestamp | None = None
+    """When the phase began."""
+    conditions: Conditions = ()
+    """Ready, Reconciling and Stalled, after kstatus."""
+
+
+class NodeRemovalRequest(Resource):
+    """One machine that is given back; it disappears when the machine is gone."""
+
+    rules: ClassVar[tuple[AnyRule, ...]] = (NAME, IMMUTABLE)
+    kind_names: ClassVar[tuple[str, str, str]] = (
+        "noderemovalrequests",
+        "noderemovalrequest",
+        "nrr",
+    )
+
+    kind: Literal["NodeRemovalRequest"] = "NodeRemovalRequest"
+    """NodeRemovalRequest."""
+    spec: NodeRemovalRequestSpec
+    """Which machine goes, and why; never changed."""
+    status: NodeRemovalRequestStatus = NodeRemovalRequestStatus()
+    """How far the removal has come; written by growth."""

@@ -1,0 +1,126 @@
+"""NodeRequest: one machine that is bought; it is written here before the provider is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Annotated, ClassVar, Final, Literal
+
+from pydantic import Field
+
+from growth.api.bounds import Atomic, Identifier, Labels, Place, PoolName
+from growth.api.conditions import Conditions
+from growth.api.events import Events
+from growth.api.meta import PodReference, Resource
+from growth.api.model import Model
+from growth.api.rules import AnyRule, Breach, Rule, TransitionRule
+from growth.api.written import Money, Quantity, ServerType, Timestamp
+
+
+def _foreign_name(request: NodeRequest) -> Iterable[Breach]:
+    name = request.metadata.name
+    if len(name) > 63 or not name.startswith(f"{request.spec.pool}-"):
+        yield Breach(at=("metadata", "name"), words={"pool": request.spec.pool})
+
+
+NAME: Final = Rule(
+    cel="self.metadata.name.size() <= 63 && self.metadata.name.startsWith(self.spec.pool + '-')",
+    text=(
+        "metadata.name must be {pool}-<uuid>, of at most 63 characters: request, machine and node "
+        "share it"
+    ),
+    words={"pool": "self.spec.pool"},
+    breaches=_foreign_name,
+)
+
+IMMUTABLE: Final = TransitionRule(
+    at="spec",
+    cel="self == oldSelf",
+    text=(
+        "spec can't be changed, as it is what was asked of the provider: delete the request, and "
+        "the pods' demand is planned anew"
+    ),
+    allows=lambda old, new: bool(old == new),
+)
+
+
+class NodeRequestSpec(Model):
+    """What is bought, and for whom."""
+
+    pool: PoolName
+    """The pool that the machine belongs to, and that owns the request."""
+    target_offering: Annotated[
+        str, Field(max_length=127, pattern="^[a-z0-9]([-._a-z0-9]*[a-z0-9])?$")
+    ]
+    """Provider and type in lower case, such as hetzner-cax11."""
+    server_type: ServerType
+    """The provider's name of the type."""
+    location: Place
+    """Where the machine is bought."""
+    labels: Labels = Field(default_factory=dict)
+    """Labels of the offer, where one type has several in one place (spot and on demand)."""
+    price: Money
+    """What an hour cost when it was planned, in the provider's currency."""
+    resources: Annotated[Mapping[str, Quantity], Field(max_length=32)] = Field(default_factory=dict)
+    """What the plan counted on for pods."""
+    pods: Annotated[tuple[PodReference, ...], Field(max_length=256), Atomic()] = ()
+    """The pods it was planned for; if there are more, the first by name."""
+
+
+class RequestPhase(StrEnum):
+    """Where a purchase stands."""
+
+    PENDING = "Pending"
+    PROVISIONING = "Provisioning"
+    READY = "Ready"
+    UNMET = "Unmet"
+    DEPROVISIONING = "Deprovisioning"
+
+
+class UnmetScope(StrEnum):
+    """How far a refusal reaches."""
+
+    OFFER = "Offer"
+    LOCATION = "Location"
+    PROJECT = "Project"
+
+
+class NodeRequestStatus(Model):
+    """How far the purchase has come."""
+
+    observed_generation: Annotated[int, Field(ge=0)] = 0
+    """The generation of the spec that this status is about."""
+    phase: RequestPhase = RequestPhase.PENDING
+    """Pending, Provisioning (the provider has accepted), Ready (the node serves), Unmet (the
+    provider has none), Deprovisioning (it never served and is given back)."""
+    events: Events = ()
+    """What happened, the first and the newest 30."""
+    node_id: Annotated[Identifier | None, Field(alias="nodeID")] = None
+    """The provider's id of the machine, as soon as it is known."""
+    node_name: Annotated[str, Field(max_length=253)] | None = None
+    """Name of the node, once it has joined."""
+    last_transition_time: Timestamp | None = None
+    """When the phase began; the times to live count from here."""
+    accepted_at: Timestamp | None = None
+    """When the provider accepted; readinessWait counts from here."""
+    ready_at: Timestamp | None = None
+    """When the node served."""
+    unmet_scope: UnmetScope | None = None
+    """Of an Unmet request: whether the offer, the whole location or the whole project was
+    refused."""
+    conditions: Conditions = ()
+    """Ready, Reconciling and Stalled, after kstatus."""
+
+
+class NodeRequest(Resource):
+    """One machine that is bought for pods that have no place."""
+
+    rules: ClassVar[tuple[AnyRule, ...]] = (NAME, IMMUTABLE)
+    kind_names: ClassVar[tuple[str, str, str]] = ("noderequests", "noderequest", "nr")
+
+    kind: Literal["NodeRequest"] = "NodeRequest"
+    """NodeRequest."""
+    spec: NodeRequestSpec
+    """What is bought, and for whom; never changed."""
+    status: NodeRequestStatus = NodeRequestStatus()
+    """How far the purchase has come; written by growth."""

@@ -1,0 +1,208 @@
+"""What is wrong with a document: a path and a text, in the API server's own words.
+
+Files are read strictly: unknown fields are refused at every level, and names only count as YAML
+writes them. The texts follow the API server's (`should match`, `Required value`, `Unsupported
+value`), so that whoever knows one knows the other.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+from pydantic import BaseModel, ValidationError
+from typing_extensions import override
+
+from growth.api.kinds import KINDS
+from growth.api.rules import Path, TransitionRule
+from growth.api.wellknown import GROUP, GROUP_VERSION
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+    from growth.api.meta import Resource
+
+# Kubernetes has more metadata than we read; none of it is a mistake.
+_UNREAD_METADATA: Final = frozenset(
+    {"generateName", "namespace", "selfLink", "managedFields", "deletionGracePeriodSeconds"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One mistake in a document."""
+
+    path: Path
+    """Where: ("spec", "serverTypes", 2)."""
+    text: str
+    """What, and what to write instead."""
+    related: Path | None = None
+    """The other half of a contradiction, such as the first of two entries with one name."""
+
+    @override
+    def __str__(self) -> str:
+        return f"{written(self.path)}: {self.text}" if self.path else self.text
+
+
+def written(path: Path) -> str:
+    """A path as the API server writes it: spec.serverTypes[2].name."""
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return "".join(steps).removeprefix(".")
+
+
+def read_strictly(document: Mapping[str, Any]) -> Resource | tuple[Problem, ...]:
+    """The object that a document of our group describes, or everything that is wrong with it."""
+    model = KINDS.get(str(document.get("kind")))
+    if model is None:
+        return (_unknown_kind(document.get("kind")),)
+    if document.get("apiVersion") != GROUP_VERSION:
+        return (Problem(path=("apiVersion",), text=f"must be {GROUP_VERSION}"),)
+    try:
+        return model.model_validate(_as_stored(document), extra="forbid", by_name=False)
+    except ValidationError as error:
+        return problems_of(error, model)
+
+
+def problems_of(error: ValidationError, model: type[BaseModel]) -> tuple[Problem, ...]:
+    """Pydantic's mistakes in our words."""
+    errors = error.errors(include_url=False)
+    return tuple(
+        _problem(each, model) for each in errors if not _follows_from_another(each, errors)
+    )
+
+
+def changes_refused(old: Resource, new: Resource) -> tuple[Problem, ...]:
+    """What the API server would refuse of an update, beyond what it refuses of any document."""
+    return tuple(
+        Problem(path=(rule.at,), text=rule.text)
+        for rule in type(new).rules
+        if isinstance(rule, TransitionRule)
+        and not rule.allows(old.field(rule.at), new.field(rule.at))
+    )
+
+
+def _unknown_kind(kind: object) -> Problem:
+    if not isinstance(kind, str) or not kind:
+        return Problem(path=("kind",), text="Required value")
+    near = get_close_matches(kind, KINDS, n=1)
+    known = f"did you mean {near[0]}?" if near else f"it has {', '.join(KINDS)}"
+    return Problem(path=("kind",), text=f'group {GROUP} has no kind "{kind}": {known}')
+
+
+def _as_stored(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what the API server drops by itself: unset fields, and metadata we don't read."""
+    stored: dict[str, Any] = _without_null(document)
+    metadata = stored.get("metadata")
+    if isinstance(metadata, dict):
+        stored["metadata"] = {
+            key: value for key, value in metadata.items() if key not in _UNREAD_METADATA
+        }
+    return stored
+
+
+def _without_null(node: Any) -> Any:
+    match node:
+        case Mapping():
+            return {key: _without_null(below) for key, below in node.items() if below is not None}
+        case list():
+            return [_without_null(below) for below in node]
+        case _:
+            return node
+
+
+def _follows_from_another(error: ErrorDetails, errors: list[ErrorDetails]) -> bool:
+    # Pydantic counts only the entries that are right, and so calls a list with a wrong one short.
+    place = error["loc"]
+    return error["type"] == "too_short" and any(
+        other["loc"][: len(place)] == place for other in errors if other is not error
+    )
+
+
+def _problem(error: ErrorDetails, model: type[BaseModel]) -> Problem:
+    context = error.get("ctx", {})
+    path: Path = tuple(step for step in error["loc"] if step != "[key]")
+    related = context.get("related")
+    if related is not None:
+        related = path[: len(path) - context["depth"]] + related
+    return Problem(path=path, text=_text(error, path, model), related=related)
+
+
+def _text(error: ErrorDetails, path: Path, model: type[BaseModel]) -> str:
+    if error["type"] == "extra_forbidden":
+        return _unknown_field(path, model)
+    return _TEXTS.get(error["type"], _as_pydantic)(error)
+
+
+def _as_pydantic(error: ErrorDetails) -> str:
+    return error["msg"]
+
+
+def _unknown_field(path: Path, model: type[BaseModel]) -> str:
+    near = get_close_matches(str(path[-1]), _fields_at(model, path[:-1]), n=1, cutoff=0.7)
+    hint = f", did you mean {near[0]}?" if near else ""
+    return f'unknown field "{written(path)}"{hint}'
+
+
+def _fields_at(model: type[BaseModel], path: Path) -> list[str]:
+    for step in path:
+        if isinstance(step, str):
+            names = {(info.alias or name): info for name, info in model.model_fields.items()}
+            model = _model_in(names[step].annotation) or model
+    return [info.alias or name for name, info in model.model_fields.items()]
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(_model_in, get_args(annotation))), None)
+
+
+def _wrong_type(error: ErrorDetails) -> str:
+    wanted = _TYPES.get(error["type"]) or error["ctx"]["wanted"]
+    return f'must be of type {wanted}: "{_json_type(error["input"])}"'
+
+
+def _json_type(value: object) -> str:
+    # In this order, as True is an int too.
+    known = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}
+    name = next((name for kind, name in known.items() if isinstance(value, kind)), None)
+    return name or ("object" if isinstance(value, Mapping) else type(value).__name__)
+
+
+def _not_supported(error: ErrorDetails) -> str:
+    known = error["ctx"]["expected"].replace(" or ", ", ").replace("'", '"')
+    return (
+        f"Unsupported value: {json.dumps(error['input'], default=str)}: supported values: {known}"
+    )
+
+
+_TYPES: Final = {
+    "string_type": "string",
+    "int_type": "integer",
+    "bool_type": "boolean",
+    "tuple_type": "array",
+    "dict_type": "object",
+    "mapping_type": "object",
+    "model_type": "object",
+    "model_attributes_type": "object",
+}
+
+_TEXTS: Final[dict[str, Callable[[ErrorDetails], str]]] = {
+    "missing": lambda _: "Required value",
+    "rule": lambda error: error["ctx"]["text"],
+    "written": lambda error: error["ctx"]["text"],
+    "wrong_type": _wrong_type,
+    **dict.fromkeys(_TYPES, _wrong_type),
+    "enum": _not_supported,
+    "literal_error": _not_supported,
+    "greater_than_equal": lambda error: f"should be greater than or equal to {error['ctx']['ge']}",
+    "less_than_equal": lambda error: f"should be less than or equal to {error['ctx']['le']}",
+    "string_pattern_mismatch": lambda error: f"should match '{error['ctx']['pattern']}'",
+    "string_too_long": lambda error: f"may not be more than {error['ctx']['max_length']} bytes",
+    "string_too_short": lambda error: f"should be at least {error['ctx']['min_length']} chars long",
+    "too_long": lambda error: f"must have at most {error['ctx']['max_length']} items",
+    "too_short": lambda error: f"should have at least {error['ctx']['min_length']} items",
+}

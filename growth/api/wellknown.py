@@ -1,0 +1,92 @@
+"""Every name that growth writes into a cluster or looks for there, each in one place.
+
+All of them live under `growth.dev/`, which is reserved: a pool's template may not set labels or
+taints below it, or a person's typing mistake could look like a decision of ours.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+GROUP: Final = "growth.dev"
+"""The API group of the five kinds."""
+
+VERSION: Final = "v1alpha1"
+"""The only version so far. There is no conversion webhook: fields are added, never moved."""
+
+GROUP_VERSION: Final = f"{GROUP}/{VERSION}"
+"""What `apiVersion` says in a cluster."""
+
+SEED_GROUP_VERSION: Final = "growth/v1alpha1"
+"""Understood in files only: Kubernetes refuses a group without a dot."""
+
+RESERVED_PREFIX: Final = f"{GROUP}/"
+"""Keys below this are written by growth alone."""
+
+# Labels
+
+POOL_LABEL: Final = "growth.dev/pool"
+"""On a node: the pool it was bought for. On a pod's nodeSelector or affinity: the pool it asks
+for."""
+
+NODE_REQUEST_LABEL: Final = "growth.dev/node-request"
+"""On a node: the NodeRequest that it was bought by."""
+
+INSTANCE_TYPE_LABEL: Final = "growth.dev/instance-type"
+"""On a node: its server type, also where no cloud provider sets the standard label."""
+
+MANAGED_BY_LABEL: Final = "growth.dev/managed-by"
+"""On a node, and on a machine at the provider: `growth`."""
+
+MANAGED_BY: Final = "growth"
+"""The value of the label `growth.dev/managed-by`."""
+
+ADMISSION_LABEL: Final = "growth.dev/admission"
+"""On a namespace or a pod: `disabled` keeps the webhook away from it."""
+
+ADMISSION_DISABLED: Final = "disabled"
+"""The value of the label `growth.dev/admission` that opts out."""
+
+# Annotations
+
+SERVER_ID_ANNOTATION: Final = "growth.dev/server-id"
+"""On a node: the provider's id of its machine. It explains; deletes never trust it."""
+
+PRICE_ANNOTATION: Final = "growth.dev/price"
+"""On a node: what an hour of it cost when it was bought."""
+
+BOUGHT_AT_ANNOTATION: Final = "growth.dev/bought-at"
+"""On a node: when it was bought (RFC 3339); its paid hours are counted from here."""
+
+PLAN_ANNOTATION: Final = "growth.dev/plan"
+"""On a node: why this type, and what the next best would have cost (JSON of at most 1 KiB)."""
+
+SCALE_DOWN_AT_ANNOTATION: Final = "growth.dev/scale-down-at"
+"""On an idle node: when it will be given back (RFC 3339) unless a pod arrives."""
+
+DO_NOT_DISRUPT_ANNOTATION: Final = "growth.dev/do-not-disrupt"
+"""On a node or pod: it is not moved for the sake of cost or drift."""
+
+PAUSED_UNTIL_ANNOTATION: Final = "growth.dev/paused-until"
+"""On a pool: growth neither buys nor removes in it before this time (RFC 3339)."""
+
+# Taints
+
+UNREGISTERED_TAINT: Final = "growth.dev/unregistered"
+"""NoSchedule, from the first second of a node until it can serve."""
+
+SCALE_DOWN_TAINT: Final = "growth.dev/scale-down"
+"""NoSchedule, on an idle node; the value is the unix time (seconds) of marking."""
+
+# Finalizer
+
+PROVIDER_CLEANUP_FINALIZER: Final = "growth.dev/provider-cleanup"
+"""Keeps an object until the machine behind it is dealt with. Never on nodes, never on pods."""
+
+# Names
+
+DEFAULT_POOL: Final = "default"
+"""The pool of pods that name none."""
+
+DEFAULT_NODE_CLASS: Final = "default"
+"""The node class of pools that name none, of whichever kind exists."""

@@ -1,0 +1,296 @@
+"""Values that people write as text: durations, quantities, money, times, names of server types.
+
+Nothing is a floating-point number here: durations are integer nanoseconds, money is decimal, and
+quantities stay text until `growth.scheduling` parses them exactly. Each kind of value has one
+marker, which tells pydantic how it is read and written and the API server how to check it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+    from pydantic.json_schema import JsonSchemaValue
+
+NANOSECONDS: Final = {
+    "h": 3_600_000_000_000,
+    "m": 60_000_000_000,
+    "s": 1_000_000_000,
+    "ms": 1_000_000,
+    "us": 1_000,
+    "ns": 1,
+}
+DURATION_PATTERN: Final = r"^([0-9]{1,9}(\.[0-9]{1,9})?(ns|us|ms|s|m|h)){1,6}$"
+QUANTITY_PATTERN: Final = r"^[0-9]{1,20}(\.[0-9]{1,9})?(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$"
+MONEY_PATTERN: Final = r"^[0-9]{1,9}(\.[0-9]{1,12})?$"
+SERVER_TYPE_PATTERN: Final = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$"
+PERCENT_PATTERN: Final = r"^(100|[1-9]?[0-9])%$"
+
+# The second form is that of the seed's examples, whose last part can only be a fraction.
+_TIMES: Final = (
+    re.compile(r"(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)"),
+    re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?::(\d\d))?(Z)"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Written:
+    """How a value is written: marks a type in a model, `Annotated[Decimal, Written(...)]`."""
+
+    read: Callable[[Any], Any]
+    """From what the document holds; a ValueError's text tells what to write instead."""
+    write: Callable[[Any], Any] = str
+    """Back to JSON."""
+    schema: JsonSchemaValue
+    """What the API server checks."""
+    made: type
+    """What `read` gives; such values pass unread."""
+    accepts: tuple[type, ...] = (str,)
+    """What JSON may hold there."""
+
+    def __get_pydantic_core_schema__(self, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(
+            self._validate,
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                self.write, return_schema=core_schema.any_schema()
+            ),
+        )
+
+    def __get_pydantic_json_schema__(
+        self, _: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return dict(self.schema)
+
+    def _validate(self, value: object) -> Any:
+        if isinstance(value, self.made) and not isinstance(value, self.accepts):
+            return value
+        if not isinstance(value, self.accepts) or isinstance(value, bool):
+            raise PydanticCustomError("wrong_type", "{wanted}", {"wanted": self._wanted()})
+        try:
+            return self.read(value)
+        except ValueError as error:
+            raise PydanticCustomError("written", "{text}", {"text": str(error)}) from None
+
+    def _wanted(self) -> str:
+        return " or ".join({int: "integer", str: "string"}[kind] for kind in self.accepts)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Duration:
+    """A span of time in Go's syntax: 90s, 10m, 1h30m."""
+
+    nanoseconds: int
+
+    @classmethod
+    def parse(cls, written: str) -> Self:
+        """Exactly: 1.5h is 5400 seconds and not a rounding away from it."""
+        if len(written) > 32 or not re.search(DURATION_PATTERN, written):
+            raise ValueError("must be a duration such as 90s, 10m or 1h30m")
+        parts = re.findall(r"([0-9.]+)(ns|us|ms|s|m|h)", written)
+        return cls(int(sum(Decimal(number) * NANOSECONDS[unit] for number, unit in parts)))
+
+    @property
+    def seconds(self) -> float:
+        """For clocks, which count in floating-point seconds."""
+        return self.nanoseconds / 1e9
+
+    @property
+    def timedelta(self) -> timedelta:
+        """For sums with timestamps; to the microsecond."""
+        return timedelta(microseconds=self.nanoseconds // 1000)
+
+    @override
+    def __str__(self) -> str:
+        hours, rest = divmod(self.nanoseconds, NANOSECONDS["h"])
+        minutes, rest = divmod(rest, NANOSECONDS["m"])
+        whole = f"{hours}h" * bool(hours) + f"{minutes}m" * bool(minutes)
+        return whole + _seconds(rest) * bool(rest or not whole)
+
+
+def _seconds(nanoseconds: int) -> str:
+    unit = next(unit for unit in ("s", "ms", "us", "ns") if nanoseconds % NANOSECONDS[unit] == 0)
+    return f"{nanoseconds // NANOSECONDS[unit]}{unit}"
+
+
+def between(least: str, most: str) -> Written:
+    """The marker of a duration that lies in these bounds: `Annotated[Duration, ...]`."""
+    text = f"must be a duration from {least} to {most}, such as 90s, 10m or 1h30m"
+    bounds = Duration.parse(least), Duration.parse(most)
+
+    def read(written: str) -> Duration:
+        value = Duration.parse(written) if re.search(DURATION_PATTERN, written) else None
+        if value is None or not bounds[0] <= value <= bounds[1]:
+            raise ValueError(text)
+        return value
+
+    # The pattern comes first: duration() of anything else would fail with a text of its own.
+    rule = (
+        f"self.matches('{DURATION_PATTERN.replace(chr(92), chr(92) * 2)}')"
+        f" && duration(self) >= duration('{least}') && duration(self) <= duration('{most}')"
+    )
+    schema = {
+        "type": "string",
+        "maxLength": 32,
+        "pattern": DURATION_PATTERN,
+        "x-kubernetes-validations": [{"rule": rule, "message": text}],
+    }
+    return Written(read=read, schema=schema, made=Duration)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ServerTypeName:
+    """The name of a server type: kept as it was written, compared without regard to case."""
+
+    canonical: str = field(init=False)
+    written: str = field(compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "canonical", self.written.lower())
+
+    @classmethod
+    def parse(cls, written: str) -> Self:
+        """Any name that may be a label's value, as the type's name becomes one."""
+        return cls(_matching(written, SERVER_TYPE_PATTERN, longest=63))
+
+    @override
+    def __str__(self) -> str:
+        return self.written
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """Some of a pool's nodes: a count, or per cent of them."""
+
+    number: int
+    unit: Literal["nodes", "%"]
+
+    @classmethod
+    def parse(cls, written: int | str) -> Self:
+        """3 is a count, "10%" is a share."""
+        if isinstance(written, int):
+            return cls(_not_negative(written), "nodes")
+        return cls(int(_matching(written, PERCENT_PATTERN, longest=4)[:-1]), "%")
+
+    def as_json(self) -> int | str:
+        """As it is written."""
+        return self.number if self.unit == "nodes" else f"{self.number}%"
+
+
+def _matching(written: str, pattern: str, *, longest: int) -> str:
+    if len(written) > longest:
+        raise ValueError(f"may not be more than {longest} bytes")
+    if not re.search(pattern, written):
+        raise ValueError(f"should match '{pattern}'")
+    return written
+
+
+def _not_negative(number: int) -> int:
+    if number < 0:
+        raise ValueError("should be greater than or equal to 0")
+    return number
+
+
+def _decimal(written: str) -> Decimal:
+    return Decimal(_matching(written, MONEY_PATTERN, longest=22))
+
+
+def _quantity(written: int | str) -> str:
+    text = str(_not_negative(written)) if isinstance(written, int) else written
+    return _matching(text, QUANTITY_PATTERN, longest=32)
+
+
+def parse_time(written: str) -> datetime:
+    """RFC 3339, in UTC; and the form of the seed's examples, `2026-01-01 21:07:52:00Z`."""
+    found = next((match for form in _TIMES if (match := form.fullmatch(written))), None)
+    if found is None:
+        raise ValueError("must be a time such as 2026-01-01T21:07:52Z")
+    day, time, fraction, zone = found.groups()
+    microseconds = (fraction or "").ljust(6, "0")[:6]
+    offset = "+00:00" if zone in "Zz" else zone
+    return datetime.fromisoformat(f"{day}T{time}.{microseconds}{offset}").astimezone(UTC)
+
+
+def write_time(moment: datetime) -> str:
+    """RFC 3339 in UTC, with a fraction only if there is one."""
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _int_or_string(*, longest: int, pattern: str) -> JsonSchemaValue:
+    return {
+        "x-kubernetes-int-or-string": True,
+        "anyOf": [{"type": "integer"}, {"type": "string"}],
+        "minimum": 0,
+        "maxLength": longest,
+        "pattern": pattern,
+    }
+
+
+Quantity = Annotated[
+    str,
+    Written(
+        read=_quantity,
+        made=str,
+        accepts=(int, str),
+        schema=_int_or_string(longest=32, pattern=QUANTITY_PATTERN),
+    ),
+]
+"""An amount of a resource that isn't negative, as text: 4, 500m, 8Gi."""
+
+CountOrPercent = Annotated[
+    Portion,
+    Written(
+        read=Portion.parse,
+        write=Portion.as_json,
+        made=Portion,
+        accepts=(int, str),
+        schema=_int_or_string(longest=4, pattern=PERCENT_PATTERN),
+    ),
+]
+"""A number of nodes, or a share of them: 3, "10%"."""
+
+Money = Annotated[
+    Decimal,
+    Written(
+        read=_decimal,
+        write=lambda amount: format(amount, "f"),
+        made=Decimal,
+        schema={"type": "string", "maxLength": 22, "pattern": MONEY_PATTERN},
+    ),
+]
+"""A decimal amount that isn't negative, as text: "0.0136"."""
+
+Timestamp = Annotated[
+    datetime,
+    Written(
+        read=parse_time,
+        write=write_time,
+        made=datetime,
+        schema={"type": "string", "format": "date-time"},
+    ),
+]
+"""A moment in RFC 3339."""
+
+ServerType = Annotated[
+    ServerTypeName,
+    Written(
+        read=ServerTypeName.parse,
+        made=ServerTypeName,
+        schema={
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 63,
+            "pattern": SERVER_TYPE_PATTERN,
+        },
+    ),
+]
+"""The name of a server type."""
