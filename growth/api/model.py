@@ -16,6 +16,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, core_schema
 from typing_extensions import override
 
+from growth.api.descriptions import descriptions, one_line
 from growth.api.rules import AnyRule, ModelRule, refuse_breaches
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ class Model(BaseModel):
         validate_by_alias=True,
         validate_by_name=True,
         serialize_by_alias=True,
-        use_attribute_docstrings=True,
         extra="ignore",
     )
 
@@ -66,6 +66,10 @@ class Model(BaseModel):
     ) -> JsonSchemaValue:
         written = handler(schema)
         whole = handler.resolve_ref_schema(written)
+        whole["description"] = one_line(cls.__doc__ or "")
+        for name, text in descriptions(cls).items():
+            alias = cls.model_fields[name].alias or name
+            whole["properties"][alias]["description"] = text
         for rule in cls.rules:
             if isinstance(rule, ModelRule):
                 continue

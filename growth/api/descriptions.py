@@ -1,0 +1,48 @@
+"""The text below a field is its description, in the schema and in the reference.
+
+Pydantic could collect these texts itself (`use_attribute_docstrings`), but does so whenever a
+process starts, which took a third of the import; here they are read when a schema is made.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+
+@cache
+def descriptions(model: type[BaseModel]) -> dict[str, str]:
+    """Name of the field in Python -> its description, inherited ones included."""
+    found: dict[str, str] = {}
+    for base in reversed(model.__mro__):
+        if getattr(base, "model_fields", None):
+            found |= _in_module(base.__module__).get(base.__name__, {})
+    return {name: text for name, text in found.items() if name in model.model_fields}
+
+
+@cache
+def _in_module(module: str) -> dict[str, dict[str, str]]:
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {node.name: _in_class(node) for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+
+
+def _in_class(node: ast.ClassDef) -> dict[str, str]:
+    return {
+        field.target.id: one_line(text.value.value)
+        for field, text in pairwise(node.body)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)
+        if isinstance(text.value.value, str)
+    }
+
+
+def one_line(text: str) -> str:
+    """A docstring without the line breaks of its source."""
+    return " ".join(text.split())
