@@ -1,0 +1,64 @@
+"""`python -m kwok`: a real control plane on this machine.
+
+A subcommand is a module with `SUMMARY`, `add_arguments(parser)` and `run(arguments)`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from typing import TYPE_CHECKING, Final, Protocol
+
+from growth.errors import GrowthError
+from kwok import down, programs, status, up
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+
+class Command(Protocol):
+    """What a subcommand's module has."""
+
+    SUMMARY: str
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare its arguments."""
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Do it, and give the exit code."""
+
+
+COMMANDS: Final[dict[str, Command]] = {
+    "up": up,
+    "down": down,
+    "status": status,
+    "programs": programs,
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; what a person can mend is one line and exit code 2."""
+    parser = argparse.ArgumentParser(prog="python -m kwok", description="A local control plane.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, command in COMMANDS.items():
+        command.add_arguments(commands.add_parser(name, help=command.SUMMARY))
+    parsed = parser.parse_args(arguments)
+    # SIGTERM must pass through the same clean-up as Ctrl-C.
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        return COMMANDS[parsed.command].run(parsed)
+    except GrowthError as failure:
+        print(f"kwok: {failure}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("kwok: interrupted", file=sys.stderr)
+        return 130
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())

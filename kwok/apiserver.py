@@ -1,0 +1,71 @@
+"""The few requests that a start needs, with nothing but the standard library.
+
+A client library would take longer to import than the API server takes to answer. The other
+programs' ports are asked here too: each serves its health, under a certificate that it made itself.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import ssl
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from kwok.clusters import Cluster
+
+_TIMEOUT: Final = 5.0
+_TRYING: Final = (OSError, http.client.HTTPException)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back: the status, 0 when nobody answered, and the body if it is JSON."""
+
+    status: int
+    body: Any = None
+
+
+def ask(cluster: Cluster, path: str, *, method: str = "GET", content: object = None) -> Answer:
+    """One request to the API server, as its administrator."""
+    certificates = cluster.work / "pki"
+    # Unlike the default context, this one doesn't read all authorities of the system first.
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    try:
+        context.load_verify_locations(certificates / "ca.crt")
+        context.load_cert_chain(certificates / "admin.crt", certificates / "admin.key")
+        return _request(cluster.ports["kube-apiserver"], context, method, path, content)
+    except _TRYING:
+        return Answer(0)
+
+
+def is_healthy(cluster: Cluster, component: str) -> bool:
+    """Whether a component says that it is well."""
+    if component == "kube-apiserver":
+        return ask(cluster, "/readyz").status == 200
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    try:
+        return _request(cluster.ports[component], context, "GET", "/healthz", None).status == 200
+    except _TRYING:
+        return False
+
+
+def _request(port: int, context: ssl.SSLContext, method: str, path: str, content: object) -> Answer:
+    connection = http.client.HTTPSConnection("127.0.0.1", port, context=context, timeout=_TIMEOUT)
+    try:
+        body = None if content is None else json.dumps(content)
+        connection.request(method, path, body, {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        return Answer(response.status, _decoded(response.read()))
+    finally:
+        connection.close()
+
+
+def _decoded(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except ValueError:
+        return None

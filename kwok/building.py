@@ -1,0 +1,160 @@
+"""Programs from their sources: the one way that needs no release, only the Go module proxy.
+
+go.mod pins what is built and go.sum proves that it is that. Go itself continues where an
+interrupted build stopped, because it caches every package; only our finished programs are kept.
+The build runs in a folder of its own, so the repository may be read-only, and what a killed builder
+left running is found by that folder and ended before the next one starts.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from growth.errors import Misconfigured
+from kwok.processes import end_processes
+from kwok.versions import GO_MODULE, Program, Project, Wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from kwok.progress import Progress
+    from kwok.toolchain import Go
+
+_VERSIONED_PACKAGES: Final = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
+_NETWORK_WORDS: Final = ("dial tcp", "no such host", "i/o timeout", "connection refused", "TLS ")
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """One build: with which Go, of which versions, where."""
+
+    go: Go
+    wanted: Wanted
+    workshop: Path
+    progress: Progress
+
+    def make(self, programs: Sequence[Program]) -> dict[Program, Path]:
+        """Build the programs; the files are in the workshop, for the caller to keep."""
+        empty_workshop(self.workshop)
+        for name in ("go.mod", "go.sum"):
+            shutil.copyfile(GO_MODULE.with_name(name), self.workshop / name)
+        packages = [program.package for program in programs]
+        total = self._count(packages)
+        self._compile(packages, total)
+        return {program: self._result(program) for program in programs}
+
+    def _count(self, packages: Sequence[str]) -> int:
+        """How many packages there are; Go fetches the modules on the way."""
+        fetched = 0
+
+        def report(line: str) -> None:
+            nonlocal fetched
+            fetched += line.startswith("go: downloading")
+            self.progress.show(f"fetching modules: {fetched}")
+
+        listed = self.workshop / "packages"
+        with listed.open("w", encoding="utf-8") as output:
+            self._run(["list", "-deps", *packages], report, output=output.fileno())
+        return len(listed.read_text(encoding="utf-8").split())
+
+    def _compile(self, packages: Sequence[str], total: int) -> None:
+        built = 0
+
+        def report(line: str) -> None:
+            nonlocal built
+            built += 1
+            self.progress.show(f"building: {built} of {total} packages, {line}")
+
+        flags = [
+            "-trimpath",
+            "-buildvcs=false",
+            "-v",
+            "-ldflags",
+            self._linker_flags(),
+            "-o",
+            "out/",
+        ]
+        self._run(["build", *flags, *packages], report)
+
+    def _linker_flags(self) -> str:
+        """What the release scripts set too: without it the API server calls itself v0.0.0."""
+        version = self.wanted.versions[Project.KUBERNETES]
+        values = {
+            "gitVersion": f"v{version}",
+            "gitMajor": version.major,
+            "gitMinor": version.minor,
+            "gitTreeState": "clean",
+        }
+        named = (
+            f"-X {package}.{name}={value}"
+            for package in _VERSIONED_PACKAGES
+            for name, value in values.items()
+        )
+        return " ".join(["-s", "-w", *named])
+
+    def _result(self, program: Program) -> Path:
+        # Go names a program after the last part of its package that is no version.
+        parts = [part for part in program.package.split("/") if part != "v3"]
+        return self.workshop / "out" / parts[-1]
+
+    def _run(
+        self,
+        arguments: Sequence[str],
+        report: Callable[[str], None],
+        *,
+        output: int = subprocess.DEVNULL,
+    ) -> None:
+        """Run Go and hand on what it reports, line by line; it never outlives us."""
+        lines: list[str] = []
+        with self._started(arguments, output) as process:
+            try:
+                for line in process.stderr or ():
+                    lines.append(line.rstrip())
+                    report(lines[-1])
+            except BaseException:
+                # Go's compilers are in its group; without this they would finish for nobody.
+                os.killpg(process.pid, signal.SIGKILL)
+                raise
+        if process.returncode != 0:
+            raise Misconfigured(explain(lines))
+
+    def _started(self, arguments: Sequence[str], output: int) -> subprocess.Popen[str]:
+        temporary = {"GOTMPDIR": str(self.workshop / "temporary")}
+        return subprocess.Popen(
+            [str(self.go.program), *arguments],
+            cwd=self.workshop,
+            env={**os.environ, **self.go.environment, **temporary},
+            stdout=output,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+
+
+def empty_workshop(workshop: Path) -> None:
+    """Remove what an interrupted builder has left, running or lying there."""
+    end_processes(workshop, {"go"})
+    shutil.rmtree(workshop, ignore_errors=True)
+    for folder in ("out", "temporary"):
+        (workshop / folder).mkdir(parents=True)
+
+
+def explain(lines: Sequence[str]) -> str:
+    """The one line of Go's complaint that matters, and what to do about it."""
+    complaints = [line for line in lines if ":" in line and not line.startswith("go: downloading")]
+    reason = (complaints or list(lines) or ["go gave no reason"])[-1].strip()
+    if any("no space left on device" in line for line in lines):
+        return "the programs can't be built: the disk is full; 6 GB are needed while building"
+    if any(word in line for line in lines for word in _NETWORK_WORDS):
+        return (
+            f"the programs can't be built: the Go module proxy can't be reached ({reason}); "
+            "set GOPROXY, or name the programs: --programs DIR"
+        )
+    return f"the programs can't be built: {reason}"

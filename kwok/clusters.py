@@ -1,0 +1,141 @@
+"""The clusters of this user: one folder each, with everything that a cluster has.
+
+    NAME/cluster.json    what we know of it; written first, so a half-made cluster can be cleaned
+    NAME/kwokctl.json    the configuration that kwokctl is started with
+    NAME/clusters/NAME/  kwokctl's own: data, certificates, logs, process numbers, kubeconfig
+
+Each cluster has a work folder of kwokctl to itself, so a broken one is of no concern to the others.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from growth.errors import Misconfigured
+from kwok.locks import locked
+from kwok.places import clusters_folder, clusters_folders, locks_folder
+from kwok.processes import Process, end_processes, processes_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+# The names of processes, which kwokctl derives from the names of its components.
+COMPONENTS: Final = (
+    "etcd",
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+    "kwok-controller",
+)
+_PROCESSES: Final = frozenset({*COMPONENTS, "kwokctl", "kubectl"})
+_RECORD: Final = "cluster.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """One cluster, as its record tells."""
+
+    name: str
+    folder: Path
+    version: str = ""
+    ports: Mapping[str, int] = field(default_factory=dict)
+    ready: bool = False
+
+    @property
+    def work(self) -> Path:
+        """The folder of kwokctl for this cluster."""
+        return self.folder / "clusters" / self.name
+
+    @property
+    def kubeconfig(self) -> Path:
+        """What a client needs to talk to it."""
+        return self.work / "kubeconfig.yaml"
+
+    @property
+    def server(self) -> str:
+        """The address of its API server."""
+        return f"https://127.0.0.1:{self.ports['kube-apiserver']}"
+
+    def save(self) -> None:
+        """Write the record; whoever reads it meanwhile sees the old one or the new one."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        written = self.folder / f"{_RECORD}.new"
+        written.write_text(json.dumps(asdict(self) | {"folder": str(self.folder)}), "utf-8")
+        written.rename(self.folder / _RECORD)
+
+    def now_ready(self) -> Cluster:
+        """Note that everything in it has answered once."""
+        ready = replace(self, ready=True)
+        ready.save()
+        return ready
+
+    def running(self) -> list[Process]:
+        """Its components that are alive."""
+        return processes_in(self.folder, COMPONENTS)
+
+    def remove(self) -> None:
+        """End every process of it and remove its folder: no data of a cluster is worth keeping."""
+        # The record goes last: as long as something is there, the next command finds it.
+        end_processes(self.folder, _PROCESSES)
+        shutil.rmtree(self.work.parent, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def log(self, component: str) -> str:
+        """What a component has written, as far as it has."""
+        try:
+            return (self.work / "logs" / f"{component}.log").read_text("utf-8", errors="replace")
+        except OSError:
+            return ""
+
+
+def checked_name(name: str) -> str:
+    """A name that can be part of paths and labels."""
+    if not re.fullmatch(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?", name):
+        raise Misconfigured(
+            f"--name \"{name}\" can't be a cluster's name; "
+            "write 1 to 40 small letters, digits and dashes, such as growth-test"
+        )
+    return name
+
+
+def find_cluster(name: str) -> Cluster | None:
+    """The cluster of a name, wherever it lies, whole or half-made."""
+    folders = (place / name for place in clusters_folders())
+    found = next((folder for folder in folders if folder.is_dir()), None)
+    return None if found is None else _read(found)
+
+
+def new_cluster(name: str) -> Cluster:
+    """A cluster that is not there yet, in the best place."""
+    return Cluster(name, clusters_folder() / name)
+
+
+def all_clusters() -> Iterator[Cluster]:
+    """All clusters of this user, by name."""
+    folders = [
+        folder for place in clusters_folders() if place.is_dir() for folder in place.iterdir()
+    ]
+    for folder in sorted(folders, key=lambda each: each.name):
+        if folder.is_dir() and folder.stat().st_uid == os.getuid():
+            yield _read(folder)
+
+
+def cluster_lock(name: str, *, waiting: Callable[[], None]) -> AbstractContextManager[None]:
+    """One command at a time works on a cluster."""
+    return locked(locks_folder() / f"{name}.lock", waiting=waiting)
+
+
+def _read(folder: Path) -> Cluster:
+    """The cluster as it is recorded; a record that can't be read is that of a half-made one."""
+    try:
+        record = json.loads((folder / _RECORD).read_text("utf-8"))
+        return Cluster(**(record | {"folder": folder}))
+    except (OSError, ValueError, TypeError):
+        return Cluster(folder.name, folder)

@@ -1,0 +1,125 @@
+"""What a cluster is told at its start, and why it differs from kwokctl's own.
+
+Only loopback is served: etcd asks nobody for a password. Limits of clients are raised, or the
+programs would wait for themselves (the controller manager creates 20 pods a second by default, the
+scheduler binds 50). etcd skips fsync, as nothing outlives the cluster. The API server advertises an
+address of the block reserved for documentation: its own would have to be found by a default route,
+which a machine without a network doesn't have, and loopback is refused in endpoints.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import yaml
+
+from growth.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kwok.clusters import Cluster
+    from kwok.finding import Found
+
+STAGES: Final = Path(__file__).with_name("stages")
+SCHEDULER_API: Final = "kubescheduler.config.k8s.io/v1"
+DEFAULT_SCHEDULER: Final = {
+    "apiVersion": SCHEDULER_API,
+    "kind": "KubeSchedulerConfiguration",
+    "clientConnection": {"qps": 500, "burst": 1000},
+}
+EXTRA_ARGUMENTS: Final = {
+    "etcd": {"unsafe-no-fsync": "true"},
+    "kube-apiserver": {"advertise-address": "192.0.2.1"},
+    "kube-controller-manager": {"kube-api-qps": "500", "kube-api-burst": "1000"},
+}
+
+
+def write_configuration(
+    cluster: Cluster, programs: Mapping[str, Found], scheduler_configuration: Path | None
+) -> Path:
+    """Write what kwokctl reads: its own options and our stages, as documents of one file."""
+    scheduler = scheduler_configuration or _default_scheduler(cluster)
+    options = _options(cluster, programs, scheduler)
+    documents = [
+        json.dumps(options),
+        *(path.read_text("utf-8") for path in sorted(STAGES.glob("*.yaml"))),
+    ]
+    written = cluster.folder / "kwokctl.yaml"
+    written.write_text("\n---\n".join(documents), "utf-8")
+    return written
+
+
+def _options(cluster: Cluster, programs: Mapping[str, Found], scheduler: Path) -> dict[str, object]:
+    paths = {name: str(found.path) for name, found in programs.items()}
+    ports = cluster.ports
+    return {
+        "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
+        "kind": "KwokctlConfiguration",
+        "options": {
+            "runtime": "binary",
+            "bindAddress": "127.0.0.1",
+            "securePort": True,
+            "kubeAuthorization": True,
+            "kubeAdmission": True,
+            "kubeVersion": f"v{cluster.version}",
+            "kubeSchedulerConfig": str(scheduler),
+            "kubeApiserverCertSANs": ["127.0.0.1", "localhost"],
+            "etcdBinary": paths["etcd"],
+            "kubeApiserverBinary": paths["kube-apiserver"],
+            "kubeControllerManagerBinary": paths["kube-controller-manager"],
+            "kubeSchedulerBinary": paths["kube-scheduler"],
+            "kubectlBinary": paths["kubectl"],
+            "kwokControllerBinary": paths["kwok"],
+            "etcdPort": ports["etcd"],
+            "etcdPeerPort": ports["etcd-peers"],
+            "kubeApiserverPort": ports["kube-apiserver"],
+            "kubeControllerManagerPort": ports["kube-controller-manager"],
+            "kubeSchedulerPort": ports["kube-scheduler"],
+            "kwokControllerPort": ports["kwok-controller"],
+            **NODE_TIMES,
+        },
+        "componentsPatches": [_patch(*each) for each in EXTRA_ARGUMENTS.items()],
+    }
+
+
+# A kubelet renews its lease four times in its duration; at 200 s instead of 40 s a thousand nodes
+# cost 20 writes a second instead of 100. How often nodes are looked at stays as in real clusters.
+NODE_TIMES: Final = {
+    "heartbeatFactor": 1,
+    "nodeLeaseDurationSeconds": 200,
+    "kubeControllerManagerNodeMonitorPeriodMilliseconds": 5_000,
+    "kubeControllerManagerNodeMonitorGracePeriodMilliseconds": 200_000,
+}
+
+
+def _patch(component: str, arguments: Mapping[str, str]) -> dict[str, object]:
+    extra = [{"key": key, "value": value} for key, value in arguments.items()]
+    return {"name": component, "extraArgs": extra}
+
+
+def _default_scheduler(cluster: Cluster) -> Path:
+    written = cluster.folder / "scheduler.json"
+    written.write_text(json.dumps(DEFAULT_SCHEDULER), "utf-8")
+    return written
+
+
+def checked_scheduler_configuration(path: Path) -> Path:
+    """A person's own configuration, if it is one: kwokctl would complain in twenty lines."""
+    try:
+        content = yaml.safe_load(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as failure:
+        reason = getattr(failure, "strerror", None) or "it is no text"
+        raise Misconfigured(f"--scheduler-config {path} can't be read: {reason}") from None
+    except yaml.YAMLError as failure:
+        problem = " ".join(str(failure).split())
+        raise Misconfigured(f"--scheduler-config {path} is no YAML: {problem}") from None
+    kind = (content.get("apiVersion"), content.get("kind")) if isinstance(content, dict) else None
+    if kind != (SCHEDULER_API, "KubeSchedulerConfiguration"):
+        raise Misconfigured(
+            f"--scheduler-config {path} is no scheduler configuration; "
+            f"it must begin with apiVersion: {SCHEDULER_API}, kind: KubeSchedulerConfiguration"
+        )
+    return path.absolute()

@@ -1,0 +1,216 @@
+"""Where each program comes from: the first place that has it, from the nearest to the farthest.
+
+What a person names; PATH, if the version fits; the store in the cache folder; the official
+releases, if their pages answer; sources, built by Go. The last two fill the store, under a lock, so
+that of two commands at the same time one makes the programs and the other one waits for them.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from typing_extensions import override
+
+from growth.errors import Misconfigured
+from kwok.building import Build, empty_workshop
+from kwok.downloads import Refused, checksums, download, release_of
+from kwok.locks import locked
+from kwok.toolchain import find_go
+from kwok.versions import (
+    PROGRAMS,
+    Program,
+    Project,
+    Version,
+    Wanted,
+    go_version,
+    number_in,
+    version_in,
+    wanted_versions,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kwok.progress import Progress
+    from kwok.store import Store
+
+PROGRAMS_FOLDER: Final = "GROWTH_KWOK_PROGRAMS"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A program that can be started."""
+
+    program: Program
+    version: Version
+    path: Path
+    origin: str
+    seconds: float = 0.0
+
+    @override
+    def __str__(self) -> str:
+        text = f"{self.program.name:<25}{self.version!s:<9}{self.origin}"
+        return f"{text:<60}{self.seconds:6.1f} s"
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """One search: which versions, which programs are named, and the store."""
+
+    wanted: Wanted
+    named: Mapping[str, Path]
+    store: Store
+    progress: Progress
+
+    def run(self) -> dict[str, Found]:
+        """All seven programs, by name."""
+        found: dict[str, Found] = {}
+        self._take(found, self._named(_missing(found)))
+        self._take(found, self._on_path(_missing(found)))
+        self._take(found, self._in_store(_missing(found)))
+        if _missing(found):
+            with locked(self.store.lock, waiting=self._say_waiting):
+                # Someone else may have made them while we waited for the lock.
+                self._take(found, self._in_store(_missing(found)))
+                self._take(found, self._downloaded(_missing(found)))
+                self._take(found, self._built(_missing(found)))
+        return found
+
+    def _take(self, found: dict[str, Found], finds: Iterator[Found]) -> None:
+        started = time.monotonic()
+        for find in finds:
+            found[find.program.name] = replace(find, seconds=time.monotonic() - started)
+
+    def _say_waiting(self) -> None:
+        self.progress.say("another command is making the programs: waiting for it")
+
+    def _named(self, programs: Sequence[Program]) -> Iterator[Found]:
+        for program in programs:
+            if program.name in self.named:
+                path = self.named[program.name]
+                yield self._check_named(Found(program, version_of(path, program), path, "named"))
+
+    def _check_named(self, found: Found) -> Found:
+        """What a person names is taken as it is, unless they ask for another version too."""
+        project = found.program.project
+        if project in self.wanted.exactly and not self.wanted.fits(found.program, found.version):
+            raise Misconfigured(
+                f"{found.path} is {found.version}, but --kube-version asks for "
+                f"{self.wanted.versions[project]}; name another program or leave the version out"
+            )
+        return found
+
+    def _on_path(self, programs: Sequence[Program]) -> Iterator[Found]:
+        places = [(program, shutil.which(program.name)) for program in programs]
+        here = [(program, Path(place)) for program, place in places if place is not None]
+        if not here:
+            return
+        with ThreadPoolExecutor() as pool:
+            answers = pool.map(lambda pair: _says(pair[1], pair[0]), here)
+            for (program, path), answer in zip(here, answers, strict=True):
+                version = version_in(answer)
+                if version is not None and self.wanted.fits(program, version):
+                    yield Found(program, version, path, "found on PATH")
+
+    def _in_store(self, programs: Sequence[Program]) -> Iterator[Found]:
+        for program in programs:
+            version = self.wanted.versions[program.project]
+            path = self.store.path_of(program, version)
+            if path.exists():
+                yield Found(program, version, path, "found in cache")
+
+    def _downloaded(self, programs: Sequence[Program]) -> Iterator[Found]:
+        if not programs:
+            return
+        versions = self.wanted.versions
+        releases = [release_of(program, versions[program.project]) for program in programs]
+        for release, checksum in checksums(releases).items():
+            empty_workshop(self.store.workshop)
+            try:
+                fetched = download(
+                    release, checksum, folder=self.store.workshop, progress=self.progress
+                )
+            except Refused as refusal:
+                self.progress.say(f"not downloaded: {refusal}")
+                continue
+            version = versions[release.program.project]
+            path = self.store.keep(fetched, release.program, version)
+            yield Found(release.program, version, path, "downloaded")
+
+    def _built(self, programs: Sequence[Program]) -> Iterator[Found]:
+        if not programs:
+            return
+        self._check_buildable(programs)
+        go = find_go(oldest=go_version(), cache=self.store.cache, progress=self.progress)
+        names = ", ".join(program.name for program in programs)
+        self.progress.say(f"building {names} with Go {go.version}; this takes some minutes once")
+        build = Build(go, self.wanted, self.store.workshop, self.progress)
+        for program, made in build.make(programs).items():
+            version = self.wanted.versions[program.project]
+            yield Found(program, version, self.store.keep(made, program, version), "built")
+        shutil.rmtree(self.store.workshop, ignore_errors=True)
+
+    def _check_buildable(self, programs: Sequence[Program]) -> None:
+        """go.mod and go.sum pin one version; another one would be built from anything."""
+        ours = wanted_versions().versions[Project.KUBERNETES]
+        asked = self.wanted.versions[Project.KUBERNETES]
+        lacking = [each.name for each in programs if each.project is Project.KUBERNETES]
+        if asked != ours and lacking:
+            available = sorted({*self.store.kubernetes_versions(), ours})
+            raise Misconfigured(
+                f"Kubernetes {asked} can't be had: {', '.join(lacking)} of it are neither named, "
+                "nor on PATH, nor in the cache, nor can they be downloaded; "
+                f"available: {', '.join(map(str, available))}"
+            )
+
+
+def named_programs(
+    folder: Path | None, environment: Mapping[str, str] = os.environ
+) -> dict[str, Path]:
+    """What a person names: each program by its own variable, or a folder with some of them."""
+    named_folder = folder or _path(environment.get(PROGRAMS_FOLDER))
+    if named_folder is not None and not named_folder.is_dir():
+        raise Misconfigured(f"{named_folder} is no folder with programs; mend --programs")
+    named: dict[str, Path] = {}
+    for program in PROGRAMS:
+        variable = f"GROWTH_{program.name.upper().replace('-', '_')}"
+        in_folder = named_folder / program.name if named_folder else None
+        if in_folder is not None and in_folder.exists() and (folder or variable not in environment):
+            named[program.name] = in_folder.absolute()
+        elif path := _path(environment.get(variable)):
+            named[program.name] = path.absolute()
+    return named
+
+
+def _path(text: str | None) -> Path | None:
+    return Path(text) if text else None
+
+
+def version_of(path: Path, program: Program) -> Version:
+    """What a named program says about itself; one that says nothing of use is refused."""
+    version = number_in(_says(path, program))
+    if version is None:
+        raise Misconfigured(f"{path} is no {program.name} that can be run; name another one")
+    return version
+
+
+def _says(path: Path, program: Program) -> str:
+    arguments = ("version", "--client") if program.name == "kubectl" else ("--version",)
+    command = [path, *arguments]
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=10
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+
+
+def _missing(found: Mapping[str, Found]) -> list[Program]:
+    return [program for program in PROGRAMS if program.name not in found]

@@ -1,0 +1,85 @@
+"""Where programs and clusters lie on this machine.
+
+Programs are kept under the user's cache folder. Clusters live on a memory file system where there
+is one: etcd waits for every write to reach the disk, and what a cluster held is of no use after a
+restart anyway. A memory file system of a container is often 64 MiB, one cluster needs 130, so a
+place counts only when it has room for a few.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from growth.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+ROOM_FOR_CLUSTERS: Final = 1 << 30
+SHARED_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a folder of our own in it, checked below
+
+
+def cache_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """The user's cache folder, made when it is not there."""
+    folder = _cache(environment)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as failure:
+        raise Misconfigured(
+            f"the cache folder {folder} can't be made ({failure.strerror}); "
+            "name another one in XDG_CACHE_HOME"
+        ) from None
+    return folder
+
+
+def clusters_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """The folder for a new cluster: the first place that is ours, writable and large enough."""
+    for folder in clusters_folders(environment):
+        if _make_private(folder) and _has_room(folder):
+            return folder
+    return cache_folder(environment) / "clusters"
+
+
+def locks_folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """Where locks on clusters lie: the same for all commands, however full the places are."""
+    private = (folder for folder in clusters_folders(environment) if _make_private(folder))
+    return next(private, cache_folder(environment))
+
+
+def clusters_folders(
+    environment: Mapping[str, str] = os.environ, *, memory: Path = SHARED_MEMORY
+) -> Iterator[Path]:
+    """All places where a cluster may lie, the best first."""
+    yield memory / f"growth-{os.getuid()}"
+    # The specification of XDG says that relative paths are to be ignored.
+    runtime = environment.get("XDG_RUNTIME_DIR", "")
+    if runtime.startswith("/"):
+        yield Path(runtime) / "growth"
+    yield _cache(environment) / "clusters"
+
+
+def _cache(environment: Mapping[str, str]) -> Path:
+    named = environment.get("XDG_CACHE_HOME", "")
+    if named.startswith("/"):
+        return Path(named) / "growth"
+    home = environment.get("HOME") or os.path.expanduser("~")  # noqa: PTH111 - Path.home() raises where there is no home
+    return Path(home) / ".cache" / "growth"
+
+
+def _make_private(folder: Path) -> bool:
+    """Make a folder of ours, and refuse one that someone else has put there."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return False
+    ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+    return ours and not found.st_mode & 0o077 and os.access(folder, os.W_OK)
+
+
+def _has_room(folder: Path) -> bool:
+    space = os.statvfs(folder)
+    return space.f_bavail * space.f_frsize >= ROOM_FOR_CLUSTERS

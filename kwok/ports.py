@@ -1,0 +1,48 @@
+"""Free ports for a new cluster.
+
+They are chosen by chance below the range from which the system gives ports to outgoing
+connections, so that nothing takes one between our choice and the program's start. Ports of other
+clusters are left out even when nothing listens there yet.
+"""
+
+from __future__ import annotations
+
+import random
+import socket
+from typing import TYPE_CHECKING, Final
+
+from growth.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+LOWEST: Final = 20000
+BEYOND: Final = 32000
+
+USES: Final = (
+    "etcd",
+    "etcd-peers",
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+    "kwok-controller",
+)
+
+
+def choose_ports(taken: Collection[int]) -> dict[str, int]:
+    """One free port for each use."""
+    candidates = random.sample(range(LOWEST, BEYOND), k=BEYOND - LOWEST)
+    free = (port for port in candidates if port not in taken and _is_free(port))
+    try:
+        return {use: next(free) for use in USES}
+    except RuntimeError:  # next() found none; inside a comprehension Python reports it like this
+        raise Misconfigured(f"no free ports from {LOWEST} to {BEYOND}; end some clusters") from None
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("", port))
+        except OSError:
+            return False
+    return True

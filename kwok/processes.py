@@ -1,0 +1,87 @@
+"""Processes that belong to a folder, and their end.
+
+kwokctl lets its programs outlive it and notes their numbers in files, but a killed `up` may leave a
+program without a note, and a noted number may belong to someone else by now. So belonging is asked
+from the kernel: one of our programs, of our user, that works in the folder. A handle is taken
+before the last look, so the process that is ended is the one that was looked at.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+PROC: Final = Path("/proc")
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A running process: its number and the name that it was started by."""
+
+    pid: int
+    name: str
+
+
+def processes_in(folder: Path, names: Collection[str]) -> list[Process]:
+    """Our processes of these names that work in the folder."""
+    found = (_process(int(each.name), folder) for each in PROC.iterdir() if each.name.isdigit())
+    return [process for process in found if process is not None and process.name in names]
+
+
+def end_processes(folder: Path, names: Collection[str], *, within: float = 10.0) -> int:
+    """Kill them until none is left: one that starts another is seen in the next round."""
+    ended = 0
+    deadline = time.monotonic() + within
+    while processes := processes_in(folder, names):
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"process {processes[0].pid} in {folder} does not end")
+        # What starts others goes first, so that nothing new appears behind our back.
+        for process in sorted(processes, key=lambda each: each.name not in {"kwokctl", "go"}):
+            ended += _end(process, folder)
+    return ended
+
+
+def _end(process: Process, folder: Path) -> int:
+    with contextlib.suppress(ProcessLookupError), _handle(process.pid) as handle:
+        if _process(process.pid, folder) != process:
+            return 0
+        signal.pidfd_send_signal(handle, signal.SIGKILL)
+        waiting = select.poll()
+        waiting.register(handle, select.POLLIN)
+        waiting.poll(2000)
+        return 1
+    return 0
+
+
+@contextlib.contextmanager
+def _handle(pid: int) -> Iterator[int]:
+    descriptor = os.pidfd_open(pid)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _process(pid: int, folder: Path) -> Process | None:
+    """The process, if it is alive, ours, and works in the folder."""
+    entry = PROC / str(pid)
+    try:
+        if entry.stat().st_uid != os.getuid():
+            return None
+        # A removed folder is shown with a suffix, the processes in it are ours all the same.
+        works_in = os.readlink(entry / "cwd").removesuffix(" (deleted)")  # noqa: PTH115 - Path would hide the suffix
+        program = (entry / "cmdline").read_bytes().split(b"\0", 1)[0]
+    except OSError:
+        return None
+    if not Path(works_in).is_relative_to(folder):
+        return None
+    return Process(pid, os.path.basename(os.fsdecode(program)))  # noqa: PTH119 - a name, no path

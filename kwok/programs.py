@@ -1,0 +1,54 @@
+"""`python -m kwok programs`: the programs of a control plane, here and ready to be started."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kwok.finding import Found, Search, named_programs
+from kwok.places import cache_folder
+from kwok.progress import Progress
+from kwok.store import Store
+from kwok.versions import kubernetes_version, wanted_versions
+
+if TYPE_CHECKING:
+    import argparse
+
+SUMMARY = "find, download or build the programs of a control plane"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `programs`."""
+    add_program_arguments(parser)
+
+
+def add_program_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which programs, for every command that needs them."""
+    parser.add_argument(
+        "--programs",
+        type=Path,
+        metavar="DIR",
+        help="a folder with programs to use (also: GROWTH_KWOK_PROGRAMS=DIR, and for one program "
+        "such a variable as GROWTH_KUBE_APISERVER=PATH)",
+    )
+    parser.add_argument(
+        "--kube-version",
+        metavar="VERSION",
+        help="the version of Kubernetes, such as 1.36.3, where its programs are at hand",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Find them all, and say where."""
+    for found in programs_for(arguments, Progress()).values():
+        print(found)
+    return 0
+
+
+def programs_for(arguments: argparse.Namespace, progress: Progress) -> dict[str, Found]:
+    """The programs that the arguments ask for."""
+    wanted = wanted_versions()
+    if arguments.kube_version is not None:
+        wanted = wanted.with_kubernetes(kubernetes_version(arguments.kube_version))
+    store = Store(cache_folder())
+    return Search(wanted, named_programs(arguments.programs), store, progress).run()

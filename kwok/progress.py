@@ -1,0 +1,52 @@
+"""What a person sees of a long step: one line that is redrawn, or a line now and then.
+
+On a terminal the line changes in place; in a log file, where redrawing leaves rubbish, a line is
+written every quarter of a minute, so that a build of six minutes is neither silent nor loud.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, TextIO
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SECONDS_BETWEEN_LINES: Final = 15.0
+SECONDS_BETWEEN_REDRAWS: Final = 0.1
+
+
+@dataclass
+class Progress:
+    """Lines for a person, on standard error: standard output carries the result only."""
+
+    stream: TextIO = field(default_factory=lambda: sys.stderr)
+    clock: Callable[[], float] = time.monotonic
+    _shown_at: float | None = None
+    _drawn: bool = False
+
+    def say(self, text: str) -> None:
+        """A line that stays."""
+        self.stream.write(f"\r\x1b[K{text}\n" if self._drawn else f"{text}\n")
+        self.stream.flush()
+        self._drawn = False
+
+    def show(self, text: str) -> None:
+        """How far a long step is; most calls write nothing."""
+        now = self.clock()
+        terminal = self.stream.isatty()
+        pause = SECONDS_BETWEEN_REDRAWS if terminal else SECONDS_BETWEEN_LINES
+        # In a log the first line comes after a pause too: a step that is soon over needs none.
+        if self._shown_at is None:
+            self._shown_at = now - (pause if terminal else 0)
+        if now - self._shown_at < pause:
+            return
+        self._shown_at = now
+        if terminal:
+            self.stream.write(f"\r\x1b[K{text}")
+            self._drawn = True
+        else:
+            self.stream.write(f"{text}\n")
+        self.stream.flush()

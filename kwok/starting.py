@@ -1,0 +1,163 @@
+"""A cluster's way from nothing to ready.
+
+kwokctl writes certificates and starts the programs; what it calls started is only an API server
+that answers. Ready means more: nothing that a test does first may fail because the cluster is
+young. So the scheduler and the controller manager are up, the control-plane node is Ready and
+without the taint that every new node has, and the service account is there that every pod needs.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from growth.errors import GiveUp, RetryLater
+from kwok.apiserver import ask, is_healthy
+from kwok.clusters import COMPONENTS, Cluster, all_clusters
+from kwok.configuration import write_configuration
+from kwok.locks import locked
+from kwok.places import locks_folder
+from kwok.ports import choose_ports
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from kwok.finding import Found
+
+READY_WITHIN: Final = 60.0
+TRIES: Final = 3
+CONTROL_PLANE_TAINT: Final = {
+    "key": "node-role.kubernetes.io/control-plane",
+    "effect": "NoSchedule",
+}
+
+
+def start(
+    cluster: Cluster, programs: Mapping[str, Found], scheduler_configuration: Path | None
+) -> Cluster:
+    """Start a cluster and wait until it is ready; what fails or is interrupted leaves nothing."""
+    for last in (False,) * (TRIES - 1) + (True,):
+        with _removed_on_failure(cluster):
+            try:
+                return _start_once(cluster, programs, scheduler_configuration)
+            except RetryLater:
+                if last:
+                    raise
+                cluster.remove()
+    raise AssertionError("the last try returns or raises")
+
+
+def _start_once(
+    cluster: Cluster, programs: Mapping[str, Found], scheduler_configuration: Path | None
+) -> Cluster:
+    cluster = _with_ports(cluster)
+    configuration = write_configuration(cluster, programs, scheduler_configuration)
+    _run_kwokctl(cluster, programs, configuration)
+    deadline = time.monotonic() + READY_WITHIN
+    _wait_until(lambda: _create_node(cluster), cluster, "accept its first node", deadline)
+    for component in ("kube-apiserver", "kube-scheduler", "kube-controller-manager"):
+        _wait_until(lambda: is_healthy(cluster, component), cluster, f"have {component}", deadline)  # noqa: B023 - called before the next round
+    _wait_until(lambda: _node_is_ready(cluster), cluster, "have its node Ready", deadline)
+    _wait_until(lambda: _accepts_pods(cluster), cluster, "accept pods", deadline)
+    return cluster.now_ready()
+
+
+@contextmanager
+def _removed_on_failure(cluster: Cluster) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        cluster.remove()
+        raise
+
+
+def _with_ports(cluster: Cluster) -> Cluster:
+    """Choose ports and note them before anyone else of this user may choose."""
+    with locked(locks_folder() / "ports.lock", waiting=lambda: None):
+        taken = {port for other in all_clusters() for port in other.ports.values()}
+        chosen = replace(cluster, ports=choose_ports(taken))
+        chosen.save()
+    return chosen
+
+
+def _run_kwokctl(cluster: Cluster, programs: Mapping[str, Found], configuration: Path) -> None:
+    command = [
+        str(programs["kwokctl"].path), "create", "cluster", "--name", cluster.name,
+        "--config", str(configuration), "--kubeconfig=", "--timeout", f"{READY_WITHIN:.0f}s",
+    ]  # fmt: skip
+    # kwokctl prefers any kubectl on PATH to the one that it is told.
+    path = f"{programs['kubectl'].path.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    environment = {**os.environ, "KWOK_WORKDIR": str(cluster.folder), "PATH": path}
+    answer = subprocess.run(
+        command, cwd=cluster.folder, env=environment, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    _check_alive(cluster)
+    if answer.returncode != 0:
+        raise GiveUp(f"kwokctl could not create the cluster: {_last_line(answer.stderr)}")
+
+
+def _wait_until(done: Callable[[], bool], cluster: Cluster, goal: str, deadline: float) -> None:
+    while not done():
+        _check_alive(cluster)
+        if time.monotonic() > deadline:
+            raise GiveUp(f'cluster "{cluster.name}" did not {goal} within {READY_WITHIN:.0f} s')
+        time.sleep(0.02)
+
+
+def _check_alive(cluster: Cluster) -> None:
+    """A component that has ended says why in its log; a port that was taken is tried anew."""
+    alive = {process.name for process in cluster.running()}
+    for component in COMPONENTS:
+        if component not in alive:
+            log = cluster.log(component)
+            text = f'{component} of cluster "{cluster.name}" has ended: {_last_line(log)}'
+            raise RetryLater(text) if "address already in use" in log else GiveUp(text)
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "it wrote nothing"
+
+
+def _create_node(cluster: Cluster) -> bool:
+    answer = ask(cluster, "/api/v1/nodes", method="POST", content=_control_plane_node(cluster))
+    return answer.status in {201, 409}
+
+
+def _control_plane_node(cluster: Cluster) -> dict[str, Any]:
+    """Labelled and tainted as kubeadm does it: nothing of ours may ever run on it."""
+    name = f"{cluster.name}-control-plane"
+    labels = {
+        "kubernetes.io/hostname": name,
+        "kubernetes.io/os": "linux",
+        "kubernetes.io/arch": "amd64",
+        "node-role.kubernetes.io/control-plane": "",
+        "node.kubernetes.io/exclude-from-external-load-balancers": "",
+    }
+    resources = {"cpu": "4", "memory": "8Gi", "ephemeral-storage": "40Gi", "pods": "110"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": labels},
+        "spec": {"taints": [CONTROL_PLANE_TAINT]},
+        "status": {"capacity": resources, "allocatable": resources},
+    }
+
+
+def _node_is_ready(cluster: Cluster) -> bool:
+    node = ask(cluster, f"/api/v1/nodes/{cluster.name}-control-plane")
+    if node.status != 200:
+        return False
+    conditions = node.body["status"].get("conditions", [])
+    ready = any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+    return ready and node.body["spec"].get("taints") == [CONTROL_PLANE_TAINT]
+
+
+def _accepts_pods(cluster: Cluster) -> bool:
+    return ask(cluster, "/api/v1/namespaces/default/serviceaccounts/default").status == 200

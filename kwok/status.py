@@ -1,0 +1,45 @@
+"""`python -m kwok status`: which clusters there are, and how they are."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from kwok.clusters import Cluster, all_clusters
+from kwok.up import is_well
+
+if TYPE_CHECKING:
+    import argparse
+
+SUMMARY = "list the clusters"
+COLUMNS: Final = ("name", "state", "version", "port", "kubeconfig")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `status`."""
+    parser.add_argument(
+        "-o", "--output", choices=("table", "json"), default="table", help="how to print it"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print them."""
+    rows = [_row(cluster) for cluster in all_clusters()]
+    if arguments.output == "json":
+        print(json.dumps(rows, indent=2))
+        return 0
+    table: list[dict[str, str | int]] = [{column: column.upper() for column in COLUMNS}, *rows]
+    widths = {column: max(len(str(row[column])) for row in table) for column in COLUMNS}
+    for row in table:
+        print("  ".join(f"{row[column]!s:<{widths[column]}}" for column in COLUMNS).rstrip())
+    return 0
+
+
+def _row(cluster: Cluster) -> dict[str, str | int]:
+    return {
+        "name": cluster.name,
+        "state": "ready" if is_well(cluster) else "broken",
+        "version": cluster.version,
+        "port": cluster.ports.get("kube-apiserver", 0),
+        "kubeconfig": str(cluster.kubeconfig),
+    }

