@@ -1,0 +1,1 @@
+"""The `growth` command, also found by kubectl as `kubectl growth`."""

@@ -1,0 +1,92 @@
+"""One command, one module: parse the words, run it, and turn every verdict into one line.
+
+Exit codes: 0 done, 1 the answer is no (a finding, a cluster that can't be reached), 2 what was
+asked for is wrong and a person can mend it, 130 interrupted. A stack trace is always a bug of ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+from typing_extensions import override
+
+from growth.errors import GrowthError, Misconfigured
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+COMMANDS = {
+    "doctor": "say what is wrong with the installation, and how to mend it",
+    "validate": "check manifests, as strictly as the API server and with line numbers",
+    "convert": "rewrite manifests of the older group growth/v1alpha1 so that kubectl takes them",
+    "crds": "print the definitions of growth's objects, to be applied before anything else",
+    "version": "print which growth this is",
+}
+"""Name and purpose of each command; its module in growth.cli.commands has the same name."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse that answers a mistake with one line instead of the whole usage."""
+
+    @override
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        parsed = _parser(words).parse_args(words)
+        if parsed.run is None:
+            _parser(words).print_help()
+            return 0
+        code: int = parsed.run(parsed)
+        sys.stdout.flush()
+    except Misconfigured as mistake:
+        return _complain(mistake, code=2)
+    except GrowthError as verdict:
+        return _complain(verdict, code=1)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader (head, less) has had enough; Python must not complain about it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code
+
+
+def _complain(error: GrowthError, *, code: int) -> int:
+    print(error, file=sys.stderr)
+    return code
+
+
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser; only the command that was asked for is imported, so that each starts fast."""
+    parser = _Parser(
+        prog="growth",
+        description="Nodes for pods: the cheapest machines for all that waits, with a proof.",
+        epilog="growth COMMAND --help says more. kubectl finds it too: kubectl growth COMMAND.",
+    )
+    parser.set_defaults(run=None)
+    commands = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
+    asked = next((word for word in words if not word.startswith("-")), None)
+    for name, purpose in COMMANDS.items():
+        command = commands.add_parser(name, help=purpose, description=_sentence(purpose))
+        if name == asked:
+            module = importlib.import_module(f"growth.cli.commands.{name}")
+            module.add_arguments(command)
+            command.set_defaults(run=module.run)
+    return parser
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:] + "."
+
+
+if __name__ == "__main__":
+    sys.exit(main())

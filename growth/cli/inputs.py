@@ -1,0 +1,80 @@
+"""What `-f` means for every command: files, folders, and `-` for standard input."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from growth.api import files
+from growth.errors import Misconfigured
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from growth.api.files import Manifests
+
+MANIFEST_ENDINGS = {".yaml", ".yml", ".json"}
+
+
+def add_files_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare `-f`, as kubectl users expect it: one file, several, or the flag repeated."""
+    parser.add_argument(
+        "-f",
+        "--filename",
+        dest="files",
+        metavar="FILE",
+        nargs="+",
+        action="extend",
+        required=True,
+        help="manifests: files, folders (read to the bottom), or - for standard input",
+    )
+
+
+def texts(names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The (name, text) of every manifest that the names stand for, in a stable order."""
+    for name in names:
+        if name == "-":
+            yield "standard input", _decoded("standard input", sys.stdin.buffer.read())
+        else:
+            for path in _manifests(Path(name)):
+                yield str(path), _decoded(str(path), _content(path))
+
+
+def _manifests(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    found = sorted(file for file in path.rglob("*") if file.suffix in MANIFEST_ENDINGS)
+    if not found:
+        endings = ", ".join(sorted(MANIFEST_ENDINGS))
+        raise Misconfigured(f"{path}: no manifest in this folder (looked for {endings})")
+    return found
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise Misconfigured(f"{path}: {(error.strerror or 'not readable').lower()}") from None
+
+
+def _decoded(name: str, content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise Misconfigured(f"{name}:{line}: this is not UTF-8 text") from None
+
+
+def read(given: Iterable[tuple[str, str]]) -> Manifests:
+    """The objects of all files; their mistakes are a person's to mend."""
+    try:
+        return files.read(given)
+    except files.Mistakes as mistakes:
+        raise refusal(mistakes) from None
+
+
+def refusal(mistakes: files.Mistakes) -> Misconfigured:
+    """One line for each mistake."""
+    return Misconfigured(str(mistakes))

@@ -1,0 +1,31 @@
+"""How commands print: tables for people, JSON for programs, colour only on a terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+COLOURS: Mapping[str, str] = {"green": "32", "yellow": "33", "red": "31", "dim": "2"}
+
+
+def add_output_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare `-o json`, the same for every command."""
+    parser.add_argument(
+        "-o",
+        "--output",
+        choices=("text", "json"),
+        default="text",
+        help="text for people (default), json for programs",
+    )
+
+
+def coloured(text: str, colour: str) -> str:
+    """The text in a colour, where standard output is a terminal that wants one."""
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+        return text
+    return f"\x1b[{COLOURS[colour]}m{text}\x1b[0m"

@@ -1,0 +1,172 @@
+"""The commands as a person runs them: what is printed, where, and with which exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+import pytest
+
+from growth import __version__
+from growth.cli.__main__ import COMMANDS, main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+POOL = """\
+apiVersion: growth.dev/v1alpha1
+kind: NodePool
+metadata:
+  name: default
+spec:
+  serverTypes:
+    - name: cx33
+      max: 3
+"""
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Run a command that must be refused: exit code 2, one line on stderr, nothing on stdout."""
+    try:
+        code = main(words)
+    except SystemExit as exit_:
+        code = exit_.code  # type: ignore[assignment] # argparse's own way out
+    printed = capsys.readouterr()
+    assert code == 2
+    assert printed.out == ""
+    (line,) = printed.err.splitlines()
+    return line
+
+
+def file_of(folder: Path, text: str) -> str:
+    path = folder / "pool.yaml"
+    path.write_text(dedent(text))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("max: 3", "max: 3\n      maxx: 4"), '9: NodePool "default": spec.serverTypes[0].maxx: '),
+        (
+            ("serverTypes:", "readinessWait: ten minutes\n  serverTypes:"),
+            '6: NodePool "default": spec.readinessWait: ',
+        ),
+        (("max: 3", "max: -3"), '8: NodePool "default": spec.serverTypes[0].max: '),
+        (
+            ("max: 3", "max: 3\n    - name: CX33\n      max: 1"),
+            'NodePool "default": spec.serverTypes',
+        ),
+        (
+            ("serverTypes:", "nodeClassRef: {kind: KwokNodeClass, name: gone}\n  serverTypes:"),
+            '6: NodePool "default": spec.nodeClassRef.name: there is no KwokNodeClass "gone"',
+        ),
+        (("kind: NodePool", "kind: NodePul"), "NodePul"),
+        (("spec:", "spec: ["), "this is not YAML"),
+        (("  name: default", "  name: default\n  name: other"), "name is said twice"),
+    ],
+)
+def test_a_mistake_in_a_file_is_one_line_that_says_what_and_where(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, change: tuple[str, str], said: str
+) -> None:
+    path = file_of(tmp_path, POOL.replace(*change))
+    line = refused(capsys, "validate", "-f", path)
+    assert line.startswith(f"{path}:")
+    assert said in line
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["validate"], "-f"),
+        (["validate", "-f", "missing.yaml"], "missing.yaml: no such file or directory"),
+        (["frobnicate"], "frobnicate"),
+        (["version", "--colour"], "--colour"),
+        (["version", "-o", "xml"], "xml"),
+        (["crds", "--folder", "/dev/null/x"], "/dev/null/x"),
+    ],
+)
+def test_a_wrong_command_is_one_line(
+    capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    assert said in refused(capsys, *words)
+
+
+def test_a_file_that_is_no_text_is_one_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "image.yaml").write_bytes(b"ok: 1\n\xff\xfe")
+    said = refused(capsys, "validate", "-f", str(tmp_path))
+    assert said == f"{tmp_path}/image.yaml:2: this is not UTF-8 text"
+
+
+def test_a_folder_without_manifests_is_one_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert "no manifest in this folder" in refused(capsys, "validate", "-f", str(tmp_path))
+
+
+def test_validate_tells_what_the_files_hold(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = file_of(tmp_path, f"{POOL}---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\n")
+    assert main(["validate", "-f", path]) == 0
+    assert capsys.readouterr().out == "valid: 1 NodePool; 1 of other kinds, not looked at\n"
+
+
+def test_convert_prints_all_files_or_nothing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    good = file_of(tmp_path, POOL.replace("growth.dev/", "growth/"))
+    assert main(["convert", "-f", good, good.replace("pool", "pool")]) == 2
+    assert "given at" in capsys.readouterr().err
+    assert main(["convert", "-f", good]) == 0
+    assert capsys.readouterr().out == POOL
+
+
+def test_version_names_itself_for_people_and_for_programs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["version"]) == 0
+    assert capsys.readouterr().out.startswith(f"growth {__version__}\nobjects growth.dev/v1alpha1")
+    assert main(["version", "-o", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["growth"] == __version__
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    spoken = capsys.readouterr().out
+    assert all(command in spoken for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_its_own_help(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--help"])
+    assert ended.value.code == 0
+    assert f"growth {command}" in capsys.readouterr().out
+
+
+def test_standard_input_is_a_file_like_any_other() -> None:
+    growth = [sys.executable, "-m", "growth.cli", "validate", "-f", "-"]
+    bad = subprocess.run(growth, input="a: [", capture_output=True, text=True, check=False)
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert bad.stderr.startswith("standard input:2: this is not YAML")
+    good = subprocess.run(growth, input=POOL, capture_output=True, text=True, check=False)
+    assert (good.returncode, good.stdout) == (0, "valid: 1 NodePool\n")
+
+
+def test_a_reader_that_has_enough_is_no_failure() -> None:
+    growth = f"{sys.executable} -m growth.cli crds"
+    piped = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {growth} | head -1"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    assert (piped.returncode, piped.stderr) == (0, "")
