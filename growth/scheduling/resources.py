@@ -81,7 +81,7 @@ def shortages(wanted: Resources, *, have: Resources, taken: Resources) -> tuple[
     """What of `wanted` isn't left. Where nothing is wanted, less than nothing may be left."""
     return tuple(
         Shortage(name, amount, have[name] - taken[name])
-        for name, amount in wanted.amounts.items()
+        for name, amount in sorted(wanted.amounts.items())
         if 0 < amount > have[name] - taken[name]
     )
 

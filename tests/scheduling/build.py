@@ -74,3 +74,73 @@ def namespace(name: str, /, **labels: str) -> objects.Namespace:
 
 def cluster(*contents: Object) -> Cluster:
     return cluster_of(contents)
+
+
+def claim(
+    name: str = "data",
+    /,
+    *,
+    volume: str = "",
+    size: str = "10Gi",
+    annotations: Json | None = None,
+    metadata: Json | None = None,
+    phase: str = "Pending",
+    **spec: Any,
+) -> objects.PersistentVolumeClaim:
+    """A claim; with a volume it is bound to it."""
+    bound = {"pv.kubernetes.io/bind-completed": "yes"} if volume else {}
+    identity = {"name": name, "namespace": "shop", "annotations": bound | (annotations or {})}
+    contents = {
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": size}},
+        "volumeName": volume,
+    }
+    return objects.decode_claim(
+        _bytes(identity | (metadata or {}), spec=contents | spec, status={"phase": phase})
+    )
+
+
+def volume(
+    name: str = "disk",
+    /,
+    *,
+    size: str = "10Gi",
+    reachable: Json | None = None,
+    metadata: Json | None = None,
+    phase: str = "Available",
+    **spec: Any,
+) -> objects.PersistentVolume:
+    """A volume; `reachable` are the labels of the nodes that can mount it."""
+    expressions = [
+        {"key": key, "operator": "In", "values": [value]}
+        for key, value in (reachable or {}).items()
+    ]
+    affinity = {"required": {"nodeSelectorTerms": [{"matchExpressions": expressions}]}}
+    contents = {"capacity": {"storage": size}, "accessModes": ["ReadWriteOnce"]}
+    if reachable:
+        contents["nodeAffinity"] = affinity
+    return objects.decode_volume(
+        _bytes({"name": name} | (metadata or {}), spec=contents | spec, status={"phase": phase})
+    )
+
+
+def storage_class(
+    name: str = "waiting", /, *, mode: str = "WaitForFirstConsumer", **fields: Any
+) -> objects.StorageClass:
+    contents = {"provisioner": "csi.example.com", "volumeBindingMode": mode} | fields
+    return objects.decode_storage_class(_bytes({"name": name}, **contents))
+
+
+def csi_node(name: str, /, **limits: int | None) -> objects.CSINode:
+    """What drivers say of a node; dots of their names are written as underscores."""
+    drivers = [
+        {"name": driver.replace("_", "."), "allocatable": {"count": limit}}
+        for driver, limit in limits.items()
+    ]
+    return objects.decode_csi_node(_bytes({"name": name}, spec={"drivers": drivers}))
+
+
+def mounting(*claims: str, **more: Any) -> Json:
+    """The volumes of a pod that mounts these claims."""
+    mounts = [{"name": each, "persistentVolumeClaim": {"claimName": each}} for each in claims]
+    return {"volumes": mounts} | more

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from growth.scheduling.budgets import PodDisruptionBudget, objection, of_pod
+from growth.scheduling.objects import decode_disruption_budget
+from tests.scheduling.build import Json, pod
+
+READY: Json = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+UNREADY: Json = {"phase": "Running", "conditions": [{"type": "Ready", "status": "False"}]}
+
+
+def budget(name: str = "web", /, *, spec: Json | None = None, **status: Any) -> PodDisruptionBudget:
+    selector = {"selector": {"matchLabels": {"app": "web"}}}
+    return decode_disruption_budget(
+        json.dumps(
+            {
+                "metadata": {"name": name, "namespace": "shop", "generation": 2},
+                "spec": selector | (spec or {}),
+                "status": {"observedGeneration": 2} | status,
+            }
+        ).encode()
+    )
+
+
+FULL: Json = {"disruptionsAllowed": 0, "currentHealthy": 3, "desiredHealthy": 3}
+SHORT: Json = {"disruptionsAllowed": 0, "currentHealthy": 2, "desiredHealthy": 3}
+
+
+def test_a_budget_that_allows_nothing_objects_with_its_numbers() -> None:
+    assert objection(pod(labels={"app": "web"}, status=READY), [budget(**FULL)]) == (
+        "budget shop/web allows 0 disruptions now: 3 pods are healthy, 3 must be"
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels", "namespace", "is_covered"),
+    [
+        ({"app": "web"}, "shop", True),
+        ({"app": "db"}, "shop", False),
+        ({"app": "web"}, "other", False),
+    ],
+)
+def test_a_budget_covers_pods_of_its_namespace_and_selector(
+    labels: Json, namespace: str, *, is_covered: bool
+) -> None:
+    covering = of_pod(pod(labels=labels, namespace=namespace), [budget()])
+    assert bool(covering) is is_covered
+
+
+def test_an_empty_selector_covers_the_namespace_and_none_covers_nothing() -> None:
+    anybody = pod(labels={"app": "db"})
+    assert of_pod(anybody, [budget(spec={"selector": {}})])
+    assert not of_pod(anybody, [budget(spec={"selector": None})])
+
+
+@pytest.mark.parametrize(
+    ("condition", "spec", "status", "may_go"),
+    [
+        pytest.param(READY, {}, {"disruptionsAllowed": 1}, True, id="one is allowed"),
+        pytest.param(READY, {}, FULL, False, id="none is allowed"),
+        pytest.param(
+            READY,
+            {},
+            {"disruptionsAllowed": 5, "observedGeneration": 1},
+            False,
+            id="counted for an older budget",
+        ),
+        pytest.param(UNREADY, {}, FULL, True, id="unready, and enough are healthy"),
+        pytest.param(UNREADY, {}, SHORT, False, id="unready, and too few are healthy"),
+        pytest.param(
+            UNREADY,
+            {"unhealthyPodEvictionPolicy": "AlwaysAllow"},
+            SHORT,
+            True,
+            id="unready, and unready ones may always go",
+        ),
+        pytest.param(
+            READY,
+            {"unhealthyPodEvictionPolicy": "AlwaysAllow"},
+            SHORT,
+            False,
+            id="ready, and unready ones may always go",
+        ),
+        pytest.param({"phase": "Pending"}, {}, FULL, True, id="not running yet"),
+        pytest.param({"phase": "Succeeded"}, {}, FULL, True, id="finished"),
+    ],
+)
+def test_may_a_pod_be_evicted_now(
+    condition: Json, spec: Json, status: Json, *, may_go: bool
+) -> None:
+    made = pod(labels={"app": "web"}, status=condition)
+    assert (objection(made, [budget(spec=spec, **status)]) is None) is may_go
+
+
+def test_a_pod_that_is_on_its_way_out_asks_no_budget() -> None:
+    leaving = pod(
+        labels={"app": "web"},
+        status=READY,
+        metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"},
+    )
+    assert objection(leaving, [budget(**FULL)]) is None
+
+
+def test_a_pod_in_two_budgets_cannot_be_evicted_at_all() -> None:
+    both = [budget("one", disruptionsAllowed=1), budget("two", disruptionsAllowed=1)]
+    assert objection(pod(labels={"app": "web"}, status=READY), both) == (
+        "shop/web-0 is in several budgets (one, two), which the eviction API refuses"
+    )

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from growth.scheduling.fits import FITS, Reason, Rejected, feasible_nodes, verdict
+from growth.scheduling.resources import Resources, shortages
+from tests.scheduling.build import Json, cluster, node, pod
+
+
+def test_a_pod_is_told_how_much_it_needs_and_how_much_is_left() -> None:
+    there = node(memory="32Gi", cpu="4")
+    world = cluster(there, pod("first", on="one", requests={"memory": "3174Mi", "cpu": "1500m"}))
+    answer = verdict(pod(requests={"memory": "96Gi", "cpu": "2750m"}), there, world)
+    assert answer == Rejected(
+        Reason.RESOURCES,
+        "needs 2750m of cpu, 2500m are left; needs 96Gi of memory, 28.9Gi are left",
+    )
+
+
+def test_a_node_has_a_number_of_places() -> None:
+    there = node(pods="1")
+    assert verdict(pod(), there, cluster(there)) == FITS
+    assert verdict(pod("second"), there, cluster(there, pod(on="one"))) == Rejected(
+        Reason.RESOURCES, "takes 1 place for a pod, 0 are left"
+    )
+
+
+def test_what_a_node_does_not_name_it_does_not_have() -> None:
+    there = node()
+    assert verdict(pod(requests={"example.com/gpu": "1"}), there, cluster(there)) == Rejected(
+        Reason.RESOURCES, "needs 1 of example.com/gpu, 0 are left"
+    )
+    assert verdict(pod(requests={"example.com/gpu": "0"}), there, cluster(there)) == FITS
+
+
+def test_a_pod_that_asks_for_nothing_fits_an_overfull_node() -> None:
+    there = node(cpu="1")
+    world = cluster(there, pod("first", on="one", requests={"cpu": "2"}))
+    assert verdict(pod(), there, world) == FITS
+    assert verdict(pod(requests={"cpu": "1m"}), there, world) == Rejected(
+        Reason.RESOURCES, "needs 1m of cpu, 0 are left"
+    )
+
+
+@pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
+def test_finished_pods_hold_nothing(phase: str) -> None:
+    there = node(cpu="1")
+    done = pod("done", on="one", requests={"cpu": "1"}, status={"phase": phase})
+    assert verdict(pod(requests={"cpu": "1"}), there, cluster(there, done)) == FITS
+
+
+def test_pods_that_are_being_deleted_hold_what_they_have() -> None:
+    there = node(cpu="1")
+    leaving = pod(
+        "leaving",
+        on="one",
+        requests={"cpu": "1"},
+        metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"},
+    )
+    assert isinstance(verdict(pod(requests={"cpu": "1"}), there, cluster(there, leaving)), Rejected)
+
+
+def test_a_nominated_pod_holds_its_place_against_others_and_not_against_itself() -> None:
+    there = node(cpu="1")
+    nominated = pod("first", requests={"cpu": "1"}, status={"nominatedNodeName": "one"})
+    world = cluster(there, nominated)
+    assert verdict(nominated, there, world) == FITS
+    assert feasible_nodes(nominated, world) == [there]
+    assert isinstance(verdict(pod(requests={"cpu": "1"}), there, world), Rejected)
+
+
+def test_a_gated_pod_fits_nowhere() -> None:
+    held = pod(schedulingGates=[{"name": "quota"}, {"name": "approval"}])
+    world = cluster(node())
+    assert verdict(held, node(), world) == Rejected(
+        Reason.GATED, "is held back until these gates are removed: quota, approval"
+    )
+    assert feasible_nodes(held, world) == []
+
+
+def test_a_pod_that_names_a_node_goes_nowhere_else() -> None:
+    one, two = node("one"), node("two")
+    named = pod(on="two")
+    assert verdict(named, one, cluster(one, two)) == Rejected(
+        Reason.OTHER_NODE, "names the node two"
+    )
+    assert verdict(named, two, cluster(one, two)) == FITS
+
+
+def test_feasible_nodes_keep_the_clusters_order() -> None:
+    nodes = [node(name, cpu=cpu) for name, cpu in (("c", "4"), ("a", "1"), ("b", "4"))]
+    found = feasible_nodes(pod(requests={"cpu": "2"}), cluster(*nodes))
+    assert [each.name for each in found] == ["c", "b"]
+
+
+CLOSED: Json = {"taints": [{"key": "team", "effect": "NoSchedule"}]}
+AWAY: Json = {
+    "podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {"topologyKey": "kubernetes.io/hostname", "labelSelector": {}}
+        ]
+    }
+}
+SPREAD: Json = {"topologyKey": "rack", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
+PORT: Json = {"containers": [{"name": "main", "ports": [{"containerPort": 80, "hostPort": 80}]}]}
+ORDER: list[tuple[Reason, Json, Json]] = [
+    (Reason.NODE_UNSCHEDULABLE, {"unschedulable": True}, {}),
+    (Reason.TAINT, CLOSED, {}),
+    (Reason.NODE_AFFINITY, {}, {"nodeSelector": {"disk": "ssd"}}),
+    (Reason.HOST_PORT, {}, PORT),
+    (Reason.RESOURCES, {"cpu": "0"}, {"overhead": {"cpu": "1"}}),
+    (Reason.TOPOLOGY_SPREAD, {}, {"topologySpreadConstraints": [SPREAD]}),
+    (Reason.POD_ANTI_AFFINITY, {}, {"affinity": AWAY}),
+]
+
+
+@pytest.mark.parametrize("first", range(len(ORDER)))
+def test_the_first_objection_in_the_schedulers_order_is_given(first: int) -> None:
+    of_node: dict[str, Any] = {}
+    of_pod: dict[str, Any] = {}
+    for _, node_fields, pod_fields in ORDER[first:]:
+        of_node |= node_fields
+        of_pod |= pod_fields
+    there = node("one", **of_node)
+    answer = verdict(pod("new", **of_pod), there, cluster(there, pod("old", on="one", **PORT)))
+    assert isinstance(answer, Rejected)
+    assert answer.reason is ORDER[first][0]
+
+
+names = st.sampled_from(["cpu", "memory", "pods", "example.com/gpu"])
+vectors = st.builds(Resources, st.dictionaries(names, st.integers(0, 20)))
+
+
+@given(vectors, vectors, vectors)
+def test_what_fits_after_adding_fits_before(
+    have: Resources, taken: Resources, new: Resources
+) -> None:
+    lacking = {each.name for each in shortages(new, have=have, taken=taken)}
+    total = taken + new
+    assert lacking == {name for name in new.amounts if new[name] and total[name] > have[name]}
+
+
+@given(vectors, vectors)
+def test_adding_and_taking_away_are_opposites(one: Resources, other: Resources) -> None:
+    back = (one + other) - other
+    assert all(back[name] == one[name] for name in {*one.amounts, *other.amounts})
+    assert (one + other).covers(one)
