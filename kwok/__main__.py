@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Final, Protocol
 
 from growth.errors import GrowthError
-from kwok import down, programs, status, up
+from kwok import demo, down, programs, status, up
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -34,6 +34,7 @@ COMMANDS: Final[dict[str, Command]] = {
     "down": down,
     "status": status,
     "programs": programs,
+    "demo": demo,
 }
 
 

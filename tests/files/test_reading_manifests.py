@@ -105,7 +105,10 @@ def test_all_mistakes_of_all_files_are_told_at_once() -> None:
         ("kind: NodePool\n", "pool.yaml:1: apiVersion is missing"),
         ("apiVersion: growth.dev/v1alpha1\n", "pool.yaml:1: kind is missing"),
         ("apiVersion: growth.dev/v1alpha1\nkind: NodePol\n", "NodePol"),
-        ("apiVersion: growth.dev/v9\nkind: NodePool\nmetadata: {name: x}\n", "must be growth.dev/v1alpha1"),
+        (
+            "apiVersion: growth.dev/v9\nkind: NodePool\nmetadata: {name: x}\n",
+            "must be growth.dev/v1alpha1",
+        ),
     ],
 )
 def test_what_is_no_object_of_ours_is_named(text: str, said: str) -> None:
