@@ -55,7 +55,9 @@ def _too_many(wanted: set[Attached], node: Node, cluster: Cluster) -> Rejected |
     if not limits:
         return None
     used = {
-        each for other in cluster.occupancy(node.name).pods for each in _volumes(other, cluster)
+        each
+        for other in cluster.occupancy(node.name).with_claims
+        for each in _volumes(other, cluster)
     }
     there = Counter(each.driver for each in used | set(_attached(node, cluster)))
     new = Counter(each.driver for each in wanted - used)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -30,7 +30,9 @@ from growth.scheduling.storage import (
 from growth.scheduling.workloads import DaemonSet, DeviceClass, Namespace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
+    from collections.abc import Callable, Hashable, Iterable, Iterator
+
+    from growth.scheduling.metadata import Metadata
 
 _T = TypeVar("_T")
 
@@ -50,6 +52,17 @@ Object = (
 )
 
 
+NamespacedName = tuple[str, str]
+
+
+class _HasMetadata(Protocol):
+    @property
+    def metadata(self) -> Metadata: ...
+
+
+_Named = TypeVar("_Named", bound=_HasMetadata)
+
+
 class Placed(NamedTuple):
     """A pod and the node that it is on."""
 
@@ -66,15 +79,15 @@ class Cluster(msgspec.Struct, frozen=True, dict=True, kw_only=True):
     nodes: Mapping[str, Node] = {}
     occupancies: Mapping[str, Occupancy] = {}
     namespaces: Mapping[str, Namespace] = {}
-    claims: Mapping[tuple[str, str], PersistentVolumeClaim] = {}
+    claims: Mapping[NamespacedName, PersistentVolumeClaim] = {}
     volumes: Mapping[str, PersistentVolume] = {}
     storage_classes: Mapping[str, StorageClass] = {}
     csi_nodes: Mapping[str, CSINode] = {}
     csi_drivers: Mapping[str, CSIDriver] = {}
     attachments: Mapping[str, VolumeAttachment] = {}
     device_classes: Mapping[str, DeviceClass] = {}
-    daemon_sets: Mapping[str, DaemonSet] = {}
-    budgets: Mapping[str, PodDisruptionBudget] = {}
+    daemon_sets: Mapping[NamespacedName, DaemonSet] = {}
+    budgets: Mapping[NamespacedName, PodDisruptionBudget] = {}
 
     def occupancy(self, node: str) -> Occupancy:
         """What is on a node; nothing, if none of the pods is there."""
@@ -105,33 +118,36 @@ class Cluster(msgspec.Struct, frozen=True, dict=True, kw_only=True):
         namespace = self.namespaces.get(name)
         return namespace.metadata.labels if namespace else {}
 
-    @cached_property
-    def placed_by_namespace(self) -> Mapping[str, tuple[Placed, ...]]:
-        """Every pod that is on a node, by its namespace."""
-        found: defaultdict[str, list[Placed]] = defaultdict(list)
+    def placed_in(self, namespace: str) -> Iterator[Placed]:
+        """The pods of a namespace that are on nodes."""
         for name, node in self.nodes.items():
-            for pod in self.occupancy(name).pods:
-                found[pod.metadata.namespace].append(Placed(pod, node))
-        return {namespace: tuple(placed) for namespace, placed in found.items()}
+            for pod in self.occupancy(name).by_namespace.get(namespace, ()):
+                yield Placed(pod, node)
+
+    @cached_property
+    def namespaces_in_use(self) -> frozenset[str]:
+        """The namespaces of all pods that are on nodes, whether they are known or not."""
+        return frozenset(
+            namespace for name in self.nodes for namespace in self.occupancy(name).by_namespace
+        )
 
     @cached_property
     def repelling(self) -> tuple[Placed, ...]:
         """The pods on nodes that don't want certain others near them."""
         return tuple(
-            placed
-            for of_namespace in self.placed_by_namespace.values()
-            for placed in of_namespace
-            if placed.pod.anti_affinity_terms
+            Placed(pod, node)
+            for name, node in self.nodes.items()
+            for pod in self.occupancy(name).repelling
         )
 
     @cached_property
-    def claim_users(self) -> Mapping[tuple[str, str], Pod]:
+    def claim_users(self) -> Mapping[NamespacedName, Pod]:
         """A pod for each claim that is mounted by name."""
         return {
-            (namespace, claim.name): placed.pod
-            for namespace, of_namespace in self.placed_by_namespace.items()
-            for placed in of_namespace
-            for claim in placed.pod.claims
+            (pod.metadata.namespace, claim.name): pod
+            for name in self.nodes
+            for pod in self.occupancy(name).with_claims
+            for claim in pod.claims
             if not claim.is_ephemeral
         }
 
@@ -170,50 +186,40 @@ def _by_size(volume: PersistentVolume) -> tuple[int, str]:
 
 def cluster_of(objects: Iterable[Object]) -> Cluster:
     """A snapshot of any mix of objects: files, tests, or a first list. Finished pods drop out."""
-    listed = tuple(objects)
+    listed = _Listed(objects)
     return Cluster(
-        nodes=_named(listed, Node),
-        occupancies=_occupancies(each for each in listed if isinstance(each, Pod)),
-        namespaces=_named(listed, Namespace),
-        claims={
-            (each.metadata.namespace, each.metadata.name): each
-            for each in listed
-            if isinstance(each, PersistentVolumeClaim)
-        },
-        volumes=_named(listed, PersistentVolume),
-        storage_classes=_named(listed, StorageClass),
-        csi_nodes=_named(listed, CSINode),
-        csi_drivers=_named(listed, CSIDriver),
-        attachments=_named(listed, VolumeAttachment),
-        device_classes=_named(listed, DeviceClass),
-        daemon_sets=_named(listed, DaemonSet),
-        budgets=_named(listed, PodDisruptionBudget),
+        nodes=listed.named(Node),
+        occupancies=_occupancies(listed.of(Pod)),
+        namespaces=listed.named(Namespace),
+        claims={_key(each): each for each in listed.of(PersistentVolumeClaim)},
+        volumes=listed.named(PersistentVolume),
+        storage_classes=listed.named(StorageClass),
+        csi_nodes=listed.named(CSINode),
+        csi_drivers=listed.named(CSIDriver),
+        attachments=listed.named(VolumeAttachment),
+        device_classes=listed.named(DeviceClass),
+        daemon_sets={_key(each): each for each in listed.of(DaemonSet)},
+        budgets={_key(each): each for each in listed.of(PodDisruptionBudget)},
     )
 
 
-_Kind = TypeVar(
-    "_Kind",
-    Node,
-    Namespace,
-    PersistentVolume,
-    StorageClass,
-    CSINode,
-    CSIDriver,
-    VolumeAttachment,
-    DeviceClass,
-    DaemonSet,
-    PodDisruptionBudget,
-)
+class _Listed:
+    """Objects sorted by kind in one pass."""
+
+    def __init__(self, objects: Iterable[Object]) -> None:
+        self._by_kind: defaultdict[type, list[Any]] = defaultdict(list)
+        for each in objects:
+            self._by_kind[type(each)].append(each)
+
+    def of(self, kind: type[_T]) -> list[_T]:
+        return self._by_kind[kind]
+
+    def named(self, kind: type[_Named]) -> dict[str, _Named]:
+        return {each.metadata.name: each for each in self.of(kind)}
 
 
-def _named(objects: tuple[Object, ...], kind: type[_Kind]) -> Mapping[str, _Kind]:
-    found = (each for each in objects if isinstance(each, kind))
-    return {_full_name(each): each for each in found}
-
-
-def _full_name(each: Object) -> str:
-    namespace = each.metadata.namespace
-    return f"{namespace}/{each.metadata.name}" if namespace else each.metadata.name
+def _key(each: PersistentVolumeClaim | DaemonSet | PodDisruptionBudget) -> NamespacedName:
+    return each.metadata.namespace, each.metadata.name
 
 
 def _occupancies(pods: Iterable[Pod]) -> Mapping[str, Occupancy]:

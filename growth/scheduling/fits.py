@@ -19,6 +19,7 @@ from growth.scheduling import (
     volume_conflicts,
     volume_zones,
 )
+from growth.scheduling.node_affinity import ANY_NODE
 from growth.scheduling.resources import shortages
 from growth.scheduling.taints import UNSCHEDULABLE, untolerated
 from growth.scheduling.unsupported import unsupported
@@ -41,7 +42,8 @@ def verdict(pod: Pod, node: Node, cluster: Cluster) -> Verdict:
     counted as a domain yet (`Cluster.with_node` makes it one).
     """
     others = cluster.without_pod(pod)
-    return _nowhere(pod, others) or _rejection(pod, node, others) or FITS
+    nowhere = _nowhere(pod, others)
+    return nowhere or _rejection(pod, node, others, filters=_that_concern(pod, others)) or FITS
 
 
 def feasible_nodes(pod: Pod, cluster: Cluster) -> list[Node]:
@@ -49,11 +51,22 @@ def feasible_nodes(pod: Pod, cluster: Cluster) -> list[Node]:
     others = cluster.without_pod(pod)
     if _nowhere(pod, others) is not None:
         return []
-    return [node for node in others.nodes.values() if _rejection(pod, node, others) is None]
+    filters = _that_concern(pod, others)
+    return [
+        node
+        for node in others.nodes.values()
+        if _rejection(pod, node, others, filters=filters) is None
+    ]
 
 
-def _rejection(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
-    for objection in _FILTERS:
+def _that_concern(pod: Pod, cluster: Cluster) -> tuple[Filter, ...]:
+    return tuple(objection for objection, concerns in _FILTERS if concerns(pod, cluster))
+
+
+def _rejection(
+    pod: Pod, node: Node, cluster: Cluster, *, filters: tuple[Filter, ...]
+) -> Rejected | None:
+    for objection in filters:
         rejected = objection(pod, node, cluster)
         if rejected is not None:
             return rejected
@@ -80,7 +93,7 @@ def _cordoned(pod: Pod, node: Node, _: Cluster) -> Rejected | None:
 
 
 def _other_node(pod: Pod, node: Node, _: Cluster) -> Rejected | None:
-    if pod.spec.node_name in {"", node.name}:
+    if pod.spec.node_name == node.name:
         return None
     return Rejected(Reason.OTHER_NODE, f"names the node {pod.spec.node_name}")
 
@@ -99,8 +112,6 @@ def _unwanted(pod: Pod, node: Node, _: Cluster) -> Rejected | None:
 
 
 def _port_taken(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
-    if not pod.host_ports:
-        return None
     port = ports.taken(pod.host_ports, cluster.occupancy(node.name).host_ports)
     if port is None:
         return None
@@ -115,19 +126,21 @@ def _too_large(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
     return Rejected(Reason.RESOURCES, "; ".join(shortage.text for shortage in lacking))
 
 
-_FILTERS: Final[tuple[Filter, ...]] = (
-    _cordoned,
-    _other_node,
-    _tainted,
-    _unwanted,
-    _port_taken,
-    _too_large,
-    volume_conflicts.rejection,
-    attach_limits.rejection,
-    volume_binding.rejection,
-    volume_zones.rejection,
-    spread.rejection,
-    pod_affinity.rejection,
+# In the scheduler's order. A filter is left out for pods that it has no question for: most pods
+# mount no claims and take no ports, and every pod is compared with every node.
+_FILTERS: Final[tuple[tuple[Filter, Callable[[Pod, Cluster], object]], ...]] = (
+    (_cordoned, lambda _pod, _cluster: True),
+    (_other_node, lambda pod, _: pod.spec.node_name),
+    (_tainted, lambda _pod, _cluster: True),
+    (_unwanted, lambda pod, _: pod.wanted_nodes != ANY_NODE),
+    (_port_taken, lambda pod, _: pod.host_ports),
+    (_too_large, lambda _pod, _cluster: True),
+    (volume_conflicts.rejection, lambda pod, _: pod.spec.volumes),
+    (attach_limits.rejection, lambda pod, _: pod.claims),
+    (volume_binding.rejection, lambda pod, _: pod.claims),
+    (volume_zones.rejection, lambda pod, _: pod.claims),
+    (spread.rejection, lambda pod, _: pod.spread_constraints),
+    (pod_affinity.rejection, pod_affinity.concerns),
 )
 
 __all__ = [

@@ -6,6 +6,7 @@ and every other node's are shared between one snapshot of the cluster and the ne
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +16,8 @@ from growth.scheduling import resources
 from growth.scheduling.pod import Pod
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from growth.scheduling.ports import HostPort
     from growth.scheduling.resources import Resources
 
@@ -42,6 +45,24 @@ class Occupancy(msgspec.Struct, frozen=True, dict=True):
     def requested(self) -> Resources:
         """What is taken of the node."""
         return resources.total(pod.requests for pod in self.pods)
+
+    @cached_property
+    def by_namespace(self) -> Mapping[str, tuple[Pod, ...]]:
+        """The pods of each namespace: most rules between pods stay within one."""
+        found: defaultdict[str, list[Pod]] = defaultdict(list)
+        for pod in self.pods:
+            found[pod.metadata.namespace].append(pod)
+        return {namespace: tuple(pods) for namespace, pods in found.items()}
+
+    @cached_property
+    def repelling(self) -> tuple[Pod, ...]:
+        """The pods that don't want certain others near them."""
+        return tuple(pod for pod in self.pods if pod.anti_affinity_terms)
+
+    @cached_property
+    def with_claims(self) -> tuple[Pod, ...]:
+        """The pods that mount claims."""
+        return tuple(pod for pod in self.pods if pod.claims)
 
     @cached_property
     def host_ports(self) -> frozenset[HostPort]:

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 Pairs = frozenset[tuple[str, str]]
 
 
+def concerns(pod: Pod, cluster: Cluster) -> bool:
+    """Whether the pod has a wish about other pods, or another one may have a wish about it."""
+    return bool(pod.affinity_terms or pod.anti_affinity_terms or cluster.repelling)
+
+
 def rejection(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
     """Why the pods of the cluster keep this one off the node, if they do."""
     return (
@@ -63,8 +68,6 @@ def _avoids_company(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
 
 
 def _is_repelled(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
-    if not cluster.repelling:
-        return None
     who = (pod.metadata.namespace, frozenset(pod.metadata.labels.items()))
     repelled = cluster.remembered(("repelled", who), lambda: _where_repelled(pod, cluster))
     for pair in repelled and node.labels.items():
@@ -104,9 +107,9 @@ def _where_repelled(pod: Pod, cluster: Cluster) -> Pairs:
 
 
 def _in_namespaces_of(term: Term, cluster: Cluster) -> Iterator[Placed]:
-    for namespace, placed in cluster.placed_by_namespace.items():
+    for namespace in cluster.namespaces_in_use:
         if _speaks_of(term, namespace, cluster):
-            yield from placed
+            yield from cluster.placed_in(namespace)
 
 
 def _speaks_of(term: Term, namespace: str, cluster: Cluster) -> bool:

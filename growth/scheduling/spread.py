@@ -76,7 +76,7 @@ def _counted(pod: Pod, constraint: SpreadConstraint, cluster: Cluster) -> Mappin
     # An empty selector means every pod, yet the scheduler counts none for it.
     if constraint.selector.is_everything:
         return counts
-    for other, node in cluster.placed_by_namespace.get(pod.metadata.namespace, ()):
+    for other, node in cluster.placed_in(pod.metadata.namespace):
         if node.name in nodes and _is_counted(other, constraint):
             counts[node.labels[key]] += 1
     return counts

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 def rejection(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
     """Why the pod's volumes keep it off the node, if they do."""
-    if not pod.claims:
-        return None
     claims = tuple(claims_of(pod, cluster))
     waiting = [claim for claim in claims if waits_for_consumer(claim, cluster)]
     return (

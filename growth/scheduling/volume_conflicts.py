@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 def rejection(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
     """Why another pod's use of a volume keeps this one off the node, if it does."""
-    if not pod.spec.volumes:
-        return None
     return _disk_in_use(pod, node, cluster) or _claim_in_use(pod, cluster)
 
 

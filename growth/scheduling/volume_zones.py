@@ -28,7 +28,7 @@ _LABELS: Final = {
 
 def rejection(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
     """Why the node is in the wrong zone for one of the pod's volumes, if it is."""
-    if not pod.claims or not any(label in node.labels for label in _LABELS):
+    if not any(label in node.labels for label in _LABELS):
         return None
     for claim in claims_of(pod, cluster):
         volume = cluster.volumes.get(claim.spec.volume_name)
