@@ -1,0 +1,36 @@
+"""The process beside kube-scheduler: it answers the scheduler's verbs and streams the demand.
+
+`python -m extender`, or growth-extender. It runs on the control-plane nodes in the host's network,
+so the port of its metrics stands beside those of the control plane's own programs.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from growth.service import process
+from growth.service.address import Address
+from growth.service.settings import MetricsAddress, ServiceSettings
+
+
+class ExtenderSettings(ServiceSettings):
+    """What the extender process can be told."""
+
+    metrics_address: MetricsAddress = Address(host="", port=10281)
+
+
+PROCESS = process.Process(
+    name="growth-extender",
+    purpose="answers kube-scheduler's verbs and streams what needs a node",
+    settings=ExtenderSettings,
+    parts={},
+)
+
+
+def main() -> int:
+    """Run the process and return its exit code."""
+    return process.main(PROCESS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

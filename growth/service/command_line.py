@@ -1,0 +1,70 @@
+"""The words after the name of a process: `--setting value`, `--setting=value`, and a few more.
+
+Read by hand because argparse takes `-5s` for a flag, answers a mistake with two lines, and lays its
+help out anew with every Python.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+from growth.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+CONFIG = "--config"
+
+
+class Wish(Enum):
+    """What the process is asked to do."""
+
+    RUN = auto()
+    HELP = auto()
+    PRINT_SETTINGS = auto()
+
+
+WISHES = {"--help": Wish.HELP, "-h": Wish.HELP, "--print-settings": Wish.PRINT_SETTINGS}
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """What was asked for, and the text given with each flag."""
+
+    wish: Wish
+    texts: Mapping[str, str]
+
+
+def parse(words: Sequence[str], *, flags: Iterable[str]) -> CommandLine:
+    """Sort the words; where a flag comes twice, the last one counts."""
+    known = {CONFIG, *flags}
+    wish = Wish.RUN
+    texts: dict[str, str] = {}
+    rest = iter(words)
+    for word in rest:
+        if word in WISHES:
+            wish = WISHES[word]
+            continue
+        flag, equals, text = word.partition("=")
+        if flag not in known:
+            raise Misconfigured(_unknown(flag, known))
+        value = text if equals else next(rest, None)
+        if value is None:
+            raise Misconfigured(f"{flag}: a value must follow; --help tells which")
+        texts[flag] = value
+    return CommandLine(wish=wish, texts=texts)
+
+
+def _unknown(word: str, known: Iterable[str]) -> str:
+    if not word.startswith("-"):
+        return f"{word}: a flag is expected here, like --log-level debug; --help lists them"
+    return f"{word}: there is no such flag; {meant(word, [*known, *WISHES])}"
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """What to write instead of a word that isn't known."""
+    nearest = difflib.get_close_matches(word, known, n=1)
+    return f"did you mean {nearest[0]}?" if nearest else "--help lists them"

@@ -1,0 +1,100 @@
+"""One log for everything in the process: constant messages, data as key-values, no secrets.
+
+Lines go to standard error, as JSON in a cluster and readable on a terminal. What libraries say
+through the standard `logging` is handed to the same chain, so there is one form, one order and one
+place where secrets are taken out.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, TextIO, cast
+
+import structlog
+from typing_extensions import override
+
+from growth.service.redaction import redact
+from growth.service.settings import LogForm, LogLevel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from structlog.typing import EventDict, FilteringBoundLogger, Processor, WrappedLogger
+
+_LEVELS = {
+    LogLevel.DEBUG: logging.DEBUG,
+    LogLevel.INFO: logging.INFO,
+    LogLevel.WARNING: logging.WARNING,
+    LogLevel.ERROR: logging.ERROR,
+}
+
+
+def start_logs(
+    *, process: str, level: LogLevel, form: LogForm, stream: TextIO
+) -> FilteringBoundLogger:
+    """Send everything that is logged from now on to the stream; the logger names the process."""
+    structlog.configure(
+        processors=[*_gathering(), *_rendering(form, stream)],
+        wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
+        logger_factory=structlog.WriteLoggerFactory(stream),
+    )
+    _take_over_standard_logging(_LEVELS[level])
+    return cast("FilteringBoundLogger", structlog.get_logger().bind(process=process))
+
+
+def _gathering() -> Iterable[Processor]:
+    return (
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
+        structlog.processors.format_exc_info,
+        redact,
+    )
+
+
+def _rendering(form: LogForm, stream: TextIO) -> Iterable[Processor]:
+    match form:
+        case LogForm.AUTO:
+            on_terminal = LogForm.CONSOLE if stream.isatty() else LogForm.JSON
+            return _rendering(on_terminal, stream)
+        case LogForm.JSON:
+            return (_in_reading_order, structlog.processors.JSONRenderer())
+        case LogForm.CONSOLE:
+            # Its own tracebacks would show the local variables, and with them every secret.
+            plain = structlog.dev.plain_traceback
+            return (
+                structlog.dev.ConsoleRenderer(
+                    colors=stream.isatty(), timestamp_key="time", exception_formatter=plain
+                ),
+            )
+
+
+def _in_reading_order(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    first = {"time": event.pop("time"), "level": event.pop("level"), "message": event.pop("event")}
+    return {**first, **event}
+
+
+class _Bridge(logging.Handler):
+    """Hands a record of the standard library on to our log."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._logger = cast("FilteringBoundLogger", structlog.get_logger())
+
+    @override
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            self._logger.log(
+                record.levelno,
+                record.getMessage(),
+                logger=record.name,
+                exc_info=record.exc_info,
+            )
+        except Exception:  # noqa: BLE001 - the contract of logging: a bad record ends no program
+            self.handleError(record)
+
+
+def _take_over_standard_logging(level: int) -> None:
+    # Never below info: at debug the Kubernetes client logs whole answers, Secrets among them.
+    logging.basicConfig(handlers=[_Bridge()], level=max(level, logging.INFO), force=True)
+    logging.captureWarnings(capture=True)

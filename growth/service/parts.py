@@ -1,0 +1,96 @@
+"""The parts of a process side by side: all of them run, or the process ends.
+
+One TaskGroup owns them. A part that crashes takes the others with it, because a process without
+one of its parts looks alive and does half of its work; Kubernetes starts it anew. For the same
+reason it is an error when a part returns, or is cancelled by anyone but us.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING
+
+from growth.errors import Misconfigured
+from growth.service.endpoints import place_of, served
+from growth.service.event_loop import watch_event_loop
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
+
+    from growth.service.context import Part, Parts, Service
+    from growth.service.settings import SettingsT
+
+CRASHED = 1
+MISCONFIGURED = 2
+
+
+class PartEnded(RuntimeError):
+    """A part ended by itself, though it has to run as long as the process."""
+
+
+class Running:
+    """The parts of one process, while they run."""
+
+    def __init__(self, *, stop: asyncio.Event, on_failure: Callable[[int], None]) -> None:
+        self._stop = stop
+        self._on_failure = on_failure
+        self._names: set[str] = set()
+
+    @property
+    def names(self) -> list[str]:
+        """The parts that have not ended. Safe in any thread."""
+        return sorted(self._names.copy())
+
+    async def run(
+        self, service: Service[SettingsT], parts: Parts[SettingsT], listening: socket.socket
+    ) -> None:
+        """Run the parts, and serve the endpoints, until `stop` is set and all have ended."""
+        # The endpoints close last: what is ending can be watched while it does.
+        async with contextlib.AsyncExitStack() as to_the_end, asyncio.TaskGroup() as group:
+            watching = group.create_task(watch_event_loop(service), name="event loop")
+            tasks = [
+                group.create_task(self._guarded(name, part, service), name=name)
+                for name, part in parts.items()
+            ]
+            # One turn of the loop, in which the parts register their checks; then they are asked.
+            await asyncio.sleep(0)
+            await to_the_end.enter_async_context(served(service, listening))
+            address = place_of(listening)
+            service.logger.info("started", metrics_address=address, parts=self.names)
+            await self._stop.wait()
+            service.logger.info("ending", parts=self.names)
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            watching.cancel()
+
+    async def _guarded(self, name: str, part: Part[SettingsT], service: Service[SettingsT]) -> None:
+        self._names.add(name)
+        try:
+            await _for_ever(part, service)
+        except Misconfigured as mistake:
+            service.logger.error("misconfigured", part=name, reason=str(mistake))  # noqa: TRY400 - a person's mistake has no stack trace
+            self._fail(MISCONFIGURED)
+        except Exception:
+            service.logger.exception("part crashed", part=name)
+            self._fail(CRASHED)
+        finally:
+            self._names.discard(name)
+
+    def _fail(self, exit_code: int) -> None:
+        self._on_failure(exit_code)
+        self._stop.set()
+
+
+async def _for_ever(part: Part[SettingsT], service: Service[SettingsT]) -> None:
+    task = asyncio.current_task()
+    assert task is not None  # noqa: S101 - tells mypy what a coroutine knows
+    try:
+        await part(service)
+    except asyncio.CancelledError:
+        if task.cancelling():
+            raise
+    if not task.cancelling():
+        raise PartEnded("a part has to run until it is cancelled; this one ended by itself")

@@ -1,0 +1,119 @@
+"""A process from its first word to its exit code.
+
+0: it was asked to end, or to print something. 1: a part crashed; the stack trace in the log is a
+bug. 2: a person has to change something, and one line says what.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic
+
+from growth.errors import Misconfigured
+from growth.service import command_line, signals, sources, usage
+from growth.service.command_line import Wish
+from growth.service.context import Parts, Service
+from growth.service.endpoints import listen
+from growth.service.health import Health
+from growth.service.logs import start_logs
+from growth.service.metrics import new_registry
+from growth.service.parts import MISCONFIGURED, Running
+from growth.service.settings import SettingsT, declared
+from growth.service.shutdown import Shutdown
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, kw_only=True)
+class Process(Generic[SettingsT]):
+    """What one of our processes is: its name, what it is for, what it can be told, what it runs."""
+
+    name: str
+    purpose: str
+    settings: type[SettingsT]
+    parts: Parts[SettingsT]
+
+
+def main(process: Process[SettingsT], words: Sequence[str] | None = None) -> int:
+    """Do what the command line asks for, and return the exit code."""
+    try:
+        return _obey(process, sys.argv[1:] if words is None else words)
+    except Misconfigured as mistake:
+        sys.stderr.write(f"{mistake}\n")
+        return MISCONFIGURED
+
+
+def _obey(process: Process[SettingsT], words: Sequence[str]) -> int:
+    asked = command_line.parse(words, flags=[one.flag for one in declared(process.settings)])
+    if asked.wish is Wish.HELP:
+        width = shutil.get_terminal_size().columns
+        sys.stdout.write(
+            usage.help_text(
+                process.settings, name=process.name, purpose=process.purpose, width=width
+            )
+        )
+        return 0
+    effective = sources.read(process.settings, flags=asked.texts, environment=os.environ)
+    if asked.wish is Wish.PRINT_SETTINGS:
+        sys.stdout.write(usage.settings_text(effective))
+        return 0
+    return run(process.name, effective.settings, process.parts)
+
+
+def run(name: str, settings: SettingsT, parts: Parts[SettingsT]) -> int:
+    """Run the parts until a signal or a crash, and return the exit code. Once in a process."""
+    with listen(settings.metrics_address, setting="--metrics-address") as listening:
+        service = Service(
+            name=name,
+            settings=settings,
+            logger=start_logs(
+                process=name, level=settings.log_level, form=settings.log_form, stream=sys.stderr
+            ),
+            registry=new_registry(name),
+            health=Health(clock=time.monotonic),
+        )
+        return asyncio.run(_run(service, parts, listening))
+
+
+async def _run(
+    service: Service[SettingsT], parts: Parts[SettingsT], listening: socket.socket
+) -> int:
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+
+    def last_words() -> None:
+        service.logger.error("not ended in time", parts=running.names, threads=_threads())
+
+    def end(exit_code: int) -> None:
+        service.health.end()
+        shutdown.begin(exit_code)
+
+    def on_signal() -> None:
+        end(0)
+        # The loop may be gone already, when the signal comes while the interpreter ends.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(stop.set)
+
+    shutdown = Shutdown(limit=service.settings.shutdown_limit.seconds, last_words=last_words)
+    running = Running(stop=stop, on_failure=end)
+    signals.hear(on_signal)
+    await running.run(service, parts, listening)
+    service.logger.info("ended", exit_code=shutdown.exit_code)
+    return shutdown.exit_code
+
+
+def _threads() -> list[str]:
+    """The threads that the interpreter would wait for."""
+    main = threading.main_thread()
+    return sorted(
+        thread.name for thread in threading.enumerate() if not thread.daemon and thread is not main
+    )

@@ -1,0 +1,96 @@
+"""No secret in the log, whoever hands one over.
+
+Two nets. By name: the value under a key such as `token` or `client_secret` is dropped, however deep
+it lies. By look: every text is searched for what can only be a secret (bearer strings, the tokens
+of clusters and clouds, private keys), because errors of libraries quote what they were given. A
+word too many is lost now and then; that is the cheaper mistake.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from structlog.typing import EventDict, WrappedLogger
+
+REDACTED = "[redacted]"
+
+_WORDS = (
+    "authorization",
+    "apikey",
+    "api_key",
+    "cookie",
+    "credential",
+    "password",
+    "passphrase",
+    "private_key",
+    "secret",
+    "token",
+)
+_SECRET_KEY = re.compile(rf"(?:.*_)?(?:{'|'.join(_WORDS)})s?")
+"""The last word counts: `hcloud_token` is a secret, `token_count` and `secret_name` are none."""
+_NEW_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[-. ]")
+
+
+def _looks() -> Iterator[tuple[str, re.Pattern[str]]]:
+    """What a secret looks like, each with a piece of it that is quick to find (in lower case).
+
+    What stands in the first group stays.
+    """
+    for scheme in ("bearer", "basic"):
+        yield scheme, re.compile(rf"(\b(?i:{scheme})\s+)[\w.~+/=-]{{6,}}")
+    for word in _WORDS:
+        # The backslashes are those of JSON in JSON.
+        quoted = rf"""((?i:{word})\\*["']?\s*[:=]\s*\\*["'])[^"'\\]+"""
+        yield word, re.compile(quoted)
+        yield f"{word}=", re.compile(rf"((?i:{word})=)[^\s\"'\\&,;)]+")
+    yield "://", re.compile(r"(://[^\s/:@\"']*:)[^\s/@\"']+(?=@)")
+    # service account tokens, servers of k3s, bootstrap tokens, the Hetzner Cloud API, keys
+    yield "eyj", re.compile(r"()\beyJ[\w-]{5,}\.[\w-]+\.[\w-]*")
+    yield "k10", re.compile(r"()\bK10[0-9a-f]{64}::[\w.:-]+")
+    yield ".", re.compile(r"(?<![\w.-][a-z0-9]{6})(?<=[a-z0-9]{6})(\.)[a-z0-9]{16}(?![\w.-])")
+    yield "", re.compile(r"()\b(?=[a-z0-9]*[A-Z])[A-Za-z0-9]{64}\b")
+    yield "private key", re.compile(r"(-----BEGIN [A-Z ]*KEY-----)(?s:.*?)(?=-----END|\Z)")
+
+
+_LOOKS = tuple(_looks())
+
+
+def redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Take the secrets out of all that is to be written: a processor of structlog."""
+    return {key: _kept(key, value) for key, value in event.items()}
+
+
+def _kept(key: object, value: object) -> object:
+    return REDACTED if value is not None and _names_secret(str(key)) else _without_secrets(value)
+
+
+def _without_secrets(value: object) -> object:
+    match value:
+        case bool() | int() | float() | None:
+            return value
+        case Mapping():
+            return {str(key): _kept(key, inner) for key, inner in value.items()}
+        case list() | tuple() | set() | frozenset():
+            return [_without_secrets(inner) for inner in value]
+        case _:
+            # Whatever else is handed over is written as its text, so that is what is looked at.
+            return _redacted(str(value))
+
+
+def _redacted(text: str) -> str:
+    lowered = text.lower()
+    for hint, look in _LOOKS:
+        if hint in lowered:
+            text = look.sub(rf"\1{REDACTED}", text)
+    return text
+
+
+@functools.lru_cache(maxsize=1024)
+def _names_secret(key: str) -> bool:
+    return _SECRET_KEY.fullmatch(_NEW_WORD.sub("_", key).lower()) is not None

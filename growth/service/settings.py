@@ -1,0 +1,139 @@
+"""What a process can be told, declared once each: name, type, default, meaning.
+
+A process adds its own by subclassing `ServiceSettings`. Everything else follows from the field: the
+flag (--log-level), the variable (GROWTH_LOG_LEVEL), the key of the file (log-level), the help and
+the check. Every source gives text and there is one reading of it, so `--shutdown-limit 5s` and
+`shutdown-limit: 5s` can't mean different things.
+
+No field may end in `_host` or `_port`: Kubernetes sets GROWTH_..._SERVICE_PORT and the like in
+every pod beside a Service whose name begins with growth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, FilePath, PlainValidator, SecretStr
+
+from growth.api.written import Duration, between
+from growth.service.address import Address
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pydantic.fields import FieldInfo
+
+
+class LogLevel(StrEnum):
+    """From the most to the least talkative."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class LogForm(StrEnum):
+    """How a line of the log looks."""
+
+    AUTO = "auto"
+    JSON = "json"
+    CONSOLE = "console"
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Where the help lists a setting, and what it calls the value."""
+
+    section: str
+    value: str
+
+
+MetricsAddress = Annotated[
+    Address,
+    PlainValidator(Address.parse),
+    Listed("Endpoints", "HOST:PORT"),
+    Field(
+        description="Where /metrics, /healthz and /readyz are served, in plain HTTP. Without a "
+        "host: on every interface. Port 0 takes a free one; the log says which."
+    ),
+]
+"""The one shared setting with a default of its own in each process, as they may share a host."""
+
+
+class ServiceSettings(BaseModel):
+    """What each process of growth can be told."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    metrics_address: MetricsAddress
+
+    log_level: Annotated[LogLevel, Listed("Logs", "LEVEL")] = LogLevel.INFO
+    """The least important lines that are written: debug, info, warning or error. Libraries never
+    write more than info."""
+
+    log_form: Annotated[LogForm, Listed("Logs", "FORM")] = LogForm.AUTO
+    """How lines look: json, console, or auto (console on a terminal, else json)."""
+
+    kubeconfig: Annotated[FilePath | None, Listed("Kubernetes", "FILE")] = None
+    """How to reach the API server. Not set: the service account of the pod in a cluster, elsewhere
+    what kubectl uses ($KUBECONFIG, or ~/.kube/config)."""
+
+    context: Annotated[str | None, Listed("Kubernetes", "NAME")] = None
+    """The context of the kubeconfig. Not set: its current one."""
+
+    shutdown_limit: Annotated[Duration, between("100ms", "1h"), Listed("Process", "DURATION")] = (
+        Duration.parse("5s")
+    )
+    """The most that may pass between SIGTERM or SIGINT and the end of the process. What has not
+    ended by then is named in the log and left behind. Keep it below the pod's
+    terminationGracePeriodSeconds."""
+
+
+SettingsT = TypeVar("SettingsT", bound=ServiceSettings)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """One setting under the names that people use for it."""
+
+    field: str
+    information: FieldInfo
+
+    @property
+    def key(self) -> str:
+        """Its name in the file."""
+        return self.field.replace("_", "-")
+
+    @property
+    def flag(self) -> str:
+        """Its name on the command line."""
+        return f"--{self.key}"
+
+    @property
+    def variable(self) -> str:
+        """Its name in the environment."""
+        return f"GROWTH_{self.field.upper()}"
+
+    @property
+    def secret(self) -> bool:
+        """Whether its value is never shown."""
+        return self.information.annotation in {SecretStr, SecretStr | None}
+
+    @property
+    def listed(self) -> Listed:
+        """Its place in the help."""
+        return next(mark for mark in self.information.metadata if isinstance(mark, Listed))
+
+    @property
+    def meaning(self) -> str:
+        """Its description, as one paragraph."""
+        return " ".join((self.information.description or "").split())
+
+
+def declared(settings: type[ServiceSettings]) -> Iterator[Declared]:
+    """Every setting of a process, in the order of declaration."""
+    for field, information in settings.model_fields.items():
+        yield Declared(field, information)

@@ -1,0 +1,129 @@
+"""Where values come from: a flag wins over a variable, that over the file, that over a default.
+
+Each text keeps the name of its place, so that a wrong one is told where it stands. Only the text
+that counts is checked: a variable that a flag overrides may say what it likes. The mistakes of all
+settings are told at once, one line each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic
+
+from pydantic import ValidationError
+
+from growth.errors import Misconfigured
+from growth.service.command_line import CONFIG, meant
+from growth.service.settings import Declared, ServiceSettings, SettingsT, declared
+from growth.service.settings_file import entries
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic_core import ErrorDetails
+
+CONFIG_VARIABLE = "GROWTH_CONFIG"
+
+_REASONS = {
+    "enum": "must be {expected}",
+    "greater_than_equal": "must be at least {ge}",
+    "int_from_float": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "less_than_equal": "must be at most {le}",
+    "path_not_file": "must be the path of a file that exists",
+    "value_error": "{error}",
+    "written": "{text}",
+}
+"""What to write instead, by pydantic's name for what is wrong."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """A text and its place: `--log-level`, `GROWTH_LOG_LEVEL`, or `growth.yaml:3: log-level`."""
+
+    text: str
+    place: str
+
+
+@dataclass(frozen=True)
+class Effective(Generic[SettingsT]):
+    """The settings that count, and by field what was given; what is not there is a default."""
+
+    settings: SettingsT
+    given: Mapping[str, Given]
+
+
+def read(
+    kind: type[SettingsT], *, flags: Mapping[str, str], environment: Mapping[str, str]
+) -> Effective[SettingsT]:
+    """The settings of a process, or everything that is wrong with them."""
+    in_file, mistakes = _from_file(kind, flags=flags, environment=environment)
+    given = {
+        **in_file,
+        **_from_environment(kind, environment),
+        **_from_flags(kind, flags),
+    }
+    try:
+        settings = kind.model_validate({field: one.text for field, one in given.items()})
+    except ValidationError as error:
+        known = {one.field: one for one in declared(kind)}
+        for details in error.errors(include_url=False):
+            field = str(details["loc"][0])
+            mistakes.append(_line(known[field], given.get(field), details))
+        raise Misconfigured("\n".join(mistakes)) from None
+    if mistakes:
+        raise Misconfigured("\n".join(mistakes))
+    return Effective(settings, given)
+
+
+def _from_flags(kind: type[ServiceSettings], flags: Mapping[str, str]) -> dict[str, Given]:
+    return {
+        one.field: Given(flags[one.flag], one.flag) for one in declared(kind) if one.flag in flags
+    }
+
+
+def _from_environment(
+    kind: type[ServiceSettings], environment: Mapping[str, str]
+) -> dict[str, Given]:
+    """An empty variable counts as none: a template has no other way to say "not set"."""
+    # Unknown variables are no mistake: the processes share the prefix, and often the ConfigMap.
+    return {
+        one.field: Given(text, one.variable)
+        for one in declared(kind)
+        if (text := environment.get(one.variable))
+    }
+
+
+def _from_file(
+    kind: type[ServiceSettings], *, flags: Mapping[str, str], environment: Mapping[str, str]
+) -> tuple[dict[str, Given], list[str]]:
+    named_by = CONFIG if CONFIG in flags else CONFIG_VARIABLE
+    name = flags.get(CONFIG, environment.get(CONFIG_VARIABLE, ""))
+    known = {one.key: one for one in declared(kind)}
+    given: dict[str, Given] = {}
+    mistakes: list[str] = []
+    for entry in entries(name, named_by=named_by) if name else ():
+        place = f"{name}:{entry.line}: {entry.key}"
+        if entry.key not in known:
+            mistakes.append(f"{place}: there is no such setting; {meant(entry.key, known)}")
+        elif entry.text is None:
+            mistakes.append(f"{place}: one value is expected here; --help tells which")
+        else:
+            given[known[entry.key].field] = Given(entry.text, place)
+    return given, mistakes
+
+
+def _line(one: Declared, given: Given | None, details: ErrorDetails) -> str:
+    """What is wrong with one setting, where, and what to write instead."""
+    if given is None:
+        names = f"set {one.flag}, {one.variable}, or {one.key} in the file"
+        return f"{one.flag}: this has no default; {names}"
+    shown = "this value" if one.secret else f'"{given.text}"'
+    return f"{given.place}: {shown} {_reason(details)}"
+
+
+def _reason(details: ErrorDetails) -> str:
+    reason = _REASONS.get(details["type"])
+    if reason is None:
+        return f"does not fit: {details['msg'][0].lower()}{details['msg'][1:]}"
+    return reason.format(**details.get("ctx", {})).replace("'", "")

@@ -1,0 +1,101 @@
+"""What `--help` and `--print-settings` show of the settings of a process."""
+
+from __future__ import annotations
+
+import itertools
+import textwrap
+from typing import TYPE_CHECKING
+
+import yaml
+from pydantic import SecretStr
+
+import growth
+from growth.service.settings import declared
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.service.settings import Declared, ServiceSettings, SettingsT
+    from growth.service.sources import Effective
+
+WIDEST = 100
+"""Longer lines are hard to read, however wide the terminal is."""
+_INTRODUCTION = (
+    "A flag wins over its variable, a variable over the file, the file over the default. The file "
+    "is YAML; its keys are the names of the flags: log-level: debug."
+)
+
+
+def help_text(kind: type[ServiceSettings], *, name: str, purpose: str, width: int) -> str:
+    """Everything that can be set, for a terminal of this width."""
+    width = min(width, WIDEST)
+    title = f"{name} {growth.__version__}: {purpose}"
+    usage = f"Usage: {name} [--config FILE] [--SETTING VALUE]..."
+    lines = [*_wrapped(title, width), "", *_wrapped(usage, width), ""]
+    lines += _wrapped(_INTRODUCTION, width)
+    sections = itertools.groupby(sorted(declared(kind), key=_section), key=_section)
+    for section, settings in sections:
+        lines += ["", section]
+        for one in settings:
+            title = f"{one.flag} {one.listed.value}"
+            lines += _described(title, one.meaning, _otherwise(one), width=width)
+    lines += ["", "Also"]
+    for flag, meaning in _ALSO.items():
+        lines += _described(flag, meaning, width=width)
+    return "\n".join(lines) + "\n"
+
+
+_ALSO = {
+    "--config FILE": "A file of settings. Variable: GROWTH_CONFIG.",
+    "--print-settings": "Show what would count, and where each value comes from, as such a file.",
+    "--help": "Show this.",
+}
+
+
+def _section(one: Declared) -> str:
+    return one.listed.section
+
+
+def _otherwise(one: Declared) -> str:
+    default = one.information.default
+    known = not one.information.is_required() and default is not None
+    return f"Default: {default}. " * known + f"Variable: {one.variable}."
+
+
+def _described(title: str, *paragraphs: str, width: int) -> list[str]:
+    lines = (_wrapped(paragraph, width, indent=" " * 6) for paragraph in paragraphs)
+    return [f"  {title}", *itertools.chain.from_iterable(lines)]
+
+
+def _wrapped(text: str, width: int, *, indent: str = "") -> list[str]:
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def settings_text(effective: Effective[SettingsT]) -> str:
+    """The settings that count as a file that says the same, each with where it comes from."""
+    kind = type(effective.settings)
+    return "".join(f"{line}\n" for one in declared(kind) for line in _set(one, effective))
+
+
+def _set(one: Declared, effective: Effective[SettingsT]) -> Iterator[str]:
+    value = getattr(effective.settings, one.field)
+    given = effective.given.get(one.field)
+    source = given.place if given else "default"
+    if isinstance(value, SecretStr):
+        yield f"# {one.key} is set and secret  # {source}"
+    else:
+        text = "" if value is None else f" {_scalar(value)}"
+        yield f"{one.key}:{text}  # {source}"
+
+
+def _scalar(value: object) -> str:
+    """As YAML writes it, with quotes where it needs them."""
+    plain = value if isinstance(value, int | float) else str(value)
+    return yaml.safe_dump(plain, width=10**6).removesuffix("...\n").strip()
