@@ -67,21 +67,13 @@ class ListSet:
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class ListMap:
-    """A list of objects in which no combination of the key fields comes twice."""
+class MergedBy:
+    """A list of objects that server-side apply merges by these keys; a rule keeps them distinct."""
 
     keys: tuple[str, ...]
 
     def __init__(self, *keys: str) -> None:
         object.__setattr__(self, "keys", keys)
-
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        def distinct(entries: tuple[Any, ...]) -> tuple[Any, ...]:
-            return _distinct(entries, keys=self.keys)
-
-        return core_schema.no_info_after_validator_function(distinct, handler(source))
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -90,6 +82,18 @@ class ListMap:
             "x-kubernetes-list-type": "map",
             "x-kubernetes-list-map-keys": list(self.keys),
         }
+
+
+class ListMap(MergedBy):
+    """A list of objects in which no combination of these fields comes twice."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        def distinct(entries: tuple[Any, ...]) -> tuple[Any, ...]:
+            return _distinct(entries, keys=self.keys)
+
+        return core_schema.no_info_after_validator_function(distinct, handler(source))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +127,7 @@ class Keys:
 def _distinct(entries: tuple[Any, ...], *, keys: tuple[str, ...] = ()) -> tuple[Any, ...]:
     def key(entry: Any) -> str:
         value = {name: entry.field(name) for name in keys} if keys else entry
-        return json.dumps(value, default=str, separators=(",", ":"))
+        return json.dumps(value, default=str, sort_keys=True, separators=(",", ":"))
 
     twice = repeated(entries, key=key)
     _refuse(

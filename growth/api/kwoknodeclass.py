@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from growth.api import kwoknodeclass_rules
-from growth.api.bounds import Atomic, Count, Labels, ListMap, Place
+from growth.api.bounds import Atomic, Count, Labels, MergedBy, Place
 from growth.api.conditions import Conditions
 from growth.api.meta import Blockage, KeyReference, Resource
 from growth.api.model import Model
@@ -110,7 +110,7 @@ class KwokNodeClassSpec(Model):
 
     rules: ClassVar[tuple[AnyRule, ...]] = kwoknodeclass_rules.SPEC
 
-    types: Annotated[tuple[KwokServerType, ...], Field(max_length=256), ListMap("name")] = ()
+    types: Annotated[tuple[KwokServerType, ...], Field(max_length=256), MergedBy("name")] = ()
     """The catalogue, written here."""
     catalogue_from: KeyReference | None = None
     """The catalogue in a ConfigMap (YAML or JSON, the list as in `types`), for large ones."""

@@ -19,6 +19,7 @@ from growth.api.bounds import (
     LabelValue,
     ListMap,
     ListSet,
+    MergedBy,
     ObjectName,
     Place,
     Sentence,
@@ -242,10 +243,10 @@ class NodePoolSpec(Model):
     rules: ClassVar[tuple[AnyRule, ...]] = nodepool_rules.SPEC
 
     server_types: Annotated[
-        tuple[PoolServerType, ...], Field(min_length=1, max_length=256), ListMap("name")
+        tuple[PoolServerType, ...], Field(min_length=1, max_length=256), MergedBy("name")
     ]
     """The types that may be bought; nothing else ever is."""
-    locations: Annotated[tuple[Location, ...], Field(max_length=64), ListMap("region")] = ()
+    locations: Annotated[tuple[Location, ...], Field(max_length=64), MergedBy("region")] = ()
     """Where they may be bought; empty means everywhere."""
     labels: Labels = Field(default_factory=dict)
     """Labels of the pool's nodes."""

@@ -40,7 +40,7 @@ _UNBOUNDED: Final = {"string": "maxLength", "array": "maxItems", "object": "maxP
 _NOT_RE2: Final = re.compile(r"\(\?(?!:|P<|[a-zA-Z]+\))|\\[1-9]")
 
 
-class NotStructural(TypeError):  # noqa: N818 - what the model is
+class NotStructural(TypeError):
     """A field of a model can't be told to the API server."""
 
     def __init__(self, path: str, problem: str) -> None:

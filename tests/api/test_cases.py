@@ -1,0 +1,89 @@
+"""Model and API server read the same table, and must say the same of each document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from growth.api.kinds import KINDS
+from growth.api.problems import Problem, changes_refused, read_strictly, written
+from tests.api.cases import CASES, CHANGES, Case, Change
+
+if TYPE_CHECKING:
+    from tests.api.server import ApiServer
+
+every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+every_change = pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.name)
+
+
+def problems_with(case: Case) -> tuple[Problem, ...]:
+    """What the model says about the document."""
+    outcome = read_strictly(case.document)
+    return outcome if isinstance(outcome, tuple) else ()
+
+
+@every_case
+def test_the_model_says_what_the_table_says(case: Case) -> None:
+    problems = problems_with(case)
+
+    expected = [
+        problem
+        for problem in problems
+        if written(problem.path).startswith(case.path or "") and case.text in problem.text
+    ]
+    assert bool(problems) == bool(expected) == (case.path is not None), problems
+
+
+@pytest.mark.cluster
+@every_case
+def test_the_api_server_says_the_same_in_the_same_words(case: Case, api_server: ApiServer) -> None:
+    problems = problems_with(case)
+
+    answer = api_server.try_to_create(case.document)
+
+    assert answer.accepted == (case.path is None or bool(case.model_only)), answer.body
+    for problem in () if case.model_only else problems:
+        known_to_both = problem.text.partition(", did you mean ")[0]
+        assert answer.refuses(problem.path, known_to_both), answer.body
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.path is None], ids=lambda case: case.name
+)
+def test_the_api_server_fills_in_the_model_s_defaults(case: Case, api_server: ApiServer) -> None:
+    ours = read_strictly(case.document)
+
+    stored = api_server.try_to_create(case.document).body
+
+    assert not isinstance(ours, tuple)
+    theirs = KINDS[case.document["kind"]].model_validate(stored)
+    assert theirs.document()["spec"] == ours.document()["spec"]
+
+
+@every_change
+def test_the_model_knows_what_may_change(change: Change) -> None:
+    old, new = read_strictly(change.old), read_strictly(change.new)
+    assert not isinstance(old, tuple)
+    assert not isinstance(new, tuple)
+
+    problems = changes_refused(old, new)
+
+    assert [written(problem.path) for problem in problems] == ([change.path] if change.path else [])
+    assert all(change.text in problem.text for problem in problems)
+
+
+@pytest.mark.cluster
+@every_change
+def test_the_api_server_allows_the_same_changes(change: Change, api_server: ApiServer) -> None:
+    stored = api_server.create(change.old).body
+    metadata = {"resourceVersion": stored["metadata"]["resourceVersion"]}
+
+    answer = api_server.try_to_replace(change.new | {"metadata": change.new["metadata"] | metadata})
+    api_server.delete(change.old)
+
+    if change.path is None:
+        assert answer.accepted, answer.body
+    else:
+        assert answer.refuses((change.path,), change.text), answer.body
