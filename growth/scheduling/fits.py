@@ -135,7 +135,7 @@ _FILTERS: Final[tuple[tuple[Filter, Callable[[Pod, Cluster], object]], ...]] = (
     (_unwanted, lambda pod, _: pod.wanted_nodes != ANY_NODE),
     (_port_taken, lambda pod, _: pod.host_ports),
     (_too_large, lambda _pod, _cluster: True),
-    (volume_conflicts.rejection, lambda pod, _: pod.spec.volumes),
+    (volume_conflicts.rejection, lambda pod, _: pod.claims or pod.iscsi_disks),
     (attach_limits.rejection, lambda pod, _: pod.claims),
     (volume_binding.rejection, lambda pod, _: pod.claims),
     (volume_zones.rejection, lambda pod, _: pod.claims),

@@ -29,6 +29,8 @@ from growth.scheduling.spread_constraints import SpreadConstraint, TopologySprea
 from growth.scheduling.taints import Toleration
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from growth.scheduling.node_affinity import WantedNodes
     from growth.scheduling.ports import HostPort
     from growth.scheduling.resources import Resources
@@ -192,3 +194,8 @@ class Pod(msgspec.Struct, frozen=True, dict=True):
     def claims(self) -> tuple[ClaimUse, ...]:
         """The claims that it mounts."""
         return pod_volumes.claims(self.metadata.name, self.spec.volumes)
+
+    @cached_property
+    def iscsi_disks(self) -> Mapping[str, bool]:
+        """The iSCSI targets that it mounts without a claim, and whether it only reads them."""
+        return pod_volumes.iscsi_disks(self.spec.volumes)

@@ -79,11 +79,12 @@ NOTHING = Resources()
 
 def shortages(wanted: Resources, *, have: Resources, taken: Resources) -> tuple[Shortage, ...]:
     """What of `wanted` isn't left. Where nothing is wanted, less than nothing may be left."""
-    return tuple(
-        Shortage(name, amount, have[name] - taken[name])
-        for name, amount in sorted(wanted.amounts.items())
-        if 0 < amount > have[name] - taken[name]
-    )
+    lacking = []
+    for name, amount in wanted.amounts.items():
+        left = have[name] - taken[name]
+        if 0 < amount > left:
+            lacking.append(Shortage(name, amount, left))
+    return tuple(sorted(lacking, key=lambda shortage: shortage.name))
 
 
 def parse(amounts: Mapping[str, Amount]) -> Resources:
@@ -115,6 +116,8 @@ def total(vectors: Iterable[Resources]) -> Resources:
 
 def larger(one: Resources, other: Resources) -> Resources:
     """The larger of both for each resource by itself."""
+    if one is other or not other.amounts:
+        return one
     amounts = dict(one.amounts)
     for name, amount in other.amounts.items():
         amounts[name] = max(amount, amounts.get(name, amount))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from growth.scheduling.claims import claims_of
-from growth.scheduling.pod_volumes import iscsi_disks
 from growth.scheduling.verdicts import Reason, Rejected
 
 if TYPE_CHECKING:
@@ -24,9 +23,9 @@ def rejection(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
 
 
 def _disk_in_use(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
-    for iqn, is_read_only in iscsi_disks(pod.spec.volumes).items():
+    for iqn, is_read_only in pod.iscsi_disks.items():
         for other in cluster.occupancy(node.name).pods:
-            others_reading = iscsi_disks(other.spec.volumes).get(iqn)
+            others_reading = other.iscsi_disks.get(iqn)
             if others_reading is None or (is_read_only and others_reading):
                 continue
             text = f"mounts the iSCSI target {iqn}, which {other.name} uses on the node"
