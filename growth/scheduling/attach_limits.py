@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from growth.scheduling.cluster import Cluster
+    from growth.scheduling.csi import CSINode
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
-    from growth.scheduling.storage import CSINode, PersistentVolumeClaim
+    from growth.scheduling.storage import PersistentVolumeClaim
 
 
 class Attached(NamedTuple):

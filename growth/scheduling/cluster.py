@@ -16,17 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 import msgspec
 
 from growth.scheduling.budgets import PodDisruptionBudget
+from growth.scheduling.csi import CSIDriver, CSINode, VolumeAttachment
 from growth.scheduling.node import Node
 from growth.scheduling.occupancy import EMPTY, Occupancy
 from growth.scheduling.pod import Pod
-from growth.scheduling.storage import (
-    CSIDriver,
-    CSINode,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-    VolumeAttachment,
-)
+from growth.scheduling.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from growth.scheduling.workloads import DaemonSet, DeviceClass, Namespace
 
 if TYPE_CHECKING:

@@ -10,16 +10,10 @@ from __future__ import annotations
 import msgspec
 
 from growth.scheduling.budgets import PodDisruptionBudget
+from growth.scheduling.csi import CSIDriver, CSINode, VolumeAttachment
 from growth.scheduling.node import Node
 from growth.scheduling.pod import Pod
-from growth.scheduling.storage import (
-    CSIDriver,
-    CSINode,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-    VolumeAttachment,
-)
+from growth.scheduling.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from growth.scheduling.workloads import DaemonSet, DeviceClass, Job, Namespace, Workload
 
 __all__ = [

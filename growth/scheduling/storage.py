@@ -1,4 +1,4 @@
-"""Claims, volumes, their classes, and what the drivers say of a node."""
+"""Claims, volumes and their classes: storage as pods ask for it and as it is there."""
 
 from __future__ import annotations
 
@@ -218,78 +218,3 @@ class StorageClass(msgspec.Struct, frozen=True, gc=False, rename="camel"):
         """Whether a volume can be made for a node with these labels."""
         terms = self.allowed_topologies or ()
         return not terms or any(term.matches(labels) for term in terms)
-
-
-class DriverCapacity(msgspec.Struct, frozen=True, gc=False):
-    """How many volumes of a driver a node can hold; nothing said = no limit."""
-
-    count: int | None = None
-
-
-class NodeDriver(msgspec.Struct, frozen=True, gc=False):
-    """A driver that has registered on a node."""
-
-    name: str
-    allocatable: DriverCapacity | None = None
-
-
-class CSINodeSpec(msgspec.Struct, frozen=True, gc=False):
-    """The drivers of a node."""
-
-    drivers: tuple[NodeDriver, ...] | None = None
-
-
-class CSINode(msgspec.Struct, frozen=True, gc=False):
-    """What drivers say of the node of the same name."""
-
-    metadata: Metadata = Metadata()
-    spec: CSINodeSpec = CSINodeSpec()
-
-    @property
-    def drivers(self) -> tuple[NodeDriver, ...]:
-        """Those that have registered."""
-        return self.spec.drivers or ()
-
-    @property
-    def limits(self) -> dict[str, int]:
-        """How many volumes each driver can attach, for those that say so."""
-        return {
-            each.name: each.allocatable.count
-            for each in self.drivers
-            if each.allocatable is not None and each.allocatable.count is not None
-        }
-
-
-class CSIDriverSpec(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """What a driver wants the scheduler to regard."""
-
-    storage_capacity: bool | None = None
-    prevent_pod_scheduling_if_missing: bool | None = None
-
-
-class CSIDriver(msgspec.Struct, frozen=True, gc=False):
-    """A driver of the cluster."""
-
-    metadata: Metadata = Metadata()
-    spec: CSIDriverSpec = CSIDriverSpec()
-
-
-class AttachmentSource(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """The volume that is attached."""
-
-    persistent_volume_name: str | None = None
-
-
-class AttachmentSpec(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """Which volume is attached to which node by which driver."""
-
-    attacher: str = ""
-    node_name: str = ""
-    source: AttachmentSource = AttachmentSource()
-
-
-class VolumeAttachment(msgspec.Struct, frozen=True, gc=False):
-    """A volume that is attached to a node, with or without a pod that uses it."""
-
-    metadata: Metadata = Metadata()
-    spec: AttachmentSpec = AttachmentSpec()

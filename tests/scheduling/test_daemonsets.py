@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from growth.scheduling.daemon_sets import daemon_pods, overhead, runs_on
+from growth.scheduling.daemonsets import daemon_pods, overhead, runs_on
 from growth.scheduling.emptiness import keepers
 from growth.scheduling.objects import DaemonSet, decode_daemon_set
 from tests.scheduling.build import Json, cluster, container, node, pod
