@@ -83,11 +83,12 @@ def conditions_of(
             reason=verdict.reason,
             message=verdict.message,
         )
-        for name, status in _statements(verdict.standing)
+        for name, status in statements(verdict.standing)
     )
 
 
-def _statements(standing: Standing) -> tuple[tuple[str, Truth], ...]:
+def statements(standing: Standing) -> tuple[tuple[str, Truth], ...]:
+    """Type and status of each condition of an object that stands there."""
     match standing:
         case Standing.CURRENT:
             ready, reconciling, stalled = Truth.TRUE, Truth.FALSE, Truth.FALSE

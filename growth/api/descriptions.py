@@ -14,6 +14,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from pydantic import BaseModel
 
 
@@ -30,13 +32,19 @@ def descriptions(model: type[BaseModel]) -> dict[str, str]:
 @cache
 def _in_module(module: str) -> dict[str, dict[str, str]]:
     tree = ast.parse(inspect.getsource(sys.modules[module]))
-    return {node.name: _in_class(node) for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    return {node.name: _in_block(node.body) for node in classes}
 
 
-def _in_class(node: ast.ClassDef) -> dict[str, str]:
+def constants(module: ModuleType) -> dict[str, str]:
+    """Name of each constant of a module -> the text below it."""
+    return _in_block(ast.parse(inspect.getsource(module)).body)
+
+
+def _in_block(body: list[ast.stmt]) -> dict[str, str]:
     return {
         field.target.id: one_line(text.value.value)
-        for field, text in pairwise(node.body)
+        for field, text in pairwise(body)
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
         if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)
         if isinstance(text.value.value, str)

@@ -9,7 +9,7 @@ object.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.alias_generators import to_camel
@@ -83,3 +83,10 @@ class Model(BaseModel):
 def _obeying(value: Model) -> Model:
     refuse_breaches(value, value.rules)
     return value
+
+
+def model_within(annotation: Any) -> type[BaseModel] | None:
+    """The model that a field's type is, or is a list or map or optional of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(model_within, get_args(annotation))), None)

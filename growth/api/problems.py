@@ -11,12 +11,13 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel, ValidationError
 from typing_extensions import override
 
 from growth.api.kinds import KINDS
+from growth.api.model import model_within
 from growth.api.rules import Path, TransitionRule
 from growth.api.wellknown import GROUP, GROUP_VERSION
 
@@ -150,14 +151,8 @@ def _fields_at(model: type[BaseModel], path: Path) -> list[str]:
     for step in path:
         if isinstance(step, str):
             names = {(info.alias or name): info for name, info in model.model_fields.items()}
-            model = _model_in(names[step].annotation) or model
+            model = model_within(names[step].annotation) or model
     return [info.alias or name for name, info in model.model_fields.items()]
-
-
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next(filter(None, map(_model_in, get_args(annotation))), None)
 
 
 def _wrong_type(error: ErrorDetails) -> str:

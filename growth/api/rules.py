@@ -58,7 +58,11 @@ class Rule:
         """The entry of `x-kubernetes-validations`."""
         if not self.words:
             return {"rule": self.cel, "message": self.text}
-        return {"rule": self.cel, "messageExpression": _as_cel(self.text, self.words)}
+        return {
+            "rule": self.cel,
+            "message": with_places(self.text),
+            "messageExpression": _as_cel(self.text, self.words),
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +130,11 @@ def refusal(
     context = {"text": text, "related": related, "depth": len(at)}
     error = PydanticCustomError("rule", "{text}", context)
     return InitErrorDetails(type=error, loc=attached + at, input=value)
+
+
+def with_places(text: str) -> str:
+    """A text about no document in particular: `{name}` becomes `<name>`."""
+    return re.sub(r"\{(\w+)\}", r"<\1>", text)
 
 
 def _as_cel(text: str, words: Mapping[str, str]) -> str:

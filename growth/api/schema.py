@@ -87,13 +87,13 @@ class _Generator(GenerateJsonSchema):
 def _as_json(value: Any) -> Any:
     match value:
         case Model():
-            return value.document()
+            return _as_json(value.model_dump(mode="json", exclude_none=True))
         case Enum():
             return value.value
-        case tuple():
+        case tuple() | list():
             return [_as_json(entry) for entry in value]
         case Mapping():
-            return {key: _as_json(entry) for key, entry in value.items()}
+            return {key: _as_json(entry) for key, entry in value.items() if entry != []}
         case None | bool() | int() | str():
             return value
         case _:

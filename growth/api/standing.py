@@ -1,20 +1,33 @@
-"""Where each kind stands: one pure function a kind, from its phase or counts to its conditions."""
+"""Where each kind stands: from its phase, its counts or what blocks it to its conditions."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, assert_never
 
 from growth.api.conditions import Condition, Standing, Verdict, conditions_of
-from growth.api.noderemovalrequest import NodeRemovalRequest, RemovalPhase
-from growth.api.noderequest import NodeRequest, RequestPhase
+from growth.api.hetznernodeclass import HetznerNodeClass, HetznerNodeClassStatus
+from growth.api.kwoknodeclass import KwokNodeClass, KwokNodeClassStatus
+from growth.api.nodepool import NodePool, NodePoolStatus
+from growth.api.noderemovalrequest import (
+    NodeRemovalRequest,
+    NodeRemovalRequestStatus,
+    RemovalPhase,
+)
+from growth.api.noderequest import NodeRequest, NodeRequestStatus, RequestPhase
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from growth.api.hetznernodeclass import HetznerNodeClass
-    from growth.api.kwoknodeclass import KwokNodeClass
     from growth.api.meta import Blockage
-    from growth.api.nodepool import NodePool
+
+AnyResource = NodePool | NodeRequest | NodeRemovalRequest | HetznerNodeClass | KwokNodeClass
+AnyStatus = (
+    NodePoolStatus
+    | NodeRequestStatus
+    | NodeRemovalRequestStatus
+    | HetznerNodeClassStatus
+    | KwokNodeClassStatus
+)
 
 _REQUEST: Final = {
     RequestPhase.PENDING: Verdict(
@@ -44,6 +57,10 @@ _REQUEST: Final = {
     ),
 }
 
+_USABLE: Final = Verdict(
+    standing=Standing.CURRENT, reason="Usable", message="Machines can be made."
+)
+
 _REMOVAL: Final = {
     RemovalPhase.PENDING: Verdict(
         standing=Standing.IN_PROGRESS,
@@ -63,55 +80,40 @@ _REMOVAL: Final = {
 }
 
 
-def request_conditions(request: NodeRequest, now: datetime) -> tuple[Condition, ...]:
-    """From the phase."""
-    return _conditions(request, _REQUEST[request.status.phase], now)
-
-
-def removal_conditions(removal: NodeRemovalRequest, now: datetime) -> tuple[Condition, ...]:
-    """From the phase."""
-    return _conditions(removal, _REMOVAL[removal.status.phase], now)
-
-
-def pool_conditions(pool: NodePool, now: datetime) -> tuple[Condition, ...]:
-    """Blocked, or on the way to as many nodes as are wanted, or there."""
-    status = pool.status
-    if status.blocked is not None:
-        return _conditions(pool, _blocked(status.blocked), now)
-    if status.ready < status.wanted:
-        verdict = Verdict(
-            standing=Standing.IN_PROGRESS,
-            reason="Provisioning",
-            message=f"{status.ready} of {status.wanted} nodes serve.",
-        )
-        return _conditions(pool, verdict, now)
-    verdict = Verdict(
-        standing=Standing.CURRENT, reason="AllServe", message=f"All {status.ready} nodes serve."
-    )
-    return _conditions(pool, verdict, now)
-
-
-def node_class_conditions(
-    node_class: HetznerNodeClass | KwokNodeClass, now: datetime
-) -> tuple[Condition, ...]:
-    """Usable, or blocked until somebody changes something."""
-    blocked = node_class.status.blocked
-    usable = Verdict(standing=Standing.CURRENT, reason="Usable", message="Machines can be made.")
-    return _conditions(node_class, _blocked(blocked) if blocked else usable, now)
-
-
-def _blocked(blockage: Blockage) -> Verdict:
-    return Verdict(standing=Standing.FAILED, reason=blockage.reason, message=blockage.message)
-
-
-def _conditions(
-    resource: NodePool | NodeRequest | NodeRemovalRequest | HetznerNodeClass | KwokNodeClass,
-    verdict: Verdict,
-    now: datetime,
-) -> tuple[Condition, ...]:
+def conditions(resource: AnyResource, now: datetime) -> tuple[Condition, ...]:
+    """The conditions that follow from the object's status, for its next status."""
     return conditions_of(
-        verdict,
+        verdict(resource.status),
         generation=resource.metadata.generation,
         before=resource.status.conditions,
         now=now,
     )
+
+
+def verdict(status: AnyStatus) -> Verdict:
+    """Where an object with this status stands."""
+    match status:
+        case NodePoolStatus():
+            return _pool(status)
+        case NodeRequestStatus():
+            return _REQUEST[status.phase]
+        case NodeRemovalRequestStatus():
+            return _REMOVAL[status.phase]
+        case HetznerNodeClassStatus() | KwokNodeClassStatus():
+            return _blocked(status.blocked) if status.blocked else _USABLE
+        case _:
+            assert_never(status)
+
+
+def _pool(status: NodePoolStatus) -> Verdict:
+    if status.blocked is not None:
+        return _blocked(status.blocked)
+    if status.ready < status.wanted:
+        message = f"{status.ready} of {status.wanted} nodes serve."
+        return Verdict(standing=Standing.IN_PROGRESS, reason="Provisioning", message=message)
+    message = f"All {status.ready} nodes serve."
+    return Verdict(standing=Standing.CURRENT, reason="AllServe", message=message)
+
+
+def _blocked(blockage: Blockage) -> Verdict:
+    return Verdict(standing=Standing.FAILED, reason=blockage.reason, message=blockage.message)

@@ -1,0 +1,231 @@
+"""The reference page of the objects, written from the models: `python -m growth.api.reference`.
+
+What the page says comes from the definitions that the API server gets and from the rules that the
+models run, so it can't say anything else than what holds.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+from growth.api import wellknown
+from growth.api.conditions import statements
+from growth.api.crd import COLUMNS, definition
+from growth.api.descriptions import constants
+from growth.api.kinds import KINDS
+from growth.api.kwoknodeclass import KwokNodeClassStatus
+from growth.api.meta import Blockage
+from growth.api.model import Model, model_within
+from growth.api.nodepool import NodePoolStatus
+from growth.api.noderemovalrequest import NodeRemovalRequestStatus, RemovalPhase
+from growth.api.noderequest import NodeRequestStatus, RequestPhase
+from growth.api.rules import ModelRule, with_places
+from growth.api.standing import AnyStatus, verdict
+from growth.api.written import (
+    DURATION_PATTERN,
+    MONEY_PATTERN,
+    PERCENT_PATTERN,
+    QUANTITY_PATTERN,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from growth.api.meta import Resource
+
+Schema = dict[str, Any]
+
+_PREFACE: Final = """\
+# Objects
+
+Written by `make crds` from the models in `growth/api`; don't edit it by hand.
+
+All five kinds are of the group `growth.dev/v1alpha1` and cluster-scoped; `kubectl get growth` lists
+them. Files may say `growth/v1alpha1`: `growth convert` rewrites it. Names of server types compare
+without regard to case. Durations are written like `90s`, `10m` or `1h30m`, quantities like `500m`,
+`4` or `8Gi`, and money as text, like `"0.0136"`. Fields with neither default nor *required* may be
+left out.
+"""
+
+# The bounds that a schema may have, as a table shows them.
+_BOUNDS: Final = (
+    ("minimum", "≥ {}"),
+    ("maximum", "≤ {}"),
+    ("minLength", "≥ {} characters"),
+    ("maxLength", "≤ {} characters"),
+    ("minItems", "≥ {} entries"),
+    ("maxItems", "≤ {} entries"),
+    ("maxProperties", "≤ {} keys"),
+    ("pattern", "`{}`"),
+)
+
+_BLOCKED: Final = Blockage(reason="NodeClassNotFound", message="What is wrong and how to mend it.")
+_USABLE_OR_NOT: Final = (KwokNodeClassStatus(), KwokNodeClassStatus(blocked=_BLOCKED))
+# A status for each thing that the conditions of a kind can say.
+_SAMPLES: Final[dict[str, tuple[AnyStatus, ...]]] = {
+    "NodePool": (
+        NodePoolStatus(ready=1, wanted=3),
+        NodePoolStatus(ready=3, wanted=3),
+        NodePoolStatus(blocked=_BLOCKED),
+    ),
+    "NodeRequest": tuple(NodeRequestStatus(phase=phase) for phase in RequestPhase),
+    "NodeRemovalRequest": tuple(NodeRemovalRequestStatus(phase=phase) for phase in RemovalPhase),
+    "HetznerNodeClass": _USABLE_OR_NOT,
+    "KwokNodeClass": _USABLE_OR_NOT,
+}
+
+_WORDS_OF_PATTERNS: Final = {
+    DURATION_PATTERN: "duration",
+    QUANTITY_PATTERN: "quantity",
+    MONEY_PATTERN: "money",
+    PERCENT_PATTERN: "number or percentage",
+}
+_DURATION: Final = re.compile(r"must be a duration (from \S+ to [^,]+)")
+
+
+def page() -> str:
+    """The whole page."""
+    kinds = [text for model in KINDS.values() for text in _kind(model)]
+    return "\n".join([_PREFACE, *kinds, *_names()]).rstrip() + "\n"
+
+
+def _kind(model: type[Resource]) -> Iterator[str]:
+    version = definition(model)["spec"]["versions"][0]
+    schema = version["schema"]["openAPIV3Schema"]
+    yield f"## {model.__name__} (`{model.kind_names[2]}`)\n"
+    yield f"{schema['description']}\n"
+    columns = ", ".join(name for name, _, _ in COLUMNS[model.__name__])
+    yield f"`kubectl get {model.kind_names[2]}` shows {columns}.\n"
+    yield from _rules("metadata", model.rules, schema)
+    for part in ("spec", "status"):
+        yield from _object(part, schema["properties"][part], _model_of(model, part))
+    yield from _conditions(model)
+
+
+def _model_of(model: type[Model], written: str) -> type[Model] | None:
+    name = model.field_names().get(written)
+    found = model_within(model.model_fields[name].annotation) if name else None
+    return found if found is not None and issubclass(found, Model) else None
+
+
+def _object(path: str, schema: Schema, model: type[Model] | None) -> Iterator[str]:
+    yield f"### {path}\n"
+    yield f"{schema['description']}\n"
+    required = schema.get("required", [])
+    rows = [
+        (f"`{name}`", _type(each), _default(each, name in required), _bounds(each), _meaning(each))
+        for name, each in schema["properties"].items()
+    ]
+    yield from _table(("Field", "Type", "Default", "Bounds", "Meaning"), rows)
+    yield from _rules(path, model.rules if model else (), schema)
+    for name, each in schema["properties"].items():
+        yield from _below(f"{path}.{name}", each, _model_of(model, name) if model else None)
+
+
+def _below(path: str, schema: Schema, model: type[Model] | None) -> Iterator[str]:
+    if "properties" in schema:
+        yield from _object(path, schema, model)
+    elif "properties" in schema.get("items", {}):
+        items = {"description": schema["description"]} | schema["items"]
+        yield from _object(f"{path}[]", items, model)
+
+
+def _type(schema: Schema) -> str:
+    match schema:
+        case {"pattern": pattern} if pattern in _WORDS_OF_PATTERNS:
+            return _WORDS_OF_PATTERNS[pattern]
+        case {"type": "array", "items": items}:
+            return f"list of {_type(items)}"
+        case {"type": "object", "additionalProperties": values}:
+            return f"map of {_type(values)}"
+        case _:
+            return str(schema.get("format", schema["type"]))
+
+
+def _default(schema: Schema, required: object) -> str:
+    if required:
+        return "*required*"
+    return f"`{json.dumps(schema['default'], ensure_ascii=False)}`" if "default" in schema else ""
+
+
+def _bounds(schema: Schema) -> str:
+    below = schema.get("items") or schema.get("additionalProperties") or {}
+    choices = schema.get("enum") or below.get("enum")
+    told = [f"`{choice}`" for choice in choices or ()]
+    plain = schema.get("pattern") not in _WORDS_OF_PATTERNS
+    limits = [text.format(schema[word]) for word, text in _BOUNDS if plain and word in schema]
+    told += [found[1] for text in _messages(schema) if (found := _DURATION.match(text))]
+    return _cell(", ".join(told + limits))
+
+
+def _messages(schema: Schema) -> list[str]:
+    return [rule["message"] for rule in schema.get("x-kubernetes-validations", ())]
+
+
+def _meaning(schema: Schema) -> str:
+    return _cell(schema.get("description", ""))
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "\\<")
+
+
+def _rules(path: str, rules: Iterable[object], schema: Schema) -> Iterator[str]:
+    told = _messages(schema) + _of_fields(schema)
+    told += [
+        f"{rule.at}: {with_places(rule.text)} (not checked by the API server: {rule.because})"
+        for rule in rules
+        if isinstance(rule, ModelRule)
+    ]
+    if told:
+        yield f"Refused in `{path}`:\n"
+        yield "".join(f"- {_cell(text)}\n" for text in told)
+
+
+def _of_fields(schema: Schema) -> list[str]:
+    """Rules on lists and maps; those of objects stand below their own table."""
+    return [
+        f"{name}: {text}"
+        for name, each in schema.get("properties", {}).items()
+        if "properties" not in each
+        for text in _messages(each)
+        if not _DURATION.match(text)
+    ]
+
+
+def _conditions(model: type[Resource]) -> Iterator[str]:
+    yield f"### Conditions of a {model.__name__}\n"
+    told = [verdict(status) for status in _SAMPLES[model.__name__]]
+    rows = [
+        (each.reason, *(status for _, status in statements(each.standing)), each.message)
+        for each in told
+    ]
+    yield from _table(("Reason", "Ready", "Reconciling", "Stalled", "Message"), rows)
+
+
+def _names() -> Iterator[str]:
+    yield "## Names on nodes, pods and objects\n"
+    for heading, suffix in (
+        ("Label", "_LABEL"),
+        ("Annotation", "_ANNOTATION"),
+        ("Taint", "_TAINT"),
+        ("Finalizer", "_FINALIZER"),
+    ):
+        rows = [
+            (f"`{getattr(wellknown, name)}`", text)
+            for name, text in constants(wellknown).items()
+            if name.endswith(suffix)
+        ]
+        yield from _table((heading, "Meaning"), rows)
+
+
+def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    lines = [heads, ("---",) * len(heads), *rows]
+    yield "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
