@@ -1,0 +1,212 @@
+"""One candidate: it does what the rule says, one step at a time, and remembers the answers."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+from functools import partial
+from typing import TYPE_CHECKING, NoReturn, assert_never
+
+import structlog
+
+from growth.errors import DecideAgain, GrowthError, Misconfigured, RetryLater
+from growth.kube.election.leadership import LeadershipLost
+from growth.kube.election.rule import (
+    Hold,
+    Look,
+    Loss,
+    Make,
+    StepDown,
+    Wait,
+    leads_until,
+    next_step,
+)
+from growth.kube.election.standing import (
+    Standing,
+    after_failure,
+    after_hint,
+    after_hold,
+    after_look,
+    after_loss,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from datetime import datetime
+    from random import Random
+
+    from growth.kube.election.identity import Identity
+    from growth.kube.election.lease import Lease
+    from growth.kube.election.metrics import ElectionMetrics
+    from growth.kube.election.rule import Settings
+    from growth.kube.election.server import LeaseOnServer
+
+log = structlog.get_logger()
+
+
+@dataclasses.dataclass
+class Candidate:
+    """One candidate's standing, moved on by one step at a time."""
+
+    lease: LeaseOnServer
+    who: Identity
+    settings: Settings
+    metrics: ElectionMetrics
+    clock: Callable[[], float]
+    wall: Callable[[], datetime]
+    chance: Random
+    standing: Standing = dataclasses.field(default_factory=Standing)
+    heard: asyncio.Event = dataclasses.field(default_factory=asyncio.Event)
+    tried: bool = False
+
+    def __post_init__(self) -> None:
+        self._log = log.bind(lease=self.lease.title, identity=self.who.text)
+
+    def seconds_left(self) -> float:
+        """How long the leadership lasts if no renewal succeeds any more."""
+        return leads_until(self.standing, self.settings) - self.clock()
+
+    async def listen(self) -> None:
+        """Hears of a release at once. Nothing depends on it: without it we look at our pace."""
+        while True:
+            with contextlib.suppress(GrowthError):
+                async for _ in self.lease.releases():
+                    self.heard.set()
+            await asyncio.sleep(self._pause())
+
+    async def campaign(self) -> None:
+        """Ends when we lead."""
+        while self.seconds_left() <= 0:
+            # An answer that came after its promise had run out doesn't make a leader.
+            self.standing = after_loss(self.standing)
+            await self._step()
+        self.metrics.leading.set(1)
+        self._log.info("leads")
+
+    async def renew(self) -> None:
+        """Never ends, but by losing the Lease."""
+        while True:
+            await self._step()
+
+    async def watch_the_deadline(self) -> None:
+        """Ends the leadership in time even while a call hangs and can't be cancelled."""
+        while (left := self.seconds_left()) > 0:  # noqa: ASYNC110 - it is moved on by renewals
+            await asyncio.sleep(left)
+        self._lose(Loss.DEADLINE)
+
+    async def give_back(self) -> None:
+        """Tells the others that they need not wait. It may fail: then they wait."""
+        self.standing = after_loss(self.standing)
+        self.metrics.leading.set(0)
+        if not self.tried:
+            return
+        try:
+            async with asyncio.timeout(self.settings.call_timeout):
+                await self._release()
+        except (GrowthError, TimeoutError) as error:
+            self._log.warning("could not give the Lease back", error=_reason(error))
+
+    async def _release(self) -> None:
+        lease = await self.lease.read()
+        if lease is not None and lease.spec.holder_identity == self.who.text:
+            await self.lease.release(lease, now=self.wall())
+            self._log.info("gave the Lease back")
+
+    async def _step(self) -> None:
+        step = next_step(self.standing, who=self.who, settings=self.settings, now=self.clock())
+        match step:
+            case Look():
+                await self._call(self._look)
+            case Make():
+                await self._call(self._make)
+            case Hold(lease):
+                await self._call(partial(self._hold, lease))
+            case Wait(until):
+                await self._wait(until)
+            case StepDown(loss):
+                self._lose(loss)
+            case _:
+                assert_never(step)
+
+    async def _wait(self, until: float) -> None:
+        # At least a millisecond, as two clocks never agree in their last digits.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(max(until - self.clock(), 0.001)):
+                await self.heard.wait()
+            self.heard.clear()
+            self.standing = after_hint(self.standing)
+
+    async def _look(self, started: float) -> None:
+        self._saw(await self.lease.read(), started=started)
+
+    async def _make(self, started: float) -> None:
+        duration = self.settings.lease_duration
+        self._saw(await self.lease.make(duration=duration, now=self.wall()), started=started)
+
+    def _saw(self, lease: Lease | None, *, started: float) -> None:
+        ended, next_call = self.clock(), started + self._pause()
+        self._tell_of_another(lease)
+        self.standing = after_look(self.standing, lease, ended=ended, next_call=next_call)
+
+    async def _hold(self, seen: Lease, started: float) -> None:
+        self.tried = True
+        lease = await self.lease.hold(
+            seen,
+            holder=self.who.text,
+            duration=self.settings.lease_duration,
+            now=self.wall(),
+        )
+        ended, next_call = self.clock(), started + self._pause()
+        self.standing = after_hold(
+            self.standing, lease, started=started, ended=ended, next_call=next_call
+        )
+        self.metrics.transitions.set(lease.spec.lease_transitions or 0)
+
+    async def _call(self, call: Callable[[float], Awaitable[None]]) -> None:
+        started = self.clock()
+        limit = self.settings.call_timeout
+        try:
+            async with asyncio.timeout(min(limit, self.seconds_left()) if self._leads else limit):
+                await call(started)
+        except (GrowthError, TimeoutError) as error:
+            if isinstance(error, Misconfigured) and self.standing.unchanged_since is None:
+                raise
+            self._failed(error, started=started)
+
+    def _failed(self, error: GrowthError | TimeoutError, *, started: float) -> None:
+        self._log.warning("a call for the Lease failed", error=_reason(error), leads=self._leads)
+        if self._leads:
+            self.metrics.renew_failures.inc()
+        self.standing = after_failure(self.standing, next_call=started + self._pause_after(error))
+
+    def _pause(self) -> float:
+        """Spread by chance, and below `retry`, so that every change is seen within it."""
+        return self.settings.retry * self.chance.uniform(0.6, 0.9)
+
+    def _pause_after(self, error: GrowthError | TimeoutError) -> float:
+        if self._leads and isinstance(error, DecideAgain):
+            return 0  # The Lease was changed by another: a leader must know at once by whom.
+        asked = error.after if isinstance(error, RetryLater) and error.after else 0
+        limit = self.settings.renew_deadline / 4 if self._leads else self.settings.lease_duration
+        return max(self._pause(), min(asked, limit))
+
+    def _lose(self, loss: Loss) -> NoReturn:
+        self.standing = after_loss(self.standing)
+        self.metrics.leading.set(0)
+        self._log.error("leads no longer", reason=loss.value)
+        raise LeadershipLost(f"Lease {self.lease.title}: {loss.value}")
+
+    def _tell_of_another(self, lease: Lease | None) -> None:
+        before = self.standing.lease and self.standing.lease.spec.holder_identity
+        holder = lease and lease.spec.holder_identity
+        if holder != self.who.text and (holder != before or self.standing.unchanged_since is None):
+            self._log.info("waits for the Lease", holder=holder)
+
+    @property
+    def _leads(self) -> bool:
+        return self.standing.renewed_at is not None
+
+
+def _reason(error: BaseException) -> str:
+    return str(error) or type(error).__name__

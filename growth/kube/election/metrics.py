@@ -1,0 +1,29 @@
+"""What an election tells its metrics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prometheus_client import Counter, Gauge
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+
+class ElectionMetrics:
+    """Three figures of one candidate; make it once for each registry."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.leading = Gauge(
+            "growth_leader", "1 while this process leads, else 0", registry=registry
+        )
+        self.transitions = Gauge(
+            "growth_leader_transitions",
+            "How often the Lease has changed hands, as counted in the Lease",
+            registry=registry,
+        )
+        self.renew_failures = Counter(
+            "growth_leader_renew_failures",
+            "Calls for the Lease that failed while this process led",
+            registry=registry,
+        )

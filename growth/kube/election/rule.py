@@ -1,0 +1,143 @@
+"""What a candidate does next: a pure function of what it has seen and of its own clock.
+
+Two promises make it safe. A leader leads until the *start* of its last successful renewal plus the
+renew deadline. Another candidate takes a held Lease only after it has seen it unchanged for the
+whole lease duration, counted from the *end* of the call that first showed it so, and the write
+names the resourceVersion that it saw. The renewal began before it could be seen, and the deadline
+is shorter than the duration, so the old leader has ended before the new one begins, whatever the
+delay of any message and whatever a wall clock says.
+
+Three Leases are free at once: one that its holder gave back, one that was never held, and our own
+(also one of a predecessor that is proven dead, see `identity`). A Lease that is *missing* is not
+free: somebody deleted it, and its leader may not know yet. Whoever finds none makes one without a
+holder and waits it out like a held one, unless its leader comes back and writes itself in again.
+Making a Lease never makes a leader: a creation that was long on its way can't be told from a fresh
+one, while a write that names a resourceVersion can.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from growth.errors import Misconfigured
+from growth.kube.election.lease import Lease
+
+if TYPE_CHECKING:
+    from growth.kube.election.identity import Identity
+    from growth.kube.election.standing import Standing
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """Three durations in seconds; the Lease itself can hold whole ones only."""
+
+    lease_duration: int = 15
+    renew_deadline: float = 10
+    retry: float = 2
+
+    def __post_init__(self) -> None:
+        if not 0 < 2 * self.retry <= self.renew_deadline < self.lease_duration:
+            raise Misconfigured(
+                f"leader election: retry {self.retry:g}s, renew deadline {self.renew_deadline:g}s, "
+                f"lease duration {self.lease_duration}s: each must be longer than the one before, "
+                "and the deadline must leave time for two tries"
+            )
+
+    @property
+    def call_timeout(self) -> float:
+        """One call that hangs must leave time for another within the deadline."""
+        return self.renew_deadline / 2
+
+
+class Loss(enum.Enum):
+    """Why a leader ends before it wants to."""
+
+    DEADLINE = "the Lease could not be renewed in time"
+    TAKEN = "another candidate holds the Lease"
+
+
+class Look(msgspec.Struct, frozen=True):
+    """Read the Lease."""
+
+
+class Make(msgspec.Struct, frozen=True):
+    """Make the missing Lease, held by nobody."""
+
+
+class Hold(msgspec.Struct, frozen=True):
+    """Write ourselves as the holder of the Lease as it was seen: take it or renew it."""
+
+    lease: Lease
+
+
+class Wait(msgspec.Struct, frozen=True):
+    """Nothing is to be done before this time."""
+
+    until: float
+
+
+class StepDown(msgspec.Struct, frozen=True):
+    """Stop leading now."""
+
+    loss: Loss
+
+
+Step = Look | Make | Hold | Wait | StepDown
+
+
+def next_step(standing: Standing, *, who: Identity, settings: Settings, now: float) -> Step:
+    """The one decision of an election."""
+    if standing.renewed_at is not None:
+        return _as_leader(standing, who=who, settings=settings, now=now)
+    return _as_candidate(standing, who=who, settings=settings, now=now)
+
+
+def leads_until(standing: Standing, settings: Settings) -> float:
+    """When leadership ends unless it is renewed before."""
+    if standing.renewed_at is None:
+        return float("-inf")
+    return standing.renewed_at + settings.renew_deadline
+
+
+def _as_leader(standing: Standing, *, who: Identity, settings: Settings, now: float) -> Step:
+    end = leads_until(standing, settings)
+    if now >= end:
+        return StepDown(Loss.DEADLINE)
+    if standing.certain and _held_by_another(standing.lease, who):
+        return StepDown(Loss.TAKEN)
+    if now < standing.next_call:
+        return Wait(min(standing.next_call, end))
+    return _write(standing) if standing.certain else Look()
+
+
+def _write(standing: Standing) -> Step:
+    return Make() if standing.lease is None else Hold(standing.lease)
+
+
+def _held_by_another(lease: Lease | None, who: Identity) -> bool:
+    return lease is not None and lease.spec.held and lease.spec.holder_identity != who.text
+
+
+def _as_candidate(standing: Standing, *, who: Identity, settings: Settings, now: float) -> Step:
+    free_at = _free_at(standing, who=who, settings=settings) if standing.certain else float("inf")
+    if now >= free_at:
+        return _write(standing)
+    if now >= standing.next_call:
+        return Look()
+    return Wait(min(standing.next_call, free_at))
+
+
+def _free_at(standing: Standing, *, who: Identity, settings: Settings) -> float:
+    since = standing.unchanged_since
+    if since is None:
+        return float("inf")
+    if standing.lease is None:
+        return since
+    spec = standing.lease.spec
+    if spec.given_back or (spec.never_held and standing.newcomer):
+        return since
+    if spec.holder_identity and who.may_take_back(spec.holder_identity):
+        return since
+    return since + (spec.lease_duration_seconds or settings.lease_duration)

@@ -1,0 +1,96 @@
+"""The calls of an election to the API server.
+
+All of them go to the stored object, never to the API server's watch cache: a read without a
+resourceVersion is a consistent one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from growth.errors import DecideAgain, Misconfigured
+from growth.kube.call import MERGE_PATCH
+from growth.kube.election.lease import Lease, holding_patch, lease_from, release_patch, unheld_lease
+from growth.kube.errors import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from datetime import datetime
+
+    from growth.kube.transport import Connection
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One line of a watch; of a bookmark or an error only the type is read."""
+
+    type: str
+    object: msgspec.Raw
+
+
+class LeaseOnServer:
+    """One Lease by its name."""
+
+    def __init__(self, connection: Connection, *, namespace: str, name: str) -> None:
+        self._connection = connection
+        self._namespace = namespace
+        self._name = name
+        self.title = f"{namespace}/{name}"
+        self._all = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases"
+
+    async def read(self) -> Lease | None:
+        """The Lease as it is now."""
+        try:
+            response = await self._connection.request("GET", f"{self._all}/{self._name}")
+        except NotFound:
+            return None
+        return lease_from(response.body)
+
+    async def releases(self) -> AsyncIterator[None]:
+        """Tells when the Lease has no holder, until the API server ends the watch."""
+        query = {"watch": "true", "fieldSelector": f"metadata.name={self._name}"}
+        async with self._connection.stream(self._all, query=query) as answer:
+            async for line in answer.content:
+                if _frees(line):
+                    yield
+
+    async def make(self, *, duration: int, now: datetime) -> Lease:
+        """The missing Lease, held by nobody."""
+        body = unheld_lease(name=self._name, duration=duration, now=now)
+        try:
+            response = await self._connection.request("POST", self._all, body=body)
+        except NotFound as error:
+            raise Misconfigured(
+                f'leader election: namespace "{self._namespace}" of the Lease doesn\'t exist: '
+                "create it, or name another namespace"
+            ) from error
+        return lease_from(response.body)
+
+    async def hold(self, lease: Lease, *, holder: str, duration: int, now: datetime) -> Lease:
+        """Change the Lease that was seen so that it names this holder."""
+        return await self._patch(holding_patch(lease, holder=holder, duration=duration, now=now))
+
+    async def release(self, lease: Lease, *, now: datetime) -> Lease:
+        """Give back the Lease that was seen."""
+        return await self._patch(release_patch(lease, now=now))
+
+    async def _patch(self, body: dict[str, Any]) -> Lease:
+        try:
+            response = await self._connection.request(
+                "PATCH", f"{self._all}/{self._name}", body=body, content_type=MERGE_PATCH
+            )
+        except NotFound as error:
+            raise DecideAgain(f"Lease {self.title} was deleted") from error
+        return lease_from(response.body)
+
+
+def _frees(line: bytes) -> bool:
+    """Whether nobody is named as the holder any more."""
+    try:
+        change = msgspec.json.decode(line, type=Change)
+        if change.type in {"ADDED", "MODIFIED"}:
+            return not lease_from(bytes(change.object)).spec.held
+    except msgspec.MsgspecError:
+        return False  # A connection that was cut ends in half a line.
+    return change.type == "DELETED"
