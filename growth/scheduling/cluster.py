@@ -119,11 +119,10 @@ class Cluster(msgspec.Struct, frozen=True, dict=True, kw_only=True):
                 yield Placed(pod, node)
 
     @cached_property
-    def namespaces_in_use(self) -> frozenset[str]:
+    def namespaces_in_use(self) -> tuple[str, ...]:
         """The namespaces of all pods that are on nodes, whether they are known or not."""
-        return frozenset(
-            namespace for name in self.nodes for namespace in self.occupancy(name).by_namespace
-        )
+        found = (each for name in self.nodes for each in self.occupancy(name).by_namespace)
+        return tuple(dict.fromkeys(found))
 
     @cached_property
     def repelling(self) -> tuple[Placed, ...]:

@@ -2,7 +2,8 @@
 
 Three questions, as the scheduler asks them: are the pods that this one must be near in the node's
 topology; are pods there that it must not be near; are pods there that must not have it near? The
-answers are sets of (label key, value) pairs, made once for each distinct wish and then looked up.
+answers are (label key, value) pairs, each with a pod that is there, made once for each distinct
+wish and then looked up.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from typing import TYPE_CHECKING
 from growth.scheduling.verdicts import Reason, Rejected
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from growth.scheduling.affinity_terms import Term
     from growth.scheduling.cluster import Cluster, Placed
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
 
-Pairs = frozenset[tuple[str, str]]
+    Found = Mapping[tuple[str, str], Pod]
 
 
 def concerns(pod: Pod, cluster: Cluster) -> bool:
@@ -61,8 +62,9 @@ def _avoids_company(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
         return None
     company = cluster.remembered(("away", terms), lambda: _where_any_is_meant(terms, cluster))
     for term in terms:
-        if _pair(term, node) in company:
-            text = f"must not be near pods that are in {_place(term, node)}"
+        other = company.get(_pair(term, node))
+        if other is not None:
+            text = f"must not be near {other.name}, which is in {_place(term, node)}"
             return Rejected(Reason.POD_ANTI_AFFINITY, text)
     return None
 
@@ -70,40 +72,49 @@ def _avoids_company(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
 def _is_repelled(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
     who = (pod.metadata.namespace, frozenset(pod.metadata.labels.items()))
     repelled = cluster.remembered(("repelled", who), lambda: _where_repelled(pod, cluster))
-    for pair in repelled and node.labels.items():
-        if pair in repelled:
-            text = f"a pod in {pair[0]}={pair[1]} must not have it near"
+    for key, value in node.labels.items() if repelled else ():
+        other = repelled.get((key, value))
+        if other is not None:
+            text = f"{other.name}, which is in {key}={value}, must not have it near"
             return Rejected(Reason.REPELLED, text)
     return None
 
 
-def _where_all_are_meant(terms: tuple[Term, ...], cluster: Cluster) -> Pairs:
-    return frozenset(
-        (term.topology_key, node.labels[term.topology_key])
-        for pod, node in _in_namespaces_of(terms[0], cluster)
-        if all(_means(term, pod, cluster) for term in terms)
+def _where_all_are_meant(terms: tuple[Term, ...], cluster: Cluster) -> Found:
+    # One pod must be meant by every term; two that share the work don't count.
+    return _by_topology(
+        (term, placed)
+        for placed in _in_namespaces_of(terms[0], cluster)
+        if all(_means(term, placed.pod, cluster) for term in terms)
         for term in terms
-        if term.topology_key in node.labels
     )
 
 
-def _where_any_is_meant(terms: tuple[Term, ...], cluster: Cluster) -> Pairs:
-    return frozenset(
-        (term.topology_key, node.labels[term.topology_key])
+def _where_any_is_meant(terms: tuple[Term, ...], cluster: Cluster) -> Found:
+    return _by_topology(
+        (term, placed)
         for term in terms
-        for pod, node in _in_namespaces_of(term, cluster)
-        if term.topology_key in node.labels and _means(term, pod, cluster)
+        for placed in _in_namespaces_of(term, cluster)
+        if _means(term, placed.pod, cluster)
     )
 
 
-def _where_repelled(pod: Pod, cluster: Cluster) -> Pairs:
+def _where_repelled(pod: Pod, cluster: Cluster) -> Found:
     namespace = cluster.labels_of_namespace(pod.metadata.namespace)
-    return frozenset(
-        (term.topology_key, node.labels[term.topology_key])
-        for other, node in cluster.repelling
-        for term in other.anti_affinity_terms
-        if term.topology_key in node.labels and term.means(pod.metadata, namespace)
+    return _by_topology(
+        (term, other)
+        for other in cluster.repelling
+        for term in other.pod.anti_affinity_terms
+        if term.means(pod.metadata, namespace)
     )
+
+
+def _by_topology(meant: Iterable[tuple[Term, Placed]]) -> Found:
+    return {
+        (term.topology_key, placed.node.labels[term.topology_key]): placed.pod
+        for term, placed in meant
+        if term.topology_key in placed.node.labels
+    }
 
 
 def _in_namespaces_of(term: Term, cluster: Cluster) -> Iterator[Placed]:
@@ -126,8 +137,10 @@ def _means(term: Term, pod: Pod, cluster: Cluster) -> bool:
     )
 
 
-def _pair(term: Term, node: Node) -> tuple[str, str | None]:
-    return term.topology_key, node.labels.get(term.topology_key)
+def _pair(term: Term, node: Node) -> tuple[str, str]:
+    # A node without the label shares it with nobody: no label has an empty key.
+    value = node.labels.get(term.topology_key)
+    return ("", "") if value is None else (term.topology_key, value)
 
 
 def _place(term: Term, node: Node) -> str:

@@ -35,9 +35,10 @@ class Shortage(msgspec.Struct, frozen=True, gc=False):
     @property
     def text(self) -> str:
         """For people: needs 96Gi of memory, 28.9Gi are left."""
-        wanted, left = shown(self.name, self.wanted), shown(self.name, max(self.left, 0))
         if self.name == PODS:
-            return f"takes {wanted} place for a pod, {left} are left"
+            return "no place for another pod is left"
+        # An overfull node has less than nothing left, which helps nobody to know.
+        wanted, left = shown(self.name, self.wanted), shown(self.name, max(self.left, 0))
         return f"needs {wanted} of {self.name}, {left} are left"
 
 

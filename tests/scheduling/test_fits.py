@@ -25,7 +25,7 @@ def test_a_node_has_a_number_of_places() -> None:
     there = node(pods="1")
     assert verdict(pod(), there, cluster(there)) == FITS
     assert verdict(pod("second"), there, cluster(there, pod(on="one"))) == Rejected(
-        Reason.RESOURCES, "takes 1 place for a pod, 0 are left"
+        Reason.RESOURCES, "no place for another pod is left"
     )
 
 

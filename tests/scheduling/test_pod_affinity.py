@@ -55,7 +55,7 @@ def test_a_pod_stays_away_from_the_pods_it_names() -> None:
     world = cluster(*NODES, pod("db", labels=DB, on="a"))
     assert fits(pod(affinity=away(term())), world) == "b bare"
     assert verdict(pod(affinity=away(term())), A2, world) == Rejected(
-        Reason.POD_ANTI_AFFINITY, f"must not be near pods that are in {ZONE}=za"
+        Reason.POD_ANTI_AFFINITY, f"must not be near shop/db, which is in {ZONE}=za"
     )
 
 
@@ -64,7 +64,7 @@ def test_a_pod_is_kept_away_by_pods_that_name_it() -> None:
     assert fits(pod(labels=WEB), world) == "b bare"
     assert fits(pod(labels=DB), world) == "a a2 b bare"
     assert verdict(pod(labels=WEB), A, world) == Rejected(
-        Reason.REPELLED, f"a pod in {ZONE}=za must not have it near"
+        Reason.REPELLED, f"shop/db, which is in {ZONE}=za, must not have it near"
     )
 
 
