@@ -7,6 +7,7 @@ cluster and says how to look around.
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import sys
 import time
@@ -145,7 +146,7 @@ class Story:
         return done.stderr
 
     def _start(self, *command: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
-        environment = {"KUBECONFIG": str(self._cluster.kubeconfig), "PATH": "/usr/bin:/bin"}
+        environment = {**os.environ, "KUBECONFIG": str(self._cluster.kubeconfig)}
         return subprocess.run(
             command, input=given, capture_output=True, text=True, check=False, env=environment
         )

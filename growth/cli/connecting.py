@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from growth.kube.transport import connect
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Coroutine
 
     from growth.kube.transport import Connection
+
+_T = TypeVar("_T")
 
 
 def add_connection_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,3 +35,9 @@ async def connected(arguments: argparse.Namespace) -> AsyncIterator[Connection]:
     connection = await connect(kubeconfig=arguments.kubeconfig, context=arguments.context)
     async with connection:
         yield connection
+
+
+def completed(work: Coroutine[object, object, _T]) -> _T:
+    """Run a command's work to its end, on a loop of its own that nobody else gets to see."""
+    with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
+        return runner.run(work)

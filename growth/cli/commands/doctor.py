@@ -6,7 +6,6 @@ can't be answered becomes a finding itself, so that the list is always whole.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import asdict, dataclass
@@ -14,7 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from growth.api import crd
-from growth.cli.connecting import add_connection_arguments, connected
+from growth.cli.connecting import add_connection_arguments, completed, connected
 from growth.cli.output import add_output_argument, coloured
 from growth.cli.support import OBJECT_VERSION, SUPPORTED_KUBERNETES, spoken_range
 from growth.errors import GrowthError
@@ -65,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print every finding; the exit code tells whether one of them failed."""
-    findings = asyncio.run(_examine(arguments))
+    findings = completed(_examine(arguments))
     if arguments.output == "json":
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
