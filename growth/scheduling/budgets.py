@@ -35,8 +35,6 @@ class BudgetStatus(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     disruptions_allowed: int = 0
     current_healthy: int = 0
     desired_healthy: int = 0
-    expected_pods: int = 0
-    disrupted_pods: dict[str, str] = {}
 
 
 class PodDisruptionBudget(msgspec.Struct, frozen=True, dict=True):

@@ -88,9 +88,12 @@ class Cluster(msgspec.Struct, frozen=True, dict=True, kw_only=True):
         return self.occupancies.get(node, EMPTY)
 
     def with_node(self, node: Node, *, pods: tuple[Pod, ...] = ()) -> Cluster:
-        """The cluster as it would be with one node more, or with this one changed."""
-        occupancies = {**self.occupancies, node.name: Occupancy(pods)}
-        return self._replace(nodes={**self.nodes, node.name: node}, occupancies=occupancies)
+        """The cluster as it would be with this node, as it is given, and with more pods on it."""
+        held = Occupancy((*self.occupancy(node.name).pods, *pods))
+        return self._replace(
+            nodes={**self.nodes, node.name: node},
+            occupancies={**self.occupancies, node.name: held},
+        )
 
     def with_pod(self, pod: Pod, *, node: str) -> Cluster:
         """The cluster as it would be with this pod on a node."""

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from growth.scheduling.node import Node
-    from growth.scheduling.pod import Pod, PodSpec
+    from growth.scheduling.pod import Pod
+    from growth.scheduling.pod_spec import PodSpec
     from growth.scheduling.resources import Resources
     from growth.scheduling.workloads import DaemonSet
 

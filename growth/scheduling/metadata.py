@@ -34,9 +34,18 @@ class Metadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     owner_references: tuple[OwnerReference, ...] = ()
     creation_timestamp: str | None = None
     deletion_timestamp: str | None = None
-    finalizers: tuple[str, ...] = ()
 
     @property
     def controller(self) -> OwnerReference | None:
         """The owner that manages this object, if one does."""
         return next((owner for owner in self.owner_references if owner.controller), None)
+
+
+class Condition(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """One thing that is said of an object, and since when."""
+
+    type: str
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    last_transition_time: str | None = None

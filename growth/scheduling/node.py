@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from growth.scheduling import resources
-from growth.scheduling.metadata import Metadata
-from growth.scheduling.pod import Condition
+from growth.scheduling.metadata import Condition, Metadata
 from growth.scheduling.quantity import Amount
 from growth.scheduling.taints import Taint
 

@@ -29,12 +29,8 @@ class Occupancy(msgspec.Struct, frozen=True, dict=True):
 
     def having(self, pod: Pod) -> Occupancy:
         """The same with this pod, in place of what was known of it before."""
-        others = self.lacking(pod).pods
-        return (
-            self
-            if pod.is_finished and others == self.pods
-            else Occupancy(others if pod.is_finished else (*others, pod))
-        )
+        others = self.lacking(pod)
+        return others if pod.is_finished else Occupancy((*others.pods, pod))
 
     def lacking(self, pod: Pod) -> Occupancy:
         """The same without this pod."""

@@ -18,91 +18,24 @@ from growth.scheduling import (
     pod_volumes,
     ports,
     requests,
+    shape,
     spread_constraints,
 )
-from growth.scheduling.affinity_terms import Affinity, Term
-from growth.scheduling.containers import Container, ContainerStatus, ResourceRequirements
 from growth.scheduling.metadata import Metadata
-from growth.scheduling.pod_volumes import ClaimUse, Volume
-from growth.scheduling.quantity import Amount
-from growth.scheduling.spread_constraints import SpreadConstraint, TopologySpreadConstraint
-from growth.scheduling.taints import Toleration
+from growth.scheduling.pod_spec import PodSpec, PodStatus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from growth.scheduling.affinity_terms import Term
     from growth.scheduling.node_affinity import WantedNodes
+    from growth.scheduling.pod_volumes import ClaimUse
     from growth.scheduling.ports import HostPort
     from growth.scheduling.resources import Resources
+    from growth.scheduling.shape import Shape
+    from growth.scheduling.spread_constraints import SpreadConstraint
 
 MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
-
-
-class Named(msgspec.Struct, frozen=True, gc=False):
-    """A scheduling gate or a resource claim: what matters is its name."""
-
-    name: str = ""
-
-
-class PodGroupReference(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """Membership in a group that is scheduled together (two forms, by version)."""
-
-    pod_group_name: str | None = None
-    pod_group: str | None = None
-    name: str | None = None
-
-    @property
-    def group(self) -> str:
-        """The group's name in whichever form it came."""
-        return self.pod_group_name or self.pod_group or self.name or ""
-
-
-class PodSpec(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """What a pod asks for."""
-
-    containers: tuple[Container, ...] = ()
-    init_containers: tuple[Container, ...] = ()
-    overhead: dict[str, Amount] = {}
-    resources: ResourceRequirements | None = None
-    node_name: str = ""
-    node_selector: dict[str, str] = {}
-    affinity: Affinity | None = None
-    tolerations: tuple[Toleration, ...] = ()
-    topology_spread_constraints: tuple[TopologySpreadConstraint, ...] = ()
-    volumes: tuple[Volume, ...] = ()
-    scheduler_name: str = "default-scheduler"
-    priority: int = 0
-    preemption_policy: str | None = None
-    host_network: bool = False
-    host_users: bool | None = None
-    restart_policy: str | None = None
-    termination_grace_period_seconds: int | None = None
-    scheduling_gates: tuple[Named, ...] = ()
-    resource_claims: tuple[Named, ...] = ()
-    scheduling_group: PodGroupReference | None = None
-    workload_ref: PodGroupReference | None = None
-
-
-class Condition(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """One thing that is said of an object, and since when."""
-
-    type: str
-    status: str = ""
-    reason: str = ""
-    message: str = ""
-    last_transition_time: str | None = None
-
-
-class PodStatus(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """What has become of a pod."""
-
-    phase: str = ""
-    conditions: tuple[Condition, ...] = ()
-    nominated_node_name: str = ""
-    container_statuses: tuple[ContainerStatus, ...] = ()
-    init_container_statuses: tuple[ContainerStatus, ...] = ()
-    resources: ResourceRequirements | None = None
-    allocated_resources: dict[str, Amount] = {}
 
 
 class Pod(msgspec.Struct, frozen=True, dict=True):
@@ -199,3 +132,8 @@ class Pod(msgspec.Struct, frozen=True, dict=True):
     def iscsi_disks(self) -> Mapping[str, bool]:
         """The iSCSI targets that it mounts without a claim, and whether it only reads them."""
         return pod_volumes.iscsi_disks(self.spec.volumes)
+
+    @cached_property
+    def shape(self) -> Shape:
+        """The same for pods that are alike to the scheduler."""
+        return shape.shape_of(self)

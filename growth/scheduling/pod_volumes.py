@@ -69,6 +69,11 @@ def sources(volumes: tuple[Volume, ...]) -> Iterator[tuple[str, str, VolumeSourc
                 yield str(volume.get("name", "")), kind, source
 
 
+def is_placed_anywhere(kind: str) -> bool:
+    """Whether volumes of this kind have no say in where their pod goes."""
+    return kind in _PLACED_ANYWHERE
+
+
 def claims(pod_name: str, volumes: tuple[Volume, ...]) -> tuple[ClaimUse, ...]:
     """The claims a pod uses, those of its ephemeral volumes under the name they will have."""
     found: dict[ClaimUse, None] = {}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from growth.scheduling.containers import Container, ContainerStatus
-    from growth.scheduling.pod import PodSpec, PodStatus
+    from growth.scheduling.pod_spec import PodSpec, PodStatus
 
 ONE_POD: Final = Resources({PODS: 1})
 

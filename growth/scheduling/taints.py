@@ -17,13 +17,12 @@ NO_EXECUTE: Final = "NoExecute"
 BLOCKING: Final = frozenset({NO_SCHEDULE, NO_EXECUTE})
 
 
-class Taint(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+class Taint(msgspec.Struct, frozen=True, gc=False):
     """A mark on a node that repels pods."""
 
     key: str
     effect: str
     value: str = ""
-    time_added: str | None = None
 
     @property
     def text(self) -> str:
@@ -34,14 +33,13 @@ class Taint(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 UNSCHEDULABLE: Final = Taint("node.kubernetes.io/unschedulable", NO_SCHEDULE)
 
 
-class Toleration(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+class Toleration(msgspec.Struct, frozen=True, gc=False):
     """A pod's consent to taints. Empty key and effect stand for every key and effect."""
 
     key: str = ""
     operator: str = "Equal"
     value: str = ""
     effect: str = ""
-    toleration_seconds: int | None = None
 
     def tolerates(self, taint: Taint) -> bool:
         """Whether the taint does not bother this pod."""

@@ -14,9 +14,10 @@ import msgspec
 from growth.scheduling import requests
 from growth.scheduling.containers import Container, ResourceRequirements
 from growth.scheduling.metadata import Metadata, OwnerReference
-from growth.scheduling.pod import Pod, PodSpec
+from growth.scheduling.pod import Pod
 
 if TYPE_CHECKING:
+    from growth.scheduling.pod_spec import PodSpec
     from growth.scheduling.workloads import PodTemplate
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from growth.scheduling.metadata import Metadata
-from growth.scheduling.pod import PodSpec
-from growth.scheduling.selectors import LabelSelector
+from growth.scheduling.pod_spec import PodSpec
 
 
 class PodTemplate(msgspec.Struct, frozen=True, gc=False):
@@ -30,14 +29,13 @@ class DaemonSet(msgspec.Struct, frozen=True, gc=False):
 
 
 class WorkloadSpec(msgspec.Struct, frozen=True, gc=False):
-    """How many pods are wanted, and which are counted. Absent = one."""
+    """How many pods are wanted."""
 
     replicas: int | None = None
-    selector: LabelSelector | None = None
 
     @property
     def wanted(self) -> int:
-        """The number, with Kubernetes' default."""
+        """The number; where none is said, Kubernetes takes one."""
         return 1 if self.replicas is None else self.replicas
 
 
@@ -53,7 +51,6 @@ class JobSpec(msgspec.Struct, frozen=True, gc=False):
 
     parallelism: int | None = None
     completions: int | None = None
-    suspend: bool | None = None
 
 
 class Job(msgspec.Struct, frozen=True, gc=False):

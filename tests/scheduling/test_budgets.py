@@ -71,6 +71,7 @@ def test_an_empty_selector_covers_the_namespace_and_none_covers_nothing() -> Non
         ),
         pytest.param(UNREADY, {}, FULL, True, id="unready, and enough are healthy"),
         pytest.param(UNREADY, {}, SHORT, False, id="unready, and too few are healthy"),
+        pytest.param(UNREADY, {}, {}, False, id="unready, and nothing was counted yet"),
         pytest.param(
             UNREADY,
             {"unhealthyPodEvictionPolicy": "AlwaysAllow"},

@@ -94,6 +94,18 @@ def test_tainted_nodes_are_domains_unless_it_says_so() -> None:
     assert verdict(web("new", evenly(nodeTaintsPolicy="Honor")), A, world) == FITS
 
 
+def test_pods_with_other_wishes_count_other_domains_in_the_same_snapshot() -> None:
+    closed = in_zone("b", taints=[{"key": "closed", "effect": "NoSchedule"}])
+    world = cluster(A, closed, web("one", on="a"))
+    honoring = evenly(nodeTaintsPolicy="Honor")
+    tolerant = web("tolerant", honoring, tolerations=[{"operator": "Exists"}])
+    choosy = web("choosy", evenly(), nodeSelector={ZONE: "a"})
+    assert verdict(web("new", honoring), A, world) == FITS
+    assert isinstance(verdict(tolerant, A, world), Rejected)
+    assert isinstance(verdict(web("new", evenly()), A, world), Rejected)
+    assert verdict(choosy, A, world) == FITS
+
+
 def test_pods_of_other_namespaces_and_those_on_their_way_out_are_not_counted() -> None:
     gone = web("gone", on="a", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"})
     elsewhere = web("elsewhere", on="a", namespace="other")
