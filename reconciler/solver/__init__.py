@@ -1,0 +1,57 @@
+"""The optimiser: a Problem in, the cheapest Plan that the effort finds out, with a proven bound.
+
+Pure: no clock decides, no Kubernetes, no I/O. Read the rooms in the order of the work: problem,
+lots (rules about domains settled), dimensions (rules about nodes as resources), table and reduce
+(arrays), relax and bound (what no plan undercuts), pack and tail (a first plan), prove (small
+problems exactly), first_fit (the yardstick), assemble and explain (names and reasons), steps
+(weights), search and solve (the whole way).
+"""
+
+from reconciler.solver.plan import (
+    Cause,
+    NextBest,
+    Plan,
+    PlannedNode,
+    Reason,
+    Step,
+    Stop,
+    Unplaced,
+)
+from reconciler.solver.problem import (
+    HOSTNAME,
+    Apart,
+    Effort,
+    Group,
+    Limit,
+    Minimum,
+    Offer,
+    PodClass,
+    Problem,
+    Spread,
+    Together,
+)
+from reconciler.solver.solve import solve, solve_by_first_fit
+
+__all__ = [
+    "HOSTNAME",
+    "Apart",
+    "Cause",
+    "Effort",
+    "Group",
+    "Limit",
+    "Minimum",
+    "NextBest",
+    "Offer",
+    "Plan",
+    "PlannedNode",
+    "PodClass",
+    "Problem",
+    "Reason",
+    "Spread",
+    "Step",
+    "Stop",
+    "Together",
+    "Unplaced",
+    "solve",
+    "solve_by_first_fit",
+]

@@ -1,0 +1,61 @@
+"""How long a search may go on: counted work decides, the clock is only a safety net.
+
+A tick is about a microsecond of work on the machine where the stages were weighed. Every stage
+counts its own work from the sizes of what it handles, never from the time that it took, so that
+the same problem stops at the same point on any machine and the plan is the same to the bit.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(slots=True)
+class Budget:
+    """Ticks to spend, and the moment at which even counting ends."""
+
+    ticks: int
+    deadline: float
+    clock: Callable[[], float] = time.monotonic
+    spent: int = 0
+    clock_fired: bool = False
+    _parent: Budget | None = field(default=None, repr=False)
+
+    def spend(self, ticks: float) -> None:
+        """Count work that was done."""
+        self.spent += int(ticks)
+        if self._parent is not None:
+            self._parent.spend(ticks)
+
+    @property
+    def left(self) -> int:
+        """Ticks that may still be spent, here and in what this is a part of."""
+        own = self.ticks - self.spent
+        return own if self._parent is None else min(own, self._parent.left)
+
+    @property
+    def over(self) -> bool:
+        """Whether the search must end; looks at the clock too."""
+        return self.left <= 0 or self.late
+
+    @property
+    def late(self) -> bool:
+        """Whether the safety clock has fired."""
+        if self._parent is not None:
+            return self._parent.late
+        self.clock_fired = self.clock_fired or self.clock() > self.deadline
+        return self.clock_fired
+
+    @property
+    def seconds_left(self) -> float:
+        """What the safety clock leaves to an engine that keeps no other count."""
+        return max(0.0, self.deadline - self.clock())
+
+    def part(self, share: float) -> Budget:
+        """A stage's own share of what is left."""
+        return Budget(int(self.left * share), self.deadline, self.clock, _parent=self)

@@ -1,0 +1,121 @@
+"""Why a pod has no place, and why a node is of its type: the answers that a person asks for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reconciler.solver.hopeless import why_hopeless
+from reconciler.solver.plan import Cause, NextBest, PlannedNode, Reason, Unplaced
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from reconciler.solver.assemble import Node
+    from reconciler.solver.lots import Ground
+    from reconciler.solver.problem import Limit, PodClass, Problem
+
+
+def unplaced(problem: Problem, ground: Ground, nodes: Sequence[Node]) -> tuple[Unplaced, ...]:
+    """Each class of which pods are left out, the most important first, with its reason."""
+    placed: Counter[str] = Counter()
+    for node in nodes:
+        placed.update(node.pods)
+    result = []
+    for pod in sorted(problem.classes, key=lambda pod: (-pod.priority, pod.name)):
+        count = pod.count - placed[pod.name]
+        if count:
+            reason = why_hopeless(problem, ground, pod) or _crowded_out(problem, pod, nodes)
+            result.append(
+                Unplaced(pod_class=pod.name, count=count, priority=pod.priority, reason=reason)
+            )
+    return tuple(result)
+
+
+def _crowded_out(problem: Problem, pod: PodClass, nodes: Sequence[Node]) -> Reason:
+    """The pod fits on something, but not beside the others: what stands in the way."""
+    used = _used(problem.limits, nodes)
+    counts = Counter(node.offer.name for node in nodes)
+    fitting = [
+        offer
+        for offer in problem.offers
+        if offer.name in pod.offers
+        and all(amount <= room for amount, room in zip(pod.requests, offer.capacity, strict=True))
+    ]
+    bought = [offer for offer in fitting if not offer.exists]
+    free = [o for o in bought if o.most is None or counts[o.name] < o.most]
+    if not free:
+        return _used_up(pod, len(fitting))
+    for limit in problem.limits:
+        left = limit.most - used[limit.name]
+        if all(limit.amounts.get(offer.name, 0) > left for offer in free):
+            least = min(limit.amounts[offer.name] for offer in free)
+            return _limited(limit, used=used[limit.name], least=least)
+    return _grouped(problem, pod)
+
+
+def _used(limits: Sequence[Limit], nodes: Sequence[Node]) -> dict[str, int]:
+    new = Counter(node.offer.name for node in nodes if not node.offer.exists)
+    return {
+        limit.name: sum(limit.amounts.get(name, 0) * times for name, times in new.items())
+        for limit in limits
+    }
+
+
+def _used_up(pod: PodClass, offers: int) -> Reason:
+    text = f"the {offers} offers that it fits on are used up: no more of them may be bought"
+    return Reason(cause=Cause.COUNT, text=text, needed=pod.count, available=offers)
+
+
+def _limited(limit: Limit, *, used: int, least: int) -> Reason:
+    text = f"limit {limit.name} is {limit.most}, {used} is used, the smallest node needs {least}"
+    available = max(0, limit.most - used)
+    return Reason(cause=Cause.LIMIT, text=text, rule=limit.name, needed=least, available=available)
+
+
+def _grouped(problem: Problem, pod: PodClass) -> Reason:
+    names = sorted(group.name for group in problem.groups if pod.name in group.members)
+    if names:
+        text = f"the rules of its group leave no place: {', '.join(names)}"
+        return Reason(cause=Cause.GROUP, text=text, rule=names[0])
+    text = "the limits together leave no node for it"
+    return Reason(cause=Cause.LIMIT, text=text)
+
+
+def explained_nodes(
+    problem: Problem, ground: Ground, nodes: Sequence[Node]
+) -> tuple[PlannedNode, ...]:
+    """The nodes in a stable order; each bought one with what the next best would have cost."""
+    classes = {pod.name: pod for pod in problem.classes}
+    known: dict[tuple[object, ...], NextBest | None] = {}
+    result = []
+    for node in nodes:
+        pods = dict(sorted(node.pods.items()))
+        key = (node.offer.name, tuple(pods.items()))
+        if key not in known:
+            known[key] = None if node.offer.exists else _next_best(ground, classes, node)
+        price = 0 if node.offer.exists else node.offer.price
+        planned = PlannedNode(offer=node.offer.name, pods=pods, price=price, next_best=known[key])
+        result.append(planned)
+    return tuple(sorted(result, key=lambda node: (node.offer, tuple(node.pods.items()))))
+
+
+def _next_best(ground: Ground, classes: Mapping[str, PodClass], node: Node) -> NextBest | None:
+    """The cheapest new node of another type that holds the same pods."""
+    total = np.zeros(ground.capacity.shape[1])
+    for name, count in node.pods.items():
+        total += count * np.array(classes[name].requests, dtype=np.float64)
+    fits: NDArray[np.intp] = np.flatnonzero((ground.capacity >= total).all(axis=1))
+    own = node.offer.type or node.offer.name
+    best: NextBest | None = None
+    for o in fits[np.argsort(ground.price[fits], kind="stable")].tolist():
+        offer = ground.offers[o]
+        other = (offer.type or offer.name) != own and not offer.exists
+        if other and all(offer.name in classes[name].offers for name in node.pods):
+            best = NextBest(offer=offer.name, type=offer.type or offer.name, price=offer.price)
+            break
+    return best

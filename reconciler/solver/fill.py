@@ -1,0 +1,53 @@
+"""Filling nodes greedily: many nodes at once, one class after another.
+
+The same few array operations serve everything that packs: each row is a node (or a candidate), each
+row has its own order of classes, and at each place in the order every row takes as many units of
+its class as it can.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from reconciler.solver.table import Table
+
+NOTHING = 1e-300
+"""Stands for a request of zero in a division: half a unit of free room is endless room for it."""
+
+
+def divisors(table: Table) -> NDArray[np.float64]:
+    """Sizes to divide by."""
+    return np.where(table.size > 0, table.size, NOTHING)
+
+
+def fill(
+    table: Table,
+    *,
+    free: NDArray[np.float64],
+    order: NDArray[np.intp],
+    ceiling: NDArray[np.float64],
+    sizes: NDArray[np.float64],
+) -> NDArray[np.int64]:
+    """Units of each class that go to each row, in the row's order, up to `ceiling[row, class]`.
+
+    Free amounts are integers, so half a unit more changes no quotient and makes zero by zero safe.
+    """
+    rows = np.arange(len(free))
+    counts = np.zeros((len(free), table.classes))
+    room = free + 0.5
+    clashes = table.clashes
+    for place in range(order.shape[1]):
+        k = order[:, place]
+        size = sizes[k]
+        taken = np.floor((room / size).min(axis=1))
+        np.minimum(taken, ceiling[rows, k], out=taken)
+        if clashes is not None:
+            taken = np.where((clashes[k] & (counts > 0)).any(axis=1), 0.0, taken)
+        counts[rows, k] = taken
+        room -= taken[:, None] * size
+    return counts.astype(np.int64)

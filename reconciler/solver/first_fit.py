@@ -1,0 +1,151 @@
+"""First-fit, as today's autoscalers do it: the yardstick, and the answer when all else fails.
+
+Pods go by size, the largest first, to the node with the fewest pods that has room. A node that is
+open stands for every offer that could still hold what is on it; it grows until not even the largest
+one could take more, and what it costs is looked at only in the end. All units of a class are dealt
+out at once, which gives the same nodes as one by one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reconciler.solver.bound import Values
+from reconciler.solver.draft import Draft, Stock, draft_of, joined
+from reconciler.solver.fill import divisors
+from reconciler.solver.tail import pack_tail
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from reconciler.solver.budget import Budget
+    from reconciler.solver.table import Table
+
+
+def first_fit(table: Table, budget: Budget) -> Draft:
+    """A complete draft without any optimiser; limits are kept by packing what they cut off anew."""
+    nodes = _OpenNodes(table)
+    by_importance = np.argsort(-table.priority, kind="stable")
+    for k in by_importance.tolist():
+        nodes.take(k, int(table.demand[k]))
+        budget.spend(25 + len(nodes.used) * len(nodes.giants) * 0.02)
+    stock = Stock.of(table)
+    closed = _closed(table, nodes.counts, stock)
+    left = table.demand - closed.placed()
+    rest = pack_tail(table, _no_values(table), stock=stock, left=left, budget=budget)
+    return joined([closed, rest])
+
+
+class _OpenNodes:
+    """Nodes whose offer isn't chosen yet."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.sizes = divisors(table)
+        there = np.repeat(np.arange(table.offers), np.where(table.standing, table.most_there, 0))
+        self.giants = np.unique(np.concatenate([_giants(table), there])).astype(np.intp)
+        self.fresh = ~table.standing[self.giants]
+        self.used = np.zeros((len(there), table.size.shape[1]))
+        self.options = self.giants[None, :] == there[:, None]
+        self.counts = np.zeros((len(there), table.classes), dtype=np.int64)
+
+    def take(self, k: int, wanted: int) -> None:
+        """Deal out units of a class: to open nodes, emptiest first, then to new ones."""
+        room = self._room(k)
+        dealt = _level(self.counts.sum(axis=1), room, wanted)
+        self._add(np.flatnonzero(dealt), k, dealt[dealt > 0])
+        wanted -= int(dealt.sum())
+        fresh = np.flatnonzero(self.fresh & self.table.allowed[k, self.giants])
+        if not wanted or not len(fresh):
+            return
+        held = np.floor((self.table.capacity[self.giants[fresh]] + 0.5) / self.sizes[k])
+        each = int(min(held.min(axis=1).max(), self.table.per_node[k], wanted))
+        full, rest = divmod(wanted, each)
+        self._open(full + (rest > 0))
+        news = np.arange(len(self.used) - full - (rest > 0), len(self.used))
+        self._add(news, k, np.array([each] * full + [rest] * (rest > 0), dtype=np.int64))
+
+    def _room(self, k: int) -> NDArray[np.int64]:
+        """How many more units of a class each open node could take on its best option."""
+        usable = np.flatnonzero(self.table.allowed[k, self.giants])
+        best = np.zeros(len(self.used))
+        for g in usable.tolist():
+            ready = np.flatnonzero(self.options[:, g])
+            free = self.table.capacity[self.giants[g]] - self.used[ready] + 0.5
+            best[ready] = np.maximum(best[ready], np.floor((free / self.sizes[k]).min(axis=1)))
+        best = np.minimum(best, self.table.per_node[k])
+        if self.table.clashes is not None:
+            best[(self.counts[:, self.table.clashes[k]] > 0).any(axis=1)] = 0
+        return np.asarray(np.maximum(best, 0), dtype=np.int64)
+
+    def _open(self, number: int) -> None:
+        table, resources = self.table, self.used.shape[1]
+        self.used = np.vstack([self.used, np.zeros((number, resources))])
+        self.options = np.vstack([self.options, np.repeat(self.fresh[None, :], number, axis=0)])
+        empty = np.zeros((number, table.classes), dtype=np.int64)
+        self.counts = np.vstack([self.counts, empty])
+
+    def _add(self, nodes: NDArray[np.intp], k: int, dealt: NDArray[np.int64]) -> None:
+        self.used[nodes] += dealt[:, None] * self.table.size[k]
+        self.counts[nodes, k] += dealt
+        capacity = self.table.capacity[self.giants]
+        self.options[nodes] &= self.table.allowed[k, self.giants][None, :]
+        for r in range(capacity.shape[1]):
+            self.options[nodes] &= self.used[nodes, r][:, None] <= capacity[None, :, r]
+
+
+def _giants(table: Table) -> NDArray[np.intp]:
+    """Offers that no endless other one contains, whatever it costs: these decide what has room."""
+    fresh = np.flatnonzero(~table.standing)
+    endless = table.most[fresh] >= 2**40
+    capacity, allowed = table.capacity[fresh], table.allowed[:, fresh]
+    kept = []
+    for place in range(len(fresh)):
+        larger = (capacity >= capacity[place]).all(axis=1) & endless
+        larger &= (capacity > capacity[place]).any(axis=1) | (np.arange(len(fresh)) < place)
+        others = np.flatnonzero(larger)
+        contained = allowed[np.ix_(allowed[:, place], others)].all(axis=0).any()
+        if not (len(others) and contained):
+            kept.append(place)
+    return fresh[kept]
+
+
+def _level(load: NDArray[np.int64], room: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
+    """Who gets how many when each unit goes to the least loaded that has room."""
+    wanted = min(wanted, int(room.sum()))
+    low, high = int(load.min(initial=0)), int((load + room).max(initial=0))
+    while low < high:
+        middle = (low + high + 1) // 2
+        fits = int(np.clip(middle - load, 0, room).sum()) <= wanted
+        low, high = (middle, high) if fits else (low, middle - 1)
+    dealt = np.clip(low - load, 0, room)
+    more = np.flatnonzero((room > dealt) & (load + dealt <= low))[: wanted - int(dealt.sum())]
+    dealt[more] += 1
+    return np.asarray(dealt)
+
+
+def _closed(table: Table, contents: NDArray[np.int64], stock: Stock) -> Draft:
+    """Each node as the cheapest offer that holds it and may still be had; others are dropped."""
+    rows: list[tuple[int, NDArray[np.int64], int]] = []
+    forbidden = ~table.allowed
+    for counts in contents:
+        if not counts.any():
+            continue
+        fits = (table.capacity >= counts @ table.size).all(axis=1) & stock.available()
+        fits &= ~forbidden[counts > 0].any(axis=0)
+        if fits.any():
+            o = int(np.where(fits, table.price, np.inf).argmin())
+            stock.take(o, 1)
+            rows.append((o, counts, 1))
+    return draft_of(table, rows)
+
+
+def _no_values(table: Table) -> Values:
+    return Values(
+        units=np.zeros(table.classes),
+        limits=np.zeros(len(table.limits)),
+        minima=np.zeros(len(table.minima)),
+        resources=np.zeros((1, table.size.shape[1])),
+    )

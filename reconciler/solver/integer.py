@@ -1,0 +1,115 @@
+"""A program over integers, on CP-SAT, through its plain form so that pandas is never loaded.
+
+One worker and a limit in deterministic time: the same program ends the same way anywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from ortools.sat.python import cp_model_helper as engine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+FAR = 2**60
+TICKS_PER_UNIT = 1_000_000
+"""A unit of CP-SAT's deterministic time is about a second."""
+
+
+class Ending(Enum):
+    """How a solve ended."""
+
+    OPTIMAL = "optimal"
+    FEASIBLE = "feasible"
+    IMPOSSIBLE = "impossible"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a solve found: values of all variables, the objective, and what it proved."""
+
+    ending: Ending
+    values: list[int]
+    objective: int
+    bound: float
+    ticks: int
+
+
+class IntegerProgram:
+    """Variables with bounds, linear rows, and a sum to minimise."""
+
+    def __init__(self) -> None:
+        self._model: Any = engine.CpModelProto()
+        self._variables = 0
+        self._hints: dict[int, int] = {}
+
+    def variable(self, low: int, high: int) -> int:
+        """A new integer variable."""
+        self._model.variables.add().domain.extend([low, high])
+        self._variables += 1
+        return self._variables - 1
+
+    def hold(
+        self,
+        entries: Iterable[tuple[int, int]],
+        low: int = -FAR,
+        high: int = FAR,
+        given: tuple[int, ...] = (),
+    ) -> None:
+        """A new row: the sum lies between `low` and `high` when all of `given` are one."""
+        row = self._model.constraints.add()
+        variables, factors = _columns(entries)
+        row.linear.vars.extend(variables)
+        row.linear.coeffs.extend(factors)
+        row.linear.domain.extend([low, high])
+        if given:
+            row.enforcement_literal.extend(list(given))
+
+    def minimise(self, entries: Iterable[tuple[int, int]]) -> None:
+        """Set the objective anew."""
+        self._model.clear_objective()
+        variables, factors = _columns(entries)
+        self._model.objective.vars.extend(variables)
+        self._model.objective.coeffs.extend(factors)
+
+    def hint(self, values: Mapping[int, int]) -> None:
+        """A solution to start from."""
+        self._model.clear_solution_hint()
+        self._model.solution_hint.vars.extend(list(values))
+        self._model.solution_hint.values.extend(list(values.values()))
+
+    def solve(self, ticks: int, seconds: float) -> Found:
+        """Search for at most so much counted work, and never longer than the safety clock."""
+        parameters: Any = engine.SatParameters()
+        parameters.num_workers = 1
+        parameters.random_seed = 1
+        parameters.max_deterministic_time = max(0.001, ticks / TICKS_PER_UNIT)
+        parameters.max_time_in_seconds = max(0.01, seconds)
+        wrapper: Any = engine.SolveWrapper()
+        wrapper.set_parameters(parameters)
+        answer: Any = wrapper.solve(self._model)
+        ending = _ENDINGS.get(answer.status, Ending.UNKNOWN)
+        found = ending in {Ending.OPTIMAL, Ending.FEASIBLE}
+        return Found(
+            ending=ending,
+            values=[int(value) for value in answer.solution] if found else [],
+            objective=round(answer.objective_value) if found else 0,
+            bound=float(answer.best_objective_bound),
+            ticks=int(answer.deterministic_time * TICKS_PER_UNIT),
+        )
+
+
+_ENDINGS = {
+    engine.OPTIMAL: Ending.OPTIMAL,
+    engine.FEASIBLE: Ending.FEASIBLE,
+    engine.INFEASIBLE: Ending.IMPOSSIBLE,
+}
+
+
+def _columns(entries: Iterable[tuple[int, int]]) -> tuple[list[int], list[int]]:
+    pairs = [(int(variable), int(factor)) for variable, factor in entries if factor]
+    return [variable for variable, _ in pairs], [factor for _, factor in pairs]

@@ -1,0 +1,112 @@
+"""What the solver answers: nodes with their pods, who is left out and why, and how good it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Stop(Enum):
+    """What ended the search."""
+
+    NOTHING_TO_DO = "nothing to do"
+    PROVEN = "proven optimal"
+    GAP = "gap small enough"
+    DRY = "nothing more was found"
+    EFFORT = "counted effort spent"
+    CLOCK = "safety clock"
+
+
+class Cause(Enum):
+    """The kinds of reasons why a pod has no place."""
+
+    NO_OFFERS = "no offers at all"
+    CONSTRAINT = "a constraint leaves no offer"
+    TOO_LARGE = "no allowed offer is large enough"
+    LIMIT = "a limit binds"
+    COUNT = "the allowed offers are used up"
+    GROUP = "its group leaves no domain"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why pods of a class have no place: in words, and with the figures that the words hold."""
+
+    cause: Cause
+    text: str
+    resource: str = ""
+    needed: int = 0
+    available: int = 0
+    offer: str = ""
+    rule: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unplaced:
+    """So many pods of a class that no node of the plan takes."""
+
+    pod_class: str
+    count: int
+    priority: int
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextBest:
+    """The cheapest other type that would have held the same pods."""
+
+    offer: str
+    type: str
+    price: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedNode:
+    """A node to buy, or one that exists, with the pods (by class) that are to run there."""
+
+    offer: str
+    pods: Mapping[str, int]
+    price: int
+    next_best: NextBest | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """The share of one pool weight: its cost, and what no other choice in this step undercuts."""
+
+    weight: int
+    cost: int
+    bound: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """An answer that keeps every rule of its Problem. Seconds are told, but are not part of it."""
+
+    nodes: tuple[PlannedNode, ...]
+    unplaced: tuple[Unplaced, ...]
+    cost: int
+    bound: int
+    first_fit_cost: int
+    first_fit_unplaced: int
+    stop: Stop
+    effort: int
+    steps: tuple[Step, ...] = ()
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def gap(self) -> float:
+        """How much dearer than the proven bound, as a fraction (0.01 = one percent)."""
+        return self.cost / self.bound - 1 if self.bound else float(self.cost > 0)
+
+    @property
+    def rank(self) -> tuple[tuple[tuple[int, int], ...], int]:
+        """What plans are compared by: who is left out, the most important first; then cost."""
+        left: dict[int, int] = {}
+        for one in self.unplaced:
+            left[one.priority] = left.get(one.priority, 0) + one.count
+        return tuple(sorted(left.items(), reverse=True)), self.cost

@@ -1,0 +1,57 @@
+"""Problems small enough to try everything: the solver's answer is the best one there is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reconciler.solver import Stop, solve
+from tests.solver.brute_force import Rank, optimum
+from tests.solver.checker import complaints
+from tests.solver.problems import plain, ruled
+
+if TYPE_CHECKING:
+    from reconciler.solver import Plan, Problem
+
+BATCH = 50
+
+
+def _rank(problem: Problem, plan: Plan) -> Rank:
+    priorities = sorted({pod.priority for pod in problem.classes}, reverse=True)
+    left = dict.fromkeys(priorities, 0)
+    for one in plan.unplaced:
+        left[one.priority] += one.count
+    return tuple(left[priority] for priority in priorities), plan.cost
+
+
+def _solved_as_by_trying_everything(problem: Problem) -> None:
+    plan = solve(problem)
+    best = optimum(problem)
+    wrong = complaints(problem, plan)
+    if best is None:  # A minimum that can't be had; the rest of the plan must still be right.
+        assert [what for what in wrong if not what.startswith("minimum")] == []
+        return
+    assert wrong == []
+    assert _rank(problem, plan) == best
+    assert plan.bound <= best[1]
+    assert plan.stop in {Stop.PROVEN, Stop.NOTHING_TO_DO}
+
+
+@pytest.mark.parametrize("start", range(0, 300, BATCH))
+def test_a_plain_problem_is_solved_as_by_trying_everything(start: int) -> None:
+    for seed in range(start, start + BATCH):
+        _solved_as_by_trying_everything(plain(seed))
+
+
+@pytest.mark.parametrize("start", range(0, 700, BATCH))
+def test_a_problem_with_every_rule_is_solved_as_by_trying_everything(start: int) -> None:
+    for seed in range(start, start + BATCH):
+        _solved_as_by_trying_everything(ruled(seed))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("start", range(1000, 6000, BATCH))
+def test_thousands_of_small_problems_are_solved_as_by_trying_everything(start: int) -> None:
+    for seed in range(start, start + BATCH):
+        _solved_as_by_trying_everything(plain(seed) if seed % 3 == 0 else ruled(seed))
