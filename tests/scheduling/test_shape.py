@@ -17,7 +17,7 @@ DIFFERENT: list[Json] = [
     {"namespace": "bank"},
     {"labels": {"app": "web"}},
     {"requests": {"cpu": "1"}},
-    {"overhead": {"cpu": "1"}},
+    {"overhead": {"cpu": "2"}},
     {"nodeSelector": {"disk": "ssd"}},
     {"tolerations": [{"key": "team", "operator": "Exists"}]},
     {"affinity": near(ZONE)},
