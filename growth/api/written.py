@@ -113,13 +113,14 @@ class Duration:
     def __str__(self) -> str:
         hours, rest = divmod(self.nanoseconds, NANOSECONDS["h"])
         minutes, rest = divmod(rest, NANOSECONDS["m"])
-        whole = f"{hours}h" * bool(hours) + f"{minutes}m" * bool(minutes)
-        return whole + _seconds(rest) * bool(rest or not whole)
+        seconds, rest = divmod(rest, NANOSECONDS["s"])
+        parts = (hours, "h"), (minutes, "m"), (seconds, "s"), _below_a_second(rest)
+        return "".join(f"{number}{unit}" for number, unit in parts if number) or "0s"
 
 
-def _seconds(nanoseconds: int) -> str:
-    unit = next(unit for unit in ("s", "ms", "us", "ns") if nanoseconds % NANOSECONDS[unit] == 0)
-    return f"{nanoseconds // NANOSECONDS[unit]}{unit}"
+def _below_a_second(nanoseconds: int) -> tuple[int, str]:
+    unit = next(unit for unit in ("ms", "us", "ns") if nanoseconds % NANOSECONDS[unit] == 0)
+    return nanoseconds // NANOSECONDS[unit], unit
 
 
 def between(least: str, most: str) -> Written:

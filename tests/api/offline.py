@@ -46,7 +46,8 @@ def with_defaults(schema: Schema, value: Any) -> Any:
 def _refusals(schema: Schema, value: Any, *, path: Path) -> Iterator[tuple[Path, str]]:
     for rule in schema.get("x-kubernetes-validations", []):
         if "oldSelf" not in rule["rule"] and not _evaluate(rule["rule"], value):
-            yield path, rule.get("message") or _evaluate(rule["messageExpression"], value)
+            composed = rule.get("messageExpression")
+            yield path, _evaluate(composed, value) if composed else rule["message"]
     for step, below, each in _children(schema, value):
         yield from _refusals(below, each, path=(*path, step))
 

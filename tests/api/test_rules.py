@@ -67,7 +67,11 @@ def test_what_only_the_model_refuses_passes_the_cel(case: Case) -> None:
 
 def test_every_rule_is_broken_by_some_case() -> None:
     broken = {text for case in WELL_FORMED for text in texts_of_cel(case)}
-    fixed = {rule["message"] for rule in all_rules() if "message" in rule and is_no_change(rule)}
+    fixed = {
+        rule["message"]
+        for rule in all_rules()
+        if "messageExpression" not in rule and is_no_change(rule)
+    }
     composed = [rule for rule in all_rules() if "messageExpression" in rule]
 
     assert (

@@ -1,0 +1,114 @@
+"""Files are read strictly, processes leniently, and every mistake has a place and a cure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from growth.api.kinds import KINDS
+from growth.api.nodepool import NodePool
+from growth.api.problems import Problem, read_strictly
+from tests.api.cases import POOL, REQUEST, Document, named, spec, types
+
+
+def problems(document: Document) -> tuple[Problem, ...]:
+    found = read_strictly(document)
+    assert isinstance(found, tuple), found
+    return found
+
+
+def test_a_process_ignores_what_a_newer_version_added() -> None:
+    document = spec(POOL, serverTypes=[{"name": "cx33", "max": 1, "spot": True}], shiny={"a": 1})
+
+    pool = NodePool.model_validate(document)
+
+    assert pool.spec.server_types[0].max == 1
+
+
+def test_a_file_is_refused_for_each_unknown_field_at_every_depth() -> None:
+    document = spec(POOL, serverTypes=[{"name": "cx33", "max": 1, "maxx": 2}], shiny={"a": 1})
+
+    texts = [str(problem) for problem in problems(document | {"extra": 1})]
+
+    assert texts == [
+        'spec.serverTypes[0].maxx: unknown field "spec.serverTypes[0].maxx", did you mean max?',
+        'spec.shiny: unknown field "spec.shiny"',
+        'extra: unknown field "extra"',
+    ]
+
+
+def test_names_of_python_are_no_names_of_fields() -> None:
+    (problem, *_) = problems(POOL | {"spec": {"server_types": [{"name": "cx33", "max": 1}]}})
+
+    assert str(problem) == "spec.serverTypes: Required value"
+
+
+def test_a_duplicate_tells_both_places() -> None:
+    (problem,) = problems(types(("cax21", {}), ("cx33", {}), ("CAX21", {})))
+
+    assert problem.path == ("spec", "serverTypes", 2)
+    assert problem.related == ("spec", "serverTypes", 0)
+
+
+def test_a_taint_in_both_lists_tells_both_places() -> None:
+    taint = {"key": "team", "effect": "NoSchedule"}
+
+    (problem,) = problems(spec(POOL, taints=[taint], startupTaints=[taint]))
+
+    assert problem.path == ("spec", "startupTaints", 0)
+    assert problem.related == ("spec", "taints", 0)
+
+
+def test_a_list_with_a_wrong_entry_is_not_called_too_short_as_well() -> None:
+    (problem,) = problems(spec(POOL, serverTypes=[{"name": "cx33"}]))
+
+    assert str(problem) == "spec.serverTypes[0].max: Required value"
+
+
+def test_what_is_null_is_what_is_left_out() -> None:
+    pool = read_strictly(
+        spec(POOL) | {"spec": POOL["spec"] | {"nodeClassRef": None, "weight": None}}
+    )
+
+    assert isinstance(pool, NodePool)
+    assert pool.spec.weight == 0
+
+
+def test_metadata_of_an_exported_object_is_no_mistake() -> None:
+    metadata = {"name": "default", "uid": "1", "managedFields": [{"manager": "kubectl"}]}
+
+    assert isinstance(read_strictly(POOL | {"metadata": metadata}), NodePool)
+
+
+@pytest.mark.parametrize(
+    ("document", "text"),
+    [
+        ({"kind": "NodePol"}, 'group growth.dev has no kind "NodePol": did you mean NodePool?'),
+        ({"kind": "Pod"}, 'group growth.dev has no kind "Pod": it has NodePool, NodeRequest, '),
+        ({}, "Required value"),
+        ({"kind": ["NodePool"]}, "Required value"),
+        (POOL | {"apiVersion": "growth.dev/v2"}, "must be growth.dev/v1alpha1"),
+        (POOL | {"metadata": "default"}, 'must be of type object: "string"'),
+        (POOL | {"spec": None}, "Required value"),
+        (named(POOL, ""), "metadata.name must be a DNS label"),
+    ],
+)
+def test_a_document_that_is_no_object_of_ours_is_told_why(document: Any, text: str) -> None:
+    assert any(text in problem.text for problem in problems(document))
+
+
+def test_objects_are_written_as_they_were_read() -> None:
+    for document in (POOL, REQUEST):
+        model = KINDS[document["kind"]]
+        written = model.model_validate(document).document()
+
+        assert model.model_validate(written) == model.model_validate(document)
+        assert written["metadata"] == document["metadata"]
+
+
+def test_objects_can_not_be_changed() -> None:
+    pool = NodePool.model_validate(POOL)
+
+    with pytest.raises(ValueError, match="frozen"):
+        pool.spec = pool.spec  # type: ignore[misc]
