@@ -1,0 +1,1 @@
+"""Our rules of scheduling against the real kube-scheduler, on generated clusters."""

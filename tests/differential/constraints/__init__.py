@@ -1,0 +1,1 @@
+"""What a case can be about: one module for each family of constraints, one function for each."""

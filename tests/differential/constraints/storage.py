@@ -1,0 +1,220 @@
+"""Rules of volumes: where they are, whether they exist, who has them, how many a node takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hypothesis import strategies as st
+
+from tests.differential.cases import HOST, ZONE
+from tests.differential.constraints.resources import leave
+from tests.differential.drafts import ZONES, existing_pod, name_of, one_in
+
+if TYPE_CHECKING:
+    from tests.differential.cases import Manifest
+    from tests.differential.drafts import Draft
+
+DRIVER = "csi-~.test"
+_ZONE_LABELS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
+_BOUND = "pv.kubernetes.io/bind-completed"
+_SELECTED_NODE = "volume.kubernetes.io/selected-node"
+
+
+def volume_node_affinity(draw: st.DrawFn, draft: Draft) -> None:
+    """Bound volumes that can be reached from some nodes only."""
+    for index in range(draw(st.integers(1, 2))):
+        volume = _bound(draft, f"v{index}")
+        volume["spec"]["nodeAffinity"] = {"required": {"nodeSelectorTerms": _places(draw, draft)}}
+        _use(draft.pod, f"v{index}-~")
+
+
+def volume_zones(draw: st.DrawFn, draft: Draft) -> None:
+    """Volumes that say their zone by a label, as the oldest drivers do."""
+    for node in draft.nodes:
+        if draw(st.integers(0, 3)):
+            label = draw(st.sampled_from(_ZONE_LABELS))
+            node["metadata"]["labels"][label] = draw(st.sampled_from(ZONES))
+    volume = _bound(draft, "z")
+    zones = draw(st.lists(st.sampled_from(ZONES), min_size=1, max_size=2, unique=True))
+    label = draw(st.sampled_from(_ZONE_LABELS))
+    volume["metadata"]["labels"] = {label: "__".join(zones)}
+    _use(draft.pod, "z-~")
+
+
+def wait_for_first_consumer(draw: st.DrawFn, draft: Draft) -> None:
+    """Claims whose volume is made where the pod goes, if the class may make it there."""
+    storage_class = _storage_class(draft, "late", "WaitForFirstConsumer")
+    if draw(st.integers(0, 2)):
+        storage_class["allowedTopologies"] = _allowed(draw)
+    claim = _claim(draft, "w", storage_class="late-~")
+    if one_in(draw, 3):
+        node = name_of(draw(st.sampled_from(draft.nodes)))
+        claim["metadata"]["annotations"] = {_SELECTED_NODE: node}
+    _use(draft.pod, "w-~")
+
+
+def unbound_claims(draw: st.DrawFn, draft: Draft) -> None:
+    """Claims that nothing will bind, each for another reason; one kind is bound after all."""
+    match draw(st.sampled_from(("bound", "bound", "immediate", "no class", "no such class"))):
+        case "bound":
+            _bound(draft, "u")
+        case "immediate":
+            _storage_class(draft, "soon", "Immediate")
+            _claim(draft, "u", storage_class="soon-~")
+        case "no class":
+            _claim(draft, "u", storage_class="")
+        case _:
+            _claim(draft, "u", storage_class="nowhere-~")
+    _use(draft.pod, "u-~")
+
+
+def missing_claims(draw: st.DrawFn, draft: Draft) -> None:
+    if draw(st.booleans()):
+        _bound(draft, "m")
+    if one_in(draw, 4):  # a pod that stands there without its claim disturbs nobody
+        pod = existing_pod(draw)
+        _use(pod, "gone-~")
+        draft.add_existing(pod, draw(st.sampled_from(draft.nodes)))
+    _use(draft.pod, "m-~")
+
+
+def read_write_once_pod(draw: st.DrawFn, draft: Draft) -> None:
+    mode = draw(st.sampled_from(("ReadWriteOncePod", "ReadWriteOncePod", "ReadWriteOnce")))
+    _bound(draft, "o", mode=mode)
+    _bound(draft, "other", mode="ReadWriteOncePod")
+    pod = existing_pod(draw)
+    pod["metadata"]["namespace"] = draft.pod["metadata"]["namespace"]
+    leave(draw, pod)
+    _use(pod, draw(st.sampled_from(("o-~", "o-~", "other-~"))))
+    draft.add_existing(pod, draw(st.sampled_from(draft.nodes)))
+    _use(draft.pod, "o-~")
+
+
+def attach_limits(draw: st.DrawFn, draft: Draft) -> None:
+    """Nodes that take as many volumes as will be on them, or one less."""
+    names = [f"l{index}" for index in range(draw(st.integers(1, 3)))]
+    for name in names:
+        _bound(draft, name)
+    for name in names:
+        if name == names[0] or draw(st.booleans()):
+            _use(draft.pod, f"{name}-~")
+    _late_volume(draw, draft)
+    for node in draft.open_nodes:
+        volumes = _attached(draw, draft, node)
+        _limit(draft, node, max(0, volumes + draw(st.sampled_from((-1, -1, 0, 0, 1)))))
+
+
+def _attached(draw: st.DrawFn, draft: Draft, node: Manifest) -> int:
+    """Puts pods with volumes on the node; the count of different volumes with the pod's own."""
+    used = {_claim_of(volume) for volume in draft.pod["spec"]["volumes"]}
+    for _ in range(draw(st.integers(0, 2))):
+        pod = existing_pod(draw)
+        pod["metadata"]["namespace"] = draft.pod["metadata"]["namespace"]
+        claim = draw(st.sampled_from((f"x{len(draft.existing)}", "l0")))
+        if claim != "l0":
+            _bound(draft, claim)
+        _use(pod, f"{claim}-~")
+        used.add(f"{claim}-~")
+        draft.add_existing(pod, node)
+    return len(used)
+
+
+def _late_volume(draw: st.DrawFn, draft: Draft) -> None:
+    """A volume that is still to be made counts by the driver of its class."""
+    if one_in(draw, 4):
+        _storage_class(draft, "later", "WaitForFirstConsumer")
+        _claim(draft, "y", storage_class="later-~")
+        _use(draft.pod, "y-~")
+
+
+def _limit(draft: Draft, node: Manifest, count: int) -> None:
+    driver = {"name": DRIVER, "nodeID": name_of(node), "allocatable": {"count": count}}
+    draft.extras.append(
+        {
+            "apiVersion": "storage.k8s.io/v1",
+            "kind": "CSINode",
+            "metadata": {"name": name_of(node)},
+            "spec": {"drivers": [driver]},
+        }
+    )
+
+
+def _places(draw: st.DrawFn, draft: Draft) -> list[Manifest]:
+    terms = []
+    for _ in range(draw(st.integers(1, 2))):
+        labels = draw(st.sampled_from(draft.nodes))["metadata"]["labels"]
+        key = draw(st.sampled_from((ZONE, HOST)))
+        values = [draw(st.sampled_from(ZONES)) if key == ZONE else labels[HOST]]
+        operator = draw(st.sampled_from(("In", "In", "NotIn")))
+        terms.append({"matchExpressions": [{"key": key, "operator": operator, "values": values}]})
+    return terms
+
+
+def _allowed(draw: st.DrawFn) -> list[Manifest]:
+    """One or two different terms, of one or two zones."""
+    zones = st.lists(st.sampled_from(ZONES), min_size=1, max_size=2, unique=True).map(sorted)
+    terms = draw(st.lists(zones, min_size=1, max_size=2, unique_by=tuple))
+    return [{"matchLabelExpressions": [{"key": ZONE, "values": term}]} for term in terms]
+
+
+def _storage_class(draft: Draft, name: str, mode: str) -> Manifest:
+    storage_class: Manifest = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": f"{name}-~"},
+        "provisioner": DRIVER,
+        "volumeBindingMode": mode,
+    }
+    draft.extras.append(storage_class)
+    return storage_class
+
+
+def _claim(draft: Draft, name: str, *, storage_class: str) -> Manifest:
+    claim: Manifest = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": f"{name}-~", "namespace": draft.pod["metadata"]["namespace"]},
+        "spec": {
+            "storageClassName": storage_class,
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    }
+    draft.extras.append(claim)
+    return claim
+
+
+def _bound(draft: Draft, name: str, *, mode: str = "ReadWriteOnce") -> Manifest:
+    """A claim with its volume, bound to each other; the volume."""
+    claim = _claim(draft, name, storage_class="")
+    claim["spec"].update(accessModes=[mode], volumeName=f"{name}-~")
+    claim["metadata"]["annotations"] = {_BOUND: "yes"}
+    volume: Manifest = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": f"{name}-~"},
+        "spec": {
+            "accessModes": [mode],
+            "capacity": {"storage": "1Gi"},
+            "persistentVolumeReclaimPolicy": "Retain",
+            "csi": {"driver": DRIVER, "volumeHandle": f"{name}-~"},
+            "claimRef": {
+                "apiVersion": "v1",
+                "kind": "PersistentVolumeClaim",
+                "name": f"{name}-~",
+                "namespace": claim["metadata"]["namespace"],
+            },
+        },
+    }
+    draft.extras.append(volume)
+    return volume
+
+
+def _use(pod: Manifest, claim: str) -> None:
+    volumes = pod["spec"]["volumes"]
+    volumes.append({"name": f"v{len(volumes)}", "persistentVolumeClaim": {"claimName": claim}})
+
+
+def _claim_of(volume: Manifest) -> str:
+    claim: str = volume["persistentVolumeClaim"]["claimName"]
+    return claim

@@ -1,0 +1,119 @@
+"""Which cases are made, and how many of each: every constraint alone, and several mixed.
+
+Hypothesis draws them, so a seed means the same cases everywhere; it doesn't run them, because the
+control plane is quick only when many cases stand in it at the same time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from tests.differential.cases import Case, Isolation
+from tests.differential.constraints import neighbours, placement, resources, storage
+from tests.differential.drafts import drafts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.differential.drafts import Draft
+
+CONSTRAINTS: dict[str, Callable[[st.DrawFn, Draft], None]] = {
+    function.__name__.replace("_", "-"): function
+    for function in (
+        resources.requests,
+        resources.init_containers,
+        resources.sidecars,
+        resources.pod_level_resources,
+        resources.overhead,
+        resources.extended_resources,
+        resources.ephemeral_storage,
+        resources.huge_pages,
+        resources.pod_count,
+        resources.nothing_asked_on_a_full_node,
+        resources.resized,
+        resources.leavers,
+        placement.taints,
+        placement.unschedulable_nodes,
+        placement.node_selector,
+        placement.node_affinity,
+        placement.match_fields,
+        placement.host_ports,
+        neighbours.pod_affinity,
+        neighbours.pod_anti_affinity,
+        neighbours.anti_affinity_of_others,
+        neighbours.topology_spread,
+        neighbours.spread_over_eligible_nodes,
+        storage.volume_node_affinity,
+        storage.volume_zones,
+        storage.wait_for_first_consumer,
+        storage.unbound_claims,
+        storage.missing_claims,
+        storage.read_write_once_pod,
+        storage.attach_limits,
+    )
+}
+_ORDER = tuple(reversed(CONSTRAINTS))
+"""Requests come last: they set nodes on the edge, with all pods that stand there."""
+_ONE_MIXED_IN = 4
+_ONE_ALONE_IN = 25
+
+
+@st.composite
+def cases(draw: st.DrawFn, first: str) -> Case:
+    """A case about the first constraint, now and then mixed with one or two others."""
+    alone = draw(st.integers(1, _ONE_ALONE_IN)) == _ONE_ALONE_IN // 2
+    isolation = Isolation.ALONE if alone else Isolation.SEATS
+    draft = draw(drafts(isolation))
+    names = [first]
+    if draw(st.integers(1, _ONE_MIXED_IN)) == 1:
+        others = st.lists(st.sampled_from(tuple(CONSTRAINTS)), min_size=1, max_size=2)
+        names += draw(others)
+    chosen = tuple(name for at, name in enumerate(names) if _mixes(name, names[:at]))
+    for name in sorted(chosen, key=_ORDER.index):
+        CONSTRAINTS[name](draw, draft)
+    return draft.closed(chosen, isolation)
+
+
+def _mixes(name: str, others: list[str]) -> bool:
+    """Each once, and one that writes requests: a second would undo what the first has set."""
+    return name not in others and not (
+        _writes_requests(name) and any(_writes_requests(other) for other in others)
+    )
+
+
+def _writes_requests(name: str) -> bool:
+    return CONSTRAINTS[name].__module__ == resources.__name__
+
+
+def generated(
+    *, count: int, number: int, constraints: tuple[str, ...] = tuple(CONSTRAINTS)
+) -> list[Case]:
+    """So many cases, evenly over the constraints, the same for the same seed number."""
+    share, rest = divmod(count, len(constraints))
+    return [
+        case
+        for place, name in enumerate(constraints)
+        for case in _drawn(name, count=share + (place < rest), number=number)
+    ]
+
+
+def _drawn(name: str, *, count: int, number: int) -> list[Case]:
+    found: list[Case] = []
+
+    @seed(number)
+    @settings(
+        max_examples=max(count, 1),
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(cases(name))
+    def collect(case: Case) -> None:
+        found.append(case)
+
+    collect()
+    return found[:count]

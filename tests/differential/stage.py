@@ -1,0 +1,186 @@
+"""Puts cases in place in a real control plane, and takes them away again without a trace.
+
+A node is created with its status; the taint `not-ready`, which admission adds at creation, is
+written away at once instead of waiting for the node controller. Pods that stand on nodes are
+created with their node's name: no scheduler sees them as pending, no kubelet ever as its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from tests.differential.connection import Refused
+from tests.differential.manifests import NAMESPACES, PRIORITY_CLASS
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Iterable
+
+    from tests.differential.cases import Case, Manifest
+    from tests.differential.connection import Connection
+
+PATHS = {
+    "RuntimeClass": "/apis/node.k8s.io/v1/runtimeclasses",
+    "StorageClass": "/apis/storage.k8s.io/v1/storageclasses",
+    "CSINode": "/apis/storage.k8s.io/v1/csinodes",
+    "PersistentVolume": "/api/v1/persistentvolumes",
+    "PersistentVolumeClaim": "/api/v1/namespaces/{}/persistentvolumeclaims",
+    "Node": "/api/v1/nodes",
+    "Pod": "/api/v1/namespaces/{}/pods",
+}
+"""In the order of creation: each kind may need those before it."""
+_AT_ONCE = {"gracePeriodSeconds": 0, "propagationPolicy": "Background"}
+_ALREADY = 409
+_HOLD = "differential.test/hold"
+"""A finalizer: a pod that terminates must not be gone before the offer."""
+
+
+def path_of(manifest: Manifest) -> str:
+    """Where the object is."""
+    metadata = manifest["metadata"]
+    return f"{_folder_of(manifest)}/{metadata['name']}"
+
+
+async def prepare(connection: Connection, places: int) -> None:
+    """The namespaces of all places, and the priority that keeps the scheduler from preempting."""
+    never = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": PRIORITY_CLASS},
+        "value": 0,
+        "preemptionPolicy": "Never",
+    }
+    path = "/apis/scheduling.k8s.io/v1/priorityclasses"
+    names = [name.replace("@", str(place)) for place in range(places) for name in NAMESPACES]
+    await asyncio.gather(
+        _unless_there(connection, path, never), *(_namespace(connection, name) for name in names)
+    )
+
+
+async def put_in_place(connection: Connection, case: Case) -> None:
+    """Everything but the offered pod; kind after kind, each kind's objects all at once.
+
+    Pods come before their nodes: what simulates kubelets, if there is any, begins with a pod when
+    both are there, and finds pods that are finished or held already.
+    """
+    of_kind = {kind: [each for each in case.objects if each["kind"] == kind] for kind in PATHS}
+    for kind in ("RuntimeClass", "StorageClass", "CSINode"):
+        await _each(_create(connection, manifest) for manifest in of_kind[kind])
+    claims = await _each(_claim(connection, claim) for claim in of_kind["PersistentVolumeClaim"])
+    uids = {_key(claim["metadata"]): claim["metadata"]["uid"] for claim in claims}
+    await _each(_volume(connection, volume, uids) for volume in of_kind["PersistentVolume"])
+    await _each(_stand(connection, pod) for pod in of_kind["Pod"])
+    await _each(_create(connection, node) for node in of_kind["Node"])
+    # Last, as a claim that says it is bound to an unknown volume is lost to the volume controller.
+    await _each(_bind(connection, claim) for claim in of_kind["PersistentVolumeClaim"])
+
+
+async def offer(connection: Connection, pod: Manifest) -> bytes:
+    """Creates the pod; as the API server keeps it, with all defaults."""
+    return await connection.create(_folder_of(pod), pod)
+
+
+async def clear(connection: Connection, case: Case) -> None:
+    """Pods first, then all else."""
+    objects = (*case.objects, case.pod)
+    for kind in reversed(PATHS):
+        await _each(_remove(connection, manifest) for manifest in _of(objects, kind))
+
+
+async def _each(work: Iterable[Coroutine[None, None, Manifest]]) -> list[Manifest]:
+    return await asyncio.gather(*work)
+
+
+def _of(objects: Iterable[Manifest], kind: str) -> list[Manifest]:
+    return [manifest for manifest in objects if manifest["kind"] == kind]
+
+
+def _folder_of(manifest: Manifest) -> str:
+    return PATHS[manifest["kind"]].format(manifest["metadata"].get("namespace"))
+
+
+def _key(reference: Manifest) -> str:
+    return f"{reference['namespace']}/{reference['name']}"
+
+
+async def _create(connection: Connection, manifest: Manifest) -> Manifest:
+    path = _folder_of(manifest)
+    made: Manifest = msgspec.json.decode(await connection.create(path, manifest))
+    if manifest["kind"] != "Node":
+        return made
+    changes = {"spec": {"taints": manifest["spec"].get("taints") or None}}
+    return msgspec.json.decode(await connection.patch(path_of(manifest), changes))  # type: ignore[no-any-return]
+
+
+async def _claim(connection: Connection, claim: Manifest) -> Manifest:
+    """Not yet said to be bound: its volume, which must name its uid, can't be there yet."""
+    if "volumeName" not in claim["spec"]:
+        return await _create(connection, claim)
+    unbound = copy.deepcopy(claim)
+    unbound["metadata"].pop("annotations", None)
+    return await _create(connection, unbound)
+
+
+async def _volume(connection: Connection, volume: Manifest, claims: dict[str, str]) -> Manifest:
+    reference = volume["spec"]["claimRef"]
+    spec = {**volume["spec"], "claimRef": {**reference, "uid": claims[_key(reference)]}}
+    return await _create(connection, {**volume, "spec": spec})
+
+
+async def _bind(connection: Connection, claim: Manifest) -> Manifest:
+    if "volumeName" in claim["spec"]:
+        annotations = claim["metadata"].get("annotations")
+        await connection.patch(path_of(claim), {"metadata": {"annotations": annotations}})
+    return claim
+
+
+async def _stand(connection: Connection, pod: Manifest) -> Manifest:
+    """A pod on its node, with its status, and terminating if it says so."""
+    leaving = "deletionTimestamp" in pod["metadata"]
+    metadata = {key: at for key, at in pod["metadata"].items() if key != "deletionTimestamp"}
+    if leaving:
+        metadata["finalizers"] = [_HOLD]
+    await _create(connection, {**pod, "metadata": metadata})
+    if "status" in pod:
+        await connection.patch(f"{path_of(pod)}/status", {"status": pod["status"]})
+    if leaving:
+        await connection.delete(path_of(pod), {"gracePeriodSeconds": 3600})
+    return pod
+
+
+async def _remove(connection: Connection, manifest: Manifest) -> Manifest:
+    """Deletes, and takes off the finalizers that guard volumes and hold pods that terminate."""
+    await connection.delete(path_of(manifest), _AT_ONCE)
+    held = "deletionTimestamp" in manifest["metadata"]
+    if held or manifest["kind"] in {"PersistentVolume", "PersistentVolumeClaim"}:
+        try:
+            await connection.patch(path_of(manifest), {"metadata": {"finalizers": None}})
+        except Refused as refusal:
+            if refusal.status != 404:
+                raise
+    return manifest
+
+
+async def _namespace(connection: Connection, name: str) -> None:
+    """With the account that every pod needs: its controller may take a while."""
+    team = name.partition("-")[0]
+    labels = {} if team == "plain" else {"team": team}
+    metadata = {"name": name, "labels": labels}
+    await _unless_there(
+        connection,
+        "/api/v1/namespaces",
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata},
+    )
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
+    await _unless_there(connection, f"/api/v1/namespaces/{name}/serviceaccounts", account)
+
+
+async def _unless_there(connection: Connection, path: str, manifest: Manifest) -> None:
+    try:
+        await connection.create(path, manifest)
+    except Refused as refusal:
+        if refusal.status != _ALREADY:
+            raise
