@@ -148,4 +148,5 @@ def test_what_fits_after_adding_fits_before(
 def test_adding_and_taking_away_are_opposites(one: Resources, other: Resources) -> None:
     back = (one + other) - other
     assert all(back[name] == one[name] for name in {*one.amounts, *other.amounts})
+    assert all((Resources() - one)[name] == -one[name] for name in one.amounts)
     assert (one + other).covers(one)

@@ -156,6 +156,12 @@ def test_a_status_without_resources_leaves_the_spec_in_force() -> None:
     assert running({"containerStatuses": [only_promised]}, **ASKS_FOR_ONE) == 1000
 
 
+def test_each_container_counts_by_what_is_known_of_it() -> None:
+    spec = {"containers": [container("a", requests={"cpu": "1"}), container("b")]}
+    now = {"containerStatuses": [{"name": "a"}, status("b", given={"cpu": "2"})]}
+    assert running(now, **spec) == 3000
+
+
 def test_sidecars_can_be_resized_and_finished_init_containers_cannot() -> None:
     spec = {
         "containers": [container()],
