@@ -14,6 +14,7 @@ import os
 import re
 import shutil
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from growth.errors import Misconfigured
@@ -24,7 +25,6 @@ from kwok.processes import Process, end_processes, processes_in
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
-    from pathlib import Path
 
 # The names of processes, which kwokctl derives from the names of its components.
 COMPONENTS: Final = (
@@ -45,6 +45,7 @@ class Cluster:
     name: str
     folder: Path
     version: str = ""
+    kubectl: Path = Path("kubectl")
     ports: Mapping[str, int] = field(default_factory=dict)
     ready: bool = False
 
@@ -67,7 +68,7 @@ class Cluster:
         """Write the record; whoever reads it meanwhile sees the old one or the new one."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         written = self.folder / f"{_RECORD}.new"
-        written.write_text(json.dumps(asdict(self) | {"folder": str(self.folder)}), "utf-8")
+        written.write_text(json.dumps(asdict(self), default=str), "utf-8")
         written.rename(self.folder / _RECORD)
 
     def now_ready(self) -> Cluster:
@@ -79,6 +80,11 @@ class Cluster:
     def running(self) -> list[Process]:
         """Its components that are alive."""
         return processes_in(self.folder, COMPONENTS)
+
+    def started(self) -> list[str]:
+        """Its components that kwokctl has started, whatever became of them."""
+        numbers = self.work / "pids"
+        return [name for name in COMPONENTS if (numbers / f"{name}.pid").exists()]
 
     def remove(self) -> None:
         """End every process of it and remove its folder: no data of a cluster is worth keeping."""
@@ -136,6 +142,7 @@ def _read(folder: Path) -> Cluster:
     """The cluster as it is recorded; a record that can't be read is that of a half-made one."""
     try:
         record = json.loads((folder / _RECORD).read_text("utf-8"))
-        return Cluster(**(record | {"folder": folder}))
-    except (OSError, ValueError, TypeError):
+        paths = {"folder": folder, "kubectl": Path(record["kubectl"])}
+        return Cluster(**(record | paths))
+    except (OSError, ValueError, TypeError, LookupError):
         return Cluster(folder.name, folder)

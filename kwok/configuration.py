@@ -45,6 +45,7 @@ def write_configuration(
     options = _options(cluster, programs, scheduler)
     documents = [
         json.dumps(options),
+        json.dumps(SIMULATION),
         *(path.read_text("utf-8") for path in sorted(STAGES.glob("*.yaml"))),
     ]
     written = cluster.folder / "kwokctl.yaml"
@@ -85,6 +86,20 @@ def _options(cluster: Cluster, programs: Mapping[str, Found], scheduler: Path) -
     }
 
 
+# Four pods at a time, kwok's default, would make the simulated kubelets the slowest part. Once one
+# option is given kwok fills in no default for the others.
+SIMULATION: Final = {
+    "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
+    "kind": "KwokConfiguration",
+    "options": {
+        "cidr": "10.0.0.0/16",
+        "podPlayStageParallelism": 16,
+        "nodePlayStageParallelism": 16,
+        "nodeLeaseParallelism": 4,
+        "podsOnNodeSyncParallelism": 4,
+        "enablePodsOnNodeSyncListPager": True,
+    },
+}
 # A kubelet renews its lease four times in its duration; at 200 s instead of 40 s a thousand nodes
 # cost 20 writes a second instead of 100. How often nodes are looked at stays as in real clusters.
 NODE_TIMES: Final = {

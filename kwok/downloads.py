@@ -51,7 +51,7 @@ class Release:
         return self.url.rpartition("/")[2]
 
 
-class Refused(Exception):  # noqa: N818 - named by what happened
+class Refused(Exception):
     """What came is not what was published; the text says in which way."""
 
 

@@ -77,11 +77,17 @@ class Search:
         self._take(found, self._in_store(_missing(found)))
         if _missing(found):
             with locked(self.store.lock, waiting=self._say_waiting):
-                # Someone else may have made them while we waited for the lock.
-                self._take(found, self._in_store(_missing(found)))
-                self._take(found, self._downloaded(_missing(found)))
-                self._take(found, self._built(_missing(found)))
+                self._fill_store(found)
         return found
+
+    def _fill_store(self, found: dict[str, Found]) -> None:
+        # Someone else may have made them while we waited for the lock.
+        self._take(found, self._in_store(_missing(found)))
+        try:
+            self._take(found, self._downloaded(_missing(found)))
+            self._take(found, self._built(_missing(found)))
+        finally:
+            shutil.rmtree(self.store.workshop, ignore_errors=True)
 
     def _take(self, found: dict[str, Found], finds: Iterator[Found]) -> None:
         started = time.monotonic()
@@ -155,7 +161,6 @@ class Search:
         for program, made in build.make(programs).items():
             version = self.wanted.versions[program.project]
             yield Found(program, version, self.store.keep(made, program, version), "built")
-        shutil.rmtree(self.store.workshop, ignore_errors=True)
 
     def _check_buildable(self, programs: Sequence[Program]) -> None:
         """go.mod and go.sum pin one version; another one would be built from anything."""

@@ -49,11 +49,9 @@ def locks_folder(environment: Mapping[str, str] = os.environ) -> Path:
     return next(private, cache_folder(environment))
 
 
-def clusters_folders(
-    environment: Mapping[str, str] = os.environ, *, memory: Path = SHARED_MEMORY
-) -> Iterator[Path]:
+def clusters_folders(environment: Mapping[str, str] = os.environ) -> Iterator[Path]:
     """All places where a cluster may lie, the best first."""
-    yield memory / f"growth-{os.getuid()}"
+    yield SHARED_MEMORY / f"growth-{os.getuid()}"
     # The specification of XDG says that relative paths are to be ignored.
     runtime = environment.get("XDG_RUNTIME_DIR", "")
     if runtime.startswith("/"):
@@ -65,7 +63,8 @@ def _cache(environment: Mapping[str, str]) -> Path:
     named = environment.get("XDG_CACHE_HOME", "")
     if named.startswith("/"):
         return Path(named) / "growth"
-    home = environment.get("HOME") or os.path.expanduser("~")  # noqa: PTH111 - Path.home() raises where there is no home
+    # Unlike Path.home(), this gives something on a machine that knows no home.
+    home = environment.get("HOME") or os.path.expanduser("~")  # noqa: PTH111 - see above
     return Path(home) / ".cache" / "growth"
 
 

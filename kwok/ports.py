@@ -33,10 +33,10 @@ def choose_ports(taken: Collection[int]) -> dict[str, int]:
     """One free port for each use."""
     candidates = random.sample(range(LOWEST, BEYOND), k=BEYOND - LOWEST)
     free = (port for port in candidates if port not in taken and _is_free(port))
-    try:
-        return {use: next(free) for use in USES}
-    except RuntimeError:  # next() found none; inside a comprehension Python reports it like this
-        raise Misconfigured(f"no free ports from {LOWEST} to {BEYOND}; end some clusters") from None
+    chosen = dict(zip(USES, free, strict=False))
+    if len(chosen) < len(USES):
+        raise Misconfigured(f"no free ports from {LOWEST} to {BEYOND}; end some clusters")
+    return chosen
 
 
 def _is_free(port: int) -> bool:

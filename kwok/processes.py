@@ -78,10 +78,10 @@ def _process(pid: int, folder: Path) -> Process | None:
         if entry.stat().st_uid != os.getuid():
             return None
         # A removed folder is shown with a suffix, the processes in it are ours all the same.
-        works_in = os.readlink(entry / "cwd").removesuffix(" (deleted)")  # noqa: PTH115 - Path would hide the suffix
+        works_in = os.readlink(entry / "cwd").removesuffix(" (deleted)")  # noqa: PTH115 - text, for its suffix
         program = (entry / "cmdline").read_bytes().split(b"\0", 1)[0]
     except OSError:
         return None
     if not Path(works_in).is_relative_to(folder):
         return None
-    return Process(pid, os.path.basename(os.fsdecode(program)))  # noqa: PTH119 - a name, no path
+    return Process(pid, Path(os.fsdecode(program)).name)

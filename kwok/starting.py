@@ -8,16 +8,17 @@ without the taint that every new node has, and the service account is there that
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import time
-from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.errors import GiveUp, RetryLater
 from kwok.apiserver import ask, is_healthy
-from kwok.clusters import COMPONENTS, Cluster, all_clusters
+from kwok.clusters import Cluster, all_clusters
 from kwok.configuration import write_configuration
 from kwok.locks import locked
 from kwok.places import locks_folder
@@ -41,15 +42,20 @@ def start(
     cluster: Cluster, programs: Mapping[str, Found], scheduler_configuration: Path | None
 ) -> Cluster:
     """Start a cluster and wait until it is ready; what fails or is interrupted leaves nothing."""
-    for last in (False,) * (TRIES - 1) + (True,):
-        with _removed_on_failure(cluster):
-            try:
-                return _start_once(cluster, programs, scheduler_configuration)
-            except RetryLater:
-                if last:
-                    raise
-                cluster.remove()
-    raise AssertionError("the last try returns or raises")
+    for _ in range(TRIES - 1):
+        with contextlib.suppress(RetryLater), _removed_on_failure(cluster):
+            return _start_once(cluster, programs, scheduler_configuration)
+    with _removed_on_failure(cluster):
+        return _start_once(cluster, programs, scheduler_configuration)
+
+
+@contextlib.contextmanager
+def _removed_on_failure(cluster: Cluster) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        cluster.remove()
+        raise
 
 
 def _start_once(
@@ -57,23 +63,15 @@ def _start_once(
 ) -> Cluster:
     cluster = _with_ports(cluster)
     configuration = write_configuration(cluster, programs, scheduler_configuration)
-    _run_kwokctl(cluster, programs, configuration)
     deadline = time.monotonic() + READY_WITHIN
-    _wait_until(lambda: _create_node(cluster), cluster, "accept its first node", deadline)
-    for component in ("kube-apiserver", "kube-scheduler", "kube-controller-manager"):
-        _wait_until(lambda: is_healthy(cluster, component), cluster, f"have {component}", deadline)  # noqa: B023 - called before the next round
-    _wait_until(lambda: _node_is_ready(cluster), cluster, "have its node Ready", deadline)
-    _wait_until(lambda: _accepts_pods(cluster), cluster, "accept pods", deadline)
+    _run_kwokctl(cluster, programs, configuration)
+    for goal, reached in _GOALS:
+        while not reached(cluster):
+            _check_alive(cluster)
+            if time.monotonic() > deadline:
+                raise GiveUp(f'cluster "{cluster.name}": {goal}: not in {READY_WITHIN:.0f} s')
+            time.sleep(0.02)
     return cluster.now_ready()
-
-
-@contextmanager
-def _removed_on_failure(cluster: Cluster) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        cluster.remove()
-        raise
 
 
 def _with_ports(cluster: Cluster) -> Cluster:
@@ -86,34 +84,41 @@ def _with_ports(cluster: Cluster) -> Cluster:
 
 
 def _run_kwokctl(cluster: Cluster, programs: Mapping[str, Found], configuration: Path) -> None:
-    command = [
-        str(programs["kwokctl"].path), "create", "cluster", "--name", cluster.name,
-        "--config", str(configuration), "--kubeconfig=", "--timeout", f"{READY_WITHIN:.0f}s",
-    ]  # fmt: skip
-    # kwokctl prefers any kubectl on PATH to the one that it is told.
-    path = f"{programs['kubectl'].path.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-    environment = {**os.environ, "KWOK_WORKDIR": str(cluster.folder), "PATH": path}
-    answer = subprocess.run(
-        command, cwd=cluster.folder, env=environment, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    """Let kwokctl start everything, but don't let it wait for what has ended already."""
+    log = cluster.folder / "kwokctl.log"
+    with log.open("wb") as output, subprocess.Popen(
+        [
+            str(programs["kwokctl"].path), "create", "cluster", "--name", cluster.name,
+            "--config", str(configuration), "--kubeconfig=", "--timeout", f"{READY_WITHIN:.0f}s",
+        ],
+        cwd=cluster.folder, env=_environment(cluster, programs["kubectl"].path),
+        stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+    ) as kwokctl:  # fmt: skip
+        try:
+            while kwokctl.poll() is None:
+                _check_alive(cluster)
+                time.sleep(0.05)
+        except BaseException:
+            kwokctl.kill()
+            raise
     _check_alive(cluster)
-    if answer.returncode != 0:
-        raise GiveUp(f"kwokctl could not create the cluster: {_last_line(answer.stderr)}")
+    if kwokctl.returncode != 0:
+        reason = _last_line(log.read_text("utf-8", errors="replace"))
+        raise GiveUp(f'kwokctl could not create cluster "{cluster.name}": {reason}')
 
 
-def _wait_until(done: Callable[[], bool], cluster: Cluster, goal: str, deadline: float) -> None:
-    while not done():
-        _check_alive(cluster)
-        if time.monotonic() > deadline:
-            raise GiveUp(f'cluster "{cluster.name}" did not {goal} within {READY_WITHIN:.0f} s')
-        time.sleep(0.02)
+def _environment(cluster: Cluster, kubectl: Path) -> dict[str, str]:
+    # kwokctl prefers any kubectl on PATH to the one that it is told.
+    path = f"{kubectl.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    return {**os.environ, "KWOK_WORKDIR": str(cluster.folder), "PATH": path}
 
 
 def _check_alive(cluster: Cluster) -> None:
     """A component that has ended says why in its log; a port that was taken is tried anew."""
+    # In this order: what is started between the two looks must not seem to have ended.
+    started = cluster.started()
     alive = {process.name for process in cluster.running()}
-    for component in COMPONENTS:
+    for component in started:
         if component not in alive:
             log = cluster.log(component)
             text = f'{component} of cluster "{cluster.name}" has ended: {_last_line(log)}'
@@ -161,3 +166,13 @@ def _node_is_ready(cluster: Cluster) -> bool:
 
 def _accepts_pods(cluster: Cluster) -> bool:
     return ask(cluster, "/api/v1/namespaces/default/serviceaccounts/default").status == 200
+
+
+_GOALS: Final[tuple[tuple[str, Callable[[Cluster], bool]], ...]] = (
+    ("its first node", _create_node),
+    ("kube-apiserver ready", partial(is_healthy, component="kube-apiserver")),
+    ("kube-scheduler well", partial(is_healthy, component="kube-scheduler")),
+    ("kube-controller-manager well", partial(is_healthy, component="kube-controller-manager")),
+    ("its node Ready", _node_is_ready),
+    ("pods accepted", _accepts_pods),
+)

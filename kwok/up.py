@@ -75,7 +75,7 @@ def _healthy_or_new(
         cluster.remove()
     started = time.monotonic()
     version = str(programs["kube-apiserver"].version)
-    new = replace(new_cluster(name), version=version)
+    new = replace(new_cluster(name), version=version, kubectl=programs["kubectl"].path)
     ready = start(new, programs, scheduler_configuration)
     progress.say(
         f'cluster "{name}", Kubernetes {version}: ready in {time.monotonic() - started:.1f} s'

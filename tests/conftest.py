@@ -1,0 +1,58 @@
+"""What all tests share: a real control plane, one for the whole session, started when asked for.
+
+GROWTH_TEST_CLUSTER=NAME uses a cluster that runs already (or starts it and lets it run), so that a
+round of one test takes no start.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.live import LiveCluster, bring_down, bring_up, run_kwok, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[LiveCluster]:
+    """A running cluster, shared by all tests of the session: use a namespace of your own."""
+    kept = os.environ.get("GROWTH_TEST_CLUSTER")
+    if kept:
+        yield bring_up(kept)
+        return
+    _remove_clusters_of_dead_sessions()
+    name = f"growth-test-{os.getpid()}"
+    try:
+        yield bring_up(name)
+    finally:
+        bring_down(name)
+
+
+def _remove_clusters_of_dead_sessions() -> None:
+    """A session that was killed could not remove its cluster."""
+    for found in json.loads(run_kwok("status", "--output", "json").stdout):
+        session = re.fullmatch(r"growth-test-(\d+)", found["name"])
+        if session is not None and not Path("/proc", session[1]).exists():
+            bring_down(found["name"])
+
+
+@pytest.fixture
+def namespace(cluster: LiveCluster) -> Iterator[str]:
+    """A namespace for one test; what is in it ends after the test, which doesn't wait for it."""
+    name = f"test-{secrets.token_hex(4)}"
+    cluster.kubectl("create", "namespace", name)
+    # Without its service account no pod can be created in it.
+    account = ("get", "serviceaccount", "default", "--namespace", name)
+    wait_until(lambda: cluster.try_kubectl(*account).returncode == 0, "the service account")
+    yield name
+    with contextlib.suppress(AssertionError):
+        cluster.kubectl("delete", "namespace", name, "--wait=false")

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from growth.errors import Misconfigured
+from kwok import ports
+from kwok.ports import USES, choose_ports
+
+
+def test_every_use_has_a_port_of_its_own() -> None:
+    chosen = choose_ports(())
+    assert tuple(chosen) == USES
+    assert len(set(chosen.values())) == len(USES)
+
+
+@pytest.fixture
+def seven(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A machine with seven ports for six uses."""
+    monkeypatch.setattr(ports, "BEYOND", ports.LOWEST + 7)
+    return list(range(ports.LOWEST, ports.LOWEST + 7))
+
+
+def test_a_port_of_another_cluster_is_left_out(seven: list[int]) -> None:
+    assert set(choose_ports({seven[3]}).values()) == {*seven} - {seven[3]}
+
+
+def test_a_port_on_which_someone_listens_is_left_out(seven: list[int]) -> None:
+    with socket.create_server(("127.0.0.1", seven[5])):
+        assert seven[5] not in choose_ports(()).values()
+
+
+def test_too_few_ports_are_one_line(seven: list[int]) -> None:
+    with pytest.raises(Misconfigured, match="no free ports"):
+        choose_ports(seven[:2])

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import shutil
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kwok.processes import end_processes, processes_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> str:
+    """A program of ours that runs until it is ended."""
+    copied = tmp_path / "programs" / "etcd"
+    copied.parent.mkdir()
+    shutil.copy2(shutil.which("sleep") or "/bin/sleep", copied)
+    return str(copied)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "cluster" / "work").mkdir(parents=True)
+    return tmp_path / "cluster"
+
+
+@pytest.fixture
+def running(program: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen([program, "60"], cwd=folder / "work") as process:
+        yield process
+        process.kill()
+
+
+def test_what_works_in_the_folder_belongs_to_it(
+    running: subprocess.Popen[bytes], folder: Path
+) -> None:
+    (found,) = processes_in(folder, {"etcd"})
+    assert (found.pid, found.name) == (running.pid, "etcd")
+
+
+def test_what_works_elsewhere_does_not(program: str, folder: Path, tmp_path: Path) -> None:
+    beside = folder.with_name("cluster-2")
+    beside.mkdir()
+    with subprocess.Popen([program, "60"], cwd=beside) as process:
+        assert processes_in(folder, {"etcd"}) == []
+        assert end_processes(folder, {"etcd"}) == 0
+        assert process.poll() is None
+        process.kill()
+
+
+def test_a_shell_that_someone_opened_there_is_left_alone(
+    running: subprocess.Popen[bytes], folder: Path
+) -> None:
+    assert end_processes(folder, {"kube-apiserver"}) == 0
+    assert running.poll() is None
+
+
+STUBBORN = """
+import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+def test_they_end_though_they_ignore_being_asked(folder: Path) -> None:
+    with subprocess.Popen(
+        ["etcd", "-c", STUBBORN], executable=sys.executable, cwd=folder, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        assert end_processes(folder, {"etcd"}) == 1
+        assert process.wait(10) == -signal.SIGKILL
+
+
+def test_they_are_found_after_their_folder_was_removed(
+    running: subprocess.Popen[bytes], folder: Path
+) -> None:
+    shutil.rmtree(folder)
+    assert end_processes(folder, {"etcd"}) == 1
+    assert running.wait(10) == -signal.SIGKILL

@@ -1,0 +1,176 @@
+"""The lives of simulated nodes and pods, chosen by annotation."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.live import LiveCluster, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.cluster
+
+
+@pytest.fixture
+def node_name(cluster: LiveCluster) -> Iterator[str]:
+    """The name of a node that is gone after the test."""
+    name = f"node-{secrets.token_hex(4)}"
+    yield name
+    cluster.try_kubectl("delete", "node", name, "--wait=false")
+
+
+def node(name: str, **annotations: str) -> dict[str, Any]:
+    keys = {f"growth.dev/kwok-{key.replace('_', '-')}": text for key, text in annotations.items()}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "annotations": keys}}
+
+
+def pod(name: str, on: str, *, grace: int = 30, **annotations: str) -> dict[str, Any]:
+    keys = {f"growth.dev/kwok-{key.replace('_', '-')}": text for key, text in annotations.items()}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "annotations": keys},
+        "spec": {
+            "nodeName": on,
+            "restartPolicy": "Never",
+            "terminationGracePeriodSeconds": grace,
+            "containers": [{"name": "main", "image": "none"}],
+        },
+    }
+
+
+def ready_condition(cluster: LiveCluster, kind: str, name: str, *more: str) -> dict[str, Any]:
+    conditions = cluster.get(kind, name, *more)["status"].get("conditions", [])
+    return next((each for each in conditions if each["type"] == "Ready"), {})
+
+
+def is_ready(cluster: LiveCluster, name: str) -> bool:
+    return ready_condition(cluster, "node", name).get("status") == "True"
+
+
+def not_ready_taints(cluster: LiveCluster, name: str) -> set[str]:
+    taints = cluster.get("node", name)["spec"].get("taints", [])
+    return {each["effect"] for each in taints if each["key"] == "node.kubernetes.io/not-ready"}
+
+
+def test_a_node_is_ready_at_once_and_has_what_kubelets_tell(
+    cluster: LiveCluster, node_name: str
+) -> None:
+    cluster.create(node(node_name))
+    wait_until(lambda: is_ready(cluster, node_name), "a Ready node")
+    status = cluster.get("node", node_name)["status"]
+    assert {each["type"] for each in status["conditions"]} > {"Ready", "MemoryPressure"}
+    assert status["addresses"] == [{"type": "Hostname", "address": node_name}]
+    assert status["nodeInfo"]["operatingSystem"] == "linux"
+    wait_until(lambda: not not_ready_taints(cluster, node_name), "no taint")
+
+
+def test_a_node_keeps_the_resources_and_the_architecture_that_it_was_made_with(
+    cluster: LiveCluster, node_name: str
+) -> None:
+    resources = {"cpu": "2", "memory": "4Gi", "pods": "110"}
+    made = node(node_name)
+    made["metadata"]["labels"] = {"kubernetes.io/arch": "arm64"}
+    made["status"] = {"capacity": resources, "allocatable": resources}
+    cluster.create(made)
+    wait_until(lambda: is_ready(cluster, node_name), "a Ready node")
+    status = cluster.get("node", node_name)["status"]
+    assert status["allocatable"] == resources
+    assert status["nodeInfo"]["architecture"] == "arm64"
+
+
+def test_a_node_is_ready_after_its_delay_though_it_is_changed_meanwhile(
+    cluster: LiveCluster, node_name: str
+) -> None:
+    # given a node that takes three seconds
+    cluster.create(node(node_name, ready_after="3s"))
+    started = time.monotonic()
+    wait_until(lambda: ready_condition(cluster, "node", node_name), "an answer of the kubelet")
+    # then it says that it isn't Ready, and gets no pods
+    assert ready_condition(cluster, "node", node_name)["status"] == "False"
+    wait_until(lambda: "NoSchedule" in not_ready_taints(cluster, node_name), "the taint")
+    # and a change in the middle doesn't begin the delay anew
+    time.sleep(max(0.0, 1.5 - (time.monotonic() - started)))
+    cluster.kubectl("label", "node", node_name, "changed=yes")
+    wait_until(lambda: is_ready(cluster, node_name), "a Ready node")
+    assert 2.5 < time.monotonic() - started < 4.4
+    wait_until(lambda: not not_ready_taints(cluster, node_name), "no taint")
+
+
+def test_a_node_that_never_becomes_ready_stays_tainted(
+    cluster: LiveCluster, node_name: str
+) -> None:
+    cluster.create(node(node_name, never_ready="true"))
+    wait_until(lambda: ready_condition(cluster, "node", node_name), "an answer of the kubelet")
+    wait_until(lambda: "NoSchedule" in not_ready_taints(cluster, node_name), "the taint")
+    assert not is_ready(cluster, node_name)
+
+
+def test_a_ready_node_renews_its_lease(cluster: LiveCluster, node_name: str) -> None:
+    cluster.create(node(node_name))
+    lease = ("lease", node_name, "--namespace", "kube-node-lease")
+    wait_until(lambda: cluster.try_kubectl("get", *lease).returncode == 0, "the lease of the node")
+    assert cluster.get(*lease)["spec"]["leaseDurationSeconds"] == 200
+
+
+def test_a_pod_runs_at_once_and_ends_at_once(
+    cluster: LiveCluster, namespace: str, node_name: str
+) -> None:
+    cluster.create(node(node_name))
+    cluster.create(pod("plain", node_name), namespace=namespace)
+    here = ("pod", "plain", "--namespace", namespace)
+    wait_until(lambda: cluster.get(*here)["status"]["phase"] == "Running", "a running pod")
+    assert ready_condition(cluster, *here)["status"] == "True"
+    assert cluster.get(*here)["status"]["podIP"]
+    cluster.kubectl("delete", *here, "--wait=false")
+    seconds = wait_until(lambda: cluster.try_kubectl("get", *here).returncode, "its end")
+    assert seconds < 5
+
+
+def test_a_pod_that_takes_long_to_end_does_so_until_its_grace_period_is_over(
+    cluster: LiveCluster, namespace: str, node_name: str
+) -> None:
+    cluster.create(node(node_name))
+    cluster.create(
+        pod("slow", node_name, terminates_after="2s"),
+        pod("killed", node_name, grace=1, terminates_after="1h"),
+        namespace=namespace,
+    )
+    slow, killed = (("pod", each, "--namespace", namespace) for each in ("slow", "killed"))
+    for each in (slow, killed):
+        wait_until(lambda: cluster.get(*each)["status"]["phase"] == "Running", "a running pod")  # noqa: B023 - called at once
+    cluster.kubectl("delete", "pod", "slow", "killed", "--namespace", namespace, "--wait=false")
+    started = time.monotonic()
+    assert "deletionTimestamp" in cluster.get(*slow)["metadata"]
+    wait_until(lambda: cluster.try_kubectl("get", *killed).returncode, "the end of the killed one")
+    wait_until(lambda: cluster.try_kubectl("get", *slow).returncode, "the end of the slow one")
+    assert 1.5 < time.monotonic() - started < 6
+
+
+def test_a_pod_that_completes_has_succeeded_and_its_job_with_it(
+    cluster: LiveCluster, namespace: str, node_name: str
+) -> None:
+    cluster.create(node(node_name))
+    template = pod("ignored", node_name, completes_after="1500ms")
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "work"},
+        "spec": {"template": {"metadata": template["metadata"], "spec": template["spec"]}},
+    }
+    cluster.create(job, namespace=namespace)
+    here = ("job", "work", "--namespace", namespace)
+    wait_until(lambda: cluster.get(*here)["status"].get("succeeded") == 1, "the completion")
+    done = cluster.get("pods", "--namespace", namespace)["items"][0]["status"]
+    ended = done["containerStatuses"][0]["state"]["terminated"]
+    assert done["phase"] == "Succeeded"
+    worked = datetime.fromisoformat(ended["finishedAt"]) - datetime.fromisoformat(
+        ended["startedAt"]
+    )
+    assert 1 <= worked.total_seconds() <= 4

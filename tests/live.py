@@ -1,0 +1,90 @@
+"""A real control plane as the tests see it: its kubeconfig, and kubectl."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+NO_PROGRAMS: Final = "the control plane did not start in time; run `python -m kwok programs` first"
+
+
+@dataclass(frozen=True, slots=True)
+class LiveCluster:
+    """One running cluster."""
+
+    name: str
+    kubeconfig: Path
+    kubectl_program: Path
+
+    def try_kubectl(self, *arguments: str, input: str = "") -> subprocess.CompletedProcess[str]:  # noqa: A002 - the word of subprocess
+        """Run kubectl as the cluster's administrator, whatever comes of it."""
+        command = [str(self.kubectl_program), "--kubeconfig", str(self.kubeconfig), *arguments]
+        return subprocess.run(command, input=input, capture_output=True, text=True, check=False)
+
+    def kubectl(self, *arguments: str, input: str = "") -> str:  # noqa: A002 - the word of subprocess
+        """Run kubectl, expect it to work, and give what it printed."""
+        answer = self.try_kubectl(*arguments, input=input)
+        assert answer.returncode == 0, f"kubectl {' '.join(arguments)}: {answer.stderr}"
+        return answer.stdout
+
+    def get(self, *arguments: str) -> Any:
+        """What `kubectl get` finds, as objects."""
+        return json.loads(self.kubectl("get", *arguments, "--output", "json"))
+
+    def create(self, *objects: dict[str, Any], namespace: str = "default") -> None:
+        """Create objects."""
+        listed = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
+        self.kubectl("--namespace", namespace, "create", "-f", "-", input=json.dumps(listed))
+
+
+def run_kwok(
+    *arguments: str, environment: dict[str, str] | None = None, within: float = 50
+) -> subprocess.CompletedProcess[str]:
+    """Run `python -m kwok` as a person does."""
+    return subprocess.run(
+        [sys.executable, "-m", "kwok", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env=environment,
+        timeout=within,
+    )
+
+
+def bring_up(name: str, *arguments: str) -> LiveCluster:
+    """Start a cluster, or find the one that runs."""
+    try:
+        answer = run_kwok("up", "--name", name, *arguments)
+    except subprocess.TimeoutExpired:
+        pytest.fail(NO_PROGRAMS)
+    assert answer.returncode == 0, answer.stderr
+    kubeconfig = Path(answer.stdout.splitlines()[-1].removeprefix("KUBECONFIG="))
+    record = json.loads((kubeconfig.parents[2] / "cluster.json").read_text("utf-8"))
+    return LiveCluster(name, kubeconfig, Path(record["kubectl"]))
+
+
+def bring_down(name: str) -> None:
+    """Remove a cluster."""
+    answer = run_kwok("down", "--name", name)
+    assert answer.returncode == 0, answer.stderr
+
+
+def wait_until(done: Callable[[], object], goal: str, *, within: float = 20) -> float:
+    """Wait for something that another process does; gives the seconds that it took."""
+    started = time.monotonic()
+    while not done():
+        assert time.monotonic() - started < within, f"{goal}: not within {within} s"
+        time.sleep(0.05)
+    return time.monotonic() - started
