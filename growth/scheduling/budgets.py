@@ -79,6 +79,7 @@ def objection(pod: Pod, budgets: Iterable[PodDisruptionBudget]) -> str | None:
 
 
 def _budgets_objection(pod: Pod, budget: PodDisruptionBudget) -> str | None:
+    # Evicting a pod that serves nobody takes nothing away from a budget that is met.
     if not _is_ready(pod) and _lets_unhealthy_go(budget):
         return None
     if budget.allowed > 0:

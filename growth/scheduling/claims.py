@@ -56,6 +56,7 @@ def _problem(pod: Pod, use: ClaimUse, cluster: Cluster) -> str | None:
         return "wasn't made for this pod"
     if claim.is_bound or waits_for_consumer(claim, cluster):
         return None
+    # A claim that is to be bound at once waits for its controller, on whatever node the pod is.
     return _why_unbound(claim, cluster)
 
 

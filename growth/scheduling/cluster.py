@@ -102,6 +102,7 @@ class Cluster(msgspec.Struct, frozen=True, dict=True, kw_only=True):
 
     def without_pod(self, pod: Pod) -> Cluster:
         """The cluster as it would be without this pod; itself, if the pod is nowhere."""
+        # A pod is judged as if it weren't there: nominated pods already hold their place.
         held = self.occupancy(pod.place)
         if all(each.metadata.uid != pod.metadata.uid for each in held.pods):
             return self

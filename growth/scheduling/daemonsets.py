@@ -30,6 +30,7 @@ def _always(key: str, effect: str) -> Toleration:
     return Toleration(key=f"node.kubernetes.io/{key}", operator="Exists", effect=effect)
 
 
+# The daemon controller writes these into each of its pods, after the template's own.
 _TOLERATED: Final = (
     _always("not-ready", NO_EXECUTE),
     _always("unreachable", NO_EXECUTE),

@@ -49,7 +49,8 @@ def _field_matches(requirement: Requirement, name: str) -> bool:
     values = requirement.values or ()
     if requirement.operator not in {"In", "NotIn"} or len(values) != 1:
         return False
-    if not name:  # a volume asks about labels alone; the scheduler then passes over the fields
+    # A volume asks about labels alone; the scheduler then passes over the fields.
+    if not name:
         return True
     actual = name if requirement.key == "metadata.name" else ""
     return (actual == values[0]) == (requirement.operator == "In")

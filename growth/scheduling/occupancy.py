@@ -34,6 +34,7 @@ class Occupancy(msgspec.Struct, frozen=True, dict=True):
 
     def lacking(self, pod: Pod) -> Occupancy:
         """The same without this pod."""
+        # A change of a pod brings a new object: its uid tells that it is the same pod.
         uid = pod.metadata.uid
         return Occupancy(tuple(each for each in self.pods if each.metadata.uid != uid))
 

@@ -19,9 +19,7 @@ class VolumeSource(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
     claim_name: str | None = None
     read_only: bool | None = None
-    driver: str | None = None
     iqn: str | None = None
-    medium: str | None = None
 
 
 Volume = dict[str, str | VolumeSource | None]
@@ -30,6 +28,8 @@ CLAIM: Final = "persistentVolumeClaim"
 EPHEMERAL: Final = "ephemeral"
 ISCSI: Final = "iscsi"
 
+# None of the scheduler's filters looks at these. CSI volumes without a claim are among them: the
+# scheduler counts only claims against a driver's limit.
 _PLACED_ANYWHERE: Final = frozenset(
     {
         "cephfs",

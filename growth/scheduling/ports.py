@@ -9,6 +9,7 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+# What an empty address means; the IPv6 form is an address like any other to the scheduler.
 _EVERY_ADDRESS: Final = "0.0.0.0"  # noqa: S104 - compared, never bound
 
 

@@ -36,6 +36,7 @@ def units(amount: Amount) -> int:
 @functools.lru_cache(maxsize=4096)
 def _parsed(text: str, per_unit: int) -> int:
     numerator, denominator = _fraction(text)
+    # Floor division of the negative rounds up, exactly at any size.
     return -(-numerator * per_unit // denominator)
 
 

@@ -103,6 +103,7 @@ def _own_total_in_force(spec: PodSpec, status: PodStatus, *, is_refused: bool) -
 
 def _with_own_total(containers: Resources, spec: PodSpec, *, total: Resources) -> Resources:
     """A pod's own total replaces the sum of its containers, for the resources it may name."""
+    # Kubelets refuse a total of other resources; a request for one is the containers' own matter.
     named = [name for name in _own_total(spec).amounts if _may_be_a_total(name)]
     if not named:
         return containers

@@ -48,6 +48,7 @@ class Requirement(msgspec.Struct, frozen=True, gc=False):
 
 
 KNOWN_OPERATORS: Final = frozenset({"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"})
+# Go reads these numbers into 64 bits; a larger one compares with nothing.
 _INTEGER_LIMIT: Final = 1 << 63
 
 

@@ -52,6 +52,7 @@ def compiled(
             selector=selectors.compiled(each.label_selector).and_also(
                 *selectors.from_keys(each.match_label_keys, labels, operator="In")
             ),
+            # The defaults pull apart: nodes that the pod refuses are left out, tainted ones count.
             honors_affinity=(each.node_affinity_policy or HONOR) == HONOR,
             honors_taints=(each.node_taints_policy or IGNORE) == HONOR,
         )

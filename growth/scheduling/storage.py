@@ -17,9 +17,11 @@ STORAGE: Final = "storage"
 SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
 BETA_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
+# The provisioner of classes whose volumes are made by hand, such as local disks.
 NO_PROVISIONER: Final = "kubernetes.io/no-provisioner"
 WAIT_FOR_FIRST_CONSUMER: Final = "WaitForFirstConsumer"
 FILESYSTEM: Final = "Filesystem"
+# Drivers have taken these over, with names and limits of their own that each node tells apart.
 MIGRATED_PROVISIONERS: Final = frozenset(
     {
         "kubernetes.io/aws-ebs",
@@ -72,6 +74,7 @@ class PersistentVolumeClaim(msgspec.Struct, frozen=True, dict=True):
     @property
     def is_bound(self) -> bool:
         """Whether the binding is finished on both sides."""
+        # The volume's name alone may be a reservation by hand that the controller has yet to check.
         return bool(self.spec.volume_name) and BIND_COMPLETED in self.metadata.annotations
 
     @cached_property

@@ -30,6 +30,7 @@ class Taint(msgspec.Struct, frozen=True, gc=False):
         return f"{self.key}{f'={self.value}' if self.value else ''}:{self.effect}"
 
 
+# A cordon counts as this taint, whether the node controller has put it on the node yet or not.
 UNSCHEDULABLE: Final = Taint("node.kubernetes.io/unschedulable", NO_SCHEDULE)
 
 

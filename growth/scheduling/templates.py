@@ -47,6 +47,7 @@ def defaulted(spec: PodSpec) -> PodSpec:
 def _filled(container: Container, spec: PodSpec) -> Container:
     resources, ports = container.resources, container.ports
     if resources is not None and resources.limits:
+        # A request that is written down wins, also where it is less than the limit.
         asked = {**resources.limits, **resources.requests}
         resources = ResourceRequirements(requests=asked, limits=resources.limits)
     if ports is not None and spec.host_network:

@@ -92,6 +92,7 @@ def _free_volume(
 
 
 def _has_the_form(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+    # Checked before a reservation too: even a reserved volume must be large enough.
     attributes = (volume.spec.volume_attributes_class_name, claim.spec.volume_attributes_class_name)
     modes = (volume.spec.volume_mode or FILESYSTEM, claim.spec.volume_mode or FILESYSTEM)
     return (
