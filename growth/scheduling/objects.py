@@ -1,8 +1,9 @@
 """The kinds that growth reads from the API server, each with its decoder.
 
-`decode_pod(bytes)` and its siblings take the JSON of one object. Decoders are made once: a decoder
-compiles its type, which costs more than the decoding. Unknown fields are passed over; a field with
-the wrong type is a `msgspec.ValidationError` that names its path.
+`decode_pod(bytes)` and its siblings take the JSON of one object; what a file has brought goes
+through `msgspec.convert(parsed, Pod)`. Decoders are made once: a decoder compiles its type, which
+costs more than the decoding. Unknown fields are passed over; a field with the wrong type is a
+`msgspec.ValidationError` that names its path.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import msgspec
 
 from growth.scheduling.budgets import PodDisruptionBudget
 from growth.scheduling.csi import CSIDriver, CSINode, VolumeAttachment
+from growth.scheduling.metadata import Metadata, OwnerReference
 from growth.scheduling.node import Node
 from growth.scheduling.pod import Pod
 from growth.scheduling.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
@@ -22,8 +24,10 @@ __all__ = [
     "DaemonSet",
     "DeviceClass",
     "Job",
+    "Metadata",
     "Namespace",
     "Node",
+    "OwnerReference",
     "PersistentVolume",
     "PersistentVolumeClaim",
     "Pod",
