@@ -32,19 +32,22 @@ _LEVELS = {
 def start_logs(
     *, process: str, level: LogLevel, form: LogForm, stream: TextIO
 ) -> FilteringBoundLogger:
-    """Send everything that is logged from now on to the stream; the logger names the process."""
+    """Send everything that is logged from now on to the stream, each line naming the process."""
     structlog.configure(
-        processors=[*_gathering(), *_rendering(form, stream)],
+        processors=[*_gathering(process), *_rendering(form, stream)],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
         logger_factory=structlog.WriteLoggerFactory(stream),
     )
     _take_over_standard_logging(_LEVELS[level])
-    return cast("FilteringBoundLogger", structlog.get_logger().bind(process=process))
+    return cast("FilteringBoundLogger", structlog.get_logger().bind())
 
 
-def _gathering() -> Iterable[Processor]:
+def _gathering(process: str) -> Iterable[Processor]:
+    def name_the_process(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+        return {"process": process, **event}
+
     return (
-        structlog.contextvars.merge_contextvars,
+        name_the_process,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
         structlog.processors.format_exc_info,

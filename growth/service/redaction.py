@@ -43,7 +43,7 @@ def _looks() -> Iterator[tuple[str, re.Pattern[str]]]:
     What stands in the first group stays.
     """
     for scheme in ("bearer", "basic"):
-        yield scheme, re.compile(rf"(\b(?i:{scheme})\s+)[\w.~+/=-]{{6,}}")
+        yield scheme, re.compile(rf"((?:\b(?i:{scheme})\s+)+)[\w.~+/=-]{{6,}}")
     for word in _WORDS:
         # The backslashes are those of JSON in JSON.
         quoted = rf"""((?i:{word})\\*["']?\s*[:=]\s*\\*["'])[^"'\\]+"""

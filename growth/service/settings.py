@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, FilePath, PlainValidator, SecretStr
+from pydantic import BaseModel, ConfigDict, FilePath, PlainValidator, SecretStr
 
 from growth.api.written import Duration, between
 from growth.service.address import Address
@@ -51,24 +51,18 @@ class Listed:
     value: str
 
 
-MetricsAddress = Annotated[
-    Address,
-    PlainValidator(Address.parse),
-    Listed("Endpoints", "HOST:PORT"),
-    Field(
-        description="Where /metrics, /healthz and /readyz are served, in plain HTTP. Without a "
-        "host: on every interface. Port 0 takes a free one; the log says which."
-    ),
-]
+MetricsAddress = Annotated[Address, PlainValidator(Address.parse), Listed("Endpoints", "HOST:PORT")]
 """The one shared setting with a default of its own in each process, as they may share a host."""
 
 
 class ServiceSettings(BaseModel):
     """What each process of growth can be told."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     metrics_address: MetricsAddress
+    """Where /metrics, /healthz and /readyz are served, in plain HTTP. Without a host: on every
+    interface. Port 0 takes a free one; the log says which."""
 
     log_level: Annotated[LogLevel, Listed("Logs", "LEVEL")] = LogLevel.INFO
     """The least important lines that are written: debug, info, warning or error. Libraries never
@@ -126,11 +120,6 @@ class Declared:
     def listed(self) -> Listed:
         """Its place in the help."""
         return next(mark for mark in self.information.metadata if isinstance(mark, Listed))
-
-    @property
-    def meaning(self) -> str:
-        """Its description, as one paragraph."""
-        return " ".join((self.information.description or "").split())
 
 
 def declared(settings: type[ServiceSettings]) -> Iterator[Declared]:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 CONFIG_VARIABLE = "GROWTH_CONFIG"
 
 _REASONS = {
-    "enum": "must be {expected}",
     "greater_than_equal": "must be at least {ge}",
     "int_from_float": "must be a whole number",
     "int_parsing": "must be a whole number",
@@ -123,7 +122,12 @@ def _line(one: Declared, given: Given | None, details: ErrorDetails) -> str:
 
 
 def _reason(details: ErrorDetails) -> str:
-    reason = _REASONS.get(details["type"])
-    if reason is None:
-        return f"does not fit: {details['msg'][0].lower()}{details['msg'][1:]}"
-    return reason.format(**details.get("ctx", {})).replace("'", "")
+    context = details.get("ctx", {})
+    match details["type"]:
+        case "enum":
+            # pydantic quotes each word: 'json' or 'console'.
+            return f"must be {context['expected']}".replace("'", "")
+        case kind if kind in _REASONS:
+            return _REASONS[kind].format(**context)
+        case _:
+            return f"does not fit: {details['msg'][0].lower()}{details['msg'][1:]}"

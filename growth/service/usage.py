@@ -10,6 +10,7 @@ import yaml
 from pydantic import SecretStr
 
 import growth
+from growth.api.descriptions import descriptions
 from growth.service.settings import declared
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ _INTRODUCTION = (
 def help_text(kind: type[ServiceSettings], *, name: str, purpose: str, width: int) -> str:
     """Everything that can be set, for a terminal of this width."""
     width = min(width, WIDEST)
+    meanings = descriptions(kind)
     title = f"{name} {growth.__version__}: {purpose}"
     usage = f"Usage: {name} [--config FILE] [--SETTING VALUE]..."
     lines = [*_wrapped(title, width), "", *_wrapped(usage, width), ""]
@@ -38,7 +40,7 @@ def help_text(kind: type[ServiceSettings], *, name: str, purpose: str, width: in
         lines += ["", section]
         for one in settings:
             title = f"{one.flag} {one.listed.value}"
-            lines += _described(title, one.meaning, _otherwise(one), width=width)
+            lines += _described(title, meanings[one.field], _otherwise(one), width=width)
     lines += ["", "Also"]
     for flag, meaning in _ALSO.items():
         lines += _described(flag, meaning, width=width)

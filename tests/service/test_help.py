@@ -8,6 +8,7 @@ import pytest
 
 import growth
 from extender.__main__ import PROCESS
+from growth.api.descriptions import descriptions
 from growth.service import usage
 from growth.service.settings import declared
 
@@ -38,6 +39,7 @@ def test_every_setting_is_explained() -> None:
     text = " ".join(help_text(100).split())
 
     for one in declared(PROCESS.settings):
-        assert one.meaning.endswith(".")
-        assert f"{one.flag} {one.listed.value} {one.meaning}" in text
+        meaning = descriptions(PROCESS.settings)[one.field]
+        assert meaning.endswith(".")
+        assert f"{one.flag} {one.listed.value} {meaning}" in text
         assert f"Variable: {one.variable}." in text

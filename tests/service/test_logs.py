@@ -79,6 +79,7 @@ def test_what_libraries_log_has_the_same_form(
     (line,) = lines(stream)
     assert line["message"] == "it is burnt"
     assert line["level"] == "error"
+    assert line["process"] == "bakery"
     assert line["logger"] == "aiohttp.server"
 
 
@@ -91,10 +92,10 @@ def test_libraries_stay_above_debug_as_they_log_whole_answers_there(stream: io.S
     assert [line["message"] for line in lines(stream)] == ["ours"]
 
 
-def test_warnings_are_lines_too(stream: io.StringIO, logger: FilteringBoundLogger) -> None:
+def test_warnings_are_lines_too(stream: io.StringIO) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        logging.captureWarnings(capture=True)
+        start_logs(process="bakery", level=LogLevel.INFO, form=LogForm.JSON, stream=stream)
         warnings.warn("the oven is old", UserWarning, stacklevel=1)
 
     (line,) = lines(stream)
@@ -155,6 +156,7 @@ def test_auto_means_json_where_no_terminal_is(stream: io.StringIO) -> None:
         ("sesame", {"passwords": ["sesame"]}),
         ("sesame", {"private_key": b"sesame"}),
         ("sesame", {"text": "Authorization: Bearer sesame"}),
+        ("sesame", {"text": "Bearer bearer sesame"}),
         ("c2VzYW1l", {"text": "authorization: basic c2VzYW1l"}),
         ("sesame", {"text": "GET /?token=sesame&limit=5"}),
         ("sesame", {"text": "Request(token='sesame', limit=5)"}),

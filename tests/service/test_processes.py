@@ -196,6 +196,15 @@ def test_a_crash_ends_the_process_with_its_stack_trace_in_the_log(way: str) -> N
         assert "OSError: the oven is on fire" in told["exception"]
 
 
+def test_a_crash_stays_a_crash_when_a_signal_follows_it() -> None:
+    with bakery("crash-beside-one-that-ignores-it", "--shutdown-limit", "1s") as one:
+        one.wait_for("part crashed")
+
+        exit_code, _ = one.end(signal.SIGTERM)
+
+        assert exit_code == 1
+
+
 def test_what_a_person_has_to_mend_ends_the_process_with_one_line() -> None:
     with bakery("miss-the-flour") as one:
         told = one.wait_for("misconfigured")
