@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from growth.api.nodepool_rules import no_reserved_labels
-from growth.api.rules import AnyRule, Breach, Rule, holds
+from growth.api.rule_patterns import no_labels_below, no_reserved_labels
+from growth.api.rules import AnyRule, Rule, holds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from growth.api.hetznernodeclass import Bootstrap, HetznerNodeClassSpec, Images
 
-HETZNER_PREFIX: Final = "hetzner.cloud/"
 MINTED: Final = "Minted"
 _PUBLIC: Final = "self.publicIPv4 || self.publicIPv6"
 _BY_ADDRESS: Final = "self.kind in ['K3s', 'Kubeadm']"
@@ -41,10 +38,6 @@ def _subnet_has_network(spec: HetznerNodeClassSpec) -> bool:
     return spec.subnet is None or bool(spec.networks)
 
 
-def _hetzner_labels(labels: Mapping[str, str]) -> Iterable[Breach]:
-    return (Breach(at=(key,)) for key in labels if key.startswith(HETZNER_PREFIX))
-
-
 SPEC: Final[tuple[AnyRule, ...]] = (
     Rule(
         cel=f"{_PUBLIC} || (has(self.networks) && self.networks.size() > 0)",
@@ -68,12 +61,7 @@ SPEC: Final[tuple[AnyRule, ...]] = (
         breaches=holds(_subnet_has_network, at=("subnet",)),
     ),
     no_reserved_labels("labels"),
-    Rule(
-        at="labels",
-        cel=f"self.all(key, !key.startsWith('{HETZNER_PREFIX}'))",
-        text=f"labels below {HETZNER_PREFIX} are Hetzner's own: use a prefix of your own",
-        breaches=_hetzner_labels,
-    ),
+    no_labels_below("hetzner.cloud/", at="labels", owner="are Hetzner's own"),
 )
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from growth.api.nodepool_rules import no_reserved_labels
-from growth.api.rules import AnyRule, Breach, ModelRule, Rule, as_cel_prints, holds, repeated
+from growth.api.rule_patterns import no_reserved_labels, no_two_spellings
+from growth.api.rules import AnyRule, Breach, ModelRule, Rule, holds, repeated
 from growth.api.wellknown import RESERVED_PREFIX
 
 if TYPE_CHECKING:
@@ -108,28 +108,15 @@ def _one_catalogue(spec: KwokNodeClassSpec) -> bool:
     return bool(spec.types) != (spec.catalogue_from is not None)
 
 
-def _same_types(types: tuple[KwokServerType, ...]) -> Iterable[Breach]:
-    for place, first in repeated(types, key=lambda entry: entry.name):
-        names = as_cel_prints([str(types[first].name), str(types[place].name)])
-        yield Breach(at=(place,), related=(first,), words={"names": names})
-
-
 SPEC: Final[tuple[AnyRule, ...]] = (
     Rule(
         cel="(has(self.types) && self.types.size() > 0) != has(self.catalogueFrom)",
         text="the catalogue is written in types or named by catalogueFrom: set one of them",
         breaches=holds(_one_catalogue, at=("types",)),
     ),
-    Rule(
-        at="types",
-        cel="self.all(a, self.exists_one(b, b.name.lowerAscii() == a.name.lowerAscii()))",
+    no_two_spellings(
+        "types",
+        field="name",
         text="{names} are one server type: keep one entry with all its offers",
-        words={
-            "names": (
-                "self.filter(a, !self.exists_one(b, b.name.lowerAscii() == a.name.lowerAscii()))"
-                ".map(a, a.name)"
-            )
-        },
-        breaches=_same_types,
     ),
 )

@@ -6,13 +6,14 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from growth.api.bounds import DNS_LABEL
-from growth.api.rules import AnyRule, Breach, Rule, as_cel_prints, repeated
+from growth.api.rule_patterns import no_reserved_labels, no_two_spellings
+from growth.api.rules import AnyRule, Breach, Rule, as_cel_prints
 from growth.api.wellknown import RESERVED_PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
-    from growth.api.nodepool import Location, NodePool, NodePoolSpec, PoolServerType, Taint
+    from growth.api.nodepool import NodePool, NodePoolSpec, PoolServerType, Taint
 
 
 def _wrong_name(pool: NodePool) -> Iterable[Breach]:
@@ -45,58 +46,15 @@ MIN_AT_MOST_MAX: Final = Rule(
 )
 
 
-def _same_types(entries: tuple[PoolServerType, ...]) -> Iterable[Breach]:
-    for place, first in repeated(entries, key=lambda entry: entry.name):
-        names = as_cel_prints([str(entries[first].name), str(entries[place].name)])
-        yield Breach(at=(place,), related=(first,), words={"names": names})
-
-
-UNIQUE_SERVER_TYPES: Final = Rule(
-    at="serverTypes",
-    cel="self.all(a, self.exists_one(b, b.name.lowerAscii() == a.name.lowerAscii()))",
+UNIQUE_SERVER_TYPES: Final = no_two_spellings(
+    "serverTypes",
+    field="name",
     text="{names} are one server type: keep one entry and add up their max",
-    words={
-        "names": (
-            "self.filter(a, !self.exists_one(b, b.name.lowerAscii() == a.name.lowerAscii()))"
-            ".map(a, a.name)"
-        )
-    },
-    breaches=_same_types,
 )
 
-
-def _same_regions(entries: tuple[Location, ...]) -> Iterable[Breach]:
-    for place, first in repeated(entries, key=lambda entry: entry.region.lower()):
-        names = as_cel_prints([entries[first].region, entries[place].region])
-        yield Breach(at=(place,), related=(first,), words={"names": names})
-
-
-UNIQUE_REGIONS: Final = Rule(
-    at="locations",
-    cel="self.all(a, self.exists_one(b, b.region.lowerAscii() == a.region.lowerAscii()))",
-    text="{names} are one region: keep one entry with all its zones",
-    words={
-        "names": (
-            "self.filter(a, !self.exists_one(b, b.region.lowerAscii() == a.region.lowerAscii()))"
-            ".map(a, a.region)"
-        )
-    },
-    breaches=_same_regions,
+UNIQUE_REGIONS: Final = no_two_spellings(
+    "locations", field="region", text="{names} are one region: keep one entry with all its zones"
 )
-
-
-def _reserved_labels(labels: Mapping[str, str]) -> Iterable[Breach]:
-    return (Breach(at=(key,)) for key in labels if key.startswith(RESERVED_PREFIX))
-
-
-def no_reserved_labels(at: str) -> Rule:
-    """Labels that people set are never below our own prefix."""
-    return Rule(
-        at=at,
-        cel=f"self.all(key, !key.startsWith('{RESERVED_PREFIX}'))",
-        text=f"labels below {RESERVED_PREFIX} are set by growth itself: use a prefix of your own",
-        breaches=_reserved_labels,
-    )
 
 
 def _reserved_taints(taints: tuple[Taint, ...]) -> Iterable[Breach]:

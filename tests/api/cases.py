@@ -946,6 +946,11 @@ CASES: Final = (
 """All of them."""
 
 
+def case(name: str) -> Case:
+    """The case of this name."""
+    return next(each for each in CASES if each.name == name)
+
+
 @dataclass(frozen=True)
 class Change:
     """An object, what it is to become, and what is expected of that."""

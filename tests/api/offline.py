@@ -69,8 +69,14 @@ def _evaluate(expression: str, value: Any) -> Any:
     context.add_variable("self", value)
     context.add_function("lowerAscii", str.lower)
     context.add_function("sum", sum)
+    context.add_function("indexOf", list.index)
+    context.add_function("lastIndexOf", _last)
     context.add_function("format", _format)
     return cel.evaluate(expression, context)
+
+
+def _last(entries: list[Any], one: Any) -> int:
+    return len(entries) - 1 - entries[::-1].index(one)
 
 
 def _format(template: str, words: list[Any]) -> str:
