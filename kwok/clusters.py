@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from growth.errors import Misconfigured
-from kwok.locks import locked
+from kwok.locks import is_held, locked
 from kwok.places import clusters_folder, clusters_folders, locks_folder
 from kwok.processes import Process, end_processes, processes_in
 
@@ -46,6 +46,7 @@ class Cluster:
     folder: Path
     version: str = ""
     kubectl: Path = Path("kubectl")
+    scheduler: str = ""
     ports: Mapping[str, int] = field(default_factory=dict)
     ready: bool = False
 
@@ -118,9 +119,9 @@ def find_cluster(name: str) -> Cluster | None:
     return None if found is None else _read(found)
 
 
-def new_cluster(name: str) -> Cluster:
+def new_cluster(name: str, *, version: str, kubectl: Path, scheduler: str) -> Cluster:
     """A cluster that is not there yet, in the best place."""
-    return Cluster(name, clusters_folder() / name)
+    return Cluster(name, clusters_folder() / name, version, kubectl, scheduler)
 
 
 def all_clusters() -> Iterator[Cluster]:
@@ -135,7 +136,16 @@ def all_clusters() -> Iterator[Cluster]:
 
 def cluster_lock(name: str, *, waiting: Callable[[], None]) -> AbstractContextManager[None]:
     """One command at a time works on a cluster."""
-    return locked(locks_folder() / f"{name}.lock", waiting=waiting)
+    return locked(_lock_of(name), waiting=waiting)
+
+
+def is_worked_on(name: str) -> bool:
+    """Whether a command is starting or ending it right now."""
+    return is_held(_lock_of(name))
+
+
+def _lock_of(name: str) -> Path:
+    return locks_folder() / f"{name}.lock"
 
 
 def _read(folder: Path) -> Cluster:

@@ -25,65 +25,18 @@ if TYPE_CHECKING:
 
 STAGES: Final = Path(__file__).with_name("stages")
 SCHEDULER_API: Final = "kubescheduler.config.k8s.io/v1"
-DEFAULT_SCHEDULER: Final = {
-    "apiVersion": SCHEDULER_API,
-    "kind": "KubeSchedulerConfiguration",
-    "clientConnection": {"qps": 500, "burst": 1000},
-}
+DEFAULT_SCHEDULER: Final = json.dumps(
+    {
+        "apiVersion": SCHEDULER_API,
+        "kind": "KubeSchedulerConfiguration",
+        "clientConnection": {"qps": 500, "burst": 1000},
+    }
+)
 EXTRA_ARGUMENTS: Final = {
     "etcd": {"unsafe-no-fsync": "true"},
     "kube-apiserver": {"advertise-address": "192.0.2.1"},
     "kube-controller-manager": {"kube-api-qps": "500", "kube-api-burst": "1000"},
 }
-
-
-def write_configuration(
-    cluster: Cluster, programs: Mapping[str, Found], scheduler_configuration: Path | None
-) -> Path:
-    """Write what kwokctl reads: its own options and our stages, as documents of one file."""
-    scheduler = scheduler_configuration or _default_scheduler(cluster)
-    options = _options(cluster, programs, scheduler)
-    documents = [
-        json.dumps(options),
-        json.dumps(SIMULATION),
-        *(path.read_text("utf-8") for path in sorted(STAGES.glob("*.yaml"))),
-    ]
-    written = cluster.folder / "kwokctl.yaml"
-    written.write_text("\n---\n".join(documents), "utf-8")
-    return written
-
-
-def _options(cluster: Cluster, programs: Mapping[str, Found], scheduler: Path) -> dict[str, object]:
-    paths = {name: str(found.path) for name, found in programs.items()}
-    ports = cluster.ports
-    return {
-        "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
-        "kind": "KwokctlConfiguration",
-        "options": {
-            "runtime": "binary",
-            "bindAddress": "127.0.0.1",
-            "securePort": True,
-            "kubeAuthorization": True,
-            "kubeAdmission": True,
-            "kubeVersion": f"v{cluster.version}",
-            "kubeSchedulerConfig": str(scheduler),
-            "kubeApiserverCertSANs": ["127.0.0.1", "localhost"],
-            "etcdBinary": paths["etcd"],
-            "kubeApiserverBinary": paths["kube-apiserver"],
-            "kubeControllerManagerBinary": paths["kube-controller-manager"],
-            "kubeSchedulerBinary": paths["kube-scheduler"],
-            "kubectlBinary": paths["kubectl"],
-            "kwokControllerBinary": paths["kwok"],
-            "etcdPort": ports["etcd"],
-            "etcdPeerPort": ports["etcd-peers"],
-            "kubeApiserverPort": ports["kube-apiserver"],
-            "kubeControllerManagerPort": ports["kube-controller-manager"],
-            "kubeSchedulerPort": ports["kube-scheduler"],
-            "kwokControllerPort": ports["kwok-controller"],
-            **NODE_TIMES,
-        },
-        "componentsPatches": [_patch(*each) for each in EXTRA_ARGUMENTS.items()],
-    }
 
 
 # Four pods at a time, kwok's default, would make the simulated kubelets the slowest part. Once one
@@ -110,24 +63,69 @@ NODE_TIMES: Final = {
 }
 
 
+_BINARIES: Final = {
+    "etcdBinary": "etcd",
+    "kubeApiserverBinary": "kube-apiserver",
+    "kubeControllerManagerBinary": "kube-controller-manager",
+    "kubeSchedulerBinary": "kube-scheduler",
+    "kubectlBinary": "kubectl",
+    "kwokControllerBinary": "kwok",
+}
+_PORTS: Final = {
+    "etcdPort": "etcd",
+    "etcdPeerPort": "etcd-peers",
+    "kubeApiserverPort": "kube-apiserver",
+    "kubeControllerManagerPort": "kube-controller-manager",
+    "kubeSchedulerPort": "kube-scheduler",
+    "kwokControllerPort": "kwok-controller",
+}
+
+
+def write_configuration(cluster: Cluster, programs: Mapping[str, Found]) -> Path:
+    """Write what kwokctl reads: its own options and our stages, as documents of one file."""
+    stages = [path.read_text("utf-8") for path in sorted(STAGES.glob("*.yaml"))]
+    options = _options(cluster, {name: found.path for name, found in programs.items()})
+    written = cluster.folder / "kwokctl.yaml"
+    documents = [json.dumps(options, default=str), json.dumps(SIMULATION), *stages]
+    written.write_text("\n---\n".join(documents), "utf-8")
+    return written
+
+
+def _options(cluster: Cluster, paths: Mapping[str, Path]) -> dict[str, object]:
+    scheduler = cluster.folder / "scheduler.yaml"
+    scheduler.write_text(cluster.scheduler, "utf-8")
+    return {
+        "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
+        "kind": "KwokctlConfiguration",
+        "options": {
+            "runtime": "binary",
+            "bindAddress": "127.0.0.1",
+            "securePort": True,
+            "kubeAuthorization": True,
+            "kubeAdmission": True,
+            "kubeVersion": f"v{cluster.version}",
+            "kubeSchedulerConfig": scheduler,
+            **{option: paths[name] for option, name in _BINARIES.items()},
+            **{option: cluster.ports[use] for option, use in _PORTS.items()},
+            **NODE_TIMES,
+        },
+        "componentsPatches": [_patch(*each) for each in EXTRA_ARGUMENTS.items()],
+    }
+
+
 def _patch(component: str, arguments: Mapping[str, str]) -> dict[str, object]:
     extra = [{"key": key, "value": value} for key, value in arguments.items()]
     return {"name": component, "extraArgs": extra}
 
 
-def _default_scheduler(cluster: Cluster) -> Path:
-    written = cluster.folder / "scheduler.json"
-    written.write_text(json.dumps(DEFAULT_SCHEDULER), "utf-8")
-    return written
-
-
-def checked_scheduler_configuration(path: Path) -> Path:
-    """A person's own configuration, if it is one: kwokctl would complain in twenty lines."""
+def scheduler_configuration(path: Path | None) -> str:
+    """The configuration of kube-scheduler: a person's own, if it is one, or ours."""
+    if path is None:
+        return DEFAULT_SCHEDULER
+    text = _text_of(path)
+    # Checked here too, because kwokctl would complain in twenty lines.
     try:
-        content = yaml.safe_load(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError) as failure:
-        reason = getattr(failure, "strerror", None) or "it is no text"
-        raise Misconfigured(f"--scheduler-config {path} can't be read: {reason}") from None
+        content = yaml.safe_load(text)
     except yaml.YAMLError as failure:
         problem = " ".join(str(failure).split())
         raise Misconfigured(f"--scheduler-config {path} is no YAML: {problem}") from None
@@ -137,4 +135,12 @@ def checked_scheduler_configuration(path: Path) -> Path:
             f"--scheduler-config {path} is no scheduler configuration; "
             f"it must begin with apiVersion: {SCHEDULER_API}, kind: KubeSchedulerConfiguration"
         )
-    return path.absolute()
+    return text
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as failure:
+        reason = getattr(failure, "strerror", None) or "it is no text"
+        raise Misconfigured(f"--scheduler-config {path} can't be read: {reason}") from None

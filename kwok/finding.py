@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from kwok.store import Store
 
 PROGRAMS_FOLDER: Final = "GROWTH_KWOK_PROGRAMS"
+IN_CACHE: Final = "found in cache"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ class Search:
             version = self.wanted.versions[program.project]
             path = self.store.path_of(program, version)
             if path.exists():
-                yield Found(program, version, path, "found in cache")
+                yield Found(program, version, path, IN_CACHE)
 
     def _downloaded(self, programs: Sequence[Program]) -> Iterator[Found]:
         if not programs:

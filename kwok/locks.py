@@ -40,6 +40,15 @@ def locked(path: Path, *, waiting: Callable[[], None]) -> Iterator[None]:
             os.close(descriptor)
 
 
+def is_held(path: Path) -> bool:
+    """Whether someone holds the lock now."""
+    try:
+        with path.open("rb") as file:
+            return not _try_lock(file.fileno())
+    except FileNotFoundError:
+        return False
+
+
 def _try_lock(descriptor: int) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

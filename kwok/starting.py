@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kwok.finding import Found
+    from kwok.progress import Progress
 
 READY_WITHIN: Final = 60.0
 TRIES: Final = 3
@@ -38,15 +39,13 @@ CONTROL_PLANE_TAINT: Final = {
 }
 
 
-def start(
-    cluster: Cluster, programs: Mapping[str, Found], scheduler_configuration: Path | None
-) -> Cluster:
+def start(cluster: Cluster, programs: Mapping[str, Found], progress: Progress) -> Cluster:
     """Start a cluster and wait until it is ready; what fails or is interrupted leaves nothing."""
     for _ in range(TRIES - 1):
         with contextlib.suppress(RetryLater), _removed_on_failure(cluster):
-            return _start_once(cluster, programs, scheduler_configuration)
+            return _start_once(cluster, programs, progress)
     with _removed_on_failure(cluster):
-        return _start_once(cluster, programs, scheduler_configuration)
+        return _start_once(cluster, programs, progress)
 
 
 @contextlib.contextmanager
@@ -58,19 +57,17 @@ def _removed_on_failure(cluster: Cluster) -> Iterator[None]:
         raise
 
 
-def _start_once(
-    cluster: Cluster, programs: Mapping[str, Found], scheduler_configuration: Path | None
-) -> Cluster:
+def _start_once(cluster: Cluster, programs: Mapping[str, Found], progress: Progress) -> Cluster:
     cluster = _with_ports(cluster)
-    configuration = write_configuration(cluster, programs, scheduler_configuration)
     deadline = time.monotonic() + READY_WITHIN
-    _run_kwokctl(cluster, programs, configuration)
+    _run_kwokctl(cluster, programs)
     for goal, reached in _GOALS:
+        progress.show(f'cluster "{cluster.name}": waiting for {goal}')
         while not reached(cluster):
             _check_alive(cluster)
             if time.monotonic() > deadline:
-                raise GiveUp(f'cluster "{cluster.name}": {goal}: not in {READY_WITHIN:.0f} s')
-            time.sleep(0.02)
+                raise GiveUp(f'cluster "{cluster.name}": no {goal} in {READY_WITHIN:.0f} s')
+            time.sleep(0.05)
     return cluster.now_ready()
 
 
@@ -83,8 +80,9 @@ def _with_ports(cluster: Cluster) -> Cluster:
     return chosen
 
 
-def _run_kwokctl(cluster: Cluster, programs: Mapping[str, Found], configuration: Path) -> None:
+def _run_kwokctl(cluster: Cluster, programs: Mapping[str, Found]) -> None:
     """Let kwokctl start everything, but don't let it wait for what has ended already."""
+    configuration = write_configuration(cluster, programs)
     log = cluster.folder / "kwokctl.log"
     with log.open("wb") as output, subprocess.Popen(
         [
@@ -169,10 +167,13 @@ def _accepts_pods(cluster: Cluster) -> bool:
 
 
 _GOALS: Final[tuple[tuple[str, Callable[[Cluster], bool]], ...]] = (
-    ("its first node", _create_node),
-    ("kube-apiserver ready", partial(is_healthy, component="kube-apiserver")),
-    ("kube-scheduler well", partial(is_healthy, component="kube-scheduler")),
-    ("kube-controller-manager well", partial(is_healthy, component="kube-controller-manager")),
-    ("its node Ready", _node_is_ready),
-    ("pods accepted", _accepts_pods),
+    ("answer of the API server", _create_node),
+    ("kube-apiserver that is ready", partial(is_healthy, component="kube-apiserver")),
+    ("kube-scheduler that is well", partial(is_healthy, component="kube-scheduler")),
+    (
+        "kube-controller-manager that is well",
+        partial(is_healthy, component="kube-controller-manager"),
+    ),
+    ("Ready node", _node_is_ready),
+    ("service account for pods", _accepts_pods),
 )

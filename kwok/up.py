@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from growth.errors import Misconfigured
 from kwok.apiserver import is_healthy
 from kwok.clusters import COMPONENTS, Cluster, checked_name, cluster_lock, find_cluster, new_cluster
-from kwok.configuration import checked_scheduler_configuration
+from kwok.configuration import scheduler_configuration
+from kwok.finding import IN_CACHE
 from kwok.programs import add_program_arguments, programs_for
 from kwok.progress import Progress
 from kwok.starting import start
@@ -37,49 +38,59 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Start it, or find that it runs."""
-    progress = Progress()
-    cluster = bring_up(
-        checked_name(arguments.name),
-        arguments=arguments,
-        progress=progress,
-    )
+    name = checked_name(arguments.name)
+    cluster = bring_up(name, arguments=arguments, progress=Progress())
     print(f"KUBECONFIG={cluster.kubeconfig}", flush=True)
     return 0
 
 
 def bring_up(name: str, *, arguments: argparse.Namespace, progress: Progress) -> Cluster:
     """The cluster of that name, ready: as it is, repaired, or new."""
-    given = arguments.scheduler_config
-    scheduler_configuration = checked_scheduler_configuration(given) if given else None
+    scheduler = scheduler_configuration(arguments.scheduler_config)
     programs = programs_for(arguments, progress)
 
     def say_waiting() -> None:
         progress.say(f'another command works on cluster "{name}": waiting for it')
 
     with cluster_lock(name, waiting=say_waiting):
-        return _healthy_or_new(name, programs, scheduler_configuration, progress)
-
-
-def _healthy_or_new(
-    name: str,
-    programs: Mapping[str, Found],
-    scheduler_configuration: Path | None,
-    progress: Progress,
-) -> Cluster:
-    cluster = find_cluster(name)
-    if cluster is not None:
-        if is_well(cluster):
+        found = find_cluster(name)
+        if found is not None and is_well(found):
+            _check_same(found, arguments, programs, scheduler)
             progress.say(f'cluster "{name}" runs already')
-            return cluster
-        progress.say(f'cluster "{name}" is broken: removing it and starting it anew')
-        cluster.remove()
-    started = time.monotonic()
+            return found
+        if found is not None:
+            progress.say(f'cluster "{name}" is broken: removing it and starting it anew')
+            found.remove()
+        return _started(name, programs, scheduler, progress)
+
+
+def _check_same(
+    found: Cluster, arguments: argparse.Namespace, programs: Mapping[str, Found], scheduler: str
+) -> None:
+    """What is asked for in words must be what runs; what is left out may be anything."""
     version = str(programs["kube-apiserver"].version)
-    new = replace(new_cluster(name), version=version, kubectl=programs["kubectl"].path)
-    ready = start(new, programs, scheduler_configuration)
-    progress.say(
-        f'cluster "{name}", Kubernetes {version}: ready in {time.monotonic() - started:.1f} s'
-    )
+    differs = ""
+    if arguments.kube_version is not None and found.version != version:
+        differs = f"Kubernetes {found.version}"
+    elif arguments.scheduler_config is not None and found.scheduler != scheduler:
+        differs = "another scheduler configuration"
+    if differs:
+        end = f"python -m kwok down --name {found.name}"
+        raise Misconfigured(f'cluster "{found.name}" runs with {differs}; end it first: {end}')
+
+
+def _started(
+    name: str, programs: Mapping[str, Found], scheduler: str, progress: Progress
+) -> Cluster:
+    for found in programs.values():
+        if found.origin != IN_CACHE:
+            progress.say(str(found))
+    began = time.monotonic()
+    version = str(programs["kube-apiserver"].version)
+    new = new_cluster(name, version=version, kubectl=programs["kubectl"].path, scheduler=scheduler)
+    ready = start(new, programs, progress)
+    seconds = time.monotonic() - began
+    progress.say(f'cluster "{name}", Kubernetes {version}: ready in {seconds:.1f} s')
     return ready
 
 

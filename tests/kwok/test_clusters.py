@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -15,7 +16,7 @@ import pytest
 
 from kwok.clusters import COMPONENTS, find_cluster
 from kwok.processes import processes_in
-from tests.live import ROOT, LiveCluster, bring_down, bring_up, run_kwok, wait_until
+from tests.live import ROOT, bring_down, bring_up, run_kwok, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.cluster
 
 OURS = {*COMPONENTS, "kwokctl", "kubectl"}
+SCHEDULER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 
 
 @pytest.fixture
@@ -68,40 +70,57 @@ def test_two_start_at_once_and_end_without_a_trace(name: str) -> None:
         assert not list(record.folder.parent.glob(f"{name}*"))
 
 
-def test_what_is_broken_or_half_made_is_repaired_by_up_and_removed_by_down(name: str) -> None:
-    # given an `up` that is killed in the middle
-    command = [sys.executable, "-m", "kwok", "up", "--name", name]
-    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE) as killed:
-        wait_until(lambda: running(name) >= 2, "the first components")
-        killed.send_signal(signal.SIGKILL)
-        killed.wait(10)
-    assert status_of(name)["state"] == "broken"
-    # when it is started anew, then it works
-    cluster = bring_up(name)
-    assert cluster.get("nodes")["items"]
-    assert running(name) == len(COMPONENTS)
-    # and a cluster of which something has died is replaced
-    found = find_cluster(name)
-    assert found is not None
-    scheduler = next(each for each in found.running() if each.name == "kube-scheduler")
-    os.kill(scheduler.pid, signal.SIGKILL)
-    answer = run_kwok("up", "--name", name)
-    assert "is broken: removing it and starting it anew" in answer.stderr
-    # and one that is well is left as it is
-    answer = run_kwok("up", "--name", name)
-    assert answer.stdout.splitlines()[-1] == f"KUBECONFIG={cluster.kubeconfig}"
-    assert "runs already" in answer.stderr
-
-
 def running(name: str) -> int:
     cluster = find_cluster(name)
     return 0 if cluster is None else len(cluster.running())
 
 
-def test_an_interrupted_start_leaves_nothing(name: str) -> None:
+@contextlib.contextmanager
+def being_started(name: str) -> Iterator[subprocess.Popen[bytes]]:
+    """An `up` that has just started the first of its programs."""
     command = [sys.executable, "-m", "kwok", "up", "--name", name]
-    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE) as interrupted:
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE) as process:
         wait_until(lambda: running(name) >= 1, "the first component")
+        yield process
+
+
+def test_what_is_half_made_or_broken_is_made_anew(name: str, tmp_path: Path) -> None:
+    # given an `up` that is killed in the middle
+    with being_started(name) as killed:
+        assert status_of(name)["state"] == "starting or ending"
+        killed.kill()
+    assert status_of(name)["state"] == "broken"
+    # when it is started anew, with a configuration of the scheduler
+    file = tmp_path / "scheduler.yaml"
+    file.write_text(f"{SCHEDULER}profiles: [{{schedulerName: other}}]\n")
+    cluster = bring_up(name, "--scheduler-config", str(file))
+    # then it works, with that configuration
+    containers = [{"name": "main", "image": "none"}]
+    spec = {"schedulerName": "other", "containers": containers}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node"}}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "pod"}, "spec": spec}
+    cluster.create(node, pod)
+    wait_until(lambda: cluster.get("pod", "pod")["spec"].get("nodeName") == "node", "the binding")
+    # and is left as it is
+    again = run_kwok("up", "--name", name)
+    assert again.stdout == f"KUBECONFIG={cluster.kubeconfig}\n"
+    assert "runs already" in again.stderr
+    # unless something else is asked for
+    file.write_text(SCHEDULER)
+    other = run_kwok("up", "--name", name, "--scheduler-config", str(file))
+    assert (other.returncode, len(other.stderr.splitlines())) == (2, 1)
+    assert "runs with another scheduler configuration; end it first" in other.stderr
+    # and a cluster of which something has died is replaced
+    found = find_cluster(name)
+    assert found is not None
+    scheduler = next(each for each in found.running() if each.name == "kube-scheduler")
+    os.kill(scheduler.pid, signal.SIGKILL)
+    assert "is broken: removing it" in run_kwok("up", "--name", name).stderr
+    assert status_of(name)["state"] == "ready"
+
+
+def test_an_interrupted_start_leaves_nothing(name: str) -> None:
+    with being_started(name) as interrupted:
         found = find_cluster(name)
         interrupted.send_signal(signal.SIGTERM)
         assert interrupted.wait(10) == 130
@@ -110,39 +129,20 @@ def test_an_interrupted_start_leaves_nothing(name: str) -> None:
     assert processes_in(found.folder, OURS) == []
 
 
-def test_a_person_s_own_scheduler_configuration_is_used_and_checked(
-    name: str, tmp_path: Path
-) -> None:
-    # given a configuration that the scheduler itself refuses
+def test_a_killed_start_is_removed_by_down(name: str) -> None:
+    with being_started(name) as killed:
+        killed.kill()
+    found = find_cluster(name)
+    assert found is not None
+    bring_down(name)
+    assert not found.folder.exists()
+    assert processes_in(found.folder, OURS) == []
+
+
+def test_what_the_scheduler_refuses_is_told_and_leaves_nothing(name: str, tmp_path: Path) -> None:
     file = tmp_path / "scheduler.yaml"
-    file.write_text(
-        "apiVersion: kubescheduler.config.k8s.io/v1\n"
-        "kind: KubeSchedulerConfiguration\n"
-        "percentageOfNodesToScore: 1000\n"
-    )
-    # when a cluster is started with it, then the scheduler's reason is told, and nothing is left
+    file.write_text(f"{SCHEDULER}percentageOfNodesToScore: 1000\n")
     answer = run_kwok("up", "--name", name, "--scheduler-config", str(file))
-    assert answer.returncode == 2
-    assert len(answer.stderr.splitlines()) == 1
+    assert (answer.returncode, len(answer.stderr.splitlines())) == (2, 1)
     assert "percentageOfNodesToScore" in answer.stderr
     assert find_cluster(name) is None
-
-
-def test_a_second_scheduler_profile_of_a_person_serves_pods(name: str, tmp_path: Path) -> None:
-    file = tmp_path / "scheduler.yaml"
-    file.write_text(
-        "apiVersion: kubescheduler.config.k8s.io/v1\n"
-        "kind: KubeSchedulerConfiguration\n"
-        "profiles: [{schedulerName: other}]\n"
-    )
-    cluster: LiveCluster = bring_up(name, "--scheduler-config", str(file))
-    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node"}}
-    containers = [{"name": "main", "image": "none"}]
-    pod = {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": "pod"},
-        "spec": {"schedulerName": "other", "containers": containers},
-    }
-    cluster.create(node, pod)
-    wait_until(lambda: cluster.get("pod", "pod")["spec"].get("nodeName") == "node", "the binding")

@@ -1,0 +1,92 @@
+"""How a start fails, told with a kwokctl that only pretends."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import pytest
+
+from growth.errors import GiveUp, RetryLater
+from kwok import clusters, places
+from kwok.clusters import Cluster, all_clusters, new_cluster
+from kwok.configuration import DEFAULT_SCHEDULER
+from kwok.finding import Found
+from kwok.progress import Progress
+from kwok.starting import start
+from kwok.versions import PROGRAMS, Version
+from tests.kwok.fakes import script
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# It notes the ports that it was given, and an etcd that has ended with these words.
+PRETENDS = """
+echo >> {counted}
+work="$KWOK_WORKDIR/clusters/fake"
+mkdir -p "$work/pids" "$work/logs"
+echo "{words}" > "$work/logs/etcd.log"
+{numbers}
+exit 0
+"""
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
+    """A cluster that is to be started where no other one is."""
+    monkeypatch.setattr(places, "SHARED_MEMORY", tmp_path)
+    monkeypatch.setattr(places, "ROOM_FOR_CLUSTERS", 1)
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return new_cluster(
+        "fake", version="1.36.3", kubectl=tmp_path / "kubectl", scheduler=DEFAULT_SCHEDULER
+    )
+
+
+def pretending(tmp_path: Path, words: str) -> dict[str, Found]:
+    numbers = 'echo 1 > "$work/pids/etcd.pid"'
+    counted = tmp_path / "tries"
+    kwokctl = script(
+        tmp_path / "kwokctl", PRETENDS.format(counted=counted, words=words, numbers=numbers)
+    )
+    return {each.name: Found(each, Version(1, 36, 3), kwokctl, "named") for each in PROGRAMS}
+
+
+def tries(tmp_path: Path) -> int:
+    return len((tmp_path / "tries").read_text().splitlines())
+
+
+def test_a_port_that_was_taken_meanwhile_is_tried_anew_three_times(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    programs = pretending(tmp_path, "listen tcp 127.0.0.1:20000: bind: address already in use")
+    with pytest.raises(RetryLater, match=r"etcd .* address already in use"):
+        start(cluster, programs, Progress(io.StringIO()))
+    assert tries(tmp_path) == 3
+    assert list(all_clusters()) == []
+
+
+def test_what_a_component_says_last_is_the_reason_and_nothing_is_left(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    programs = pretending(tmp_path, "first words\nno space left on device")
+    with pytest.raises(GiveUp, match=r'etcd of cluster "fake" has ended: no space left on device$'):
+        start(cluster, programs, Progress(io.StringIO()))
+    assert tries(tmp_path) == 1
+    assert not cluster.folder.exists()
+
+
+def test_a_kwokctl_that_fails_is_told(cluster: Cluster, tmp_path: Path) -> None:
+    programs = pretending(tmp_path, "")
+    script(programs["kwokctl"].path, "echo unknown option >&2; exit 1")
+    with pytest.raises(GiveUp, match='could not create cluster "fake": unknown option'):
+        start(cluster, programs, Progress(io.StringIO()))
+    assert not cluster.folder.exists()
+
+
+def test_a_record_that_cannot_be_read_is_that_of_a_half_made_cluster(cluster: Cluster) -> None:
+    cluster.save()
+    (cluster.folder / "cluster.json").write_text("{half")
+    (found,) = all_clusters()
+    assert (found.name, found.ready) == ("fake", False)
+    assert clusters.find_cluster("fake") == found
