@@ -38,7 +38,10 @@ class Shortage(msgspec.Struct, frozen=True, gc=False):
         if self.name == PODS:
             return "no place for another pod is left"
         # An overfull node has less than nothing left, which helps nobody to know.
-        wanted, left = shown(self.name, self.wanted), shown(self.name, max(self.left, 0))
+        left_over = max(self.left, 0)
+        wanted, left = shown(self.name, self.wanted), shown(self.name, left_over)
+        if wanted == left:
+            wanted, left = str(self.wanted), str(left_over)
         return f"needs {wanted} of {self.name}, {left} are left"
 
 
@@ -46,11 +49,6 @@ class Resources(msgspec.Struct, frozen=True, gc=False):
     """An immutable vector; the arithmetic gives new ones."""
 
     amounts: dict[str, int] = {}
-
-    @property
-    def key(self) -> frozenset[tuple[str, int]]:
-        """The same for equal vectors, and hashable."""
-        return frozenset(self.amounts.items())
 
     def __getitem__(self, name: str) -> int:
         return self.amounts.get(name, 0)
@@ -136,8 +134,7 @@ def shown(name: str, amount: int) -> str:
 
 def _shown_bytes(amount: int) -> str:
     for suffix, bits in _BINARY_STEPS:
-        if abs(amount) >= 1 << bits:
-            tenths = (abs(amount) * 10) >> bits
-            sign = "-" if amount < 0 else ""
-            return f"{sign}{tenths // 10}{f'.{tenths % 10}' if tenths % 10 else ''}{suffix}"
+        if amount >= 1 << bits:
+            whole, tenths = divmod((amount * 10) >> bits, 10)
+            return f"{whole}.{tenths}{suffix}" if tenths else f"{whole}{suffix}"
     return str(amount)

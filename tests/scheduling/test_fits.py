@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth.scheduling.fits import FITS, Reason, Rejected, feasible_nodes, verdict
-from growth.scheduling.resources import Resources, shortages
+from growth.scheduling.resources import Resources, shortages, shown
 from tests.scheduling.build import Json, cluster, node, pod
 
 
@@ -129,6 +129,30 @@ def test_the_first_objection_in_the_schedulers_order_is_given(first: int) -> Non
     answer = verdict(pod("new", **of_pod), there, cluster(there, pod("old", on="one", **PORT)))
     assert isinstance(answer, Rejected)
     assert answer.reason is ORDER[first][0]
+
+
+@pytest.mark.parametrize(
+    ("name", "amount", "text"),
+    [
+        ("cpu", 2000, "2"),
+        ("cpu", 1500, "1500m"),
+        ("memory", 96 << 30, "96Gi"),
+        ("memory", (3 << 40) + (1 << 39), "3.5Ti"),
+        ("memory", 1023, "1023"),
+        ("ephemeral-storage", 1 << 10, "1Ki"),
+        ("hugepages-2Mi", 4 << 20, "4Mi"),
+        ("example.com/gpu", 1 << 20, "1048576"),
+    ],
+)
+def test_amounts_are_shown_as_people_write_them(name: str, amount: int, text: str) -> None:
+    assert shown(name, amount) == text
+
+
+def test_amounts_that_look_alike_are_shown_to_the_last_byte() -> None:
+    there = node(memory="1073741825")
+    assert verdict(pod(requests={"memory": "1073741826"}), there, cluster(there)) == Rejected(
+        Reason.RESOURCES, "needs 1073741826 of memory, 1073741825 are left"
+    )
 
 
 names = st.sampled_from(["cpu", "memory", "pods", "example.com/gpu"])

@@ -77,6 +77,27 @@ def test_unknown_node_affinity_operators_are_named() -> None:
     assert unsupported(made, cluster()) == ("node affinity operator Near",)
 
 
+@pytest.mark.parametrize("kind", ["podAffinity", "podAntiAffinity"])
+@pytest.mark.parametrize("where", ["labelSelector", "namespaceSelector"])
+def test_unknown_operators_between_pods_are_named(kind: str, where: str) -> None:
+    selector = {"matchExpressions": [{"key": "a", "operator": "Near"}]}
+    required = [{"topologyKey": "rack", where: selector}]
+    made = pod(affinity={kind: {"requiredDuringSchedulingIgnoredDuringExecution": required}})
+    assert unsupported(made, cluster()) == ("label selector operator Near",)
+
+
+def test_operators_that_are_known_are_not_named() -> None:
+    known = [{"key": "a", "operator": "Exists"}]
+    required = {"nodeSelectorTerms": [{"matchExpressions": known}]}
+    made = pod(
+        tolerations=[{"operator": "Exists"}],
+        affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}},
+        topologySpreadConstraints=[SPREAD | {"labelSelector": {"matchExpressions": known}}],
+        **mounting("missing"),
+    )
+    assert unsupported(made, cluster()) == ()
+
+
 def test_an_extended_resource_of_a_device_class_is_named() -> None:
     served = objects.decode_device_class(
         b'{"metadata":{"name":"gpu"},"spec":{"extendedResourceName":"example.com/gpu"}}'

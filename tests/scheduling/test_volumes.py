@@ -94,6 +94,12 @@ def test_a_bound_volume_decides_where_its_pod_goes() -> None:
     )
 
 
+def test_a_volumes_node_affinity_passes_over_the_nodes_own_fields() -> None:
+    terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["b"]}]}]
+    named = volume(nodeAffinity={"required": {"nodeSelectorTerms": terms}})
+    assert placed(USER, claim(volume="disk"), named) == ["a", "b"]
+
+
 def test_a_bound_volume_that_is_gone_keeps_its_pod_off_every_node() -> None:
     assert on_a(USER, claim(volume="disk")) == Rejected(
         Reason.NO_VOLUME, "its volume disk doesn't exist"
