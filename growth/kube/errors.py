@@ -27,39 +27,39 @@ class ApiError(GrowthError):
     message: str = ""
 
 
-class Unreachable(ApiError, RetryLater):  # noqa: N818 - named by what happened
+class Unreachable(ApiError, RetryLater):
     """No answer: refused, reset, timed out, or the name isn't known."""
 
 
-class Overloaded(ApiError, RetryLater):  # noqa: N818 - named by what happened
+class Overloaded(ApiError, RetryLater):
     """The server can't now (429 and 5xx); `after` is its Retry-After."""
 
 
-class BudgetExhausted(ApiError, RetryLater):  # noqa: N818 - named by what happened
+class BudgetExhausted(ApiError, RetryLater):
     """An eviction that a PodDisruptionBudget forbids for now; the server itself is well."""
 
 
-class Expired(ApiError, RetryLater):  # noqa: N818 - named by what happened
+class Expired(ApiError, RetryLater):
     """The version or the page token is older than what the server still knows (410)."""
 
 
-class Conflict(ApiError, DecideAgain):  # noqa: N818 - named by what happened
+class Conflict(ApiError, DecideAgain):
     """Somebody wrote the object since we read it."""
 
 
-class AlreadyExists(ApiError, DecideAgain):  # noqa: N818 - named by what happened
+class AlreadyExists(ApiError, DecideAgain):
     """Something under this name is there already: ours from an earlier try, or a stranger's."""
 
 
-class NotFound(ApiError, GiveUp):  # noqa: N818 - named by what happened
+class NotFound(ApiError, GiveUp):
     """The object, or its whole kind, isn't there."""
 
 
-class Refused(ApiError, GiveUp):  # noqa: N818 - named by what happened
+class Refused(ApiError, GiveUp):
     """The server found a mistake in the request; the same request will never pass."""
 
 
-class Denied(ApiError, Misconfigured):  # noqa: N818 - named by what happened
+class Denied(ApiError, Misconfigured):
     """We may not do this: the credentials are wrong (401) or a role lacks the verb (403)."""
 
 

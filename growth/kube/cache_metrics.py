@@ -1,0 +1,70 @@
+"""What the caches of a process tell about themselves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import prometheus_client as prometheus
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prometheus_client import CollectorRegistry
+
+    from growth.kube.contents import Change
+    from growth.kube.resource import T
+    from growth.kube.store import Store
+
+LAG_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0)
+
+
+class CacheMetrics:
+    """The metrics of all caches; each one bears the label of its kind."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        kind = ("resource",)
+        self.objects = prometheus.Gauge(
+            "growth_cache_objects", "Objects in the cache", kind, registry=registry
+        )
+        self.unreadable = prometheus.Gauge(
+            "growth_cache_unreadable_objects",
+            "Objects that are there but can't be decoded",
+            kind,
+            registry=registry,
+        )
+        self.changes = prometheus.Counter(
+            "growth_cache_changes", "Changes applied", (*kind, "change"), registry=registry
+        )
+        self.lists = prometheus.Counter(
+            "growth_cache_lists",
+            "Whole lists taken in, by what made them necessary",
+            (*kind, "cause"),
+            registry=registry,
+        )
+        self.failures = prometheus.Counter(
+            "growth_cache_failures",
+            "Lists and watches that ended by an error",
+            (*kind, "error"),
+            registry=registry,
+        )
+        self.lag = prometheus.Histogram(
+            "growth_cache_lag_seconds",
+            "Time from the answer to a write of ours until the cache has seen it",
+            kind,
+            buckets=LAG_BUCKETS,
+            registry=registry,
+        )
+        self.last_heard = prometheus.Gauge(
+            "growth_cache_last_heard_timestamp_seconds",
+            "When the API server last sent anything, bookmarks included",
+            kind,
+            registry=registry,
+        )
+
+    def told(self, resource: str, *, changes: Sequence[Change[T]], store: Store[T]) -> None:
+        """A batch was applied."""
+        for kind, count in Counter(change.kind for change in changes).items():
+            self.changes.labels(resource, kind.value).inc(count)
+        self.objects.labels(resource).set(len(store))
+        self.unreadable.labels(resource).set(len(store.unreadable))

@@ -1,0 +1,125 @@
+"""Our own last write of each object, until the cache has seen it.
+
+Between a write and its event the cache shows a state that we know is past. Deciding on it does
+things twice: a second machine for the same pods, a second eviction. So each write's version is kept
+here until the cache has reached it, and whoever decides asks first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from growth.errors import RetryLater
+from growth.kube.versions import number, reaches
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from growth.kube.resource import Key, KubernetesObject
+
+
+class Written(msgspec.Struct, frozen=True, gc=False):
+    """A write that the server has confirmed: the version it made."""
+
+    uid: str
+    version: str
+
+    def is_seen(self, obj: KubernetesObject | None, *, position: str) -> bool:
+        """Whether a cache at this position, with this object under the name, knows of it."""
+        if number(self.version) is not None and number(position) is not None:
+            return reaches(position, self.version) or _has(obj, self)
+        # Versions of this server have no order: only the object's own event is a proof.
+        return _has(obj, self)
+
+
+class Deleted(msgspec.Struct, frozen=True, gc=False):
+    """A deletion that the server has confirmed; the answer doesn't tell the version it made."""
+
+    uid: str
+    version: str
+    """The version that was deleted, as far as we know it."""
+
+    def is_seen(self, obj: KubernetesObject | None, *, position: str) -> bool:
+        """Seen when it is gone, or when finalizers keep it, changed."""
+        del position
+        return (
+            obj is None
+            or obj.metadata.uid != self.uid
+            or obj.metadata.resource_version != self.version
+        )
+
+
+def _has(obj: KubernetesObject | None, written: Written) -> bool:
+    if obj is None or obj.metadata.uid != written.uid:
+        return False
+    return reaches(obj.metadata.resource_version, written.version)
+
+
+class OwnWrites:
+    """What we wrote of one kind and haven't seen yet."""
+
+    def __init__(
+        self,
+        *,
+        state: Callable[[Key], tuple[KubernetesObject | None, str]],
+        seen: Callable[[float], None] = lambda _: None,
+    ) -> None:
+        self._state = state
+        self._observe = seen
+        self._unseen: dict[Key, tuple[Written | Deleted, float]] = {}
+        self._waiting: list[asyncio.Event] = []
+
+    def note(self, key: Key, write: Written | Deleted) -> None:
+        """To be called with each confirmed write, before anything else is decided."""
+        obj, position = self._state(key)
+        if not write.is_seen(obj, position=position):
+            self._unseen[key] = (write, asyncio.get_running_loop().time())
+
+    def is_unseen(self, key: Key) -> bool:
+        """Whether this object must not be decided on yet: the cache is behind our own write."""
+        return key in self._unseen
+
+    @property
+    def keys(self) -> frozenset[Key]:
+        """All objects that must not be decided on yet."""
+        return frozenset(self._unseen)
+
+    async def seen(self, key: Key, *, timeout: float) -> None:  # noqa: ASYNC109 - named in the error
+        """Waits until the cache knows of our last write of this object."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + timeout
+        while key in self._unseen:
+            woken = asyncio.Event()
+            self._waiting.append(woken)
+            try:
+                async with asyncio.timeout_at(end):
+                    await woken.wait()
+            except TimeoutError:
+                raise RetryLater(
+                    f"{key.name}: our write is not in the cache after {timeout:g} s"
+                ) from None
+            finally:
+                self._waiting.remove(woken)
+
+    def review(
+        self, *, gone: Collection[str] = frozenset(), listed_from: float | None = None
+    ) -> None:
+        """Called when the cache has moved: lets go of what it has seen by now.
+
+        `gone` are the uids of deleted objects; `listed_from` is when a list of the newest state was
+        asked for, which shows everything that was confirmed before.
+        """
+        if not self._unseen:
+            return
+        now = asyncio.get_running_loop().time()
+        for key, (write, since) in tuple(self._unseen.items()):
+            obj, position = self._state(key)
+            is_listed = listed_from is not None and since <= listed_from
+            if is_listed or write.uid in gone or write.is_seen(obj, position=position):
+                del self._unseen[key]
+                self._observe(now - since)
+        for woken in self._waiting:
+            woken.set()

@@ -1,0 +1,383 @@
+"""Keeps a cache equal to what the API server holds, for as long as the process lives.
+
+A list comes as a watch that begins with all objects and tells with a marked bookmark where they
+end; a server that doesn't offer that is read page by page. Events follow. Whatever breaks, one of
+two things happens: the watch goes on from the version that was reached, and nothing was lost; or,
+where that can't be known, a new list takes the cache's place and the difference is told as changes,
+missed deletions among them.
+
+Time never goes back unnoticed. A new list is asked for at the version that was reached or newer, so
+a server that is behind refuses. One that refuses again and again was restored from a backup: then
+the newest state is read anyway, and the cache says of itself that it is suspicious until a second
+list, some time later, agrees.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+import time
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
+
+import msgspec
+import structlog
+
+from growth.errors import GrowthError, RetryLater
+from growth.kube.backoff import Backoff
+from growth.kube.contents import Change, ChangeKind, Unreadable
+from growth.kube.errors import Expired, Overloaded, Refused, Unreachable
+from growth.kube.garbage import keep_for_good, no_collections
+from growth.kube.health import Health
+from growth.kube.listing import Listing
+from growth.kube.resource import Resource, T
+from growth.kube.store import Store
+from growth.kube.suspicion import suspicion_of
+from growth.kube.timing import Timing
+from growth.kube.versions import is_before
+from growth.kube.watch_events import Event, EventKind, EventStream, Garbled
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from contextlib import AbstractAsyncContextManager
+    from random import Random
+
+    from growth.kube.cache_metrics import CacheMetrics
+    from growth.kube.server import ApiServer, ByteStream
+
+S = TypeVar("S")
+
+_log = structlog.get_logger(__name__)
+
+
+class ListCause(enum.Enum):
+    """Why a whole list is needed instead of going on from where we were."""
+
+    START = "start"
+    EXPIRED = "expired"
+    LOST = "lost"
+    """Something was garbled, or came out of order: events may be missing."""
+    CONFIRMATION = "confirmation"
+    """The last one was suspicious."""
+    ASKED = "asked"
+
+
+class Behind(Unreachable):
+    """The server tells of a state older than one that was seen: it lags, or it was restored."""
+
+
+class Reflector(Generic[T]):
+    """One kind's cache and the task that keeps it."""
+
+    def __init__(
+        self,
+        *,
+        server: ApiServer,
+        resource: Resource[T],
+        metrics: CacheMetrics,
+        chance: Random,
+        changed: Callable[[Sequence[Change[T]]], None] = lambda _: None,
+        timing: Timing | None = None,
+    ) -> None:
+        self.store = Store(resource, own_write_seen=metrics.lag.labels(resource.name).observe)
+        self.health = Health()
+        self._server = server
+        self._resource = resource
+        self._metrics = metrics
+        self._chance = chance
+        self._changed = changed
+        self._timing = timing or Timing()
+        self._backoff = Backoff(chance=chance, longest=self._timing.longest_wait)
+        self._synced = asyncio.Event()
+        self._needed: ListCause | None = ListCause.START
+        self._confirm_at: float | None = None
+        self._leash: asyncio.Timeout | None = None
+        self._streams_lists = True
+        self._refusals = 0
+        self._expired_pages = False
+
+    async def synced(self) -> None:
+        """Waits until the cache has been whole for the first time."""
+        await self._synced.wait()
+
+    def relist(self) -> None:
+        """Asks for a list of the newest state: a second opinion, or the end of a long wait."""
+        self._needed = ListCause.ASKED
+        if self._leash is not None:
+            self._leash.reschedule(_now())
+
+    async def run(self) -> NoReturn:
+        """Works until it is cancelled."""
+        self._note(blind_since=_now())
+        while True:
+            began = _now()
+            try:
+                await self._live()
+            except GrowthError as error:
+                self._lost(error)
+                await asyncio.sleep(self._wait(error, lived=_now() - began))
+            else:
+                self._is_blind()
+                await asyncio.sleep(self._wait(None, lived=_now() - began))
+
+    async def _live(self) -> None:
+        """One connection, from its list or the version reached until it ends."""
+        if self._needed is None:
+            await self._ask_how_far()
+            await self._resume()
+        else:
+            await self._begin()
+
+    async def _ask_how_far(self) -> None:
+        """A watch at a version that its server hasn't reached is silent, like one without news.
+
+        A request for one object is not: it is refused.
+        """
+        query = {
+            "limit": "1",
+            "resourceVersion": self.store.position,
+            "resourceVersionMatch": "NotOlderThan",
+        }
+        await self._noting_refusals(
+            self._server.request(
+                "GET", self._resource.path, query=query, timeout=self._timing.answer
+            )
+        )
+
+    async def _begin(self) -> None:
+        """A whole list, and the events after it."""
+        if self._streams_lists:
+            try:
+                await self._begin_with_stream()
+            except Refused as error:
+                self._streams_lists = False
+                _log.info("the API server lists by pages", resource=self._name, reason=str(error))
+            else:
+                return
+        with no_collections():
+            await self._read_pages()
+        await self._resume()
+
+    async def _begin_with_stream(self) -> None:
+        asked_at = _now()
+        since = self._not_older_than()
+        listing = Listing(self.store.contents, resource=self._resource)
+        query = {
+            "sendInitialEvents": "true",
+            "resourceVersionMatch": "NotOlderThan",
+            **({"resourceVersion": since} if since else {}),
+        }
+        async with self._watch(query) as response:
+            events = EventStream(response, resource=self._resource)
+            with no_collections():
+                rest = await self._noting_refusals(self._complete(listing, events))
+                await self._adopt(listing, newest_at=None if since else asked_at)
+            self._apply(rest)
+            await self._follow(events)
+
+    def _not_older_than(self) -> str:
+        """The version that a list has to reach; empty for the newest, which is asked of the store.
+
+        That costs the store a read, and a second opinion is worth it. A server that stays behind is
+        asked for it too: either it can't answer, or what we have seen is no longer true.
+        """
+        is_opinion = self._needed in {ListCause.ASKED, ListCause.CONFIRMATION}
+        if is_opinion or self._refusals >= self._timing.refusals:
+            return ""
+        return self.store.position
+
+    async def _complete(self, listing: Listing[T], events: EventStream[T]) -> Iterable[Event[T]]:
+        """Reads until the end mark; the answer is what follows it in the same piece."""
+        limit = asyncio.timeout(self._timing.list_limit)
+        try:
+            async with limit:
+                while (batch := await events.next()) is not None:
+                    self._heard()
+                    await listing.take_events(batch)
+                    if listing.version:
+                        return batch
+        except TimeoutError:
+            if limit.expired():
+                self._streams_lists = False
+                raise Unreachable(f"{self._name}: the list did not end in time") from None
+            raise
+        raise Unreachable(f"{self._name}: the list ended without its end mark")
+
+    async def _noting_refusals(self, work: Awaitable[S]) -> S:
+        """Counts how often a server says that it hasn't reached what we have seen."""
+        try:
+            return await work
+        except Overloaded as error:
+            if "Too large resource version" in error.message:
+                self._refusals += 1
+                self._needed = self._needed or ListCause.LOST
+            raise
+
+    async def _read_pages(self) -> None:
+        asked_at = _now()
+        listing = Listing(self.store.contents, resource=self._resource)
+        # A list that took longer than the server remembers is asked for in one piece next time.
+        limit = {} if self._expired_pages else {"limit": str(self._timing.page_size)}
+        token: str | None = None
+        while token != "":
+            page = await self._server.request(
+                "GET",
+                self._resource.path,
+                query={**self._resource.query, **limit, **({"continue": token} if token else {})},
+                timeout=self._timing.list_limit,
+            )
+            self._heard()
+            self._expired_pages = True
+            token = await listing.take_page(page.body)
+        await self._adopt(listing, newest_at=asked_at)
+
+    async def _adopt(self, listing: Listing[T], *, newest_at: float | None) -> None:
+        """Puts a whole list in the place of what was known. Nothing waits after the difference."""
+        changes = await listing.changes()
+        self._judge(listing)
+        self.store.replace(listing.contents, position=listing.version)
+        self._metrics.lists.labels(self._name, (self._needed or ListCause.START).value).inc()
+        if not self._synced.is_set():
+            keep_for_good()
+        self._needed = None
+        self._refusals = 0
+        self._expired_pages = False
+        self._synced.set()
+        self._note(
+            is_complete=True,
+            blind_since=None,
+            problem="",
+            listed_at=_now(),
+            lists=self.health.lists + 1,
+        )
+        self._tell(changes, listed_from=newest_at)
+
+    def _judge(self, listing: Listing[T]) -> None:
+        found = suspicion_of(
+            known=len(self.store),
+            found=len(listing.contents.objects),
+            is_older=is_before(listing.version, self.store.position),
+        )
+        if found is not None:
+            self._confirm_at = _now() + self._timing.stable_interval
+            self._note(suspicion=found)
+            _log.warning("a list is suspicious", resource=self._name, reason=found.value)
+        elif self._needed is ListCause.CONFIRMATION:
+            self._confirm_at = None
+            self._note(suspicion=None)
+
+    async def _resume(self) -> None:
+        async with self._watch({"resourceVersion": self.store.position}) as response:
+            self._note(blind_since=None, problem="")
+            await self._follow(EventStream(response, resource=self._resource))
+
+    def _watch(self, query: dict[str, str]) -> AbstractAsyncContextManager[ByteStream]:
+        life = self._chance.uniform(*self._timing.life)
+        return self._server.stream(
+            self._resource.path,
+            query={
+                **self._resource.query,
+                "watch": "true",
+                "allowWatchBookmarks": "true",
+                "timeoutSeconds": str(int(life)),
+                **query,
+            },
+            timeout=self._timing.answer,
+            silence=self._timing.silence,
+        )
+
+    async def _follow(self, events: EventStream[T]) -> None:
+        """Applies events until the stream ends, or until another list is wanted."""
+        self._leash = asyncio.timeout_at(self._confirm_at)
+        try:
+            async with self._leash:
+                while (batch := await events.next()) is not None:
+                    self._heard()
+                    self._apply(batch)
+        except TimeoutError:
+            if not self._leash.expired():
+                raise
+            self._needed = self._needed or ListCause.CONFIRMATION
+        finally:
+            self._leash = None
+
+    def _apply(self, events: Iterable[Event[T]]) -> None:
+        changes: list[Change[T]] = []
+        try:
+            for event in events:
+                changes.extend(self._change(event))
+        finally:
+            # What came before a broken line is true, and the position has moved past it.
+            self._tell(changes)
+
+    def _change(self, event: Event[T]) -> tuple[Change[T], ...]:
+        if is_before(event.version, self.store.position):
+            raise Behind(f"{self._name}: version {event.version} came after {self.store.position}")
+        self.store.position = event.version or self.store.position
+        match event:
+            case Event(kind=EventKind.PUT, object=Unreadable() as unreadable):
+                return self.store.put_unreadable(unreadable)
+            case Event(kind=EventKind.PUT, object=obj) if not isinstance(obj, Unreadable | None):
+                return self.store.put(event.key, obj)
+            case Event(kind=EventKind.DELETED):
+                return self.store.drop(event.key)
+            case _:
+                return ()
+
+    def _tell(self, changes: Sequence[Change[T]], *, listed_from: float | None = None) -> None:
+        gone = frozenset(
+            change.old.metadata.uid
+            for change in changes
+            if change.kind is ChangeKind.DELETED and change.old is not None
+        )
+        self.store.own.review(gone=gone, listed_from=listed_from)
+        self._metrics.told(self._name, changes=changes, store=self.store)
+        unreadable = len(self.store.unreadable)
+        if unreadable != self.health.unreadable:
+            self._note(unreadable=unreadable)
+        if changes:
+            self._note(last_event=_now())
+            self._changed(changes)
+
+    def _lost(self, error: GrowthError) -> None:
+        """What is to be done about a failure: go on from the same version, or list anew."""
+        self._metrics.failures.labels(self._name, type(error).__name__).inc()
+        match error:
+            case Expired():
+                self._needed = self._needed or ListCause.EXPIRED
+            case Garbled() | Behind():
+                self._needed = self._needed or ListCause.LOST
+            case _:
+                pass
+        # The first failure is worth a line, those that follow while it lasts are not.
+        tell = _log.debug if self.health.problem else _log.warning
+        tell("the watch is lost", resource=self._name, error=str(error))
+        self._note(problem=str(error))
+        self._is_blind()
+
+    def _wait(self, error: GrowthError | None, *, lived: float) -> float:
+        if lived >= self._timing.steady:
+            self._backoff.succeed()
+        if error is None and (self._needed is not None or lived >= self._timing.steady):
+            return 0.0
+        asked = error.after if isinstance(error, RetryLater) else None
+        return self._backoff.after_failure(asked=asked)
+
+    def _is_blind(self) -> None:
+        """Without a connection nothing is known since the last bytes, not since its end."""
+        if self.health.last_heard is not None:
+            self._note(blind_since=self.health.last_heard)
+
+    def _heard(self) -> None:
+        self._metrics.last_heard.labels(self._name).set(time.time())
+        self._note(last_heard=_now())
+
+    def _note(self, **changes: Any) -> None:
+        self.health = msgspec.structs.replace(self.health, **changes)
+
+    @property
+    def _name(self) -> str:
+        return self._resource.name
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,29 @@
+"""The waits and limits of a cache, with the reason for each number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timing:
+    """Seconds, but for the page size. Tests shorten them."""
+
+    silence: float = 90.0
+    """A stream without a byte for so long is dead: bookmarks come each minute."""
+    life: tuple[float, float] = (300.0, 600.0)
+    """How long one watch lives, by chance, so that load spreads over servers that were added."""
+    answer: float = 15.0
+    """Until a watch begins. A server that is behind refuses after three seconds."""
+    list_limit: float = 180.0
+    """For a whole list; 50,000 pods need about a tenth of it."""
+    page_size: int = 500
+    """Objects in one page of a list: 4 MB of pods."""
+    steady: float = 5.0
+    """A connection that lived so long was a good one: the next failure is a first one again."""
+    longest_wait: float = 30.0
+    """Between two tries. As long as the API server needs to start."""
+    refusals: int = 3
+    """So often a server may be behind what we have seen before its newest state is believed."""
+    stable_interval: float = 10.0
+    """After a suspicious list, the second opinion is asked for so much later."""

@@ -1,0 +1,562 @@
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from prometheus_client import CollectorRegistry
+
+from growth.errors import GiveUp, Misconfigured, RetryLater
+from growth.kube.cache_metrics import CacheMetrics
+from growth.kube.errors import Denied, Expired, Overloaded
+from growth.kube.own_writes import Deleted, Written
+from growth.kube.reflector import Reflector
+from growth.kube.resource import Key
+from growth.kube.suspicion import Suspicion
+from growth.kube.timing import Timing
+from tests.kube.memory import BY_COLOUR, THINGS, MemoryServer, Metadata, Thing
+from tests.kube.mirror import Mirror
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+pytestmark = pytest.mark.looptime
+
+
+@dataclass
+class Stage:
+    server: MemoryServer
+    reflector: Reflector[Thing]
+    mirror: Mirror[Thing]
+    registry: CollectorRegistry
+
+    def metric(self, name: str, **labels: str) -> float:
+        return self.registry.get_sample_value(name, {"resource": "things", **labels}) or 0.0
+
+    def assert_equal(self) -> None:
+        store = self.reflector.store
+        truth = {
+            key: (thing["metadata"]["resourceVersion"], thing["colour"])
+            for key, thing in self.server.things.items()
+            if isinstance(thing["colour"], str)
+        }
+        held = {
+            key: (thing.metadata.resource_version, thing.colour)
+            for key, thing in store.objects.items()
+        }
+        assert held == truth
+        assert self.mirror.objects == dict(store.objects)
+        colours = {colour for _, colour in truth.values()}
+        assert set(store.values(BY_COLOUR)) == colours
+        for colour in colours:
+            assert set(store.by(BY_COLOUR, colour)) == {
+                key for key, (_, its) in truth.items() if its == colour
+            }
+
+
+@asynccontextmanager
+async def staged(*names: str, server: MemoryServer | None = None) -> AsyncIterator[Stage]:
+    chance = Random(7)
+    server = server or MemoryServer(chance)
+    for name in names:
+        server.put(name)
+    mirror: Mirror[Thing] = Mirror()
+    registry = CollectorRegistry()
+    reflector = Reflector(
+        server=server,
+        resource=THINGS,
+        metrics=CacheMetrics(registry),
+        chance=chance,
+        changed=mirror.take,
+        timing=Timing(page_size=2),
+    )
+    running = asyncio.create_task(reflector.run())
+    try:
+        yield Stage(server, reflector, mirror, registry)
+    finally:
+        running.cancel()
+        await asyncio.wait([running])
+    assert running.cancelled()
+
+
+async def test_a_cache_is_synced_when_its_first_list_is_whole() -> None:
+    async with staged("a", "b") as stage:
+        assert not stage.reflector.health.is_complete
+        await stage.reflector.synced()
+
+        assert stage.reflector.health.is_complete
+        assert stage.reflector.health.blind_since is None
+        stage.assert_equal()
+        assert stage.server.asked[0]["sendInitialEvents"] == "true"
+        assert "resourceVersion" not in stage.server.asked[0]
+
+
+async def test_the_end_of_a_list_is_the_marked_bookmark_not_the_first() -> None:
+    server = MemoryServer(Random(1))
+    server.put("a")
+    begin = server._begin
+
+    async def with_bookmark_before(stream, **rest) -> None:  # type: ignore[no-untyped-def]
+        stream.rest += b'{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"101"}}}\n'
+        await begin(stream, **rest)
+
+    server._begin = with_bookmark_before  # type: ignore[method-assign]
+    async with staged(server=server) as stage:
+        await stage.reflector.synced()
+        stage.assert_equal()
+
+
+async def test_events_are_applied_in_order_and_found_by_index() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        stage.server.put("b", "blue")
+        stage.server.put("a", "blue")
+        stage.server.delete("b")
+        stage.server.put("b", "green")
+        await asyncio.sleep(1)
+
+        stage.assert_equal()
+        assert stage.mirror.told == [
+            ("added", "a"),
+            ("added", "b"),
+            ("modified", "a"),
+            ("deleted", "b"),
+            ("added", "b"),
+        ]
+        assert stage.metric("growth_cache_objects") == 2
+        assert stage.metric("growth_cache_changes_total", change="deleted") == 1
+
+
+async def test_a_server_without_streaming_lists_is_read_page_by_page() -> None:
+    server = MemoryServer(Random(1), streams_lists=False)
+    async with staged("a", "b", "c", "d", "e", server=server) as stage:
+        await stage.reflector.synced()
+        stage.server.put("f")
+        await asyncio.sleep(1)
+
+        stage.assert_equal()
+        assert [asked.get("limit") for asked in server.asked] == [None, "2", "2", "2", None]
+
+
+async def test_pages_that_expire_are_replaced_by_one_large_list() -> None:
+    server = MemoryServer(Random(1), streams_lists=False)
+    request = server.request
+
+    async def then_compacted(*arguments, **rest):  # type: ignore[no-untyped-def]
+        answer = await request(*arguments, **rest)
+        server.put("z")
+        server.compact()
+        return answer
+
+    server.request = then_compacted  # type: ignore[method-assign]
+    async with staged("a", "b", "c", server=server) as stage:
+        await stage.reflector.synced()
+        await asyncio.sleep(5)
+        server.request = request  # type: ignore[method-assign]
+        stage.reflector.relist()
+        await asyncio.sleep(60)
+        stage.assert_equal()
+
+
+async def test_a_cut_watch_goes_on_where_it_was_and_nothing_is_told_twice() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        await asyncio.sleep(10)
+        stage.server.put("b")
+        await asyncio.sleep(0.1)
+        stage.server.cut(rest=b'{"type":"MODIFIED","object":{"meta')
+        stage.server.put("c")
+        await asyncio.sleep(1)
+
+        stage.assert_equal()
+        assert stage.mirror.told == [("added", "a"), ("added", "b"), ("added", "c")]
+        assert stage.reflector.health.lists == 1
+
+
+async def test_a_watch_that_is_ended_politely_is_opened_again_at_once() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        await asyncio.sleep(10)
+        stage.server.end()
+        await asyncio.sleep(0)
+        stage.server.put("b")
+        await asyncio.sleep(0.001)
+
+        stage.assert_equal()
+
+
+async def test_a_server_that_closes_at_once_is_not_asked_in_a_loop() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        for _ in range(1200):
+            stage.server.end()
+            await asyncio.sleep(0.1)
+
+        assert len(stage.server.asked) < 30
+
+
+async def test_what_was_missed_is_found_by_the_list_after_a_410() -> None:
+    async with staged("gone", "kept", "changed") as stage:
+        await stage.reflector.synced()
+        kept = stage.reflector.store.get("kept", namespace="shop")
+        stage.server.cut()
+        stage.server.delete("gone")
+        stage.server.put("changed", "blue")
+        stage.server.put("new")
+        stage.server.delete("new")
+        stage.server.put("new")
+        stage.server.compact()
+        await asyncio.sleep(5)
+
+        stage.assert_equal()
+        assert stage.mirror.told[3:] == [
+            ("deleted", "gone"),
+            ("modified", "changed"),
+            ("added", "new"),
+        ]
+        assert stage.reflector.store.get("kept", namespace="shop") is kept
+        assert stage.metric("growth_cache_lists_total", cause="expired") == 1
+
+
+async def test_a_name_used_again_while_nobody_looked_is_a_deletion_and_a_new_object() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        stage.server.cut()
+        stage.server.delete("a")
+        stage.server.put("a")
+        stage.server.compact()
+        await asyncio.sleep(5)
+
+        stage.assert_equal()
+        assert stage.mirror.told == [("added", "a"), ("deleted", "a"), ("added", "a")]
+
+
+async def test_bookmarks_move_the_version_so_that_a_quiet_kind_never_expires() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        stage.server.revision += 1000
+        await asyncio.sleep(61)
+        stage.server.compact()
+        stage.server.cut()
+        await asyncio.sleep(5)
+
+        assert stage.reflector.health.lists == 1
+        assert stage.reflector.store.position == str(stage.server.revision)
+
+
+async def test_a_watch_without_a_sign_of_life_is_given_up() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        heard = stage.reflector.health.last_heard
+        stage.server.hang()
+        stage.server.put("b")
+        await asyncio.sleep(89)
+        assert len(stage.reflector.store) == 1
+        await asyncio.sleep(2)
+
+        stage.assert_equal()
+        assert heard is not None
+        assert stage.reflector.health.blind_since is None
+
+
+async def test_a_blind_cache_says_since_when_it_hears_nothing() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        heard = stage.reflector.health.last_heard
+        stage.server.refusals = [Overloaded("no") for _ in range(8)]
+        await asyncio.sleep(20)
+        stage.server.cut()
+        await asyncio.sleep(5)
+
+        assert stage.reflector.health.blind_since == heard
+        assert stage.reflector.health.problem == "no"
+        stage.server.refusals.clear()
+        await asyncio.sleep(30)
+        assert stage.reflector.health.blind_since is None
+        assert stage.reflector.health.problem == ""
+
+
+async def test_retry_after_is_honoured() -> None:
+    server = MemoryServer(Random(1))
+    server.refusals = [Overloaded("no", after=20.0)]
+    async with staged("a", server=server) as stage:
+        await asyncio.sleep(19)
+        assert len(server.asked) == 1
+        await asyncio.sleep(11)
+        assert len(server.asked) == 2
+        stage.assert_equal()
+
+
+async def test_waits_grow_and_have_a_limit() -> None:
+    server = MemoryServer(Random(1))
+    server.refusals = [Denied("may not") for _ in range(1000)]
+    async with staged(server=server):
+        await asyncio.sleep(3600)
+
+        assert 3600 / 30 <= len(server.asked) <= 3600 / 15 + 10
+
+
+async def test_an_object_that_cannot_be_decoded_is_told_and_harms_no_other() -> None:
+    async with staged("a", "b") as stage:
+        await stage.reflector.synced()
+        stage.server.put("a", 17)
+        stage.server.put("b", "blue")
+        await asyncio.sleep(1)
+
+        stage.assert_equal()
+        [unreadable] = stage.reflector.store.unreadable.values()
+        assert unreadable.key == Key("shop", "a")
+        assert "colour" in unreadable.problem
+        assert stage.reflector.health.unreadable == 1
+        assert stage.mirror.told[2:] == [("unreadable", "a"), ("modified", "b")]
+
+        stage.server.put("a", "green")
+        await asyncio.sleep(1)
+        stage.assert_equal()
+        assert stage.reflector.health.unreadable == 0
+        assert stage.mirror.told[4:] == [("added", "a")]
+
+
+@pytest.mark.parametrize(
+    "garbage", [b"no json\n", b'{"type":"ADDED","object":{}\n', b'{"type":4}\n']
+)
+async def test_garbage_leads_to_a_new_list(garbage: bytes) -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        stage.server.say(garbage)
+        await asyncio.sleep(5)
+        stage.server.put("b")
+        await asyncio.sleep(1)
+
+        stage.assert_equal()
+        assert stage.metric("growth_cache_lists_total", cause="lost") == 1
+
+
+async def test_a_doubled_event_changes_nothing() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        stage.server.put("b")
+        stage.server.say(stage.server.history[-1].line)
+        stage.server.delete("a")
+        stage.server.say(stage.server.history[-1].line)
+        await asyncio.sleep(1)
+
+        stage.assert_equal()
+        assert stage.mirror.told == [("added", "a"), ("added", "b"), ("deleted", "a")]
+
+
+async def test_an_old_event_is_not_believed() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        old = stage.server.history[-1].line
+        stage.server.delete("a")
+        await asyncio.sleep(1)
+        stage.server.say(old)
+        await asyncio.sleep(5)
+
+        stage.assert_equal()
+        assert stage.mirror.told == [("added", "a"), ("deleted", "a")]
+
+
+async def test_a_server_that_is_behind_is_never_believed() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        stage.server.freeze()
+        lagging = stage.server.frozen
+        stage.server.thaw()
+        stage.server.put("b")
+        stage.server.delete("a")
+        await asyncio.sleep(1)
+        stage.server.frozen = lagging
+        stage.reflector.relist()
+        await asyncio.sleep(300)
+
+        assert [key.name for key in stage.reflector.store.objects] == ["b"]
+        assert stage.reflector.health.blind_since is not None
+        assert stage.reflector.health.suspicion is None
+        stage.server.thaw()
+        await asyncio.sleep(60)
+        stage.assert_equal()
+        assert stage.reflector.health.blind_since is None
+
+
+async def test_a_restored_server_is_read_anew_and_suspicious_until_a_second_list_agrees() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        backup = stage.server.backup()
+        stage.server.put("b")
+        await asyncio.sleep(10)
+        stage.server.restore(backup)
+        while stage.reflector.health.suspicion is None:  # noqa: ASYNC110 - the clock is virtual
+            await asyncio.sleep(0.1)
+
+        stage.assert_equal()
+        assert stage.reflector.health.suspicion is Suspicion.WENT_BACK
+        await asyncio.sleep(9)
+        assert stage.reflector.health.suspicion is Suspicion.WENT_BACK
+        await asyncio.sleep(3)
+        assert stage.reflector.health.suspicion is None
+        assert stage.metric("growth_cache_lists_total", cause="confirmation") == 1
+
+
+async def test_a_list_with_less_than_half_is_suspicious_but_watched_deletions_are_not() -> None:
+    async with staged("a", "b", "c", "d", "e") as stage:
+        await stage.reflector.synced()
+        stage.server.delete("a")
+        stage.server.delete("b")
+        stage.server.delete("c")
+        await asyncio.sleep(1)
+        assert stage.reflector.health.suspicion is None
+
+        stage.server.put("a")
+        await asyncio.sleep(1)
+        stage.server.cut()
+        stage.server.delete("a")
+        stage.server.delete("d")
+        stage.server.compact()
+        await asyncio.sleep(2)
+        stage.assert_equal()
+        assert stage.reflector.health.suspicion is Suspicion.SHRANK
+        await asyncio.sleep(12)
+        assert stage.reflector.health.suspicion is None
+
+
+async def test_a_second_list_that_comes_too_early_does_not_clear_a_suspicion() -> None:
+    async with staged("a", "b", "c") as stage:
+        await stage.reflector.synced()
+        stage.server.cut()
+        for name in "abc":
+            stage.server.delete(name)
+        stage.server.compact()
+        await asyncio.sleep(2)
+        stage.reflector.relist()
+        await asyncio.sleep(2)
+
+        assert stage.reflector.health.lists == 3
+        assert stage.reflector.health.suspicion is Suspicion.SHRANK
+
+
+async def test_an_own_write_is_unseen_until_the_cache_has_it() -> None:
+    async with staged("a") as stage:
+        store = stage.reflector.store
+        await stage.reflector.synced()
+        key, uid, version = stage.server.put("a", "blue")
+        store.own.note(key, Written(uid=uid, version=version))
+        assert store.own.is_unseen(key)
+        assert store.own.keys == {key}
+
+        await store.own.seen(key, timeout=5)
+
+        assert not store.own.is_unseen(key)
+        assert store.get("a", namespace="shop").colour == "blue"  # type: ignore[union-attr]
+        assert stage.metric("growth_cache_lag_seconds_count") == 1
+
+
+async def test_a_write_that_the_cache_has_already_is_not_waited_for() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        key, uid, version = stage.server.put("a", "blue")
+        await asyncio.sleep(1)
+        stage.reflector.store.own.note(key, Written(uid=uid, version=version))
+
+        assert not stage.reflector.store.own.is_unseen(key)
+
+
+async def test_waiting_for_an_own_write_has_an_end() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        stage.server.hang()
+        key, uid, version = stage.server.put("a", "blue")
+        stage.reflector.store.own.note(key, Written(uid=uid, version=version))
+
+        with pytest.raises(RetryLater, match="a: our write is not in the cache after 5 s"):
+            await stage.reflector.store.own.seen(key, timeout=5)
+
+
+async def test_a_write_whose_event_was_overtaken_is_seen_by_its_version() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        key, uid, version = stage.server.put("a", "blue")
+        stage.server.delete("a")
+        stage.server.cut()
+        stage.server.compact()
+        stage.reflector.store.own.note(key, Written(uid=uid, version=version))
+        await asyncio.sleep(20)
+
+        assert not stage.reflector.store.own.is_unseen(key)
+
+
+async def test_a_deletion_is_seen_when_the_object_is_gone() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        thing = stage.reflector.store.get("a", namespace="shop")
+        assert thing is not None
+        stage.server.delete("a")
+        key = Key("shop", "a")
+        own = stage.reflector.store.own
+        own.note(key, Deleted(uid=thing.metadata.uid, version=thing.metadata.resource_version))
+        assert own.is_unseen(key)
+
+        await own.seen(key, timeout=5)
+
+
+async def test_a_write_that_a_restore_took_back_is_let_go_by_the_list() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        backup = stage.server.backup()
+        await asyncio.sleep(10)
+        stage.server.hang()
+        key, uid, version = stage.server.put("b")
+        stage.reflector.store.own.note(key, Written(uid=uid, version=version))
+        stage.server.restore(backup)
+        await asyncio.sleep(200)
+        assert stage.reflector.store.own.is_unseen(key)
+        stage.reflector.relist()
+        await asyncio.sleep(5)
+
+        stage.assert_equal()
+        assert not stage.reflector.store.own.is_unseen(key)
+
+
+async def test_versions_without_order_are_followed_by_the_objects_own_event() -> None:
+    own = Written(uid="u", version="mine")
+    metadata = Metadata(name="a", namespace="shop", uid="u", resource_version="mine")
+
+    assert not own.is_seen(None, position="later?")
+    assert own.is_seen(Thing(metadata, "red"), position="later?")
+    assert not own.is_seen(
+        Thing(msgspec.structs.replace(metadata, resource_version="other"), "red"), position="mine?"
+    )
+
+
+@pytest.mark.parametrize("error", [Expired("x"), GiveUp("x"), Misconfigured("x")])
+async def test_no_failure_ends_the_cache(error: Exception) -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        stage.server.refusals = [error]  # type: ignore[list-item]
+        stage.server.cut()
+        await asyncio.sleep(30)
+        stage.server.put("b")
+        await asyncio.sleep(1)
+
+        stage.assert_equal()
+
+
+async def test_memory_follows_the_objects_not_the_time() -> None:
+    async with staged() as stage:
+        await stage.reflector.synced()
+        for number in range(2000):
+            stage.server.put(f"n{number % 10}", f"colour {number}")
+            stage.server.history = stage.server.history[-50:]
+            await asyncio.sleep(0.01)
+        for number in range(10):
+            stage.server.delete(f"n{number}")
+        await asyncio.sleep(1)
+
+        contents = stage.reflector.store.contents
+        assert contents.objects == {}
+        assert contents._places == {"colour": {}}
