@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 def verdict(pod: Pod, node: Node, cluster: Cluster) -> Verdict:
     """Whether the scheduler could bind the pod to the node in this cluster, or why not.
 
-    The node need not be one of the cluster's; a template is judged as an empty node that is not
-    counted as a domain yet (`Cluster.with_node` makes it one).
+    The node need not be one of the cluster's: a template is judged as it will be when it has joined
+    empty. It takes no part in what is counted, so all templates can share one snapshot.
     """
     others = cluster.without_pod(pod)
     nowhere = _nowhere(pod, others)

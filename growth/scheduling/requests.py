@@ -30,20 +30,16 @@ def pending(spec: PodSpec) -> Resources:
 
 def bound(spec: PodSpec, status: PodStatus) -> Resources:
     """What a pod takes where it runs: the most of what it asks for, was promised and was given."""
-    if not _may_be_resized(status):
-        return pending(spec)
-    is_refused = _resize_is_refused(status)
+    in_force = _as_given if _resize_is_refused(status) else _with_room_to_grow
     statuses = {
-        each.name: each
-        for each in (*status.container_statuses, *status.init_container_statuses)
-        if each.resources is not None
+        each.name: each for each in (*status.container_statuses, *status.init_container_statuses)
     }
 
     def requests_of(container: Container) -> Resources:
-        return _in_force(container, statuses.get(container.name), is_refused=is_refused)
+        return in_force(_specified(container), statuses.get(container.name))
 
-    total = _own_total_in_force(spec, status, is_refused=is_refused)
     containers = _containers_together(spec, requests_of=requests_of)
+    total = in_force(_own_total(spec), status)
     return _with_overhead(_with_own_total(containers, spec, total=total), spec)
 
 
@@ -75,30 +71,19 @@ def _specified(container: Container) -> Resources:
     )
 
 
-def _in_force(
-    container: Container, status: ContainerStatus | None, *, is_refused: bool
-) -> Resources:
-    wanted = _specified(container)
+def _as_given(wanted: Resources, status: ContainerStatus | PodStatus | None) -> Resources:
     if status is None or status.resources is None:
         return wanted
-    given = resources.larger(
-        resources.parse(status.resources.requests), resources.parse(status.allocated_resources)
-    )
-    return given if is_refused else resources.larger(wanted, given)
+    given = resources.parse(status.resources.requests)
+    return resources.larger(given, resources.parse(status.allocated_resources))
+
+
+def _with_room_to_grow(wanted: Resources, status: ContainerStatus | PodStatus | None) -> Resources:
+    return resources.larger(wanted, _as_given(wanted, status))
 
 
 def _own_total(spec: PodSpec) -> Resources:
     return resources.parse(spec.resources.requests) if spec.resources else resources.NOTHING
-
-
-def _own_total_in_force(spec: PodSpec, status: PodStatus, *, is_refused: bool) -> Resources:
-    wanted = _own_total(spec)
-    if status.resources is None:
-        return wanted
-    given = resources.larger(
-        resources.parse(status.resources.requests), resources.parse(status.allocated_resources)
-    )
-    return given if is_refused else resources.larger(wanted, given)
 
 
 def _with_own_total(containers: Resources, spec: PodSpec, *, total: Resources) -> Resources:
@@ -117,15 +102,6 @@ def _may_be_a_total(name: str) -> bool:
 def _with_overhead(requests: Resources, spec: PodSpec) -> Resources:
     # A pod takes one place, whatever it may say of the resource "pods" itself.
     return Resources((requests + resources.parse(spec.overhead)).amounts | ONE_POD.amounts)
-
-
-def _may_be_resized(status: PodStatus) -> bool:
-    if status.resources is not None:
-        return True
-    return any(
-        each.resources is not None
-        for each in (*status.container_statuses, *status.init_container_statuses)
-    )
 
 
 def _resize_is_refused(status: PodStatus) -> bool:

@@ -267,3 +267,10 @@ def test_the_quick_rules_are_the_slow_definition(others: list[Pod], new: Pod) ->
     world = cluster(*NODES, *known, *others)
     for place in NODES:
         assert (verdict(new, place, world) == FITS) == allowed(new, place, world)
+
+
+@given(st.lists(pods(on=st.sampled_from(["a", "b"])), max_size=6), pods(on=st.just("")))
+def test_a_template_is_judged_as_it_will_be_when_it_has_joined(others: list[Pod], new: Pod) -> None:
+    world = cluster(A, B, namespace("shop"), namespace("bank", pci="yes"), *others)
+    for template in (A2, BARE):
+        assert verdict(new, template, world) == verdict(new, template, world.with_node(template))

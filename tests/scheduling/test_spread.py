@@ -139,7 +139,7 @@ def test_a_pod_that_is_not_its_own_like_adds_nothing() -> None:
     assert verdict(stranger, A, world) == FITS
 
 
-def test_a_template_becomes_a_domain_when_it_joins() -> None:
+def test_a_node_that_joins_is_a_domain_that_the_next_pod_must_fill() -> None:
     world = cluster(A, web("one", on="a"))
     new = web("new", evenly())
     assert verdict(new, A, world) == FITS
@@ -228,3 +228,11 @@ def test_the_quick_rule_is_the_slow_definition(world: Cluster, new: Pod) -> None
         refused = isinstance(answer, Rejected) and answer.reason is Reason.TOPOLOGY_SPREAD
         judged_before = isinstance(answer, Rejected) and not refused
         assert judged_before or refused != is_even(new, place, world)
+
+
+@given(clusters(), newcomers, labels)
+def test_a_template_is_judged_as_it_will_be_when_it_has_joined(
+    world: Cluster, new: Pod, of_template: Json
+) -> None:
+    template = node("template", labels=of_template)
+    assert verdict(new, template, world) == verdict(new, template, world.with_node(template))
