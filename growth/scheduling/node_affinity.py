@@ -31,6 +31,12 @@ class NodeSelectorTerm(msgspec.Struct, frozen=True, gc=False, rename="camel"):
             _is_readable(requirement) and requirement.matches(labels) for requirement in expressions
         ) and all(_field_matches(requirement, name) for requirement in fields)
 
+    @property
+    def text(self) -> str:
+        """For people: what holds together."""
+        requirements = (*(self.match_expressions or ()), *(self.match_fields or ()))
+        return " and ".join(each.text for each in requirements)
+
 
 def _is_readable(requirement: Requirement) -> bool:
     count = len(requirement.values or ())
@@ -66,6 +72,12 @@ class NodeSelector(msgspec.Struct, frozen=True, gc=False, rename="camel"):
         return any(term.matches(name, labels) for term in self.node_selector_terms or ())
 
     @property
+    def text(self) -> str:
+        """For people: the alternatives."""
+        terms = (term.text for term in self.node_selector_terms or ())
+        return ", or ".join(term for term in terms if term) or "nothing that a node could have"
+
+    @property
     def unknown_operators(self) -> tuple[str, ...]:
         """Operators that this version cannot judge."""
         return tuple(
@@ -97,11 +109,11 @@ class WantedNodes(msgspec.Struct, frozen=True, gc=False):
         return self.affinity is None or self.affinity.matches(name, labels)
 
     def unmet(self, labels: Mapping[str, str]) -> str:
-        """What a person can mend: the labels that are missing, else that the affinity is unmet."""
+        """For people: the labels that are missing, else what the affinity asks for."""
         missing = [f"{key}={value}" for key, value in self.labels if labels.get(key) != value]
-        if missing:
-            return f"wants a node labelled {', '.join(missing)}"
-        return "its required node affinity doesn't match the node's labels"
+        if self.affinity is None or missing:
+            return f"wants a node with {', '.join(missing)}"
+        return f"wants a node with {self.affinity.text}"
 
 
 ANY_NODE: Final = WantedNodes()

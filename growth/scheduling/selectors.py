@@ -39,6 +39,20 @@ class Requirement(msgspec.Struct, frozen=True, gc=False):
             case _:
                 return False
 
+    @property
+    def text(self) -> str:
+        """For people: disk in (ssd, nvme)."""
+        values = f"({', '.join(self.values or ())})"
+        match self.operator:
+            case "Exists":
+                return self.key
+            case "DoesNotExist":
+                return f"no {self.key}"
+            case "NotIn":
+                return f"{self.key} not in {values}"
+            case _:
+                return f"{self.key} {self.operator.lower()} {values}"
+
     def _compares(self, value: str | None) -> bool:
         limits = self.values or ()
         have, limit = integer(value or ""), integer(limits[0]) if len(limits) == 1 else None

@@ -171,12 +171,14 @@ class PersistentVolume(msgspec.Struct, frozen=True, dict=True):
         """Bytes there are."""
         return resources.parse_one(STORAGE, self.spec.capacity.get(STORAGE, 0))
 
+    @property
+    def reach(self) -> NodeSelector | None:
+        """The nodes that can mount it; None = every node."""
+        return self.spec.node_affinity.required if self.spec.node_affinity else None
+
     def is_reachable_from(self, labels: dict[str, str]) -> bool:
         """Whether a node with these labels can mount it."""
-        affinity = self.spec.node_affinity
-        if affinity is None or affinity.required is None:
-            return True
-        return affinity.required.matches("", labels)
+        return self.reach is None or self.reach.matches("", labels)
 
 
 class TopologyRequirement(msgspec.Struct, frozen=True, gc=False):

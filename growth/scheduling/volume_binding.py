@@ -40,10 +40,9 @@ def _out_of_reach(
         volume = cluster.volumes.get(name)
         if volume is None:
             return Rejected(Reason.NO_VOLUME, f"its volume {name} doesn't exist")
-        if not volume.is_reachable_from(node.labels):
-            return Rejected(
-                Reason.VOLUME_ELSEWHERE, f"its volume {name} can't be reached from here"
-            )
+        if volume.reach is not None and not volume.is_reachable_from(node.labels):
+            text = f"its volume {name} is only there for nodes with {volume.reach.text}"
+            return Rejected(Reason.VOLUME_ELSEWHERE, text)
     return None
 
 

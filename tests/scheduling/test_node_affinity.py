@@ -64,10 +64,33 @@ def test_node_selector_and_affinity_must_both_hold() -> None:
     wish = affinity(labels(FAST))
     assert verdict(pod(affinity=wish, nodeSelector={"disk": "ssd"}), there, cluster()) == FITS
     answer = verdict(pod(affinity=wish, nodeSelector={"disk": "nvme"}), there, cluster())
-    assert answer == Rejected(Reason.NODE_AFFINITY, "wants a node labelled disk=nvme")
+    assert answer == Rejected(Reason.NODE_AFFINITY, "wants a node with disk=nvme")
 
 
 def test_preferred_affinity_keeps_no_pod_off_a_node() -> None:
     term = {"weight": 1, "preference": labels(label("gpu", "Exists"))}
     wish = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [term]}}
     assert verdict(pod(affinity=wish), node(), cluster()) == FITS
+
+
+@pytest.mark.parametrize(
+    ("wish", "text"),
+    [
+        (affinity(labels(label("disk", "In", "a", "b"))), "disk in (a, b)"),
+        (affinity(labels(label("disk", "NotIn", "ssd"))), "disk not in (ssd)"),
+        (
+            affinity(labels(label("gpu", "Exists"), label("cores", "Gt", "8"))),
+            "gpu and cores gt (8)",
+        ),
+        (
+            affinity(labels(label("disk", "DoesNotExist")), name("In", "x")),
+            "no disk, or metadata.name in (x)",
+        ),
+        (affinity({}), "nothing that a node could have"),
+    ],
+)
+def test_an_affinity_that_is_not_met_is_told_in_words(wish: Json, text: str) -> None:
+    there = node("one", labels={"disk": "ssd", "cores": "8"})
+    assert verdict(pod(affinity=wish), there, cluster(there)) == Rejected(
+        Reason.NODE_AFFINITY, f"wants a node with {text}"
+    )
