@@ -8,21 +8,14 @@ from __future__ import annotations
 import sys
 
 from growth.service import process
-from growth.service.address import Address
-from growth.service.settings import MetricsAddress, ServiceSettings
-
-
-class ReconcilerSettings(ServiceSettings):
-    """What the reconciler process can be told."""
-
-    metrics_address: MetricsAddress = Address(host="", port=10283)
-
+from reconciler.reconciling import reconcile
+from reconciler.settings import ReconcilerSettings
 
 PROCESS = process.Process(
     name="growth-reconciler",
     purpose="turns demand into machines, and idle machines into none",
     settings=ReconcilerSettings,
-    parts={},
+    parts={"reconcile": reconcile},
 )
 
 

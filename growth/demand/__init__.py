@@ -1,0 +1,1 @@
+"""Which pods need a node, and of which pools. Pure."""

@@ -1,0 +1,105 @@
+"""Everything that growth ever does to the world, as data.
+
+Rules return these; only `effects` carries them out. Each says on which version of which object it
+was decided, so that a world that has moved on refuses it. A sequence is about one subject and ends
+at its first failure: what comes next is decided anew, from what is really there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import msgspec
+
+from growth.api.noderequest import NodeRequest
+from growth.scheduling.taints import Taint
+from reconciler.providers.port import Order
+
+
+class SubjectKind(StrEnum):
+    """What a sequence can be about."""
+
+    MACHINE = "machine"
+    """A request, its machine, its node and its removal: they share one name and one writer."""
+    POOL = "pool"
+    NODE_CLASS = "node class"
+    POD = "pod"
+
+
+class Subject(NamedTuple):
+    """What at most one sequence at a time is about."""
+
+    kind: SubjectKind
+    name: str
+
+
+class Version(msgspec.Struct, frozen=True, kw_only=True):
+    """The very object that was decided on: this name, this incarnation, this state of it."""
+
+    name: str
+    uid: str
+    resource_version: str
+
+
+class CreateNodeRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Write down the intent to buy a machine; only then may it be bought."""
+
+    request: NodeRequest
+
+
+class CreateMachine(msgspec.Struct, frozen=True, kw_only=True):
+    """Ask the provider for the machine of a request. The answer enters the next World."""
+
+    order: Order
+
+
+class SetNode(msgspec.Struct, frozen=True, kw_only=True):
+    """Change what growth may change of a node. What is None stays as it is."""
+
+    node: Version
+    labels: Mapping[str, str | None] = {}
+    annotations: Mapping[str, str | None] = {}
+    taints: tuple[Taint, ...] | None = None
+    unschedulable: bool | None = None
+
+
+class PatchStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """Write a new status of one of our objects."""
+
+    kind: str
+    version: Version
+    status: Mapping[str, Any]
+
+
+class SetFinalizers(msgspec.Struct, frozen=True, kw_only=True):
+    """Hold one of our objects, or let it go."""
+
+    kind: str
+    version: Version
+    finalizers: tuple[str, ...]
+
+
+class Delete(msgspec.Struct, frozen=True, kw_only=True):
+    """Delete one of our objects."""
+
+    kind: str
+    version: Version
+
+
+Action = CreateNodeRequest | CreateMachine | SetNode | PatchStatus | SetFinalizers | Delete
+
+
+class Sequence(msgspec.Struct, frozen=True, kw_only=True):
+    """Steps about one subject, in their order."""
+
+    subject: Subject
+    steps: tuple[Action, ...]
+    why: str
+    """For the log, in a few words."""
+
+
+def machine(name: str) -> Subject:
+    """The subject of everything that bears a request's name."""
+    return Subject(SubjectKind.MACHINE, name)

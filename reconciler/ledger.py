@@ -1,0 +1,19 @@
+"""What is remembered and lies in no API object: one frozen value, part of the World.
+
+Each room has a section and returns its new one with its decision; only the loop stores it. Nothing
+here is needed for safety: after a restart it is empty, and what matters is rebuilt from objects.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from reconciler.brakes import BrakesLedger
+from reconciler.planning.ledger import PlanningLedger
+
+
+class Ledger(msgspec.Struct, frozen=True, kw_only=True):
+    """The memory of every room, by the room's name."""
+
+    brakes: BrakesLedger = BrakesLedger()
+    planning: PlanningLedger = PlanningLedger()

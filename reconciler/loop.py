@@ -1,0 +1,133 @@
+"""The one loop: a world is seen, the rooms decide in a fixed order, effects carry it out.
+
+It wakes when something has changed or when a room asked to be asked again, and coalesces: of a
+burst of changes it makes one pass. What the rooms remember between passes is the ledger, which only
+this loop stores. Nothing is awaited between seeing the world and starting what was decided, so a
+pass is one moment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn, Protocol
+
+import structlog
+
+from reconciler import brakes, planning, provisioning
+from reconciler.decision import Decision, earliest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from growth.instant import Instant
+    from reconciler import actions
+    from reconciler.actions import Subject
+    from reconciler.ledger import Ledger
+    from reconciler.world import World
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Room:
+    """A room's rule; the name is that of its section of the ledger."""
+
+    name: str
+    decide: Callable[[World, Instant], Decision]
+
+
+ROOMS = (Room("provisioning", provisioning.decide), Room("planning", planning.decide))
+"""In their order: what is on its way is known before anything more is planned."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What all rooms together have decided."""
+
+    ledger: Ledger
+    sequences: tuple[actions.Sequence, ...]
+    wake_at: float
+
+
+def decide(world: World, now: Instant, rooms: Sequence[Room] = ROOMS) -> Outcome:
+    """One pass: a pure function of the world and the moment."""
+    braked = brakes.decide(world, now)
+    world = _remembering(world, "brakes", braked)
+    wakes = [braked.wake_at]
+    sequences: dict[Subject, actions.Sequence] = {}
+    if world.ledger.brakes.may_act:
+        for room in rooms:
+            decision = room.decide(world, now)
+            world = _remembering(world, room.name, decision)
+            wakes.append(decision.wake_at)
+            for sequence in _startable(decision, world):
+                # The first room that has something to do with a subject has it for this pass.
+                sequences.setdefault(sequence.subject, sequence)
+    return Outcome(
+        ledger=world.ledger, sequences=tuple(sequences.values()), wake_at=earliest(wakes)
+    )
+
+
+def _remembering(world: World, name: str, decision: Decision) -> World:
+    return world if decision.section is None else world.remembering(name, decision.section)
+
+
+def _startable(decision: Decision, world: World) -> Iterator[actions.Sequence]:
+    return (sequence for sequence in decision.sequences if world.is_free(sequence.subject))
+
+
+class Scene(Protocol):
+    """Where the loop plays: production, a test, or the simulation."""
+
+    def now(self) -> Instant:
+        """This moment."""
+
+    def world(self, ledger: Ledger) -> World:
+        """Everything as it is known at this moment."""
+
+    def start(self, sequence: actions.Sequence) -> None:
+        """Begin to carry out a sequence; its subject is busy until it has ended and was seen."""
+
+
+class Loop:
+    """The loop over a scene."""
+
+    def __init__(self, scene: Scene, *, ledger: Ledger, rooms: Sequence[Room] = ROOMS) -> None:
+        self.ledger = ledger
+        self._scene = scene
+        self._rooms = rooms
+        self._changed = asyncio.Event()
+
+    def wake(self) -> None:
+        """Something has changed; from any callback of the event loop."""
+        self._changed.set()
+
+    async def run(self, *, coalesce: float) -> NoReturn:
+        """Pass after pass, until it is cancelled."""
+        self._changed.set()
+        wake_at = 0.0
+        while True:
+            await self._woken(wake_at)
+            self._changed.clear()
+            wake_at = self.once()
+            await asyncio.sleep(coalesce)
+
+    def once(self) -> float:
+        """One pass; the answer is when the next one is due without any change."""
+        now = self._scene.now()
+        outcome = decide(self._scene.world(self.ledger), now, self._rooms)
+        self.ledger = outcome.ledger
+        for sequence in outcome.sequences:
+            _log.info("decided", subject=sequence.subject.name, why=sequence.why)
+            self._scene.start(sequence)
+        return outcome.wake_at
+
+    async def _woken(self, wake_at: float) -> None:
+        left = wake_at - self._scene.now().monotonic
+        try:
+            # Years need no timer, and infinity would be refused by it.
+            async with asyncio.timeout(left if left < 86_400 else None):
+                await self._changed.wait()
+        except TimeoutError:
+            return

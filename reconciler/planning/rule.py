@@ -1,0 +1,205 @@
+"""Demand becomes NodeRequests.
+
+For now one machine for each pod: the cheapest that fits it alone. What counts already counts here:
+no demand is bought for twice, whether its request is on its way to the API server, in the cache, at
+the provider or a node that has just begun to serve; and no maximum is exceeded.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain
+from random import Random
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import msgspec
+
+from growth.api.meta import ObjectMeta, OwnerReference, PodReference
+from growth.api.naming import request_name
+from growth.api.nodepool import NodePool
+from growth.api.noderequest import NodeRequest, NodeRequestSpec, RequestPhase
+from growth.api.wellknown import (
+    DEFAULT_NODE_CLASS,
+    GROUP_VERSION,
+    PROVIDER_CLEANUP_FINALIZER,
+)
+from growth.api.written import ServerTypeName
+from growth.demand.detection import is_demand
+from growth.demand.pools import pools_of
+from growth.scheduling.daemonsets import daemon_pods
+from growth.scheduling.fits import verdict
+from growth.scheduling.resources import shown
+from growth.scheduling.verdicts import Fits
+from reconciler.actions import CreateNodeRequest, Sequence, machine
+from reconciler.decision import NEVER, Decision
+from reconciler.planning.ledger import PlanningLedger
+from reconciler.planning.templates import template
+from reconciler.providers.port import ClassKey, Offering
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from growth.instant import Instant
+    from growth.scheduling.pod import Pod
+    from reconciler.world import World
+
+Counts = Counter[tuple[str, ServerTypeName]]
+"""Machines of each pool and type, wherever they are on their way."""
+
+_ON_THEIR_WAY = {RequestPhase.PENDING, RequestPhase.PROVISIONING}
+
+
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """A machine that could be bought for a pod."""
+
+    pool: NodePool
+    offering: Offering
+
+
+def decide(world: World, now: Instant) -> Decision:
+    """The requests that the demand of now still lacks."""
+    unconfirmed = _unconfirmed(world)
+    known = (*world.requests.values(), *unconfirmed.values())
+    served = nominated(world, known, now)
+    counts: Counts = Counter((each.spec.pool, each.spec.server_type) for each in known)
+    chance = Random(world.seed)  # noqa: S311 - names have to be unlike each other, not secret
+    bought: dict[str, NodeRequest] = {}
+    for pod in sorted(_demand(world), key=lambda pod: (pod.name, pod.metadata.uid)):
+        if pod.metadata.uid in served:
+            continue
+        choice = _cheapest(pod, world, counts)
+        if choice is not None:
+            request = _request(pod, choice, chance)
+            bought[request.name] = request
+            counts[choice.pool.name, choice.offering.server_type] += 1
+    return Decision(
+        section=PlanningLedger(unconfirmed={**unconfirmed, **bought}),
+        sequences=tuple(_creation(request) for request in bought.values()),
+        wake_at=_next_end(world, known, now),
+    )
+
+
+def nominated(world: World, requests: Iterable[NodeRequest], now: Instant) -> frozenset[str]:
+    """Uids of the pods that a machine on its way, or one that just serves, was bought for."""
+    return frozenset(
+        pod.uid
+        for request in requests
+        if request.status.phase in _ON_THEIR_WAY or _nomination_ends(request, world, now) > 0
+        for pod in request.spec.pods
+    )
+
+
+def _nomination_ends(request: NodeRequest, world: World, now: Instant) -> float:
+    """In how many seconds a node that serves is no longer kept for the pods it was bought for."""
+    if request.status.phase is not RequestPhase.READY or request.status.ready_at is None:
+        return 0.0
+    return world.timing.bind_wait - now.seconds_since(request.status.ready_at)
+
+
+def _next_end(world: World, requests: Iterable[NodeRequest], now: Instant) -> float:
+    left = (_nomination_ends(request, world, now) for request in requests)
+    return min((now.monotonic + seconds for seconds in left if seconds > 0), default=NEVER)
+
+
+def _unconfirmed(world: World) -> Mapping[str, NodeRequest]:
+    """Decided and not seen yet. A create that failed is neither there nor busy any more."""
+    return {
+        name: request
+        for name, request in world.ledger.planning.unconfirmed.items()
+        if name not in world.requests and not world.is_free(machine(name))
+    }
+
+
+def _demand(world: World) -> Iterator[Pod]:
+    return (pod for pod in world.pending.values() if is_demand(pod))
+
+
+def _cheapest(pod: Pod, world: World, counts: Counts) -> Choice | None:
+    choices = (choice for choice in _choices(pod, world) if not _at_maximum(choice, counts))
+    ordered = sorted(
+        choices, key=lambda choice: (choice.offering.price, choice.offering.name, choice.pool.name)
+    )
+    return next((choice for choice in ordered if _fits(pod, choice, world)), None)
+
+
+def _choices(pod: Pod, world: World) -> Iterator[Choice]:
+    for name in sorted(pools_of(pod, world.pools)):
+        pool = world.pools[name]
+        allowed = {entry.name for entry in pool.spec.server_types}
+        for offering in world.offerings.get(node_class_of(pool, world), ()):
+            if offering.server_type in allowed and _is_sold_in(pool, offering):
+                yield Choice(pool=pool, offering=offering)
+
+
+def node_class_of(pool: NodePool, world: World) -> ClassKey:
+    """The node class of a pool: what it names, else the one that is called `default`."""
+    reference = pool.spec.node_class_ref
+    if reference is not None:
+        return ClassKey(reference.kind.value, reference.name)
+    found = [key for key in world.node_classes if key.name == DEFAULT_NODE_CLASS]
+    return found[0] if len(found) == 1 else ClassKey("", DEFAULT_NODE_CLASS)
+
+
+def _is_sold_in(pool: NodePool, offering: Offering) -> bool:
+    regions = {location.region for location in pool.spec.locations}
+    return not regions or offering.location in regions
+
+
+def _at_maximum(choice: Choice, counts: Counts) -> bool:
+    taken = counts[choice.pool.name, choice.offering.server_type]
+    entries = choice.pool.spec.server_types
+    return any(
+        entry.name == choice.offering.server_type and taken >= entry.max for entry in entries
+    )
+
+
+def _fits(pod: Pod, choice: Choice, world: World) -> bool:
+    node = template(choice.pool, choice.offering, name="planned")
+    daemons = daemon_pods(node, world.cluster.daemon_sets.values())
+    return isinstance(verdict(pod, node, world.cluster.with_node(node, pods=daemons)), Fits)
+
+
+def _request(pod: Pod, choice: Choice, chance: Random) -> NodeRequest:
+    pool, offering = choice.pool, choice.offering
+    name = request_name(pool.name, lambda: UUID(int=chance.getrandbits(128), version=4))
+    metadata = pod.metadata
+    reference = PodReference(namespace=metadata.namespace, name=metadata.name, uid=metadata.uid)
+    return NodeRequest(
+        metadata=ObjectMeta(
+            name=name, owner_references=(_owned_by(pool),), finalizers=(PROVIDER_CLEANUP_FINALIZER,)
+        ),
+        spec=NodeRequestSpec(
+            pool=pool.name,
+            target_offering=offering.name,
+            server_type=offering.server_type,
+            location=offering.location,
+            labels=dict(offering.own_labels),
+            price=offering.price,
+            resources={
+                resource: shown(resource, amount) if resource == "cpu" else str(amount)
+                for resource, amount in offering.allocatable.amounts.items()
+            },
+            pods=(reference,),
+        ),
+    )
+
+
+def _owned_by(pool: NodePool) -> OwnerReference:
+    return OwnerReference(
+        api_version=GROUP_VERSION,
+        kind="NodePool",
+        name=pool.name,
+        uid=pool.metadata.uid,
+        controller=True,
+        block_owner_deletion=False,
+    )
+
+
+def _creation(request: NodeRequest) -> Sequence:
+    pods = ", ".join(f"{pod.namespace}/{pod.name}" for pod in chain(request.spec.pods))
+    return Sequence(
+        subject=machine(request.name),
+        steps=(CreateNodeRequest(request=request),),
+        why=f"{request.spec.target_offering} for {pods}",
+    )

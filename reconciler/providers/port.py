@@ -1,0 +1,187 @@
+"""What growth asks of a cloud: four questions, and closed sets of answers.
+
+A provider never decides and never waits: `create` asks and returns, whether the machine has come is
+seen in later listings. `create` is idempotent by name: what is found under it, with our cluster's
+label and the request's uid, is adopted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+
+import msgspec
+
+from growth.api.written import ServerTypeName
+from growth.instant import Instant
+from growth.scheduling.resources import Resources
+from growth.scheduling.taints import Taint
+
+
+class ClassKey(NamedTuple):
+    """A node class by kind and name."""
+
+    kind: str
+    name: str
+
+
+class Offering(msgspec.Struct, frozen=True, kw_only=True):
+    """A machine that can be bought, in one place, at one price."""
+
+    provider: str
+    server_type: ServerTypeName
+    location: str
+    price: Decimal
+    """What an hour costs, in the provider's currency."""
+    allocatable: Resources
+    """What is left for pods, before DaemonSets."""
+    labels: Mapping[str, str] = {}
+    """Labels that its node will carry: architecture, type, place, and those of the offer."""
+    own_labels: Mapping[str, str] = {}
+    """Those of the offer alone, which tell two offers of one type in one place apart."""
+    available: int | None = None
+    """Machines that can be had of it; None means nobody knows a limit."""
+
+    @property
+    def name(self) -> str:
+        """As NodeRequests write it: hetzner-cax11."""
+        return f"{self.provider}-{self.server_type.canonical}"
+
+
+class Order(msgspec.Struct, frozen=True, kw_only=True):
+    """One machine, to be made under this name and no other."""
+
+    name: str
+    request_uid: str
+    pool: str
+    node_class: ClassKey
+    server_type: ServerTypeName
+    location: str
+    own_labels: Mapping[str, str]
+    labels: Mapping[str, str]
+    """Labels of the node."""
+    annotations: Mapping[str, str]
+    """Annotations of the node, where the provider can set them from the start."""
+    taints: tuple[Taint, ...]
+    """Taints that the node has from its first second."""
+
+
+class UnmetScope(StrEnum):
+    """How far a refusal reaches."""
+
+    OFFER = "Offer"
+    LOCATION = "Location"
+    PROJECT = "Project"
+
+
+class FailureClass(StrEnum):
+    """Why a machine can't be made, by what is to be done."""
+
+    TRANSIENT = "Transient"
+    """Ask again soon."""
+    TEMPLATE = "Template"
+    """The pool or its node class is wrong: nothing is asked until it changes."""
+    FATAL = "Fatal"
+    """The provider can't be used at all: token, permissions."""
+
+
+class Accepted(msgspec.Struct, frozen=True, kw_only=True):
+    """The machine is being made, or was there already."""
+
+    machine_id: str
+
+
+class Unmet(msgspec.Struct, frozen=True, kw_only=True):
+    """The provider has none."""
+
+    reason: str
+    scope: UnmetScope
+
+
+class Throttled(msgspec.Struct, frozen=True, kw_only=True):
+    """Too many calls; nothing was made."""
+
+    seconds: float
+    """How long the provider asks us to wait."""
+
+
+class Failed(msgspec.Struct, frozen=True, kw_only=True):
+    """Not made, or nobody knows: the name tells, as asking again adopts what is there."""
+
+    failure: FailureClass
+    reason: str
+
+
+CreateAnswer = Accepted | Unmet | Throttled | Failed
+
+
+class Answered(msgspec.Struct, frozen=True, kw_only=True):
+    """The provider's last word on one request."""
+
+    at: float
+    """The monotonic second at which it came."""
+    answer: CreateAnswer
+
+
+class DeleteOutcome(StrEnum):
+    """What a delete came to."""
+
+    ACCEPTED = "Accepted"
+    GONE = "Gone"
+    FAILED = "Failed"
+
+
+class DeleteAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """The provider's word on a delete."""
+
+    outcome: DeleteOutcome
+    reason: str = ""
+
+
+class MachineState(StrEnum):
+    """How far a machine is."""
+
+    CREATING = "Creating"
+    RUNNING = "Running"
+    FAILED = "Failed"
+    DELETING = "Deleting"
+
+
+class Machine(msgspec.Struct, frozen=True, kw_only=True):
+    """One machine as the provider lists it."""
+
+    machine_id: str
+    name: str
+    request_uid: str
+    pool: str
+    state: MachineState
+    reason: str = ""
+    """Of a failed one: why."""
+
+
+class Listing(msgspec.Struct, frozen=True, kw_only=True):
+    """Our cluster's machines at one provider."""
+
+    at: Instant
+    """When it was asked for: it knows everything that was confirmed before."""
+    is_complete: bool
+    machines: Mapping[str, Machine]
+    """By name."""
+
+
+class Provider(Protocol):
+    """A cloud."""
+
+    async def offerings(self) -> tuple[Offering, ...]:
+        """What can be bought now, in a stable order."""
+
+    async def create(self, order: Order) -> CreateAnswer:
+        """Ask for a machine; asking again under the same name makes no second one."""
+
+    async def list(self) -> Listing:
+        """Our machines, all of them or a listing that says it isn't complete."""
+
+    async def delete(self, machine: Machine) -> DeleteAnswer:
+        """Ask for a machine's end; one that is gone is no failure."""

@@ -1,0 +1,121 @@
+"""The part of the process that acts, while it leads.
+
+The caches are kept by every candidate, so that a new leader sees everything from its first moment;
+the loop and its effects live only as long as the Lease is ours. Losing it ends them, and the
+process stands as a candidate again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from random import Random
+from typing import TYPE_CHECKING
+
+from growth.api.kwoknodeclass import KwokNodeClass
+from growth.kube.cache_metrics import CacheMetrics
+from growth.kube.election import (
+    ElectionMetrics,
+    LeadershipLost,
+    LeaseOnServer,
+    lead,
+    this_run,
+)
+from growth.kube.timing import Timing as CacheTiming
+from growth.kube.transport import connect
+from reconciler.effects import Effects
+from reconciler.ledger import Ledger
+from reconciler.loop import Loop
+from reconciler.providers.kwok.provider import KwokProvider
+from reconciler.scene import Production, now
+from reconciler.sources import Sources
+
+if TYPE_CHECKING:
+    from growth.kube.election import Leadership
+    from growth.kube.transport import Connection
+    from growth.service.context import Service
+    from reconciler.providers.port import ClassKey, Provider
+    from reconciler.settings import ReconcilerSettings
+
+LEASE = "growth-reconciler"
+
+
+async def reconcile(service: Service[ReconcilerSettings]) -> None:
+    """See, stand as a candidate, and act while elected; until it is cancelled."""
+    service.health.require(
+        "caches", lambda: "the caches are not complete yet" if not ready else None
+    )
+    ready: list[bool] = []
+    settings = service.settings
+    connection = await connect(
+        kubeconfig=settings.kubeconfig, context=settings.context, process=service.name
+    )
+    async with connection, asyncio.TaskGroup() as tasks:
+        work = Work(service, connection)
+        tasks.create_task(work.sources.run(), name="sources")
+        await work.sources.complete()
+        ready.append(True)
+        await work.lead_for_ever()
+
+
+class Work:
+    """Everything that one process needs to act, and the loop that it is handed to."""
+
+    def __init__(self, service: Service[ReconcilerSettings], connection: Connection) -> None:
+        self._service = service
+        self._connection = connection
+        self._timing = service.settings.timing
+        self._loop: Loop | None = None
+        self.sources = Sources(
+            connection,
+            metrics=CacheMetrics(service.registry),
+            chance=Random(),  # noqa: S311 - it spreads calls and protects nothing
+            changed=self._wake,
+            timing=CacheTiming(stable_interval=self._timing.stable_interval),
+        )
+
+    async def lead_for_ever(self) -> None:
+        """Stand as a candidate, act while elected, and stand again when it is lost."""
+        namespace = self._service.settings.namespace
+        lease = LeaseOnServer(self._connection, namespace=namespace, name=LEASE)
+        metrics = ElectionMetrics(self._service.registry)
+        settings = self._service.settings.election
+        with this_run(socket.gethostname(), lease=LEASE) as who:
+            while True:
+                try:
+                    async with lead(lease, who=who, settings=settings, metrics=metrics) as right:
+                        self._service.logger.info("leading", lease=f"{namespace}/{LEASE}")
+                        await self._act(right)
+                except LeadershipLost as lost:
+                    self._service.logger.warning("no longer leading", reason=str(lost))
+
+    async def _act(self, leadership: Leadership) -> None:
+        effects = Effects(
+            self._connection,
+            sources=self.sources,
+            provider_of=self._provider_of,
+            leadership=leadership,
+            now=now,
+            ended=self._wake,
+        )
+        scene = Production(
+            sources=self.sources,
+            effects=effects,
+            timing=self._timing,
+        )
+        self._loop = Loop(scene, ledger=Ledger())
+        try:
+            await self._loop.run(coalesce=self._timing.coalesce)
+        finally:
+            self._loop = None
+            await effects.close()
+
+    def _wake(self) -> None:
+        if self._loop is not None:
+            self._loop.wake()
+
+    def _provider_of(self, key: ClassKey) -> Provider | None:
+        if key.kind != KwokNodeClass.__name__:
+            return None
+        store = self.sources.store(key.kind)
+        return KwokProvider(self._connection, node_class=lambda: store.get(key.name), now=now)

@@ -1,0 +1,63 @@
+"""What the reconciler can be told, beyond what every process can."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from growth.api.written import Duration, between
+from growth.kube import election
+from growth.service.address import Address
+from growth.service.settings import Listed, MetricsAddress, ServiceSettings
+from reconciler.timing import Timing
+
+OWN_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+
+
+class ReconcilerSettings(ServiceSettings):
+    """What the reconciler process can be told."""
+
+    metrics_address: MetricsAddress = Address(host="", port=10283)
+
+    lease_namespace: Annotated[str, Listed("Cluster", "NAMESPACE")] = ""
+    """Where the Lease of the leader is. Not set: the namespace of the pod in a cluster, elsewhere
+    kube-system."""
+
+    stable_interval: Annotated[Duration, between("0s", "1h"), Listed("Caution", "DURATION")] = (
+        Duration.parse("10s")
+    )
+    """All caches must have been whole for so long before anything is done, and trusted for so long
+    before anything is removed."""
+
+    bind_wait: Annotated[Duration, between("0s", "1h"), Listed("Caution", "DURATION")] = (
+        Duration.parse("15s")
+    )
+    """How long a node that serves is kept for the pods that it was bought for."""
+
+    lease_duration: Annotated[Duration, between("3s", "5m"), Listed("Caution", "DURATION")] = (
+        Duration.parse("15s")
+    )
+    """How long the others wait for a leader that is silent; in whole seconds. It gives up itself
+    after two thirds of it, and renews it every eighth."""
+
+    @property
+    def namespace(self) -> str:
+        """Where the Lease of the leader is."""
+        if self.lease_namespace:
+            return self.lease_namespace
+        return OWN_NAMESPACE.read_text().strip() if OWN_NAMESPACE.exists() else "kube-system"
+
+    @property
+    def timing(self) -> Timing:
+        """How long growth waits for things."""
+        return Timing(
+            stable_interval=self.stable_interval.seconds, bind_wait=self.bind_wait.seconds
+        )
+
+    @property
+    def election(self) -> election.Settings:
+        """The election's own figures, in the proportions of its defaults."""
+        seconds = int(self.lease_duration.seconds)
+        return election.Settings(
+            lease_duration=seconds, renew_deadline=seconds * 2 / 3, retry=seconds / 7.5
+        )

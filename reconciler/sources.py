@@ -1,0 +1,176 @@
+"""What the loop sees: a cache for each kind, and the views over them that change with each event.
+
+Views that rules need for every pass (which pods wait, what is on each node) are kept up to date as
+events come in; a World is then a shallow copy of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from growth.api.hetznernodeclass import HetznerNodeClass
+from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.nodepool import NodePool
+from growth.api.noderemovalrequest import NodeRemovalRequest
+from growth.api.noderequest import NodeRequest
+from growth.kube.reflector import Reflector
+from growth.kube.resource import Resource
+from growth.scheduling import objects
+from growth.scheduling.cluster import Cluster
+from growth.scheduling.occupancy import EMPTY, Occupancy
+from reconciler.providers.port import ClassKey
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from random import Random
+
+    from growth.api.meta import Resource as ApiResource
+    from growth.kube.cache_metrics import CacheMetrics
+    from growth.kube.contents import Change
+    from growth.kube.health import Health
+    from growth.kube.resource import Key
+    from growth.kube.server import ApiServer
+    from growth.kube.store import Store
+    from growth.kube.timing import Timing
+    from growth.scheduling.pod import Pod
+    from reconciler.world import NodeClass
+
+BUILT_IN: Mapping[str, tuple[str, Callable[[bytes], Any]]] = {
+    "nodes": ("/api/v1/nodes", objects.decode_node),
+    "pods": ("/api/v1/pods", objects.decode_pod),
+    "namespaces": ("/api/v1/namespaces", objects.decode_namespace),
+    "claims": ("/api/v1/persistentvolumeclaims", objects.decode_claim),
+    "volumes": ("/api/v1/persistentvolumes", objects.decode_volume),
+    "storage_classes": ("/apis/storage.k8s.io/v1/storageclasses", objects.decode_storage_class),
+    "csi_nodes": ("/apis/storage.k8s.io/v1/csinodes", objects.decode_csi_node),
+    "csi_drivers": ("/apis/storage.k8s.io/v1/csidrivers", objects.decode_csi_driver),
+    "attachments": (
+        "/apis/storage.k8s.io/v1/volumeattachments",
+        objects.decode_volume_attachment,
+    ),
+    "daemon_sets": ("/apis/apps/v1/daemonsets", objects.decode_daemon_set),
+    "budgets": ("/apis/policy/v1/poddisruptionbudgets", objects.decode_disruption_budget),
+}
+OURS: tuple[type[ApiResource], ...] = (
+    NodePool,
+    NodeRequest,
+    NodeRemovalRequest,
+    KwokNodeClass,
+    HetznerNodeClass,
+)
+
+
+def path_of(kind: type[ApiResource]) -> str:
+    """Where objects of one of our kinds are."""
+    return f"/apis/growth.dev/v1alpha1/{kind.kind_names[0]}"
+
+
+class Sources:
+    """The caches of the reconciler."""
+
+    def __init__(
+        self,
+        server: ApiServer,
+        *,
+        metrics: CacheMetrics,
+        chance: Random,
+        changed: Callable[[], None],
+        timing: Timing,
+    ) -> None:
+        self.pending: dict[str, Pod] = {}
+        self.occupancies: dict[str, Occupancy] = {}
+        self._changed = changed
+        make = partial(Reflector[Any], server=server, metrics=metrics, chance=chance, timing=timing)
+        self._reflectors: dict[str, Reflector[Any]] = {
+            name: make(
+                resource=Resource(path=path, decode=decode),
+                changed=self._pods_changed if name == "pods" else self._anything_changed,
+            )
+            for name, (path, decode) in BUILT_IN.items()
+        } | {
+            kind.__name__: make(
+                resource=Resource(path=path_of(kind), decode=kind.model_validate_json),
+                changed=self._anything_changed,
+            )
+            for kind in OURS
+        }
+
+    async def run(self) -> None:
+        """Keep every cache, until it is cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            for name, reflector in self._reflectors.items():
+                tasks.create_task(reflector.run(), name=f"watch {name}")
+
+    def store(self, name: str) -> Store[Any]:
+        """The cache of one kind: ours by its kind, built-in ones by their plural."""
+        return self._reflectors[name].store
+
+    @property
+    def health(self) -> Mapping[str, Health]:
+        """How far each cache can be trusted now."""
+        return {name: reflector.health for name, reflector in self._reflectors.items()}
+
+    async def complete(self) -> None:
+        """Wait until every cache has been whole once."""
+        for reflector in self._reflectors.values():
+            await reflector.synced()
+
+    def cluster(self) -> Cluster:
+        """Everything that scheduling looks at, as it is now."""
+        named = {name: self._by_name(name) for name in BUILT_IN if name not in {"pods", "claims"}}
+        claims = {tuple(key): claim for key, claim in self.store("claims").objects.items()}
+        return Cluster(occupancies=dict(self.occupancies), claims=claims, **named)  # type: ignore[arg-type] # the kinds are those of BUILT_IN
+
+    def named(self, kind: type[ApiResource]) -> dict[str, Any]:
+        """Our objects of one kind, by name."""
+        return self._by_name(kind.__name__)
+
+    def node_classes(self) -> dict[ClassKey, NodeClass]:
+        """The node classes of all kinds."""
+        return {
+            ClassKey(kind.__name__, name): node_class
+            for kind in (KwokNodeClass, HetznerNodeClass)
+            for name, node_class in self.named(kind).items()
+        }
+
+    def unseen(self) -> Iterable[tuple[str, Key]]:
+        """Objects whose last write of ours isn't in the cache yet, with the name of their kind."""
+        for name, reflector in self._reflectors.items():
+            for key in reflector.store.own.keys:
+                yield name, key
+
+    def _by_name(self, name: str) -> dict[str, Any]:
+        return {
+            f"{key.namespace}/{key.name}" if key.namespace else key.name: each
+            for key, each in self.store(name).objects.items()
+        }
+
+    def _anything_changed(self, _: Sequence[Change[Any]]) -> None:
+        self._changed()
+
+    def _pods_changed(self, changes: Sequence[Change[Pod]]) -> None:
+        for change in changes:
+            if change.old is not None:
+                self._forget(change.old)
+            if change.new is not None:
+                self._take_in(change.new)
+        self._changed()
+
+    def _forget(self, pod: Pod) -> None:
+        self.pending.pop(pod.metadata.uid, None)
+        if pod.place:
+            left = self.occupancies.get(pod.place, EMPTY).lacking(pod)
+            if left.pods:
+                self.occupancies[pod.place] = left
+            else:
+                self.occupancies.pop(pod.place, None)
+
+    def _take_in(self, pod: Pod) -> None:
+        if pod.is_finished:
+            return
+        if not pod.spec.node_name:
+            self.pending[pod.metadata.uid] = pod
+        if pod.place:
+            self.occupancies[pod.place] = self.occupancies.get(pod.place, EMPTY).having(pod)

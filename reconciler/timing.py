@@ -1,0 +1,19 @@
+"""How long growth waits for things. Production keeps the defaults, tests shorten them."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Timing(msgspec.Struct, frozen=True, kw_only=True):
+    """Spans in seconds."""
+
+    stable_interval: float = 10.0
+    """All caches must have been whole for so long before anything is removed, and a suspicious
+    list must have been confirmed by another one so much later."""
+    bind_wait: float = 15.0
+    """A node that serves has so long for the pods that it was bought for."""
+    coalesce: float = 0.01
+    """Passes are at least this far apart."""
+    retry: float = 2.0
+    """After a provider's trouble that passes by itself."""

@@ -1,0 +1,63 @@
+"""One immutable view of everything that a decision may depend on.
+
+It is made anew for each pass from indexes that are kept up to date as events come in, so making it
+costs a few shallow copies; what has to be worked out for a pod or a node was worked out when the
+object entered the cache. Rules walk nodes and pending pods, never all pods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from growth.api.hetznernodeclass import HetznerNodeClass
+from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.nodepool import NodePool
+from growth.api.noderemovalrequest import NodeRemovalRequest
+from growth.api.noderequest import NodeRequest
+from growth.kube.health import Health
+from growth.scheduling.cluster import Cluster
+from growth.scheduling.pod import Pod
+from reconciler.actions import Subject
+from reconciler.ledger import Ledger
+from reconciler.providers.port import Answered, ClassKey, Offering
+from reconciler.timing import Timing
+
+NodeClass = HetznerNodeClass | KwokNodeClass
+
+
+class World(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known at one instant. Mappings are read only and never change afterwards."""
+
+    cluster: Cluster
+    """Nodes and what is on them, namespaces, volumes, DaemonSets, budgets."""
+    pending: Mapping[str, Pod]
+    """Pods without a node that have not ended, by uid."""
+    pools: Mapping[str, NodePool]
+    node_classes: Mapping[ClassKey, NodeClass]
+    requests: Mapping[str, NodeRequest]
+    removals: Mapping[str, NodeRemovalRequest]
+    offerings: Mapping[ClassKey, tuple[Offering, ...]]
+    """The last good catalogue of each node class."""
+    answers: Mapping[str, Answered]
+    """What the provider said to the last create of a request, by its name; it stays until the
+    request's status shows it."""
+    busy: frozenset[Subject]
+    """Subjects that a sequence is at work on, or whose last write the cache hasn't seen yet.
+    Nothing is decided on them."""
+    sources: Mapping[str, Health]
+    """How far each cache can be trusted."""
+    timing: Timing
+    seed: int
+    """The only chance in a pass, drawn by the shell: names of new requests come from it."""
+    ledger: Ledger
+
+    def is_free(self, subject: Subject) -> bool:
+        """Whether this may be decided on now."""
+        return subject not in self.busy
+
+    def remembering(self, room: str, section: msgspec.Struct) -> World:
+        """The same world, with a room's new part of the ledger."""
+        ledger = msgspec.structs.replace(self.ledger, **{room: section})
+        return msgspec.structs.replace(self, ledger=ledger)
