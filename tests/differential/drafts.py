@@ -43,6 +43,10 @@ class Draft:
         """The pods that stand on a node."""
         return [pod for pod in self.existing if pod["spec"]["nodeName"] == name_of(node)]
 
+    def add_node(self, draw: st.DrawFn) -> None:
+        """One more node, without a seat: it only counts."""
+        self.nodes.append(_node(draw, len(self.nodes)))
+
     def add_existing(self, pod: Manifest, node: Manifest) -> None:
         there = manifests.placed(pod, name_of(node))
         there["metadata"]["name"] = f"e{len(self.existing)}-~"
@@ -93,11 +97,16 @@ def drafts(draw: st.DrawFn, isolation: Isolation) -> Draft:
         nodes=nodes,
         existing=[],
         pod=pod,
-        open_=nodes if everywhere else [draw(st.sampled_from(nodes))],
+        open_=list(nodes) if everywhere else [draw(st.sampled_from(nodes))],
     )
     for _ in range(draw(st.integers(0, 3))):
         draft.add_existing(existing_pod(draw), draw(st.sampled_from(nodes)))
     return draft
+
+
+def _node(draw: st.DrawFn, index: int) -> Manifest:
+    zone, rack = draw(st.sampled_from(ZONES)), draw(st.sampled_from(RACKS))
+    return manifests.node(index, zone=zone, rack=rack)
 
 
 def existing_pod(draw: st.DrawFn) -> Manifest:

@@ -26,6 +26,7 @@ PATHS = {
     "RuntimeClass": "/apis/node.k8s.io/v1/runtimeclasses",
     "StorageClass": "/apis/storage.k8s.io/v1/storageclasses",
     "CSINode": "/apis/storage.k8s.io/v1/csinodes",
+    "VolumeAttachment": "/apis/storage.k8s.io/v1/volumeattachments",
     "PersistentVolume": "/api/v1/persistentvolumes",
     "PersistentVolumeClaim": "/api/v1/namespaces/{}/persistentvolumeclaims",
     "Node": "/api/v1/nodes",
@@ -67,7 +68,7 @@ async def put_in_place(connection: Connection, case: Case) -> None:
     both are there, and finds pods that are finished or held already.
     """
     of_kind = {kind: [each for each in case.objects if each["kind"] == kind] for kind in PATHS}
-    for kind in ("RuntimeClass", "StorageClass", "CSINode"):
+    for kind in ("RuntimeClass", "StorageClass", "CSINode", "VolumeAttachment"):
         await _each(_create(connection, manifest) for manifest in of_kind[kind])
     claims = await _each(_claim(connection, claim) for claim in of_kind["PersistentVolumeClaim"])
     uids = {_key(claim["metadata"]): claim["metadata"]["uid"] for claim in claims}
@@ -125,9 +126,15 @@ async def _claim(connection: Connection, claim: Manifest) -> Manifest:
 
 
 async def _volume(connection: Connection, volume: Manifest, claims: dict[str, str]) -> Manifest:
-    reference = volume["spec"]["claimRef"]
-    spec = {**volume["spec"], "claimRef": {**reference, "uid": claims[_key(reference)]}}
-    return await _create(connection, {**volume, "spec": spec})
+    """With its status; one that is bound names its claim's uid, one that is reserved does not."""
+    reference = volume["spec"].get("claimRef")
+    spec = dict(volume["spec"])
+    if reference and "status" not in volume:
+        spec["claimRef"] = {**reference, "uid": claims.get(_key(reference), "")}
+    await _create(connection, {**volume, "spec": spec})
+    if "status" in volume:
+        await connection.patch(f"{path_of(volume)}/status", {"status": volume["status"]})
+    return volume
 
 
 async def _bind(connection: Connection, claim: Manifest) -> Manifest:

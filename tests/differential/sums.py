@@ -21,7 +21,10 @@ def occupied(pod: Manifest, resource: str) -> int:
     """What a pod on a node takes: the most of its spec and what its status says it has."""
     if resource == "pods":
         return 1
-    return max(asked(pod, resource), *_stated(pod, resource), 0)
+    stated = _stated(pod, resource)
+    conditions = pod.get("status", {}).get("conditions", ())
+    refused = any(condition["reason"] == "Infeasible" for condition in conditions)
+    return max(stated) if refused else max(asked(pod, resource), *stated, 0)
 
 
 def _stated(pod: Manifest, resource: str) -> list[int]:

@@ -24,13 +24,13 @@ _VERSION = "version"  # kept out of selectors, as matchLabelKeys must name other
 
 def pod_affinity(draw: st.DrawFn, draft: Draft) -> None:
     _people(draw, draft)
-    _relate(draw, draft.pod, "podAffinity")
+    _relate(draw, draft.pod, "podAffinity", to=_someone(draw, draft))
     _lose_topology(draw, draft)
 
 
 def pod_anti_affinity(draw: st.DrawFn, draft: Draft) -> None:
     _people(draw, draft)
-    _relate(draw, draft.pod, "podAntiAffinity")
+    _relate(draw, draft.pod, "podAntiAffinity", to=_someone(draw, draft))
     _lose_topology(draw, draft)
 
 
@@ -40,12 +40,13 @@ def anti_affinity_of_others(draw: st.DrawFn, draft: Draft) -> None:
     for pod in draft.existing:
         kinds = ("podAntiAffinity", "podAntiAffinity", "podAffinity", None)
         if kind := draw(st.sampled_from(kinds)):
-            _relate(draw, pod, kind)
+            _relate(draw, pod, kind, to=draft.pod)
     _lose_topology(draw, draft)
 
 
 def topology_spread(draw: st.DrawFn, draft: Draft) -> None:
     _people(draw, draft)
+    _crowd(draw, draft)
     spreads = [_spread(draw, draft.pod, topology) for topology in _some_topologies(draw)]
     draft.pod["spec"]["topologySpreadConstraints"] = spreads
     _lose_topology(draw, draft)
@@ -53,43 +54,95 @@ def topology_spread(draw: st.DrawFn, draft: Draft) -> None:
 
 def spread_over_eligible_nodes(draw: st.DrawFn, draft: Draft) -> None:
     """With taints and selectors, so that both policies of inclusion change the counts."""
+    topology_spread(draw, draft)
     if draw(st.booleans()):
         taints(draw, draft)
     else:
         node_selector(draw, draft)
-    topology_spread(draw, draft)
 
 
 def _people(draw: st.DrawFn, draft: Draft) -> None:
-    """More pods with labels, on all nodes; some are finished, some are terminating."""
-    alike = draft.pod["metadata"]["labels"]
-    for _ in range(draw(st.integers(0, 4))):
-        pod = existing_pod(draw)
-        if draw(st.booleans()):
-            pod["metadata"].update(namespace=NAMESPACES[0], labels=dict(alike))
-        if one_in(draw, 3):
-            leave(draw, pod)
-        draft.add_existing(pod, draw(st.sampled_from(draft.nodes)))
+    """More nodes, and pods that are like the offered one or miss it by one property."""
+    for _ in range(draw(st.integers(0, 2))):
+        draft.add_node(draw)
+    for _ in range(draw(st.integers(1, 4))):
+        _place_alike(draw, draft, draw(st.sampled_from(draft.nodes)))
 
 
-def _relate(draw: st.DrawFn, pod: Manifest, kind: str) -> None:
-    terms = [_term(draw, pod) for _ in range(draw(st.sampled_from((1, 1, 2))))]
+def _crowd(draw: st.DrawFn, draft: Draft) -> None:
+    """On top of that, each node may have some: a least count above zero is rare otherwise."""
+    least = draw(st.integers(0, 1))
+    for node in draft.nodes:
+        for _ in range(least + draw(st.sampled_from((0, 0, 1, 2)))):
+            _place_alike(draw, draft, node)
+
+
+def _place_alike(draw: st.DrawFn, draft: Draft, node: Manifest) -> None:
+    pod = existing_pod(draw)
+    alike = dict(draft.pod["metadata"]["labels"])
+    match draw(st.sampled_from(("alike", "alike", "alike", "abroad", "one label", "stranger"))):
+        case "alike":
+            pod["metadata"].update(namespace=NAMESPACES[0], labels=alike)
+        case "abroad":
+            pod["metadata"]["labels"] = alike
+        case "one label":
+            key = draw(st.sampled_from(tuple(LABELS)))
+            changed = {key: draw(st.sampled_from(LABELS[key]))}
+            pod["metadata"].update(namespace=NAMESPACES[0], labels=alike | changed)
+        case _:
+            pass
+    if one_in(draw, 4):
+        leave(draw, pod)
+    draft.add_existing(pod, node)
+
+
+def _someone(draw: st.DrawFn, draft: Draft) -> Manifest:
+    """Whom a wish is about: the pod's own kind, or another that is there."""
+    return draw(st.sampled_from((draft.pod, *draft.existing)))
+
+
+def _relate(draw: st.DrawFn, pod: Manifest, kind: str, *, to: Manifest) -> None:
+    terms = [_term(draw, to["metadata"]) for _ in range(draw(st.sampled_from((1, 1, 2))))]
+    if one_in(draw, 3):
+        terms = _two_wishes_of_one_topology(draw)
     pod["spec"].setdefault("affinity", {})[kind] = {_REQUIRED: terms}
 
 
-def _term(draw: st.DrawFn, pod: Manifest) -> Manifest:
+def _two_wishes_of_one_topology(draw: st.DrawFn) -> list[Manifest]:
+    """One pod must meet both; two pods that meet one each are not enough."""
+    topology = draw(st.sampled_from(_TOPOLOGIES))
+    return [
+        {
+            "topologyKey": topology,
+            "labelSelector": {"matchLabels": {key: draw(st.sampled_from(LABELS[key]))}},
+        }
+        for key in _SELECTABLE
+    ]
+
+
+def _term(draw: st.DrawFn, meant: Manifest) -> Manifest:
     term: Manifest = {"topologyKey": draw(st.sampled_from(_TOPOLOGIES))}
     if draw(st.integers(0, 9)):  # a term without a selector matches nothing
-        term["labelSelector"] = _selector(draw, pod["metadata"]["labels"])
+        term["labelSelector"] = _selector(draw, meant["labels"])
         if one_in(draw, 4):
             key = draw(st.sampled_from(("matchLabelKeys", "mismatchLabelKeys")))
             term[key] = [_VERSION]
-    if one_in(draw, 4):
-        names = st.lists(st.sampled_from(NAMESPACES), min_size=1, max_size=2, unique=True)
-        term["namespaces"] = draw(names)
-    if one_in(draw, 4):
-        term["namespaceSelector"] = draw(st.sampled_from(_NAMESPACE_SELECTORS))
+    match draw(st.sampled_from(("own", "own", "named", "selected", "both"))):
+        case "named":
+            term["namespaces"] = _named(draw, meant)
+        case "selected":
+            term["namespaceSelector"] = draw(st.sampled_from(_NAMESPACE_SELECTORS))
+        case "both":
+            term["namespaces"] = _named(draw, meant)
+            term["namespaceSelector"] = draw(st.sampled_from(_NAMESPACE_SELECTORS))
+        case _:
+            pass
     return term
+
+
+def _named(draw: st.DrawFn, meant: Manifest) -> list[str]:
+    one = draw(st.sampled_from((meant["namespace"], *NAMESPACES)))
+    return sorted({one, draw(st.sampled_from(NAMESPACES))})
 
 
 _NAMESPACE_SELECTORS: tuple[Manifest, ...] = (
@@ -103,21 +156,21 @@ _NAMESPACE_SELECTORS: tuple[Manifest, ...] = (
 
 
 def _selector(draw: st.DrawFn, own: dict[str, str]) -> Manifest:
-    """Mostly by labels the pod bears itself, as workloads select their own kind."""
-    if one_in(draw, 10):
-        return {}
-    mine = {key: own[key] for key in _SELECTABLE if key in own and draw(st.booleans())}
-    match draw(st.sampled_from(("labels", "expressions", "both"))):
-        case "labels" if mine:
+    """Mostly by labels that whoever is meant bears, as workloads select their own kind."""
+    mine = {key: own[key] for key in _SELECTABLE if key in own}
+    some = {key: text for key, text in mine.items() if draw(st.booleans())}
+    match draw(st.sampled_from(("all", "all", "some", "expressions", "both", "everything"))):
+        case "all" if mine:
             return {"matchLabels": mine}
+        case "some" if some:
+            return {"matchLabels": some}
+        case "everything":
+            return {}
         case "expressions":
-            mine = {}
+            some = {}
         case _:
             pass
-    return {
-        "matchLabels": mine,
-        "matchExpressions": [_requirement(draw) for _ in range(draw(st.integers(1, 2)))],
-    }
+    return {"matchLabels": some, "matchExpressions": [_requirement(draw)]}
 
 
 def _requirement(draw: st.DrawFn) -> Manifest:
@@ -143,7 +196,7 @@ def _spread(draw: st.DrawFn, pod: Manifest, topology: str) -> Manifest:
         spread["labelSelector"] = _selector(draw, pod["metadata"]["labels"])
         if one_in(draw, 4):
             spread["matchLabelKeys"] = [_VERSION]
-    if one_in(draw, 3) and spread["whenUnsatisfiable"] == "DoNotSchedule":
+    if draw(st.booleans()) and spread["whenUnsatisfiable"] == "DoNotSchedule":
         spread["minDomains"] = draw(st.integers(1, 4))
     for policy in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
         if draw(st.booleans()):

@@ -18,11 +18,12 @@ _KEYS, _VALUES = ("dedicated", "spot"), ("a", "b", "")
 _EFFECTS = ("NoSchedule", "NoExecute", "PreferNoSchedule")
 _NODE_LABELS = {
     "disk": ("ssd", "hdd", ""),
-    "cores": ("8", "16", "007", "many", "99999999999999999999"),
+    "cores": ("7", "8", "16", "007", "many", "99999999999999999999"),
     "arch": ("x86", "arm"),
 }
-_PORTS, _PROTOCOLS = (80, 80, 80, 81), (None, None, "TCP", "UDP", "SCTP")
-_ADDRESSES = (None, None, "0.0.0.0", "127.0.0.1", "10.0.0.1", "::")
+_PORTS = st.sampled_from((80, 80, 80, 80, 81))
+_PROTOCOLS = st.sampled_from((None, None, None, "TCP", "UDP", "SCTP"))
+_ADDRESSES = st.sampled_from((None, "0.0.0.0", "127.0.0.1", "127.0.0.1", "10.0.0.1", "::"))
 
 
 def taints(draw: st.DrawFn, draft: Draft) -> None:
@@ -64,6 +65,17 @@ def node_affinity(draw: st.DrawFn, draft: Draft) -> None:
     if one_in(draw, 6):
         terms.append({})  # an empty term matches nothing
     _require(draw, draft, terms)
+    if one_in(draw, 3):  # both must hold
+        key = draw(st.sampled_from(("disk", "arch")))
+        draft.pod["spec"]["nodeSelector"] = {key: draw(st.sampled_from(_NODE_LABELS[key]))}
+
+
+def numeric_node_affinity(draw: st.DrawFn, draft: Draft) -> None:
+    """Greater and less, on the number itself and beside it."""
+    for node in draft.nodes:
+        if draw(st.integers(0, 7)):
+            node["metadata"]["labels"]["cores"] = draw(st.sampled_from(_NODE_LABELS["cores"]))
+    _require(draw, draft, [{"matchExpressions": [_comparison(draw)]}])
 
 
 def match_fields(draw: st.DrawFn, draft: Draft) -> None:
@@ -81,7 +93,7 @@ def match_fields(draw: st.DrawFn, draft: Draft) -> None:
 
 
 def host_ports(draw: st.DrawFn, draft: Draft) -> None:
-    for _ in range(draw(st.integers(1, 3))):
+    for _ in range(draw(st.integers(1, 2))):
         pod = existing_pod(draw)
         _listen(draw, pod)
         draft.add_existing(pod, draw(st.sampled_from(draft.open_nodes)))
@@ -141,15 +153,19 @@ def _expressions(draw: st.DrawFn) -> Manifest:
 
 
 def _expression(draw: st.DrawFn) -> Manifest:
-    operator = draw(st.sampled_from(("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")))
-    if operator in {"Gt", "Lt"}:
-        bound = draw(st.sampled_from(("0", "7", "8", "15", "16")))
-        return {"key": "cores", "operator": operator, "values": [bound]}
+    operator = draw(st.sampled_from(("In", "NotIn", "Exists", "DoesNotExist", "compares")))
+    if operator == "compares":
+        return _comparison(draw)
     key = draw(st.sampled_from(tuple(_NODE_LABELS)))
     if operator in {"Exists", "DoesNotExist"}:
         return {"key": key, "operator": operator}
     values = draw(st.lists(st.sampled_from(_NODE_LABELS[key]), min_size=1, max_size=2, unique=True))
     return {"key": key, "operator": operator, "values": values}
+
+
+def _comparison(draw: st.DrawFn) -> Manifest:
+    operator, bound = draw(st.sampled_from(("Gt", "Lt"))), draw(st.sampled_from(("7", "8", "16")))
+    return {"key": "cores", "operator": operator, "values": [bound]}
 
 
 def _require(draw: st.DrawFn, draft: Draft, terms: list[Manifest]) -> None:
@@ -163,9 +179,9 @@ def _require(draw: st.DrawFn, draft: Draft, terms: list[Manifest]) -> None:
 
 
 def _listen(draw: st.DrawFn, pod: Manifest) -> None:
-    number = draw(st.sampled_from(_PORTS))
+    number = draw(_PORTS)
     port: Manifest = {"containerPort": number, "hostPort": number}
-    protocol, address = draw(st.sampled_from(_PROTOCOLS)), draw(st.sampled_from(_ADDRESSES))
+    protocol, address = draw(_PROTOCOLS), draw(_ADDRESSES)
     if protocol:
         port["protocol"] = protocol
     if address:

@@ -42,9 +42,13 @@ def init_containers(draw: st.DrawFn, draft: Draft) -> None:
 
 
 def sidecars(draw: st.DrawFn, draft: Draft) -> None:
+    """Sidecars beside a container that asks for little, so that the start often needs most."""
     _crowd(draw, draft, ("cpu", "memory"))
     for pod in (draft.pod, *_some(draw, draft.existing)):
         _ask(draw, pod, ("cpu", "memory"), containers=1)
+        if draw(st.booleans()):
+            little = {"cpu": "100m", "memory": "1Mi"}
+            pod["spec"]["containers"][0]["resources"] = {"requests": little}
         _prepare(draw, pod, always=st.booleans())
     _edge(draw, draft, draw(st.sampled_from(("cpu", "memory"))))
 
@@ -124,7 +128,7 @@ def nothing_asked_on_a_full_node(draw: st.DrawFn, draft: Draft) -> None:
 
 def resized(draw: st.DrawFn, draft: Draft) -> None:
     """Pods whose resize is under way count with the most of spec, allocated and actual."""
-    for _ in range(draw(st.integers(1, 2))):
+    for _ in range(draw(st.sampled_from((1, 1, 2)))):
         pod = existing_pod(draw)
         states = [_drawn(draw, ("cpu", "memory")) for _ in range(3)]
         pod["spec"]["containers"] = [manifests.container("main", states[0])]
@@ -173,7 +177,7 @@ def _ask(draw: st.DrawFn, pod: Manifest, resources: tuple[str, ...], *, containe
 
 def _prepare(draw: st.DrawFn, pod: Manifest, *, always: st.SearchStrategy[bool]) -> None:
     containers = pod["spec"].setdefault("initContainers", [])
-    for _ in range(draw(st.integers(1, 3))):
+    for _ in range(draw(st.integers(1, 4))):
         container = manifests.container(f"i{len(containers)}", _drawn(draw, ("cpu", "memory")))
         if draw(always):
             container["restartPolicy"] = "Always"

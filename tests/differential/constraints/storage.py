@@ -18,6 +18,7 @@ DRIVER = "csi-~.test"
 _ZONE_LABELS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
 _BOUND = "pv.kubernetes.io/bind-completed"
 _SELECTED_NODE = "volume.kubernetes.io/selected-node"
+_SIZES = st.sampled_from(("1Gi", "1Gi", "1025Mi", "2Gi"))
 
 
 def volume_node_affinity(draw: st.DrawFn, draft: Draft) -> None:
@@ -37,7 +38,9 @@ def volume_zones(draw: st.DrawFn, draft: Draft) -> None:
     volume = _bound(draft, "z")
     zones = draw(st.lists(st.sampled_from(ZONES), min_size=1, max_size=2, unique=True))
     label = draw(st.sampled_from(_ZONE_LABELS))
-    volume["metadata"]["labels"] = {label: "__".join(zones)}
+    volume["metadata"]["labels"] = {
+        label: "__".join(zones) + draw(st.sampled_from(("", "", "__z")))
+    }
     _use(draft.pod, "z-~")
 
 
@@ -68,14 +71,53 @@ def unbound_claims(draw: st.DrawFn, draft: Draft) -> None:
     _use(draft.pod, "u-~")
 
 
+def static_volumes(draw: st.DrawFn, draft: Draft) -> None:
+    """Claims that wait for their pod, and volumes made before, that suit them or nearly do."""
+    storage_class = _storage_class(draft, "static", "WaitForFirstConsumer")
+    if draw(st.integers(0, 4)):
+        storage_class["provisioner"] = "kubernetes.io/no-provisioner"
+    count = draw(st.sampled_from((1, 1, 2)))
+    for index in range(count):
+        claim = _claim(draft, f"s{index}", storage_class="static-~")
+        claim["spec"]["resources"] = {"requests": {"storage": draw(_SIZES)}}
+        if one_in(draw, 3):
+            claim["spec"]["selector"] = {"matchLabels": {"tier": "1"}}
+        _use(draft.pod, f"s{index}-~")
+    for index in range(count + draw(st.integers(-1, 1))):
+        _available(draw, draft, f"a{index}")
+
+
+def iscsi_disks(draw: st.DrawFn, draft: Draft) -> None:
+    """Targets that pods mount by themselves: one writer, or readers only."""
+    pods = [existing_pod(draw) for _ in range(draw(st.integers(1, 2)))]
+    for pod in (draft.pod, *pods):
+        target = f"iqn.2001-04.test.~:disk{draw(st.sampled_from('112'))}"
+        disk: Manifest = {"iqn": target, "lun": 0, "targetPortal": "10.0.0.1"}
+        if draw(st.booleans()):
+            disk["readOnly"] = True
+        pod["spec"]["volumes"].append({"name": "disk", "iscsi": disk})
+    for pod in pods:
+        draft.add_existing(pod, draw(st.sampled_from(draft.open_nodes)))
+
+
 def missing_claims(draw: st.DrawFn, draft: Draft) -> None:
-    if draw(st.booleans()):
+    if draw(st.integers(0, 2)):
         _bound(draft, "m")
     if one_in(draw, 4):  # a pod that stands there without its claim disturbs nobody
         pod = existing_pod(draw)
         _use(pod, "gone-~")
         draft.add_existing(pod, draw(st.sampled_from(draft.nodes)))
+    if one_in(draw, 3):
+        _ephemeral_of_another(draft)
     _use(draft.pod, "m-~")
+
+
+def _ephemeral_of_another(draft: Draft) -> None:
+    """A claim bears the name that the pod's ephemeral volume will have, but belongs to nobody."""
+    claim = _claim(draft, "offered", storage_class="")
+    claim["metadata"]["name"] = "offered-~-scratch"
+    template = {"volumeClaimTemplate": {"spec": claim["spec"]}}
+    draft.pod["spec"]["volumes"].append({"name": "scratch", "ephemeral": template})
 
 
 def read_write_once_pod(draw: st.DrawFn, draft: Draft) -> None:
@@ -100,8 +142,8 @@ def attach_limits(draw: st.DrawFn, draft: Draft) -> None:
             _use(draft.pod, f"{name}-~")
     _late_volume(draw, draft)
     for node in draft.open_nodes:
-        volumes = _attached(draw, draft, node)
-        _limit(draft, node, max(0, volumes + draw(st.sampled_from((-1, -1, 0, 0, 1)))))
+        volumes = _attached(draw, draft, node) + _attachments(draw, draft, node, names)
+        _limit(draw, draft, node, max(0, volumes + draw(st.sampled_from((-1, -1, 0, 0, 1)))))
 
 
 def _attached(draw: st.DrawFn, draft: Draft, node: Manifest) -> int:
@@ -119,6 +161,29 @@ def _attached(draw: st.DrawFn, draft: Draft, node: Manifest) -> int:
     return len(used)
 
 
+def _attachments(draw: st.DrawFn, draft: Draft, node: Manifest, names: list[str]) -> int:
+    """What is attached counts too, though no pod that is known mounts it; how many that are."""
+    if draw(st.integers(0, 2)):
+        return 0
+    name = draw(st.sampled_from((names[0], "free")))
+    if name == "free":
+        _volume(draft, f"free{len(draft.extras)}")
+        name = name_of(draft.extras[-1]).removesuffix("-~")
+    draft.extras.append(
+        {
+            "apiVersion": "storage.k8s.io/v1",
+            "kind": "VolumeAttachment",
+            "metadata": {"name": f"{name}-{name_of(node)}"},
+            "spec": {
+                "attacher": DRIVER,
+                "nodeName": name_of(node),
+                "source": {"persistentVolumeName": f"{name}-~"},
+            },
+        }
+    )
+    return 1
+
+
 def _late_volume(draw: st.DrawFn, draft: Draft) -> None:
     """A volume that is still to be made counts by the driver of its class."""
     if one_in(draw, 4):
@@ -127,8 +192,10 @@ def _late_volume(draw: st.DrawFn, draft: Draft) -> None:
         _use(draft.pod, "y-~")
 
 
-def _limit(draft: Draft, node: Manifest, count: int) -> None:
-    driver = {"name": DRIVER, "nodeID": name_of(node), "allocatable": {"count": count}}
+def _limit(draw: st.DrawFn, draft: Draft, node: Manifest, count: int) -> None:
+    driver: Manifest = {"name": DRIVER, "nodeID": name_of(node)}
+    if draw(st.integers(0, 7)):  # a driver that says no limit has none
+        driver["allocatable"] = {"count": count}
     draft.extras.append(
         {
             "apiVersion": "storage.k8s.io/v1",
@@ -189,25 +256,57 @@ def _bound(draft: Draft, name: str, *, mode: str = "ReadWriteOnce") -> Manifest:
     claim = _claim(draft, name, storage_class="")
     claim["spec"].update(accessModes=[mode], volumeName=f"{name}-~")
     claim["metadata"]["annotations"] = {_BOUND: "yes"}
+    volume = _volume(draft, name)
+    volume["spec"].update(accessModes=[mode], claimRef=_reference(draft, name))
+    return volume
+
+
+def _available(draw: st.DrawFn, draft: Draft, name: str) -> None:
+    """A volume that suits a claim, but for one property now and then."""
+    volume = _volume(draft, name)
+    spec = volume["spec"]
+    spec.update(storageClassName="static-~", capacity={"storage": draw(_SIZES)})
+    volume["metadata"]["labels"] = {"tier": "1"}
+    volume["status"] = {"phase": "Available"}
+    match draw(st.sampled_from(("suits", "suits", "place", "modes", "form", "label", "owner"))):
+        case "place":
+            spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": _places(draw, draft)}}
+        case "modes":
+            modes = (["ReadOnlyMany"], ["ReadOnlyMany", "ReadWriteOnce"])
+            spec["accessModes"] = draw(st.sampled_from(modes))
+        case "form":
+            spec["volumeMode"] = "Block"
+        case "label":
+            volume["metadata"]["labels"] = {"tier": "2"}
+        case "owner":
+            spec["claimRef"] = _reference(draft, draw(st.sampled_from(("s0", "other"))))
+        case _:
+            pass
+
+
+def _volume(draft: Draft, name: str) -> Manifest:
     volume: Manifest = {
         "apiVersion": "v1",
         "kind": "PersistentVolume",
         "metadata": {"name": f"{name}-~"},
         "spec": {
-            "accessModes": [mode],
+            "accessModes": ["ReadWriteOnce"],
             "capacity": {"storage": "1Gi"},
             "persistentVolumeReclaimPolicy": "Retain",
             "csi": {"driver": DRIVER, "volumeHandle": f"{name}-~"},
-            "claimRef": {
-                "apiVersion": "v1",
-                "kind": "PersistentVolumeClaim",
-                "name": f"{name}-~",
-                "namespace": claim["metadata"]["namespace"],
-            },
         },
     }
     draft.extras.append(volume)
     return volume
+
+
+def _reference(draft: Draft, name: str) -> Manifest:
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "name": f"{name}-~",
+        "namespace": draft.pod["metadata"]["namespace"],
+    }
 
 
 def _use(pod: Manifest, claim: str) -> None:
@@ -216,5 +315,5 @@ def _use(pod: Manifest, claim: str) -> None:
 
 
 def _claim_of(volume: Manifest) -> str:
-    claim: str = volume["persistentVolumeClaim"]["claimName"]
+    claim: str = volume.get("persistentVolumeClaim", {}).get("claimName", "")
     return claim
