@@ -52,6 +52,10 @@ def main(arguments: list[str] | None = None) -> int:
     except GrowthError as failure:
         print(f"kwok: {failure}", file=sys.stderr)
         return 2
+    except OSError as failure:
+        # A full disk, a folder that may not be written: the system's own words name it.
+        print(f"kwok: {failure}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("kwok: interrupted", file=sys.stderr)
         return 130

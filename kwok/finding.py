@@ -7,11 +7,8 @@ that of two commands at the same time one makes the programs and the other one w
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -22,6 +19,7 @@ from growth.errors import Misconfigured
 from kwok.building import Build, empty_workshop
 from kwok.downloads import Refused, checksums, download, release_of
 from kwok.locks import locked
+from kwok.named import answers, named_version
 from kwok.toolchain import find_go
 from kwok.versions import (
     PROGRAMS,
@@ -30,7 +28,6 @@ from kwok.versions import (
     Version,
     Wanted,
     go_version,
-    number_in,
     version_in,
     wanted_versions,
 )
@@ -41,7 +38,6 @@ if TYPE_CHECKING:
     from kwok.progress import Progress
     from kwok.store import Store
 
-PROGRAMS_FOLDER: Final = "GROWTH_KWOK_PROGRAMS"
 IN_CACHE: Final = "found in cache"
 
 
@@ -99,10 +95,12 @@ class Search:
         self.progress.say("another command is making the programs: waiting for it")
 
     def _named(self, programs: Sequence[Program]) -> Iterator[Found]:
-        for program in programs:
-            if program.name in self.named:
-                path = self.named[program.name]
-                yield self._check_named(Found(program, version_of(path, program), path, "named"))
+        places = {each: self.named[each.name] for each in programs if each.name in self.named}
+        for program, answer in answers(places).items():
+            path = places[program]
+            yield self._check_named(
+                Found(program, named_version(program, path, answer), path, "named")
+            )
 
     def _check_named(self, found: Found) -> Found:
         """What a person names is taken as it is, unless they ask for another version too."""
@@ -115,16 +113,12 @@ class Search:
         return found
 
     def _on_path(self, programs: Sequence[Program]) -> Iterator[Found]:
-        places = [(program, shutil.which(program.name)) for program in programs]
-        here = [(program, Path(place)) for program, place in places if place is not None]
-        if not here:
-            return
-        with ThreadPoolExecutor() as pool:
-            answers = pool.map(lambda pair: _says(pair[1], pair[0]), here)
-            for (program, path), answer in zip(here, answers, strict=True):
-                version = version_in(answer)
-                if version is not None and self.wanted.fits(program, version):
-                    yield Found(program, version, path, "found on PATH")
+        found = {program: shutil.which(program.name) for program in programs}
+        places = {program: Path(place) for program, place in found.items() if place is not None}
+        for program, answer in answers(places).items():
+            version = version_in(answer)
+            if version is not None and self.wanted.fits(program, version):
+                yield Found(program, version, places[program], "found on PATH")
 
     def _in_store(self, programs: Sequence[Program]) -> Iterator[Found]:
         for program in programs:
@@ -175,47 +169,6 @@ class Search:
                 "nor on PATH, nor in the cache, nor can they be downloaded; "
                 f"available: {', '.join(map(str, available))}"
             )
-
-
-def named_programs(
-    folder: Path | None, environment: Mapping[str, str] = os.environ
-) -> dict[str, Path]:
-    """What a person names: each program by its own variable, or a folder with some of them."""
-    named_folder = folder or _path(environment.get(PROGRAMS_FOLDER))
-    if named_folder is not None and not named_folder.is_dir():
-        raise Misconfigured(f"{named_folder} is no folder with programs; mend --programs")
-    named: dict[str, Path] = {}
-    for program in PROGRAMS:
-        variable = f"GROWTH_{program.name.upper().replace('-', '_')}"
-        in_folder = named_folder / program.name if named_folder else None
-        if in_folder is not None and in_folder.exists() and (folder or variable not in environment):
-            named[program.name] = in_folder.absolute()
-        elif path := _path(environment.get(variable)):
-            named[program.name] = path.absolute()
-    return named
-
-
-def _path(text: str | None) -> Path | None:
-    return Path(text) if text else None
-
-
-def version_of(path: Path, program: Program) -> Version:
-    """What a named program says about itself; one that says nothing of use is refused."""
-    version = number_in(_says(path, program))
-    if version is None:
-        raise Misconfigured(f"{path} is no {program.name} that can be run; name another one")
-    return version
-
-
-def _says(path: Path, program: Program) -> str:
-    arguments = ("version", "--client") if program.name == "kubectl" else ("--version",)
-    command = [path, *arguments]
-    try:
-        return subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=10
-        ).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
 
 
 def _missing(found: Mapping[str, Found]) -> list[Program]:

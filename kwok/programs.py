@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kwok.finding import Found, Search, named_programs
+from kwok.finding import Found, Search
+from kwok.named import named_programs
 from kwok.places import cache_folder
 from kwok.progress import Progress
 from kwok.store import Store

@@ -105,6 +105,17 @@ def test_an_interrupted_build_leaves_no_program_and_can_be_repeated(
     assert "half" not in store.path_of(program("etcd"), WANTED.versions[Project.ETCD]).read_text()
 
 
+def test_a_cache_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    environment = environment_of(tmp_path, fake_go(tmp_path / "bin" / "go"))
+    cache = tmp_path / ".cache" / "growth"
+    cache.mkdir(parents=True)
+    (cache / "programs").touch()
+    answer = run_kwok("programs", environment=environment)
+    assert answer.returncode == 2
+    assert answer.stderr.splitlines()[-1].startswith("kwok: [Errno")
+    assert str(cache / "programs") in answer.stderr
+
+
 def test_a_go_that_is_new_enough_is_taken_from_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

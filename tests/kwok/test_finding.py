@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from growth.errors import Misconfigured
-from kwok.finding import Search, named_programs
+from kwok.finding import Search
 from kwok.locks import locked
+from kwok.named import named_programs
 from kwok.progress import Progress
 from kwok.store import Store
 from kwok.versions import PROGRAMS, Project, Version, wanted_versions
@@ -177,7 +178,7 @@ def test_a_named_program_of_another_version_than_asked_for_is_refused(
 def test_a_named_program_that_says_no_version_is_refused(
     text: str, machine: Path, store: Store, tmp_path: Path
 ) -> None:
-    named = {"etcd": script(tmp_path / "etcd", text)}
+    named = {"etcd": script(tmp_path / "mine", text)}
     with pytest.raises(Misconfigured, match="is no etcd that can be run"):
         search(store, named)
 

@@ -66,6 +66,7 @@ def test_a_link_that_someone_has_put_there_is_not_followed(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
     ours = next(clusters_folders(environment))
+    (tmp_path / "home").chmod(0o700)
     ours.symlink_to(tmp_path / "home")
     assert clusters_folder(environment) == tmp_path / "runtime" / "growth"
 

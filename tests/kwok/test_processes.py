@@ -79,9 +79,8 @@ def test_they_end_though_they_ignore_being_asked(folder: Path) -> None:
         assert process.wait(10) == -signal.SIGKILL
 
 
-def test_they_are_found_after_their_folder_was_removed(
-    running: subprocess.Popen[bytes], folder: Path
-) -> None:
-    shutil.rmtree(folder)
-    assert end_processes(folder, {"etcd"}) == 1
-    assert running.wait(10) == -signal.SIGKILL
+def test_they_are_found_after_their_folder_was_removed(program: str, folder: Path) -> None:
+    with subprocess.Popen([program, "60"], cwd=folder) as process:
+        shutil.rmtree(folder)
+        assert end_processes(folder, {"etcd"}) == 1
+        assert process.wait(10) == -signal.SIGKILL

@@ -1,0 +1,70 @@
+"""Programs that a person names, and what programs say about themselves.
+
+A flag names a folder; variables name a folder, or one program each, so that a single program of
+one's own can be tried among the others. A named program is taken whatever its version is.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from growth.errors import Misconfigured
+from kwok.versions import PROGRAMS, Program, Version, number_in
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FOLDER_VARIABLE: Final = "GROWTH_KWOK_PROGRAMS"
+
+
+def named_programs(
+    flag: Path | None, environment: Mapping[str, str] = os.environ
+) -> dict[str, Path]:
+    """What is named for each program: by the flag, by its own variable, by that of a folder."""
+    variable = environment.get(FOLDER_VARIABLE)
+    own = {each.name: environment.get(_variable(each), "") for each in PROGRAMS}
+    named = _in_folder(Path(variable), FOLDER_VARIABLE) if variable else {}
+    named |= {name: Path(path).absolute() for name, path in own.items() if path}
+    return named | (_in_folder(flag, "--programs") if flag else {})
+
+
+def _variable(program: Program) -> str:
+    return f"GROWTH_{program.name.upper().replace('-', '_')}"
+
+
+def _in_folder(folder: Path, source: str) -> dict[str, Path]:
+    if not folder.is_dir():
+        raise Misconfigured(f"{folder} is no folder with programs; mend {source}")
+    places = {each.name: folder.absolute() / each.name for each in PROGRAMS}
+    return {name: place for name, place in places.items() if place.exists()}
+
+
+def answers(places: Mapping[Program, Path]) -> dict[Program, str]:
+    """What each program prints when asked for its version; nothing if it can't be run."""
+    if not places:
+        return {}
+    with ThreadPoolExecutor() as pool:
+        return dict(zip(places, pool.map(_ask, *zip(*places.items(), strict=True)), strict=True))
+
+
+def _ask(program: Program, path: Path) -> str:
+    arguments = ("version", "--client") if program.name == "kubectl" else ("--version",)
+    command = [path, *arguments]
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=10
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+
+
+def named_version(program: Program, path: Path, answer: str) -> Version:
+    """The version of a named program; one that says nothing of use is refused."""
+    version = number_in(answer)
+    if version is None:
+        raise Misconfigured(f"{path} is no {program.name} that can be run; name another one")
+    return version
