@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 from typing import TYPE_CHECKING
 
 from growth.errors import Misconfigured
@@ -18,6 +19,8 @@ from growth.service.event_loop import watch_event_loop
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
+
+    from structlog.typing import FilteringBoundLogger
 
     from growth.service.context import Part, Parts, Service
     from growth.service.settings import SettingsT
@@ -54,8 +57,8 @@ class Running:
                 group.create_task(self._guarded(name, part, service), name=name)
                 for name, part in parts.items()
             ]
-            # One turn of the loop, in which the parts register their checks; then they are asked.
-            await asyncio.sleep(0)
+            # The parts take their first step, and register their checks, before the loop accepts
+            # its first connection.
             await to_the_end.enter_async_context(served(service, listening))
             address = place_of(listening)
             service.logger.info("started", metrics_address=address, parts=self.names)
@@ -70,18 +73,34 @@ class Running:
         self._names.add(name)
         try:
             await _for_ever(part, service)
-        except Misconfigured as mistake:
-            service.logger.error("misconfigured", part=name, reason=str(mistake))  # noqa: TRY400 - a person's mistake has no stack trace
-            self._fail(MISCONFIGURED)
-        except Exception:
-            service.logger.exception("part crashed", part=name)
-            self._fail(CRASHED)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it ends the process
+            self._on_failure(_report(error, part=name, logger=service.logger))
+            self._stop.set()
         finally:
             self._names.discard(name)
 
-    def _fail(self, exit_code: int) -> None:
-        self._on_failure(exit_code)
-        self._stop.set()
+
+def _report(error: Exception, *, part: str, logger: FilteringBoundLogger) -> int:
+    """Say in the log what made a part fail, and return the exit code that it deserves."""
+    mistakes = _mistakes(error)
+    for mistake in mistakes:
+        logger.error("misconfigured", part=part, reason=str(mistake))
+    if mistakes:
+        return MISCONFIGURED
+    logger.error("part crashed", part=part, exc_info=error)
+    return CRASHED
+
+
+def _mistakes(error: Exception) -> list[Misconfigured]:
+    """What a person has to mend, where that is all that is wrong."""
+    match error:
+        case Misconfigured():
+            return [error]
+        case ExceptionGroup():
+            each = [_mistakes(inner) for inner in error.exceptions]
+            return list(itertools.chain.from_iterable(each)) if all(each) else []
+        case _:
+            return []
 
 
 async def _for_ever(part: Part[SettingsT], service: Service[SettingsT]) -> None:

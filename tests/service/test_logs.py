@@ -124,13 +124,14 @@ def test_a_stack_trace_lies_in_its_line_without_local_variables(
     assert "in bake" in line["exception"]
 
 
-def test_the_console_form_is_for_people(stream: io.StringIO) -> None:
+def test_the_console_form_is_for_people_and_shows_no_local_variables(stream: io.StringIO) -> None:
     logger = start_logs(process="bakery", level=LogLevel.INFO, form=LogForm.CONSOLE, stream=stream)
 
+    local = CLOUD
     try:
-        _ = 1 / 0
+        _ = len(local) / 0
     except ZeroDivisionError:
-        logger.exception("bread is burnt", loaves=3, token=CLOUD)
+        logger.exception("bread is burnt", loaves=3)
 
     text = stream.getvalue()
     assert "bread is burnt" in text

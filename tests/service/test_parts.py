@@ -16,6 +16,8 @@ import growth
 from growth.errors import Misconfigured
 from growth.service.address import Address
 from growth.service.endpoints import listen, place_of
+from growth.service.event_loop import SILENCE
+from growth.service.health import all_good
 from growth.service.parts import CRASHED, MISCONFIGURED, Running
 from tests.service.build import BakerySettings, a_service
 
@@ -83,6 +85,14 @@ async def miss_the_flour(_service: Service[BakerySettings]) -> NoReturn:
     raise Misconfigured("--flour: this has no default")
 
 
+async def miss_much(_service: Service[BakerySettings]) -> NoReturn:
+    raise ExceptionGroup("stock", [Misconfigured("--flour: none"), Misconfigured("--salt: none")])
+
+
+async def miss_and_burn(_service: Service[BakerySettings]) -> NoReturn:
+    raise ExceptionGroup("stock", [Misconfigured("--flour: none"), OSError("fire")])
+
+
 def lines(stream: StringIO) -> list[dict[str, Any]]:
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
@@ -112,6 +122,7 @@ async def test_the_log_says_which_port_was_found(stream: StringIO) -> None:
         (go_home, CRASHED, "part crashed"),
         (cancel_itself, CRASHED, "part crashed"),
         (miss_the_flour, MISCONFIGURED, "misconfigured"),
+        (miss_and_burn, CRASHED, "part crashed"),
     ],
 )
 async def test_a_part_that_fails_ends_the_others_and_is_named(
@@ -126,6 +137,16 @@ async def test_a_part_that_fails_ends_the_others_and_is_named(
     assert (told["message"], told["part"]) == (message, "baker")
     # A person's mistake has no stack trace; ours has one.
     assert ("exception" in told) is (exit_code == CRASHED)
+
+
+async def test_each_thing_that_a_person_has_to_mend_is_a_line(stream: StringIO) -> None:
+    bakery = Bakery(a_service(stream=stream), {"baker": miss_much})
+
+    await asyncio.wait_for(bakery.run(), 10)
+
+    assert bakery.failures == [MISCONFIGURED]
+    reasons = [line["reason"] for line in lines(stream) if line["level"] == "error"]
+    assert reasons == ["--flour: none", "--salt: none"]
 
 
 async def test_a_part_that_tidies_up_has_the_time_to() -> None:
@@ -190,6 +211,25 @@ async def test_while_the_parts_end_the_process_is_alive_and_not_ready() -> None:
         assert await bakery.ask("/healthz") == (200, "ok event loop\n")
         assert bakery.running.names == ["oven"]
         may_end.set()
+
+
+@pytest.mark.looptime
+async def test_the_event_loop_is_watched_until_the_last_part_has_ended() -> None:
+    async def take_time(service: Service[BakerySettings]) -> None:
+        try:
+            await bake(service)
+        finally:
+            await asyncio.sleep(SILENCE * 4)
+
+    service = a_service(clock=asyncio.get_running_loop().time)
+    bakery = Bakery(service, {"oven": take_time})
+    bakery.stop.set()
+    running = asyncio.create_task(bakery.run())
+
+    await asyncio.sleep(SILENCE * 3)
+
+    assert all_good(service.health.liveness())
+    await running
 
 
 async def test_a_pulse_that_stopped_is_told() -> None:

@@ -23,6 +23,7 @@ from growth.service import process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 PROCESSES: dict[str, process.Process[Any]] = {
     "extender": extender.__main__.PROCESS,
@@ -107,11 +108,26 @@ def bakery(way: str, *words: str) -> contextlib.AbstractContextManager[Running]:
     return running("tests.service.stubborn", way, *words)
 
 
+@pytest.fixture
+def kubeconfig(tmp_path: Path) -> Path:
+    """It leads to an API server that is away."""
+    path = tmp_path / "kubeconfig"
+    path.write_text(
+        "{apiVersion: v1, kind: Config, current-context: away,"
+        " clusters: [{name: away, cluster: {server: 'http://127.0.0.1:1'}}],"
+        " contexts: [{name: away, context: {cluster: away, user: nobody}}],"
+        " users: [{name: nobody, user: {}}]}"
+    )
+    return path
+
+
 @pytest.mark.parametrize("name", PROCESSES)
-def test_each_process_answers_and_ends_in_time_when_asked_to(name: str) -> None:
-    with running(name) as one:
+def test_each_process_answers_and_ends_in_time_though_the_api_server_is_away(
+    name: str, kubeconfig: Path
+) -> None:
+    with running(name, "--kubeconfig", str(kubeconfig)) as one:
         assert one.ask("/healthz") == (200, "ok event loop\n")
-        assert one.ask("/readyz") == (200, "ok process\n")
+        assert one.ask("/readyz?verbose")[1].startswith("ok process\n")
         status, metrics = one.ask("/metrics")
         assert status == 200
         assert f'process="growth-{name}"' in metrics
@@ -120,8 +136,9 @@ def test_each_process_answers_and_ends_in_time_when_asked_to(name: str) -> None:
 
         assert exit_code == 0
         assert seconds < LIMIT
-        assert [line["message"] for line in one.rest()] == ["ending", "ended"]
-        assert {line["process"] for line in one.lines} == {f"growth-{name}"}
+        said = one.rest()
+        assert (said[-1]["message"], said[-1]["exit_code"]) == ("ended", 0)
+        assert {line["process"] for line in said} == {f"growth-{name}"}
 
 
 def test_control_c_ends_a_process_as_well() -> None:
