@@ -419,6 +419,8 @@ TIMES: Final = (
         spec(POOL, readinessWait="1h30m", requestTTL={"ready": "1.5h", "unmet": "90s"}),
     ),
     Case("a wrong duration", spec(POOL, readinessWait="5 minutes"), "spec.readinessWait", DURATION),
+    Case("a duration of the whole day", spec(POOL, readinessWait="24h")),
+    Case("the shortest duration", spec(POOL, readinessWait="1s")),
     Case("an ISO duration", spec(POOL, readinessWait="PT5M"), "spec.readinessWait", DURATION),
     Case("a negative duration", spec(POOL, readinessWait="-5m"), "spec.readinessWait", DURATION),
     Case(

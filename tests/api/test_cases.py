@@ -8,7 +8,7 @@ import pytest
 
 from growth.api.kinds import KINDS
 from growth.api.problems import Problem, changes_refused, read_strictly, written
-from tests.api.cases import CASES, CHANGES, Case, Change
+from tests.api.cases import CASES, CHANGES, POOL, Case, Change
 
 if TYPE_CHECKING:
     from tests.api.server import ApiServer
@@ -60,6 +60,26 @@ def test_the_api_server_fills_in_the_model_s_defaults(case: Case, api_server: Ap
     assert not isinstance(ours, tuple)
     theirs = KINDS[case.document["kind"]].model_validate(stored)
     assert theirs.document()["spec"] == ours.document()["spec"]
+
+
+DEFAULTS = {
+    "placement": "Prefer",
+    "limits": {},
+    "weight": 0,
+    "readinessWait": "10m",
+    "requestTTL": {"ready": "10m", "unmet": "5m"},
+    "scaleDown": {"idleAfter": "1m", "retryAfter": "30s", "attempts": 5, "order": "Oldest"},
+    "disruption": {"consolidation": "WhenCheaper", "budgets": [{"nodes": "10%"}]},
+    "deletionPolicy": "Drain",
+    "scaling": {"policy": "demand"},
+}
+
+
+@pytest.mark.cluster
+def test_a_pool_is_stored_with_every_default_spelled_out(api_server: ApiServer) -> None:
+    stored = api_server.try_to_create(POOL).body["spec"]
+
+    assert stored == {"serverTypes": [{"name": "cx33", "min": 0, "max": 10}], **DEFAULTS}
 
 
 @every_change
