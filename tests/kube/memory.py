@@ -316,7 +316,7 @@ class MemoryStream:
             self._bookmark_at = now + 60
             if self._server.visible >= self.sent:
                 self.rest += _bookmark(self._server.visible, end=False)
-        self.is_ended = self.is_ended or now >= self._until
+        self.is_ended = now >= self._until
 
     def _piece(self) -> bytes:
         cut = self._server.chance.randint(1, len(self.rest))

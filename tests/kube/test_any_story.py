@@ -11,6 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 from prometheus_client import CollectorRegistry
+from typing_extensions import override
 
 from growth.kube.cache_metrics import CacheMetrics
 from growth.kube.errors import Denied, Overloaded, Unreachable
@@ -191,6 +192,7 @@ class AnyStory(RuleBasedStateMachine):
         assert self.reflector.health.blind_since is None
         assert self.reflector.health.suspicion is None
 
+    @override
     def teardown(self) -> None:
         self.all_is_well_again()
         self.task.cancel()

@@ -4,7 +4,7 @@ import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -18,11 +18,14 @@ from growth.kube.reflector import Reflector
 from growth.kube.resource import Key
 from growth.kube.suspicion import Suspicion
 from growth.kube.timing import Timing
-from tests.kube.memory import BY_COLOUR, THINGS, MemoryServer, Metadata, Thing
+from tests.kube.memory import BY_COLOUR, THINGS, MemoryServer, MemoryStream, Metadata, Thing
 from tests.kube.mirror import Mirror
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    from growth.kube.health import Health
+    from growth.kube.transport import Response
 
 pytestmark = pytest.mark.looptime
 
@@ -33,6 +36,16 @@ class Stage:
     reflector: Reflector[Thing]
     mirror: Mirror[Thing]
     registry: CollectorRegistry
+
+    @property
+    def health(self) -> Health:
+        return self.reflector.health
+
+    def suspicion(self) -> Suspicion | None:
+        return self.health.suspicion
+
+    def is_complete(self) -> bool:
+        return self.health.is_complete
 
     def metric(self, name: str, **labels: str) -> float:
         return self.registry.get_sample_value(name, {"resource": "things", **labels}) or 0.0
@@ -85,11 +98,11 @@ async def staged(*names: str, server: MemoryServer | None = None) -> AsyncIterat
 
 async def test_a_cache_is_synced_when_its_first_list_is_whole() -> None:
     async with staged("a", "b") as stage:
-        assert not stage.reflector.health.is_complete
+        assert not stage.is_complete()
         await stage.reflector.synced()
 
-        assert stage.reflector.health.is_complete
-        assert stage.reflector.health.blind_since is None
+        assert stage.is_complete()
+        assert stage.health.blind_since is None
         stage.assert_equal()
         assert stage.server.asked[0]["sendInitialEvents"] == "true"
         assert "resourceVersion" not in stage.server.asked[0]
@@ -100,7 +113,7 @@ async def test_the_end_of_a_list_is_the_marked_bookmark_not_the_first() -> None:
     server.put("a")
     begin = server._begin
 
-    async def with_bookmark_before(stream, **rest) -> None:  # type: ignore[no-untyped-def]
+    async def with_bookmark_before(stream: MemoryStream, **rest: Any) -> None:
         stream.rest += b'{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"101"}}}\n'
         await begin(stream, **rest)
 
@@ -108,6 +121,27 @@ async def test_the_end_of_a_list_is_the_marked_bookmark_not_the_first() -> None:
     async with staged(server=server) as stage:
         await stage.reflector.synced()
         stage.assert_equal()
+
+
+async def test_what_happens_while_a_list_streams_is_part_of_it() -> None:
+    server = MemoryServer(Random(1))
+    server.put("a")
+    server.put("b")
+    begin = server._begin
+
+    async def with_deletion_within(stream: MemoryStream, **rest: Any) -> None:
+        await begin(stream, **rest)
+        *things, end = stream.rest.splitlines(keepends=True)
+        server.delete("a")
+        stream.sent = server.revision
+        end = end.replace(b"103", str(server.revision).encode())
+        stream.rest = b"".join([*things, server.history[-1].line, end])
+
+    server._begin = with_deletion_within  # type: ignore[method-assign]
+    async with staged(server=server) as stage:
+        await stage.reflector.synced()
+        stage.assert_equal()
+        assert stage.mirror.told == [("added", "b")]
 
 
 async def test_events_are_applied_in_order_and_found_by_index() -> None:
@@ -146,7 +180,7 @@ async def test_pages_that_expire_are_replaced_by_one_large_list() -> None:
     server = MemoryServer(Random(1), streams_lists=False)
     request = server.request
 
-    async def then_compacted(*arguments, **rest):  # type: ignore[no-untyped-def]
+    async def then_compacted(*arguments: Any, **rest: Any) -> Response:
         answer = await request(*arguments, **rest)
         server.put("z")
         server.compact()
@@ -174,7 +208,7 @@ async def test_a_cut_watch_goes_on_where_it_was_and_nothing_is_told_twice() -> N
 
         stage.assert_equal()
         assert stage.mirror.told == [("added", "a"), ("added", "b"), ("added", "c")]
-        assert stage.reflector.health.lists == 1
+        assert stage.health.lists == 1
 
 
 async def test_a_watch_that_is_ended_politely_is_opened_again_at_once() -> None:
@@ -244,14 +278,14 @@ async def test_bookmarks_move_the_version_so_that_a_quiet_kind_never_expires() -
         stage.server.cut()
         await asyncio.sleep(5)
 
-        assert stage.reflector.health.lists == 1
+        assert stage.health.lists == 1
         assert stage.reflector.store.position == str(stage.server.revision)
 
 
 async def test_a_watch_without_a_sign_of_life_is_given_up() -> None:
     async with staged("a") as stage:
         await stage.reflector.synced()
-        heard = stage.reflector.health.last_heard
+        heard = stage.health.last_heard
         stage.server.hang()
         stage.server.put("b")
         await asyncio.sleep(89)
@@ -260,24 +294,24 @@ async def test_a_watch_without_a_sign_of_life_is_given_up() -> None:
 
         stage.assert_equal()
         assert heard is not None
-        assert stage.reflector.health.blind_since is None
+        assert stage.health.blind_since is None
 
 
 async def test_a_blind_cache_says_since_when_it_hears_nothing() -> None:
     async with staged("a") as stage:
         await stage.reflector.synced()
-        heard = stage.reflector.health.last_heard
+        heard = stage.health.last_heard
         stage.server.refusals = [Overloaded("no") for _ in range(8)]
         await asyncio.sleep(20)
         stage.server.cut()
         await asyncio.sleep(5)
 
-        assert stage.reflector.health.blind_since == heard
-        assert stage.reflector.health.problem == "no"
+        assert stage.health.blind_since == heard
+        assert stage.health.problem == "no"
         stage.server.refusals.clear()
         await asyncio.sleep(30)
-        assert stage.reflector.health.blind_since is None
-        assert stage.reflector.health.problem == ""
+        assert stage.health.blind_since is None
+        assert stage.health.problem == ""
 
 
 async def test_retry_after_is_honoured() -> None:
@@ -311,13 +345,13 @@ async def test_an_object_that_cannot_be_decoded_is_told_and_harms_no_other() -> 
         [unreadable] = stage.reflector.store.unreadable.values()
         assert unreadable.key == Key("shop", "a")
         assert "colour" in unreadable.problem
-        assert stage.reflector.health.unreadable == 1
+        assert stage.health.unreadable == 1
         assert stage.mirror.told[2:] == [("unreadable", "a"), ("modified", "b")]
 
         stage.server.put("a", "green")
         await asyncio.sleep(1)
         stage.assert_equal()
-        assert stage.reflector.health.unreadable == 0
+        assert stage.health.unreadable == 0
         assert stage.mirror.told[4:] == [("added", "a")]
 
 
@@ -376,12 +410,12 @@ async def test_a_server_that_is_behind_is_never_believed() -> None:
         await asyncio.sleep(300)
 
         assert [key.name for key in stage.reflector.store.objects] == ["b"]
-        assert stage.reflector.health.blind_since is not None
-        assert stage.reflector.health.suspicion is None
+        assert stage.health.blind_since is not None
+        assert stage.suspicion() is None
         stage.server.thaw()
         await asyncio.sleep(60)
         stage.assert_equal()
-        assert stage.reflector.health.blind_since is None
+        assert stage.health.blind_since is None
 
 
 async def test_a_restored_server_is_read_anew_and_suspicious_until_a_second_list_agrees() -> None:
@@ -391,15 +425,15 @@ async def test_a_restored_server_is_read_anew_and_suspicious_until_a_second_list
         stage.server.put("b")
         await asyncio.sleep(10)
         stage.server.restore(backup)
-        while stage.reflector.health.suspicion is None:  # noqa: ASYNC110 - the clock is virtual
+        while stage.suspicion() is None:  # noqa: ASYNC110 - the clock is virtual
             await asyncio.sleep(0.1)
 
         stage.assert_equal()
-        assert stage.reflector.health.suspicion is Suspicion.WENT_BACK
+        assert stage.suspicion() is Suspicion.WENT_BACK
         await asyncio.sleep(9)
-        assert stage.reflector.health.suspicion is Suspicion.WENT_BACK
+        assert stage.suspicion() is Suspicion.WENT_BACK
         await asyncio.sleep(3)
-        assert stage.reflector.health.suspicion is None
+        assert stage.suspicion() is None
         assert stage.metric("growth_cache_lists_total", cause="confirmation") == 1
 
 
@@ -410,7 +444,7 @@ async def test_a_list_with_less_than_half_is_suspicious_but_watched_deletions_ar
         stage.server.delete("b")
         stage.server.delete("c")
         await asyncio.sleep(1)
-        assert stage.reflector.health.suspicion is None
+        assert stage.suspicion() is None
 
         stage.server.put("a")
         await asyncio.sleep(1)
@@ -420,9 +454,9 @@ async def test_a_list_with_less_than_half_is_suspicious_but_watched_deletions_ar
         stage.server.compact()
         await asyncio.sleep(2)
         stage.assert_equal()
-        assert stage.reflector.health.suspicion is Suspicion.SHRANK
+        assert stage.suspicion() is Suspicion.SHRANK
         await asyncio.sleep(12)
-        assert stage.reflector.health.suspicion is None
+        assert stage.suspicion() is None
 
 
 async def test_a_second_list_that_comes_too_early_does_not_clear_a_suspicion() -> None:
@@ -436,8 +470,8 @@ async def test_a_second_list_that_comes_too_early_does_not_clear_a_suspicion() -
         stage.reflector.relist()
         await asyncio.sleep(2)
 
-        assert stage.reflector.health.lists == 3
-        assert stage.reflector.health.suspicion is Suspicion.SHRANK
+        assert stage.health.lists == 3
+        assert stage.suspicion() is Suspicion.SHRANK
 
 
 async def test_an_own_write_is_unseen_until_the_cache_has_it() -> None:
