@@ -40,6 +40,10 @@ def ask(cluster: Cluster, path: str, *, method: str = "GET", content: object = N
         return Answer(0)
 
 
+# Only the scheduler tells being ready, with its caches filled, from being alive.
+_HEALTH: Final = {"kube-scheduler": "/readyz", "kube-controller-manager": "/healthz"}
+
+
 def is_healthy(cluster: Cluster, component: str) -> bool:
     """Whether a component says that it is well."""
     if component == "kube-apiserver":
@@ -48,7 +52,10 @@ def is_healthy(cluster: Cluster, component: str) -> bool:
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     try:
-        return _request(cluster.ports[component], context, "GET", "/healthz", None).status == 200
+        return (
+            _request(cluster.ports[component], context, "GET", _HEALTH[component], None).status
+            == 200
+        )
     except _TRYING:
         return False
 

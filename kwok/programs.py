@@ -52,4 +52,7 @@ def programs_for(arguments: argparse.Namespace, progress: Progress) -> dict[str,
     if arguments.kube_version is not None:
         wanted = wanted.with_kubernetes(kubernetes_version(arguments.kube_version))
     store = Store(cache_folder())
-    return Search(wanted, named_programs(arguments.programs), store, progress).run()
+    try:
+        return Search(wanted, named_programs(arguments.programs), store, progress).run()
+    finally:
+        progress.clear()

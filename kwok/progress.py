@@ -29,8 +29,15 @@ class Progress:
 
     def say(self, text: str) -> None:
         """A line that stays."""
-        self.stream.write(f"\r\x1b[K{text}\n" if self._drawn else f"{text}\n")
+        self.clear()
+        self.stream.write(f"{text}\n")
         self.stream.flush()
+
+    def clear(self) -> None:
+        """Take away the line that is redrawn, before something else is printed."""
+        if self._drawn:
+            self.stream.write("\r\x1b[K")
+            self.stream.flush()
         self._drawn = False
 
     def show(self, text: str) -> None:

@@ -23,6 +23,7 @@ from kwok.configuration import write_configuration
 from kwok.locks import locked
 from kwok.places import locks_folder
 from kwok.ports import choose_ports
+from kwok.store import ARCHITECTURE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -42,24 +43,27 @@ CONTROL_PLANE_TAINT: Final = {
 def start(cluster: Cluster, programs: Mapping[str, Found], progress: Progress) -> Cluster:
     """Start a cluster and wait until it is ready; what fails or is interrupted leaves nothing."""
     for _ in range(TRIES - 1):
-        with contextlib.suppress(RetryLater), _removed_on_failure(cluster):
+        with contextlib.suppress(RetryLater), _removed_on_failure(cluster, progress):
             return _start_once(cluster, programs, progress)
-    with _removed_on_failure(cluster):
+    with _removed_on_failure(cluster, progress):
         return _start_once(cluster, programs, progress)
 
 
 @contextlib.contextmanager
-def _removed_on_failure(cluster: Cluster) -> Iterator[None]:
+def _removed_on_failure(cluster: Cluster, progress: Progress) -> Iterator[None]:
     try:
         yield
     except BaseException:
         cluster.remove()
         raise
+    finally:
+        progress.clear()
 
 
 def _start_once(cluster: Cluster, programs: Mapping[str, Found], progress: Progress) -> Cluster:
     cluster = _with_ports(cluster)
     deadline = time.monotonic() + READY_WITHIN
+    progress.show(f'cluster "{cluster.name}": starting the programs')
     _run_kwokctl(cluster, programs)
     for goal, reached in _GOALS:
         progress.show(f'cluster "{cluster.name}": waiting for {goal}')
@@ -106,9 +110,13 @@ def _run_kwokctl(cluster: Cluster, programs: Mapping[str, Found]) -> None:
 
 
 def _environment(cluster: Cluster, kubectl: Path) -> dict[str, str]:
+    # kwokctl and etcd take options from variables, which would win over the cluster's own.
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("KWOK_", "ETCD_"))
+    }
     # kwokctl prefers any kubectl on PATH to the one that it is told.
     path = f"{kubectl.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-    return {**os.environ, "KWOK_WORKDIR": str(cluster.folder), "PATH": path}
+    return {**kept, "KWOK_WORKDIR": str(cluster.folder), "PATH": path}
 
 
 def _check_alive(cluster: Cluster) -> None:
@@ -139,7 +147,7 @@ def _control_plane_node(cluster: Cluster) -> dict[str, Any]:
     labels = {
         "kubernetes.io/hostname": name,
         "kubernetes.io/os": "linux",
-        "kubernetes.io/arch": "amd64",
+        "kubernetes.io/arch": ARCHITECTURE,
         "node-role.kubernetes.io/control-plane": "",
         "node.kubernetes.io/exclude-from-external-load-balancers": "",
     }

