@@ -60,7 +60,7 @@ class Standing(StrEnum):
     FAILED = "Failed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What a kind says about one of its objects."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from decimal import Decimal
 from enum import StrEnum
 from typing import Annotated, ClassVar, Literal
 
@@ -11,9 +9,7 @@ from pydantic import Field
 
 from growth.api import nodepool_rules
 from growth.api.bounds import (
-    Atomic,
     Count,
-    Identifier,
     LabelKey,
     Labels,
     LabelValue,
@@ -22,20 +18,17 @@ from growth.api.bounds import (
     MergedBy,
     ObjectName,
     Place,
-    Sentence,
 )
-from growth.api.conditions import Conditions
-from growth.api.meta import Blockage, PodReference, Resource
+from growth.api.disruption import Disruption
+from growth.api.meta import Resource
 from growth.api.model import Model
+from growth.api.nodepool_status import NodePoolStatus
 from growth.api.rules import AnyRule
 from growth.api.written import (
-    CountOrPercent,
     Duration,
     Money,
-    Portion,
     Quantity,
     ServerType,
-    Timestamp,
     between,
 )
 
@@ -163,66 +156,6 @@ class ScaleDown(Model):
     Ignore for KWOK unless its class says `billing: Hourly`."""
 
 
-class Consolidation(StrEnum):
-    """Whether nodes that are in use may be replaced by cheaper ones."""
-
-    WHEN_CHEAPER = "WhenCheaper"
-    NEVER = "Never"
-
-
-class DisruptionReason(StrEnum):
-    """Why a node that is in use is replaced."""
-
-    CONSOLIDATION = "Consolidation"
-    DRIFT = "Drift"
-    UNHEALTHY = "Unhealthy"
-
-
-class Weekday(StrEnum):
-    """A day of the week."""
-
-    MONDAY = "Monday"
-    TUESDAY = "Tuesday"
-    WEDNESDAY = "Wednesday"
-    THURSDAY = "Thursday"
-    FRIDAY = "Friday"
-    SATURDAY = "Saturday"
-    SUNDAY = "Sunday"
-
-
-class Window(Model):
-    """A span of time that comes back on each of its days."""
-
-    days: Annotated[tuple[Weekday, ...], Field(max_length=7), ListSet()] = ()
-    """Days on which it begins; empty means every day."""
-    start: Annotated[str, Field(max_length=5, pattern="^([01][0-9]|2[0-3]):[0-5][0-9]$")]
-    """When it begins, in UTC, such as "22:00"."""
-    duration: Annotated[Duration, between("1m", "24h")]
-    """How long it lasts; it may end on the next day."""
-
-
-class Budget(Model):
-    """How many nodes may be disrupted at one time."""
-
-    nodes: CountOrPercent
-    """A number, or a percentage of the pool's nodes (rounded up). 0 forbids it."""
-    reasons: Annotated[tuple[DisruptionReason, ...], Field(max_length=3), ListSet()] = ()
-    """What it limits; empty means everything."""
-    window: Window | None = None
-    """When it limits; unset means always."""
-
-
-class Disruption(Model):
-    """What may be done to nodes that are in use."""
-
-    consolidation: Consolidation = Consolidation.WHEN_CHEAPER
-    """WhenCheaper replaces nodes when that saves more than it disturbs; Never leaves them."""
-    budgets: Annotated[tuple[Budget, ...], Field(max_length=32), Atomic()] = (
-        Budget(nodes=Portion(10, "%")),
-    )
-    """Of all that apply at a moment, the smallest counts."""
-
-
 class DeletionPolicy(StrEnum):
     """What becomes of the machines of a deleted pool."""
 
@@ -277,102 +210,6 @@ class NodePoolSpec(Model):
     leaves the nodes without our taints and finalizers."""
     scaling: Scaling = Scaling()
     """What decides how many machines the pool has."""
-
-
-class ServerTypeCount(Model):
-    """What the pool has of one server type."""
-
-    name: ServerType
-    """The server type."""
-    nodes: Count = 0
-    """Nodes that have joined."""
-    ready: Count = 0
-    """Nodes that serve."""
-    requested: Count = 0
-    """Machines that are on their way."""
-
-
-class UnmetOffer(Model):
-    """Something that the provider couldn't deliver lately."""
-
-    server_type: Annotated[str, Field(max_length=63)] = ""
-    """The type; empty means the whole location."""
-    location: Annotated[str, Field(max_length=63)] = ""
-    """The location; empty, with an empty type, means the whole project."""
-    until: Timestamp
-    """Not tried before; afterwards with one machine until one request for it is Ready."""
-    failures: Count = 1
-    """Failures in a row; each doubles the wait."""
-
-
-class LearntAllocatable(Model):
-    """What nodes of a type really offer to pods, as the smallest one showed."""
-
-    server_type: ServerType
-    """The server type."""
-    resources: Annotated[Mapping[str, Quantity], Field(max_length=32)]
-    """Allocatable of the smallest node seen."""
-
-
-class UnplacedPod(Model):
-    """A pod that the last plan had no place for."""
-
-    pod: PodReference
-    """The pod."""
-    reason: Sentence
-    """What it lacks, and what would help."""
-    tries: Count = 0
-    """Plans in a row that left it out."""
-    next_try: Timestamp | None = None
-    """When it is planned again, if nothing changes before."""
-
-
-class UnservedShape(Model):
-    """A kind of pod that a machine was bought for and didn't run; it isn't bought again for it."""
-
-    owner: Identifier
-    """The workload, as kind/namespace/name."""
-    shape: Annotated[str, Field(max_length=64)]
-    """Hash of what its pods ask for."""
-    offering: Annotated[str, Field(max_length=127)]
-    """What was bought in vain, such as hetzner-cax11."""
-    until: Timestamp
-    """When it may be tried again."""
-
-
-class NodePoolStatus(Model):
-    """What the pool has and what it lacks."""
-
-    observed_generation: Annotated[int, Field(ge=0)] = 0
-    """The generation of the spec that this status is about."""
-    nodes: Count = 0
-    """Nodes that have joined."""
-    ready: Count = 0
-    """Nodes that serve."""
-    wanted: Count = 0
-    """Nodes that serve, or will when everything asked for has come."""
-    hourly_cost: Money = Decimal(0)
-    """What the pool's machines cost an hour."""
-    server_types: Annotated[
-        tuple[ServerTypeCount, ...], Field(max_length=256), ListMap("name")
-    ] = ()
-    """The same for each server type."""
-    blocked: Blockage | None = None
-    """Why the pool buys nothing until somebody changes something."""
-    unmet_offers: Annotated[
-        tuple[UnmetOffer, ...], Field(max_length=512), ListMap("serverType", "location")
-    ] = ()
-    """What the provider couldn't deliver lately."""
-    learnt_allocatable: Annotated[
-        tuple[LearntAllocatable, ...], Field(max_length=256), ListMap("serverType")
-    ] = ()
-    """What nodes really offer to pods; plans use it instead of the catalogue."""
-    unplaced: Annotated[tuple[UnplacedPod, ...], Field(max_length=50), Atomic()] = ()
-    """Pods that the last plan had no place for, the most urgent first."""
-    unserved: Annotated[tuple[UnservedShape, ...], Field(max_length=100), Atomic()] = ()
-    """Pods that a machine was bought for in vain."""
-    conditions: Conditions = ()
-    """Ready, Reconciling and Stalled, after kstatus."""
 
 
 class NodePool(Resource):

@@ -12,7 +12,8 @@ from growth.api.conditions import Conditions
 from growth.api.events import Events
 from growth.api.meta import Resource
 from growth.api.model import Model
-from growth.api.rules import AnyRule, Breach, Rule, TransitionRule
+from growth.api.rule_patterns import never_changes
+from growth.api.rules import AnyRule, Breach, Rule
 from growth.api.written import Timestamp
 
 if TYPE_CHECKING:
@@ -34,14 +35,12 @@ NAME: Final = Rule(
     breaches=_other_name,
 )
 
-IMMUTABLE: Final = TransitionRule(
-    at="spec",
-    cel="self == oldSelf",
+IMMUTABLE: Final = never_changes(
+    "spec",
     text=(
         "spec can't be changed, as a delete may have been asked already: delete this object to "
         "cancel the removal, and create another"
     ),
-    allows=lambda old, new: bool(old == new),
 )
 
 

@@ -13,7 +13,8 @@ from growth.api.conditions import Conditions
 from growth.api.events import Events
 from growth.api.meta import PodReference, Resource
 from growth.api.model import Model
-from growth.api.rules import AnyRule, Breach, Rule, TransitionRule
+from growth.api.rule_patterns import never_changes
+from growth.api.rules import AnyRule, Breach, Rule
 from growth.api.written import Money, Quantity, ServerType, Timestamp
 
 
@@ -33,14 +34,12 @@ NAME: Final = Rule(
     breaches=_foreign_name,
 )
 
-IMMUTABLE: Final = TransitionRule(
-    at="spec",
-    cel="self == oldSelf",
+IMMUTABLE: Final = never_changes(
+    "spec",
     text=(
         "spec can't be changed, as it is what was asked of the provider: delete the request, and "
         "the pods' demand is planned anew"
     ),
-    allows=lambda old, new: bool(old == new),
 )
 
 

@@ -19,7 +19,7 @@ from growth.api.kinds import KINDS
 from growth.api.kwoknodeclass import KwokNodeClassStatus
 from growth.api.meta import Blockage
 from growth.api.model import Model, model_within
-from growth.api.nodepool import NodePoolStatus
+from growth.api.nodepool_status import NodePoolStatus
 from growth.api.noderemovalrequest import NodeRemovalRequestStatus, RemovalPhase
 from growth.api.noderequest import NodeRequestStatus, RequestPhase
 from growth.api.rules import ModelRule, with_places

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any, Final
 
-from growth.api.rules import Breach, Rule, as_cel_prints, repeated
+from growth.api.rules import Breach, Rule, TransitionRule, as_cel_prints, repeated
 from growth.api.wellknown import RESERVED_PREFIX
 
 if TYPE_CHECKING:
@@ -57,3 +58,8 @@ def no_labels_below(prefix: str, *, at: str, owner: str) -> Rule:
 def no_reserved_labels(at: str) -> Rule:
     """Labels that people set are never below our own prefix."""
     return no_labels_below(RESERVED_PREFIX, at=at, owner="are set by growth itself")
+
+
+def never_changes(at: str, *, text: str) -> TransitionRule:
+    """What is written once stays as it is."""
+    return TransitionRule(at=at, cel="self == oldSelf", text=text, allows=operator.eq)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final, assert_never
 from growth.api.conditions import Condition, Standing, Verdict, conditions_of
 from growth.api.hetznernodeclass import HetznerNodeClass, HetznerNodeClassStatus
 from growth.api.kwoknodeclass import KwokNodeClass, KwokNodeClassStatus
-from growth.api.nodepool import NodePool, NodePoolStatus
+from growth.api.nodepool import NodePool
+from growth.api.nodepool_status import NodePoolStatus
 from growth.api.noderemovalrequest import (
     NodeRemovalRequest,
     NodeRemovalRequestStatus,
@@ -31,51 +32,35 @@ AnyStatus = (
 
 _REQUEST: Final = {
     RequestPhase.PENDING: Verdict(
-        standing=Standing.IN_PROGRESS,
-        reason="Pending",
-        message="The provider is about to be asked.",
+        Standing.IN_PROGRESS, "Pending", "The provider is about to be asked."
     ),
     RequestPhase.PROVISIONING: Verdict(
-        standing=Standing.IN_PROGRESS,
-        reason="Provisioning",
-        message="The provider has accepted; the node hasn't joined yet.",
+        Standing.IN_PROGRESS,
+        "Provisioning",
+        "The provider has accepted; the node hasn't joined yet.",
     ),
-    RequestPhase.READY: Verdict(
-        standing=Standing.CURRENT,
-        reason="NodeReady",
-        message="The node serves.",
-    ),
+    RequestPhase.READY: Verdict(Standing.CURRENT, "NodeReady", "The node serves."),
     RequestPhase.UNMET: Verdict(
-        standing=Standing.FAILED,
-        reason="Unmet",
-        message="The provider has none now; the demand is planned around it.",
+        Standing.FAILED, "Unmet", "The provider has none now; the demand is planned around it."
     ),
     RequestPhase.DEPROVISIONING: Verdict(
-        standing=Standing.IN_PROGRESS,
-        reason="Deprovisioning",
-        message="The node never served and is given back.",
+        Standing.IN_PROGRESS, "Deprovisioning", "The node never served and is given back."
     ),
 }
 
-_USABLE: Final = Verdict(
-    standing=Standing.CURRENT, reason="Usable", message="Machines can be made."
-)
+_USABLE: Final = Verdict(Standing.CURRENT, "Usable", "Machines can be made.")
 
 _REMOVAL: Final = {
     RemovalPhase.PENDING: Verdict(
-        standing=Standing.IN_PROGRESS,
-        reason="Pending",
-        message="The provider is asked as soon as the node has no pods.",
+        Standing.IN_PROGRESS, "Pending", "The provider is asked as soon as the node has no pods."
     ),
     RemovalPhase.DEPROVISIONING: Verdict(
-        standing=Standing.IN_PROGRESS,
-        reason="Deprovisioning",
-        message="The provider was asked to delete the machine.",
+        Standing.IN_PROGRESS, "Deprovisioning", "The provider was asked to delete the machine."
     ),
     RemovalPhase.REMOVAL_FAILED: Verdict(
-        standing=Standing.FAILED,
-        reason="RemovalFailed",
-        message="The machine may still cost money: look at it, then delete this object.",
+        Standing.FAILED,
+        "RemovalFailed",
+        "The machine may still cost money: look at it, then delete this object.",
     ),
 }
 
@@ -110,10 +95,10 @@ def _pool(status: NodePoolStatus) -> Verdict:
         return _blocked(status.blocked)
     if status.ready < status.wanted:
         message = f"{status.ready} of {status.wanted} nodes serve."
-        return Verdict(standing=Standing.IN_PROGRESS, reason="Provisioning", message=message)
+        return Verdict(Standing.IN_PROGRESS, "Provisioning", message)
     message = f"All {status.ready} nodes serve."
-    return Verdict(standing=Standing.CURRENT, reason="AllServe", message=message)
+    return Verdict(Standing.CURRENT, "AllServe", message)
 
 
 def _blocked(blockage: Blockage) -> Verdict:
-    return Verdict(standing=Standing.FAILED, reason=blockage.reason, message=blockage.message)
+    return Verdict(Standing.FAILED, blockage.reason, blockage.message)
