@@ -13,18 +13,18 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, assert_never
 
 import structlog
 
-from growth.api.kinds import KINDS
-from growth.errors import DecideAgain, GrowthError
-from growth.kube.call import MERGE_PATCH
+from growth.errors import DecideAgain, GrowthError, RetryLater
+from growth.kube.backoff import Backoff
 from growth.kube.errors import AlreadyExists, NotFound
-from growth.kube.own_writes import Deleted, Written
 from growth.kube.resource import Key
+from growth.kube.writes import Decided, Writes
 from reconciler.actions import (
     Action,
     CreateMachine,
@@ -36,15 +36,16 @@ from reconciler.actions import (
     Version,
 )
 from reconciler.providers.port import Answered, Failed, FailureClass
-from reconciler.sources import path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
+    from random import Random
 
     from growth.api.meta import Resource
     from growth.instant import Instant
     from growth.kube.election import Leadership
     from growth.kube.transport import Connection
+    from growth.scheduling.taints import Taint
     from reconciler.actions import Sequence, Subject
     from reconciler.providers.port import ClassKey, Provider
     from reconciler.sources import Sources
@@ -52,6 +53,10 @@ if TYPE_CHECKING:
 _log = structlog.get_logger(__name__)
 
 NODES = "nodes"
+FIRST_PAUSE = 0.1
+"""Seconds after a first failure; each further one in a row doubles it."""
+REMEMBERED_FAILURES = 1000
+"""Of subjects that failed last; what disappears while it fails is forgotten with time."""
 
 
 class Side(StrEnum):
@@ -72,31 +77,27 @@ class Point:
     side: Side
 
 
+@dataclass(kw_only=True)
 class Effects:
     """The only writer of this process."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        *,
-        sources: Sources,
-        provider_of: Callable[[ClassKey], Provider | None],
-        leadership: Leadership,
-        now: Callable[[], Instant],
-        ended: Callable[[], None],
-        announce: Callable[[Point], None] = lambda _: None,
-    ) -> None:
-        self.answers: dict[str, Answered] = {}
-        """What providers said, by the name of the request, until its status shows it."""
-        self._connection = connection
-        self._sources = sources
-        self._provider_of = provider_of
-        self._leadership = leadership
-        self._now = now
-        self._ended = ended
-        self._announce = announce
+    connection: Connection
+    sources: Sources
+    provider_of: Callable[[ClassKey], Provider | None]
+    leadership: Leadership
+    now: Callable[[], Instant]
+    ended: Callable[[], None]
+    """Called whenever a subject is free again."""
+    tasks: asyncio.TaskGroup
+    chance: Random
+    announce: Callable[[Point], None] = lambda _: None
+    answers: dict[str, Answered] = field(default_factory=dict)
+    """What providers said, by the name of the request, until its status shows it."""
+
+    def __post_init__(self) -> None:
         self._numbers = itertools.count(1)
-        self._running: dict[Subject, asyncio.Task[None]] = {}
+        self._running: set[Subject] = set()
+        self._backoffs: dict[Subject, Backoff] = {}
 
     @property
     def subjects(self) -> frozenset[Subject]:
@@ -107,35 +108,43 @@ class Effects:
         """Begin a sequence; whoever decided made sure that its subject is free."""
         if sequence.subject in self._running:
             raise RuntimeError(f"{sequence.subject} is being worked on already")
-        task = asyncio.create_task(self._guarded(sequence), name=f"effects on {sequence.subject}")
-        self._running[sequence.subject] = task
-
-    async def close(self) -> None:
-        """End what runs: every step is one call, and a call that was cut is decided on again."""
-        tasks = list(self._running.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        self._running.add(sequence.subject)
+        self.tasks.create_task(self._guarded(sequence), name=f"effects on {sequence.subject}")
 
     async def _guarded(self, sequence: Sequence) -> None:
         try:
             for step in sequence.steps:
                 await self._announced(step, sequence)
+            self._backoffs.pop(sequence.subject, None)
         except DecideAgain as changed:
             _log.debug("decided on an older state", subject=sequence.subject.name, why=str(changed))
         except GrowthError as error:
-            _log.warning("a step failed", subject=sequence.subject.name, error=str(error))
+            await self._rest(sequence, error)
         finally:
-            del self._running[sequence.subject]
-            self._ended()
+            self._running.discard(sequence.subject)
+            self.ended()
+
+    async def _rest(self, sequence: Sequence, error: GrowthError) -> None:
+        """What failed is decided anew, but not at once: the subject stays busy for a while."""
+        pause = self._backoff(sequence.subject).after_failure(
+            asked=error.after if isinstance(error, RetryLater) else None
+        )
+        subject = sequence.subject.name
+        _log.warning("a step failed", subject=subject, error=str(error), seconds=round(pause, 1))
+        await asyncio.sleep(pause)
+
+    def _backoff(self, subject: Subject) -> Backoff:
+        if len(self._backoffs) > REMEMBERED_FAILURES:
+            del self._backoffs[next(iter(self._backoffs))]
+        return self._backoffs.setdefault(subject, Backoff(chance=self.chance, first=FIRST_PAUSE))
 
     async def _announced(self, action: Action, sequence: Sequence) -> None:
         number = next(self._numbers)
         step = type(action).__name__
         name = sequence.subject.name
-        self._announce(Point(number=number, step=step, subject=name, side=Side.BEFORE))
+        self.announce(Point(number=number, step=step, subject=name, side=Side.BEFORE))
         await self._carry_out(action)
-        self._announce(Point(number=number, step=step, subject=name, side=Side.AFTER))
+        self.announce(Point(number=number, step=step, subject=name, side=Side.AFTER))
 
     async def _carry_out(self, action: Action) -> None:
         match action:
@@ -155,81 +164,63 @@ class Effects:
                 assert_never(action)
 
     async def _create(self, resource: Resource) -> None:
-        kind = type(resource).__name__
         try:
-            answer = await self._connection.request(
-                "POST", path_of(KINDS[kind]), body=resource.document()
-            )
+            await self._writes(type(resource).__name__).create(resource.document())
         except AlreadyExists:
-            # Our own try whose answer was lost: names are ours alone, so it is what we wanted.
+            # An earlier try whose answer was lost: our names are nobody else's.
             return
-        self._wrote(kind, answer.json())
 
     async def _create_machine(self, action: CreateMachine) -> None:
         order = action.order
-        provider = self._provider_of(order.node_class)
+        provider = self.provider_of(order.node_class)
         if provider is None:
             return
-        self._leadership.check()
+        self.leadership.check()
         try:
             answer = await provider.create(order)
         except GrowthError as error:
             answer = Failed(failure=FailureClass.TRANSIENT, reason=str(error))
-        self.answers[order.name] = Answered(at=self._now().monotonic, answer=answer)
+        self.answers[order.name] = Answered(at=self.now().monotonic, answer=answer)
 
     async def _set_node(self, action: SetNode) -> None:
-        metadata = _held(action.node)
+        metadata: dict[str, Any] = {}
         if action.labels:
             metadata["labels"] = dict(action.labels)
         if action.annotations:
             metadata["annotations"] = dict(action.annotations)
         spec: dict[str, Any] = {}
         if action.taints is not None:
-            spec["taints"] = [
-                {"key": taint.key, "value": taint.value, "effect": taint.effect}
-                for taint in action.taints
-            ] or None
+            spec["taints"] = _written(action.taints)
         if action.unschedulable is not None:
             spec["unschedulable"] = action.unschedulable or None
-        await self._patch(NODES, f"/api/v1/nodes/{action.node.name}", metadata, {"spec": spec})
+        patch = {"metadata": metadata, "spec": spec}
+        await self._writes(NODES).merge(_decided(action.node), patch)
 
     async def _patch_status(self, action: PatchStatus) -> None:
-        path = f"{path_of(KINDS[action.kind])}/{action.version.name}/status"
-        status = {"status": action.status}
-        await self._patch(action.kind, path, _held(action.version), status)
+        await self._writes(action.kind).merge(
+            _decided(action.version), {"status": action.status}, subresource="status"
+        )
         self.answers.pop(action.version.name, None)
 
     async def _set_finalizers(self, action: SetFinalizers) -> None:
-        path = f"{path_of(KINDS[action.kind])}/{action.version.name}"
-        metadata = _held(action.version) | {"finalizers": list(action.finalizers)}
-        await self._patch(action.kind, path, metadata, {})
-
-    async def _patch(
-        self, kind: str, path: str, metadata: dict[str, Any], change: Mapping[str, Any]
-    ) -> None:
-        body = {"metadata": metadata, **change}
-        answer = await self._connection.request("PATCH", path, body=body, content_type=MERGE_PATCH)
-        self._wrote(kind, answer.json())
+        patch = {"metadata": {"finalizers": list(action.finalizers)}}
+        await self._writes(action.kind).merge(_decided(action.version), patch)
 
     async def _delete(self, action: Delete) -> None:
-        version = action.version
-        preconditions = {"uid": version.uid, "resourceVersion": version.resource_version}
-        path = f"{path_of(KINDS[action.kind])}/{version.name}"
-        try:
-            await self._connection.request("DELETE", path, body={"preconditions": preconditions})
-        except NotFound:
-            return
-        store = self._sources.store(action.kind)
-        store.own.note(
-            Key("", version.name), Deleted(uid=version.uid, version=version.resource_version)
-        )
+        with suppress(NotFound):
+            await self._writes(action.kind).delete(_decided(action.version))
 
-    def _wrote(self, kind: str, document: dict[str, Any]) -> None:
-        metadata = document["metadata"]
-        written = Written(uid=metadata["uid"], version=metadata["resourceVersion"])
-        self._sources.store(kind).own.note(Key("", metadata["name"]), written)
+    def _writes(self, kind: str) -> Writes:
+        store = self.sources.store(kind)
+        return Writes(self.connection, path=store.resource.path, noted=store.own)
 
 
-def _held(version: Version) -> dict[str, Any]:
-    """Metadata that makes the API server refuse a change of anything but what was decided on."""
-    return {"uid": version.uid, "resourceVersion": version.resource_version}
+def _decided(version: Version) -> Decided:
+    return Decided(Key("", version.name), version.uid, version.resource_version)
+
+
+def _written(taints: tuple[Taint, ...]) -> list[dict[str, str]] | None:
+    """As the API has them; no taint at all is written by removing the field."""
+    return [
+        {"key": taint.key, "value": taint.value, "effect": taint.effect} for taint in taints
+    ] or None

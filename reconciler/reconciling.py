@@ -66,10 +66,11 @@ class Work:
         self._connection = connection
         self._timing = service.settings.timing
         self._loop: Loop | None = None
+        self._chance = Random()  # noqa: S311 - it spreads calls and protects nothing
         self.sources = Sources(
             connection,
             metrics=CacheMetrics(service.registry),
-            chance=Random(),  # noqa: S311 - it spreads calls and protects nothing
+            chance=self._chance,
             changed=self._wake,
             timing=CacheTiming(stable_interval=self._timing.stable_interval),
         )
@@ -90,25 +91,24 @@ class Work:
                     self._service.logger.warning("no longer leading", reason=str(lost))
 
     async def _act(self, leadership: Leadership) -> None:
-        effects = Effects(
-            self._connection,
-            sources=self.sources,
-            provider_of=self._provider_of,
-            leadership=leadership,
-            now=now,
-            ended=self._wake,
-        )
-        scene = Production(
-            sources=self.sources,
-            effects=effects,
-            timing=self._timing,
-        )
-        self._loop = Loop(scene, ledger=Ledger())
-        try:
-            await self._loop.run(coalesce=self._timing.coalesce)
-        finally:
-            self._loop = None
-            await effects.close()
+        # A bug in an effect ends the group, and with it the process: it is started again clean.
+        async with asyncio.TaskGroup() as tasks:
+            effects = Effects(
+                connection=self._connection,
+                sources=self.sources,
+                provider_of=self._provider_of,
+                leadership=leadership,
+                now=now,
+                ended=self._wake,
+                tasks=tasks,
+                chance=self._chance,
+            )
+            scene = Production(sources=self.sources, effects=effects, timing=self._timing)
+            self._loop = Loop(scene, ledger=Ledger())
+            try:
+                await self._loop.run(coalesce=self._timing.coalesce)
+            finally:
+                self._loop = None
 
     def _wake(self) -> None:
         if self._loop is not None:

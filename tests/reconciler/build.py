@@ -1,0 +1,124 @@
+"""Worlds for tests: everything healthy and empty, but for what a test is about."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import msgspec
+
+from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.nodepool import NodePool
+from growth.api.noderequest import NodeRequest
+from growth.instant import Instant
+from growth.kube.health import Health
+from growth.scheduling.cluster import Object, cluster_of
+from growth.scheduling.objects import Pod
+from reconciler.brakes import BrakesLedger
+from reconciler.ledger import Ledger
+from reconciler.providers.kwok.catalogue import offerings
+from reconciler.providers.port import ClassKey
+from reconciler.timing import Timing
+from reconciler.world import World
+from tests.scheduling import build
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+WHOLE = Health(is_complete=True, listed_at=0.0, lists=1)
+RELEASED = BrakesLedger(whole_since=0.0, clear_since=0.0, may_act=True, may_remove=True, reason="")
+UNSCHEDULABLE = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+
+
+def at(seconds: float) -> Instant:
+    return Instant(monotonic=seconds, wall=START + timedelta(seconds=seconds))
+
+
+def waiting(name: str = "web-0", /, **fields: Any) -> Pod:
+    """A pod that the scheduler has given up on."""
+    return build.pod(name, status={"phase": "Pending", "conditions": [UNSCHEDULABLE]}, **fields)
+
+
+def pool(name: str = "default", /, **spec: Any) -> NodePool:
+    types = [{"name": "small", "max": 10}, {"name": "large", "max": 10}]
+    document = {
+        "metadata": {"name": name, "uid": f"uid-{name}"},
+        "spec": {"serverTypes": types} | spec,
+    }
+    return NodePool.model_validate(document)
+
+
+def node_class(name: str = "default", /, **spec: Any) -> KwokNodeClass:
+    """Small machines at 1 an hour here and 2 there, large ones at 3."""
+    types = [
+        _type("small", cpu="2", memory="4Gi", offers={"here": "1", "there": "2"}),
+        _type("large", cpu="8", memory="16Gi", offers={"here": "3"}),
+    ]
+    return KwokNodeClass.model_validate(
+        {"metadata": {"name": name, "uid": f"uid-{name}"}, "spec": {"types": types} | spec}
+    )
+
+
+def _type(name: str, *, offers: dict[str, str], **resources: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "resources": {**resources, "pods": "110"},
+        "offers": [{"location": place, "price": price} for place, price in offers.items()],
+    }
+
+
+def request(
+    name: str = "default-1", /, *, pods: tuple[Pod, ...] = (), status: Any = None, **spec: Any
+) -> NodeRequest:
+    references = [
+        {"namespace": each.metadata.namespace, "name": each.metadata.name, "uid": each.metadata.uid}
+        for each in pods
+    ]
+    return NodeRequest.model_validate(
+        {
+            "metadata": {
+                "name": name,
+                "uid": f"uid-{name}",
+                "resourceVersion": "7",
+                "finalizers": ["growth.dev/provider-cleanup"],
+            },
+            "spec": {
+                "pool": "default",
+                "targetOffering": "kwok-small",
+                "serverType": "small",
+                "location": "here",
+                "price": Decimal(1),
+                "pods": references,
+            }
+            | spec,
+            "status": status or {},
+        }
+    )
+
+
+def world(*objects: Object | NodePool | KwokNodeClass | NodeRequest, **changes: Any) -> World:
+    ours = (NodePool, KwokNodeClass, NodeRequest)
+    classes = {
+        ClassKey("KwokNodeClass", each.name): each
+        for each in objects
+        if isinstance(each, KwokNodeClass)
+    }
+    seen = World(
+        cluster=cluster_of(each for each in objects if not isinstance(each, ours)),
+        pending={
+            each.metadata.uid: each
+            for each in objects
+            if isinstance(each, Pod) and not each.spec.node_name
+        },
+        pools={each.name: each for each in objects if isinstance(each, NodePool)},
+        node_classes=classes,
+        requests={each.name: each for each in objects if isinstance(each, NodeRequest)},
+        removals={},
+        offerings={key: offerings(each) for key, each in classes.items()},
+        answers={},
+        busy=frozenset(),
+        sources={"pods": WHOLE, "nodes": WHOLE},
+        timing=Timing(),
+        seed=1,
+        ledger=Ledger(brakes=RELEASED),
+    )
+    return msgspec.structs.replace(seen, **changes)
