@@ -48,11 +48,11 @@ def _gathering(process: str) -> Iterable[Processor]:
 
     return (
         name_the_process,
-        structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
         # Here and for both forms: the console's own stack traces show every local variable.
         structlog.processors.format_exc_info,
         redact,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
     )
 
 

@@ -74,21 +74,21 @@ class Running:
         try:
             await _for_ever(part, service)
         except Exception as error:  # noqa: BLE001 - whatever it is, it ends the process
-            self._on_failure(_report(error, part=name, logger=service.logger))
+            mistakes = _mistakes(error)
+            # First the end, which has its time limit, then the log, which may have to wait.
+            self._on_failure(MISCONFIGURED if mistakes else CRASHED)
             self._stop.set()
+            _tell(error, mistakes, logger=service.logger.bind(part=name))
         finally:
             self._names.discard(name)
 
 
-def _report(error: Exception, *, part: str, logger: FilteringBoundLogger) -> int:
-    """Say in the log what made a part fail, and return the exit code that it deserves."""
-    mistakes = _mistakes(error)
+def _tell(error: Exception, mistakes: list[Misconfigured], *, logger: FilteringBoundLogger) -> None:
+    """A person's mistakes have no stack trace; all else is a bug of ours and has one."""
     for mistake in mistakes:
-        logger.error("misconfigured", part=part, reason=str(mistake))
-    if mistakes:
-        return MISCONFIGURED
-    logger.error("part crashed", part=part, exc_info=error)
-    return CRASHED
+        logger.error("misconfigured", reason=str(mistake))
+    if not mistakes:
+        logger.error("part crashed", exc_info=error)
 
 
 def _mistakes(error: Exception) -> list[Misconfigured]:

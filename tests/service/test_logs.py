@@ -12,7 +12,9 @@ import pytest
 import structlog
 from hypothesis import given, settings
 from hypothesis import strategies as some
+from typing_extensions import override
 
+from growth.service import redaction
 from growth.service.logs import start_logs
 from growth.service.redaction import REDACTED, redact
 from growth.service.settings import LogForm, LogLevel
@@ -140,6 +142,21 @@ def test_the_console_form_is_for_people_and_shows_no_local_variables(stream: io.
     assert CLOUD not in text
 
 
+class Terminal(io.StringIO):
+    @override
+    def isatty(self) -> bool:
+        return True
+
+
+def test_auto_means_console_on_a_terminal() -> None:
+    terminal = Terminal()
+
+    start_logs(process="bakery", level=LogLevel.INFO, form=LogForm.AUTO, stream=terminal).info("hi")
+
+    assert "hi" in terminal.getvalue()
+    assert not terminal.getvalue().startswith("{")
+
+
 def test_auto_means_json_where_no_terminal_is(stream: io.StringIO) -> None:
     start_logs(process="bakery", level=LogLevel.INFO, form=LogForm.AUTO, stream=stream).info("hi")
 
@@ -240,6 +257,12 @@ def test_whatever_is_logged_is_one_line_of_json(values: object) -> None:
     )
 
     assert len(lines(stream)) == 1
+
+
+@settings(max_examples=50, deadline=None)
+@given(text=some.from_regex(redaction._PLAIN, fullmatch=True))
+def test_what_is_passed_over_as_plain_is_no_secret_by_any_look(text: str) -> None:
+    assert not [look for _, look in redaction._LOOKS if look.search(text)]
 
 
 @settings(max_examples=50, deadline=None)
