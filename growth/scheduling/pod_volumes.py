@@ -75,13 +75,16 @@ def is_placed_anywhere(kind: str) -> bool:
 
 
 def claims(pod_name: str, volumes: tuple[Volume, ...]) -> tuple[ClaimUse, ...]:
-    """The claims a pod uses, those of its ephemeral volumes under the name they will have."""
-    found: dict[ClaimUse, None] = {}
+    """The claims a pod uses, those of its ephemeral volumes under the name they will have.
+
+    A claim that is mounted twice is there twice: the scheduler looks for a volume each time.
+    """
+    found: list[ClaimUse] = []
     for name, kind, source in sources(volumes):
         if kind == CLAIM:
-            found[ClaimUse(source.claim_name or "", is_ephemeral=False)] = None
+            found.append(ClaimUse(source.claim_name or "", is_ephemeral=False))
         elif kind == EPHEMERAL:
-            found[ClaimUse(f"{pod_name}-{name}", is_ephemeral=True)] = None
+            found.append(ClaimUse(f"{pod_name}-{name}", is_ephemeral=True))
     return tuple(found)
 
 

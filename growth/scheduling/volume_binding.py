@@ -58,9 +58,13 @@ def _promised_elsewhere(claims: list[PersistentVolumeClaim], node: Node) -> Reje
 def _without_volume(
     claims: list[PersistentVolumeClaim], node: Node, cluster: Cluster
 ) -> Rejected | None:
-    """Small claims choose first, so that they leave the large volumes to the large claims."""
+    """Small claims choose first, so that they leave the large volumes to the large claims.
+
+    Claims of one size choose in the order of the pod's volumes. Among volumes of one size the
+    scheduler takes any; here it is the first by name, so another try of its may go otherwise.
+    """
     chosen: set[str] = set()
-    for claim in sorted(claims, key=_by_size):
+    for claim in sorted(claims, key=lambda claim: claim.size):
         volume = _free_volume(claim, node, cluster, chosen=chosen)
         if volume is not None:
             chosen.add(volume.metadata.name)
@@ -68,10 +72,6 @@ def _without_volume(
             text = f"no volume for its claim {claim.metadata.name} is free or can be made here"
             return Rejected(Reason.NO_VOLUME, text)
     return None
-
-
-def _by_size(claim: PersistentVolumeClaim) -> tuple[int, str]:
-    return claim.size, claim.metadata.name
 
 
 def _free_volume(

@@ -221,6 +221,27 @@ def test_two_claims_need_two_volumes_and_the_small_one_leaves_the_large_volume()
     assert placed(both, *claims, LOCAL, large, small) == ["b"]
 
 
+def test_claims_of_one_size_choose_in_the_order_of_the_pods_volumes() -> None:
+    fast = {"matchLabels": {"kind": "ssd"}}
+    claims = (
+        claim("any", storageClassName="local"),
+        claim("fast", storageClassName="local", selector=fast),
+    )
+    volumes = (local("a", metadata={"labels": {"kind": "ssd"}}), local("b"))
+    assert placed(pod(**mounting("fast", "any")), *claims, LOCAL, *volumes) == ["b"]
+    assert placed(pod(**mounting("any", "fast")), *claims, LOCAL, *volumes) == []
+
+
+def test_a_claim_that_is_mounted_twice_looks_for_two_volumes() -> None:
+    twice: Json = {
+        "volumes": [
+            {"name": name, "persistentVolumeClaim": {"claimName": "data"}} for name in ("x", "y")
+        ]
+    }
+    assert placed(pod(**twice), LOCAL_CLAIM, LOCAL, local("a")) == []
+    assert placed(pod(**twice), LOCAL_CLAIM, LOCAL, local("a"), local("b")) == ["b"]
+
+
 def test_the_beta_annotation_names_the_class_too() -> None:
     annotated = claim(annotations={"volume.beta.kubernetes.io/storage-class": "waiting"})
     assert placed(USER, annotated, storage_class()) == ["a", "b"]
