@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from pydantic.json_schema import JsonSchemaValue
 
 DNS_LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+SUBDOMAIN: Final = rf"^{DNS_LABEL}(\.{DNS_LABEL})*$"
 QUALIFIED_NAME: Final = (
     rf"^({DNS_LABEL}(\.{DNS_LABEL})*/)?[A-Za-z0-9]([A-Za-z0-9._-]{{0,61}}[A-Za-z0-9])?$"
 )
 
 PoolName = Annotated[str, Field(max_length=26, pattern=f"^{DNS_LABEL}$")]
 """A DNS label, short enough that `{pool}-{uuid}` still is one."""
-ObjectName = Annotated[str, Field(max_length=253, pattern=rf"^{DNS_LABEL}(\.{DNS_LABEL})*$")]
+ObjectName = Annotated[str, Field(max_length=253, pattern=SUBDOMAIN)]
 """What Kubernetes allows as the name of an object."""
 Key = Annotated[str, Field(max_length=253, pattern=r"^[-._a-zA-Z0-9]+$")]
 """A key in the data of a Secret or ConfigMap."""

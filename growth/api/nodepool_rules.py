@@ -23,7 +23,7 @@ def _wrong_name(pool: NodePool) -> Iterable[Breach]:
 
 
 POOL_NAME: Final = Rule(
-    cel="self.metadata.name.size() <= 26 && !self.metadata.name.contains('.')",
+    cel=f"self.metadata.name.size() <= 26 && self.metadata.name.matches('^{DNS_LABEL}$')",
     text=(
         "metadata.name must be a DNS label of at most 26 characters (a-z, 0-9 and -), as the names "
         "of its machines begin with it"

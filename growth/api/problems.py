@@ -8,6 +8,7 @@ value`), so that whoever knows one knows the other.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import BaseModel, ValidationError
 from typing_extensions import override
 
+from growth.api.bounds import SUBDOMAIN
 from growth.api.kinds import KINDS
 from growth.api.model import model_within
 from growth.api.rules import Path, TransitionRule
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
 # Kubernetes has more metadata than we read; none of it is a mistake.
 _UNREAD_METADATA: Final = frozenset(
     {"generateName", "namespace", "selfLink", "managedFields", "deletionGracePeriodSeconds"}
+)
+_SUBDOMAIN_IN_WORDS: Final = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
+    "'.', and must start and end with an alphanumeric character"
 )
 
 
@@ -62,9 +68,11 @@ def read_strictly(document: Mapping[str, Any]) -> Resource | tuple[Problem, ...]
     if document.get("apiVersion") != GROUP_VERSION:
         return (Problem(path=("apiVersion",), text=f"must be {GROUP_VERSION}"),)
     try:
-        return model.model_validate(_as_stored(document), extra="forbid", by_name=False)
+        resource = model.model_validate(_as_stored(document), extra="forbid", by_name=False)
     except ValidationError as error:
         return problems_of(error, model)
+    wrong_name = _wrong_name(resource.name)
+    return resource if wrong_name is None else (wrong_name,)
 
 
 def problems_of(error: ValidationError, model: type[BaseModel]) -> tuple[Problem, ...]:
@@ -83,6 +91,15 @@ def changes_refused(old: Resource, new: Resource) -> tuple[Problem, ...]:
         if isinstance(rule, TransitionRule)
         and not rule.allows(old.field(rule.at), new.field(rule.at))
     )
+
+
+def _wrong_name(name: str) -> Problem | None:
+    """What the API server demands of any name by itself, so that no definition repeats it."""
+    if not name:
+        return Problem(path=("metadata", "name"), text="Required value")
+    if len(name) > 253 or not re.search(SUBDOMAIN, name):
+        return Problem(path=("metadata", "name"), text=_SUBDOMAIN_IN_WORDS)
+    return None
 
 
 def _unknown_kind(kind: object) -> Problem:

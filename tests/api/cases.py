@@ -129,6 +129,15 @@ NAMES: Final = (
     Case("a pool name of 26 characters", named(POOL, "a" * 26)),
     Case("a pool name of 27 characters", named(POOL, LONG_NAME), "metadata.name", "at most 26"),
     Case("a pool name with a dot", named(POOL, "a.b"), "metadata.name", "must be a DNS label"),
+    Case("a pool name in upper case", named(POOL, "GPU"), "metadata.name", "must be a DNS label"),
+    Case("a class named by a domain", named(KWOK, "try.example.org")),
+    Case("a class without a name", named(KWOK, ""), "metadata.name", "Required value"),
+    Case(
+        "a class name in upper case",
+        named(KWOK, "Try"),
+        "metadata.name",
+        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters",
+    ),
     Case(
         "a request named after another pool",
         named(REQUEST, "other-1"),

@@ -33,6 +33,7 @@ def is_about_one_field(text: str) -> bool:
     """Whether the schema says it by itself: the API server then doesn't get to the rules."""
     return text.startswith(
         (
+            "a lowercase RFC 1123",
             "should ",
             "may not ",
             "must have at ",
