@@ -51,11 +51,9 @@ def is_healthy(cluster: Cluster, component: str) -> bool:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
+    port, path = cluster.ports[component], _HEALTH[component]
     try:
-        return (
-            _request(cluster.ports[component], context, "GET", _HEALTH[component], None).status
-            == 200
-        )
+        return _request(port, context, "GET", path, None).status == 200
     except _TRYING:
         return False
 

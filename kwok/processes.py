@@ -82,6 +82,7 @@ def _process(pid: int, folder: Path) -> Process | None:
         program = (entry / "cmdline").read_bytes().split(b"\0", 1)[0]
     except OSError:
         return None
-    if not Path(works_in).is_relative_to(folder):
+    # The kernel names real paths, ours may lead through links.
+    if not Path(works_in).is_relative_to(folder.resolve()):
         return None
     return Process(pid, Path(os.fsdecode(program)).name)

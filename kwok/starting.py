@@ -66,11 +66,12 @@ def _start_once(cluster: Cluster, programs: Mapping[str, Found], progress: Progr
     progress.show(f'cluster "{cluster.name}": starting the programs')
     _run_kwokctl(cluster, programs)
     for goal, reached in _GOALS:
-        progress.show(f'cluster "{cluster.name}": waiting for {goal}')
+        progress.show(f'cluster "{cluster.name}": waiting until {goal}')
         while not reached(cluster):
             _check_alive(cluster)
             if time.monotonic() > deadline:
-                raise GiveUp(f'cluster "{cluster.name}": no {goal} in {READY_WITHIN:.0f} s')
+                limit = f"{READY_WITHIN:.0f} s"
+                raise GiveUp(f'cluster "{cluster.name}": it takes over {limit} until {goal}')
             time.sleep(0.05)
     return cluster.now_ready()
 
@@ -175,13 +176,13 @@ def _accepts_pods(cluster: Cluster) -> bool:
 
 
 _GOALS: Final[tuple[tuple[str, Callable[[Cluster], bool]], ...]] = (
-    ("answer of the API server", _create_node),
-    ("kube-apiserver that is ready", partial(is_healthy, component="kube-apiserver")),
-    ("kube-scheduler that is well", partial(is_healthy, component="kube-scheduler")),
+    ("the API server answers", _create_node),
+    ("kube-apiserver is ready", partial(is_healthy, component="kube-apiserver")),
+    ("kube-scheduler is ready", partial(is_healthy, component="kube-scheduler")),
     (
-        "kube-controller-manager that is well",
+        "kube-controller-manager is well",
         partial(is_healthy, component="kube-controller-manager"),
     ),
-    ("Ready node", _node_is_ready),
-    ("service account for pods", _accepts_pods),
+    ("its node is Ready", _node_is_ready),
+    ("pods can be created", _accepts_pods),
 )

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-pytestmark = pytest.mark.cluster
+# Some of these start two clusters, which takes long on a machine that is busy with other things.
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
 
 OURS = {*COMPONENTS, "kwokctl", "kubectl"}
 SCHEDULER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"

@@ -44,6 +44,13 @@ def test_what_works_in_the_folder_belongs_to_it(
     assert (found.pid, found.name) == (running.pid, "etcd")
 
 
+def test_a_folder_may_be_named_through_a_link(
+    running: subprocess.Popen[bytes], folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    assert len(processes_in(tmp_path / "link" / folder.name, {"etcd"})) == 1
+
+
 def test_what_works_elsewhere_does_not(program: str, folder: Path, tmp_path: Path) -> None:
     beside = folder.with_name("cluster-2")
     beside.mkdir()
