@@ -29,7 +29,10 @@ class LiveCluster:
 
     def try_kubectl(self, *arguments: str, input: str = "") -> subprocess.CompletedProcess[str]:  # noqa: A002 - the word of subprocess
         """Run kubectl as the cluster's administrator, whatever comes of it."""
-        command = [str(self.kubectl_program), "--kubeconfig", str(self.kubeconfig), *arguments]
+        # What it learns of an API must not be kept for another cluster on the same port.
+        cache = self.kubeconfig.with_name("kubectl-cache")
+        own = ("--kubeconfig", str(self.kubeconfig), "--cache-dir", str(cache))
+        command = [str(self.kubectl_program), *own, *arguments]
         return subprocess.run(command, input=input, capture_output=True, text=True, check=False)
 
     def kubectl(self, *arguments: str, input: str = "") -> str:  # noqa: A002 - the word of subprocess
