@@ -1,4 +1,4 @@
-"""What all tests share: a real control plane, one for the whole session, started when asked for.
+"""What all tests share, above all a real control plane, started for the session when asked for.
 
 GROWTH_TEST_CLUSTER=NAME uses a cluster that runs already (or starts it and lets it run), so that a
 round of one test takes no start.
@@ -6,6 +6,7 @@ round of one test takes no start.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -20,6 +21,12 @@ from tests.live import LiveCluster, bring_down, bring_up, run_kwok, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_event_loop_between_tests() -> None:
+    """Or looptime, asking for the loop of a test that has none, makes one that nobody closes."""
+    asyncio.set_event_loop(None)
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import logging
 import warnings
@@ -14,12 +13,6 @@ from blockbuster import BlockBuster
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-
-@pytest.fixture(scope="session", autouse=True)
-def no_event_loop_between_tests() -> None:
-    """Or looptime, asking for the loop of a test that has none, makes one that nobody closes."""
-    asyncio.set_event_loop(None)
 
 
 @pytest.fixture(autouse=True)
