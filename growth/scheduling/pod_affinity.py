@@ -127,6 +127,8 @@ def _speaks_of(term: Term, namespace: str, cluster: Cluster) -> bool:
     """A selector with conditions finds only namespaces that exist, an empty one every pod."""
     if namespace in term.namespaces or term.namespace_selector.is_everything:
         return True
+    # Schedulers from 1.34.0 to 1.36.3 read NotIn and DoesNotExist here as every namespace, against
+    # the documentation (kubernetes issue 141526); later patches are right again, as this is.
     known = cluster.namespaces.get(namespace)
     return known is not None and term.namespace_selector.matches(known.metadata.labels)
 
