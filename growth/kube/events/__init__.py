@@ -1,0 +1,22 @@
+"""Events on our own objects: what growth does to them, and why, for `kubectl events` and describe.
+
+Written through events.k8s.io/v1, each object and reason once in five minutes at most, and never
+more in a minute than a fixed budget: floods of events have filled the stores of whole clusters.
+"""
+
+from growth.kube.events.budget import Limits
+from growth.kube.events.event import Event, Reference, Severity, Source
+from growth.kube.events.metrics import EventMetrics
+from growth.kube.events.recorder import EventRecorder
+from growth.kube.events.server import EventsOnServer
+
+__all__ = [
+    "Event",
+    "EventMetrics",
+    "EventRecorder",
+    "EventsOnServer",
+    "Limits",
+    "Reference",
+    "Severity",
+    "Source",
+]

@@ -1,0 +1,30 @@
+"""What the events of a process tell about themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import prometheus_client as prometheus
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+
+class EventMetrics:
+    """Make it once for each registry."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.written = prometheus.Counter(
+            "growth_events_written", "Events created or continued", registry=registry
+        )
+        self.dropped = prometheus.Counter(
+            "growth_events_dropped",
+            "Events that were not told, by cause",
+            ("cause",),
+            registry=registry,
+        )
+        self.subjects = prometheus.Gauge(
+            "growth_events_subjects",
+            "Objects and reasons remembered to tell repetitions",
+            registry=registry,
+        )

@@ -1,0 +1,156 @@
+"""Events for whoever decides: say it and go on.
+
+`emit` never waits and never fails. What may be written goes into a bounded queue that one task
+empties; what the budget, the queue or the API server doesn't take is counted and told in one log
+line a minute. An event explains, it never carries a decision, so losing one is no harm.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections import Counter, deque
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import structlog
+
+from growth.errors import GrowthError, RetryLater
+from growth.kube.events.aggregation import Aggregation, Create, Dropped, Extend, Write
+from growth.kube.events.budget import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from growth.kube.events.event import Event, Reference
+    from growth.kube.events.metrics import EventMetrics
+    from growth.kube.events.server import EventsOnServer, Known
+
+log = structlog.get_logger()
+
+PAUSES = (1.0, 4.0)
+"""Seconds before the second and the third try of a write."""
+REPORT_EVERY = 60.0
+
+
+class EventRecorder:
+    """The events of one process."""
+
+    def __init__(
+        self,
+        server: EventsOnServer,
+        *,
+        concerns: Callable[[Reference], bool],
+        metrics: EventMetrics,
+        limits: Limits | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._server = server
+        self._concerns = concerns
+        self._metrics = metrics
+        self._limits = limits or Limits()
+        self._clock = clock
+        self._wall = wall
+        self._aggregation = Aggregation(self._limits, now=clock())
+        self._queue: deque[Write] = deque()
+        self._arrived = asyncio.Event()
+        self._dropped: Counter[str] = Counter()
+        self._last_error = ""
+        self._reported_at = clock()
+
+    def emit(self, event: Event) -> None:
+        """Say it, unless it isn't ours to speak of, was just said, or there is too much to say."""
+        if not self._concerns(event.regarding):
+            self._drop("foreign")
+            return
+        result = self._aggregation.observe(event, now=self._clock(), wall=self._wall())
+        if result is not None:
+            self._enqueue(result)
+
+    def _enqueue(self, write: Write | Dropped) -> None:
+        if isinstance(write, Dropped):
+            self._drop(write.value)
+            return
+        if len(self._queue) >= self._limits.queue:
+            self._drop("queue")
+            return
+        self._queue.append(write)
+        self._arrived.set()
+
+    def _drop(self, cause: str) -> None:
+        self._metrics.dropped.labels(cause).inc()
+        self._dropped[cause] += 1
+
+    async def run(self) -> None:
+        """Writes what was said, until it is cancelled."""
+        while True:
+            self._arrived.clear()
+            await self._write_all()
+            self._report()
+            await self._pause()
+
+    async def _write_all(self) -> None:
+        for write in self._aggregation.due(self._clock()):
+            self._enqueue(write)
+        self._metrics.subjects.set(len(self._aggregation))
+        while self._queue:
+            await self._write(self._queue.popleft())
+            self._report()
+
+    async def _pause(self) -> None:
+        wake_at = min(self._aggregation.wake_at, self._reported_at + REPORT_EVERY)
+        # At least a second: what the budget postponed comes in small steps.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(max(wake_at - self._clock(), 1)):
+                await self._arrived.wait()
+
+    async def _write(self, write: Write) -> None:
+        for pause in (*PAUSES, None):
+            try:
+                await self._write_once(write)
+            except RetryLater as error:
+                if pause is None:
+                    self._failed(error)
+                else:
+                    await asyncio.sleep(max(pause, min(error.after or 0, REPORT_EVERY)))
+            except GrowthError as error:
+                self._failed(error)
+                return
+            else:
+                self._metrics.written.inc()
+                return
+
+    def _failed(self, error: GrowthError) -> None:
+        self._last_error = str(error)
+        self._drop("failed")
+
+    async def _write_once(self, write: Write) -> None:
+        known = await self._server.write(write)
+        if known is None:
+            return
+        seen = write.count if isinstance(write, Create) else write.more
+        if self._is_recent(known):
+            self._aggregation.adopt(write.event, count=known.count, more=seen)
+            return
+        count = known.count + seen
+        await self._server.write(Extend(write.event, count, more=seen, observed=write.observed))
+        self._aggregation.adopt(write.event, count=count, more=0)
+
+    def _is_recent(self, known: Known) -> bool:
+        """Whether it was told within this window, by an earlier run: then it can wait."""
+        if known.last_time is None:
+            return False
+        age = self._wall() - datetime.fromisoformat(known.last_time)
+        return timedelta() <= age < timedelta(seconds=self._limits.window)
+
+    def _report(self) -> None:
+        """One line a minute, however much was dropped."""
+        if self._clock() - self._reported_at < REPORT_EVERY:
+            return
+        self._reported_at = self._clock()
+        if self._dropped:
+            log.warning("some events were not told", **self._dropped, error=self._last_error)
+        self._dropped.clear()
+        self._last_error = ""

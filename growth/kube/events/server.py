@@ -1,0 +1,91 @@
+"""The calls for events, and what the API server already has when we are told so.
+
+Every write finds its way: an Event that exists already is continued, one that the API server has
+forgotten meanwhile is created again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+import msgspec
+
+from growth.kube.call import MERGE_PATCH
+from growth.kube.errors import AlreadyExists, NotFound
+from growth.kube.events.aggregation import Create, Extend, Write
+from growth.kube.events.event import body_of, name_of, series
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from growth.kube.events.event import Event, Source
+    from growth.kube.transport import Connection
+
+
+class Series(msgspec.Struct, frozen=True, rename="camel"):
+    """How often, and when last."""
+
+    count: int
+    last_observed_time: str
+
+
+class Known(msgspec.Struct, frozen=True, rename="camel"):
+    """What the API server has of an Event."""
+
+    event_time: str | None = None
+    series: Series | None = None
+
+    @property
+    def count(self) -> int:
+        """How often it was seen."""
+        return self.series.count if self.series else 1
+
+    @property
+    def last_time(self) -> str | None:
+        """When it was seen last."""
+        return self.series.last_observed_time if self.series else self.event_time
+
+
+class EventsOnServer:
+    """Writes events of one source."""
+
+    def __init__(self, connection: Connection, source: Source) -> None:
+        self._connection = connection
+        self._source = source
+
+    async def write(self, write: Write) -> Known | None:
+        """Write it; if there is an Event of these words already, that one is the answer."""
+        match write:
+            case Create(event, count, observed):
+                return await self._create(event, count=count, observed=observed)
+            case Extend(event, count, _, observed):
+                return await self._extend(event, count=count, observed=observed)
+            case _:
+                assert_never(write)
+
+    async def _create(self, event: Event, *, count: int, observed: datetime) -> Known | None:
+        body = body_of(event, source=self._source, count=count, observed=observed)
+        try:
+            await self._connection.request("POST", _all(event), body=body)
+        except AlreadyExists:
+            response = await self._connection.request("GET", _one(event))
+            return msgspec.json.decode(response.body, type=Known)
+        return None
+
+    async def _extend(self, event: Event, *, count: int, observed: datetime) -> Known | None:
+        body = series(count, observed)
+        try:
+            await self._connection.request(
+                "PATCH", _one(event), body=body, content_type=MERGE_PATCH
+            )
+        except NotFound:
+            return await self._create(event, count=count, observed=observed)
+        return None
+
+
+def _all(event: Event) -> str:
+    return f"/apis/events.k8s.io/v1/namespaces/{event.namespace}/events"
+
+
+def _one(event: Event) -> str:
+    return f"{_all(event)}/{name_of(event)}"
