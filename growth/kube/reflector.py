@@ -158,21 +158,27 @@ class Reflector(Generic[T]):
         await self._resume()
 
     async def _begin_with_stream(self) -> None:
-        asked_at = _now()
         since = self._not_older_than()
-        listing = Listing(self.store.contents, resource=self._resource)
         query = {
             "sendInitialEvents": "true",
             "resourceVersionMatch": "NotOlderThan",
             **({"resourceVersion": since} if since else {}),
         }
+        newest_at = None if since else _now()
         async with self._watch(query) as response:
             events = EventStream(response, resource=self._resource)
-            with no_collections():
-                rest = await self._noting_refusals(self._complete(listing, events))
-                await self._adopt(listing, newest_at=None if since else asked_at)
-            self._apply(rest)
+            self._apply(await self._take_list(events, newest_at=newest_at))
             await self._follow(events)
+
+    async def _take_list(
+        self, events: EventStream[T], *, newest_at: float | None
+    ) -> Iterable[Event[T]]:
+        # In a frame of its own: the list that was replaced must not live as long as the watch.
+        listing = Listing(self.store.contents, resource=self._resource)
+        with no_collections():
+            rest = await self._noting_refusals(self._complete(listing, events))
+            await self._adopt(listing, newest_at=newest_at)
+        return rest
 
     def _not_older_than(self) -> str:
         """The version that a list has to reach; empty for the newest, which is asked of the store.
