@@ -117,8 +117,10 @@ class Keys:
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
+        pattern = re.compile(self.pattern)
+
         def check(entries: dict[str, Any]) -> dict[str, Any]:
-            wrong = [key for key in entries if not re.search(self.pattern, key) or len(key) > 317]
+            wrong = [key for key in entries if len(key) > 317 or not pattern.fullmatch(key)]
             _refuse(entries, [((key,), f"must be {self.words}", None) for key in wrong])
             return entries
 

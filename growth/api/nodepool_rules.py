@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def _wrong_name(pool: NodePool) -> Iterable[Breach]:
     name = pool.metadata.name
-    if len(name) > 26 or not re.search(f"^{DNS_LABEL}$", name):
+    if len(name) > 26 or not re.fullmatch(f"^{DNS_LABEL}$", name):
         yield Breach(at=("metadata", "name"))
 
 

@@ -97,7 +97,7 @@ def _wrong_name(name: str) -> Problem | None:
     """What the API server demands of any name by itself, so that no definition repeats it."""
     if not name:
         return Problem(path=("metadata", "name"), text="Required value")
-    if len(name) > 253 or not re.search(SUBDOMAIN, name):
+    if len(name) > 253 or not re.fullmatch(SUBDOMAIN, name):
         return Problem(path=("metadata", "name"), text=_SUBDOMAIN_IN_WORDS)
     return None
 
@@ -168,7 +168,8 @@ def _fields_at(model: type[BaseModel], path: Path) -> list[str]:
     for step in path:
         if isinstance(step, str):
             names = {(info.alias or name): info for name, info in model.model_fields.items()}
-            model = model_within(names[step].annotation) or model
+            field = names.get(step)
+            model = (field and model_within(field.annotation)) or model
     return [info.alias or name for name, info in model.model_fields.items()]
 
 
@@ -181,7 +182,7 @@ def _json_type(value: object) -> str:
     # In this order, as True is an int too.
     known = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}
     name = next((name for kind, name in known.items() if isinstance(value, kind)), None)
-    return name or ("object" if isinstance(value, Mapping) else type(value).__name__)
+    return name or ("object" if isinstance(value, Mapping) else "null")
 
 
 def _not_supported(error: ErrorDetails) -> str:

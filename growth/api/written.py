@@ -38,8 +38,10 @@ PERCENT_PATTERN: Final = r"^(100|[1-9]?[0-9])%$"
 
 # The second form is that of the seed's examples, whose last part can only be a fraction.
 _TIMES: Final = (
-    re.compile(r"(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)"),
-    re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?::(\d\d))?(Z)"),
+    re.compile(
+        r"(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)", re.ASCII
+    ),
+    re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?::(\d\d))?(Z)", re.ASCII),
 )
 
 
@@ -82,7 +84,7 @@ class Written:
             raise PydanticCustomError("written", "{text}", {"text": str(error)}) from None
 
     def _wanted(self) -> str:
-        return " or ".join({int: "integer", str: "string"}[kind] for kind in self.accepts)
+        return ",".join({int: "integer", str: "string"}[kind] for kind in self.accepts)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -94,7 +96,7 @@ class Duration:
     @classmethod
     def parse(cls, written: str) -> Self:
         """Exactly: 1.5h is 5400 seconds and not a rounding away from it."""
-        if len(written) > 32 or not re.search(DURATION_PATTERN, written):
+        if len(written) > 32 or not re.fullmatch(DURATION_PATTERN, written):
             raise ValueError("must be a duration such as 90s, 10m or 1h30m")
         parts = re.findall(r"([0-9.]+)(ns|us|ms|s|m|h)", written)
         return cls(int(sum(Decimal(number) * NANOSECONDS[unit] for number, unit in parts)))
@@ -129,7 +131,7 @@ def between(least: str, most: str) -> Written:
     bounds = Duration.parse(least), Duration.parse(most)
 
     def read(written: str) -> Duration:
-        value = Duration.parse(written) if re.search(DURATION_PATTERN, written) else None
+        value = Duration.parse(written) if re.fullmatch(DURATION_PATTERN, written) else None
         if value is None or not bounds[0] <= value <= bounds[1]:
             raise ValueError(text)
         return value
@@ -190,7 +192,7 @@ class Portion:
 def _matching(written: str, pattern: str, *, longest: int) -> str:
     if len(written) > longest:
         raise ValueError(f"may not be more than {longest} bytes")
-    if not re.search(pattern, written):
+    if not re.fullmatch(pattern, written):
         raise ValueError(f"should match '{pattern}'")
     return written
 

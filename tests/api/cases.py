@@ -376,6 +376,24 @@ LIMITS: Final = (
         "should be greater than or equal to 0",
     ),
     Case(
+        "a quantity that is neither number nor text",
+        spec(POOL, limits={"cpu": True}),
+        "spec.limits.cpu",
+        'must be of type integer,string: "boolean"',
+    ),
+    Case(
+        "nothing where an entry should be",
+        spec(POOL, serverTypes=[None]),
+        "spec.serverTypes[0]",
+        'must be of type object: "null"',
+    ),
+    Case(
+        "a duration with a line break",
+        spec(POOL, readinessWait="10m\n"),
+        "spec.readinessWait",
+        "must be a duration from",
+    ),
+    Case(
         "a quantity with a typing mistake",
         spec(POOL, limits={"memory": "8GB"}),
         "spec.limits.memory",

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from growth.api.kinds import KINDS
+from growth.api.meta import Resource
 from growth.api.nodepool import NodePool
 from growth.api.problems import Problem, read_strictly
-from tests.api.cases import POOL, REQUEST, Document, named, spec, types
+from tests.api.cases import CASES, POOL, REQUEST, Document, named, spec, types
 
 
 def problems(document: Document) -> tuple[Problem, ...]:
@@ -96,6 +99,35 @@ def test_metadata_of_an_exported_object_is_no_mistake() -> None:
 )
 def test_a_document_that_is_no_object_of_ours_is_told_why(document: Any, text: str) -> None:
     assert any(text in problem.text for problem in problems(document))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner),
+    max_leaves=6,
+)
+
+
+@given(st.data())
+def test_whatever_stands_in_a_file_is_read_or_told_and_never_a_crash(data: st.DataObject) -> None:
+    document = data.draw(st.sampled_from([case.document for case in CASES[:100]]))
+
+    key = data.draw(st.sampled_from(sorted(document)))
+
+    outcome = read_strictly(document | {key: damaged(document[key], data)})
+
+    assert isinstance(outcome, (Resource, tuple))
+    assert outcome != ()
+
+
+def damaged(node: Any, data: st.DataObject) -> Any:
+    """The document with something else at one place."""
+    if isinstance(node, dict) and node and data.draw(st.booleans()):
+        key = data.draw(st.sampled_from(sorted(node)))
+        return node | {key: damaged(node[key], data)}
+    if isinstance(node, list) and node and data.draw(st.booleans()):
+        return [damaged(node[0], data), *node[1:]]
+    return data.draw(JSON)
 
 
 def test_objects_are_written_as_they_were_read() -> None:
