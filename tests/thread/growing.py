@@ -1,0 +1,98 @@
+"""A cluster with growth's objects in it, and the reconciler as a process beside it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+from growth.api import crd
+from growth.api.wellknown import GROUP_VERSION, POOL_LABEL
+from tests.live import ROOT, LiveCluster, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+EXAMPLE: Final = ROOT / "docs" / "examples" / "kwok" / "pool.yaml"
+LEASE: Final = {
+    "apiVersion": "coordination.k8s.io/v1",
+    "kind": "Lease",
+    "metadata": {"name": "growth-reconciler", "namespace": "kube-system"},
+}
+QUICKLY: Final = {"GROWTH_STABLE_INTERVAL": "100ms", "GROWTH_LEASE_DURATION": "3s"}
+
+
+def install(cluster: LiveCluster) -> None:
+    """Everything that an administrator applies before growth starts."""
+    cluster.kubectl("apply", "--server-side", "-f", "-", input="---\n".join(crd.render().values()))
+    cluster.kubectl("wait", "crd", "--all", "--for=condition=Established", "--timeout=20s")
+    cluster.create(LEASE, namespace="kube-system")
+
+
+@contextlib.contextmanager
+def reconciling(cluster: LiveCluster, log: Path, **settings: str) -> Iterator[None]:
+    """The reconciler, from its start to its orderly end."""
+    words = ["--kubeconfig", str(cluster.kubeconfig), "--metrics-address", "127.0.0.1:0"]
+    with (
+        log.open("ab") as output,
+        subprocess.Popen(
+            [sys.executable, "-m", "reconciler", *words],
+            env={**os.environ, **QUICKLY, **settings},
+            stdout=output,
+            stderr=output,
+        ) as process,
+    ):
+        try:
+            yield
+        finally:
+            process.terminate()
+            assert process.wait(timeout=10) == 0, log.read_text()
+
+
+def pool_of(server_type: str) -> dict[str, Any]:
+    """A pool of one type, and of its name."""
+    return {
+        "apiVersion": GROUP_VERSION,
+        "kind": "NodePool",
+        "metadata": {"name": server_type},
+        "spec": {"serverTypes": [{"name": server_type, "max": 100}]},
+    }
+
+
+def deployment(name: str, /, *, pool: str, replicas: int, **requests: str) -> dict[str, Any]:
+    """A workload of like pods, which ask for a pool."""
+    container = {"name": "main", "image": "none", "resources": {"requests": requests}}
+    spec = {"containers": [container], "nodeSelector": {POOL_LABEL: pool}}
+    labels = {"app": name}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": spec},
+        },
+    }
+
+
+def wait_until_bound(cluster: LiveCluster, namespace: str, *, count: int) -> None:
+    """Until so many pods of the namespace have their node."""
+
+    def bound() -> bool:
+        pods = cluster.get("pods", "--namespace", namespace)["items"]
+        return sum("nodeName" in pod["spec"] for pod in pods) == count
+
+    wait_until(bound, f"{count} pods are bound", within=50)
+
+
+def machines(cluster: LiveCluster) -> dict[str, str]:
+    """Our nodes and their types."""
+    nodes = cluster.get("nodes", "--selector", "growth.dev/managed-by=growth")["items"]
+    return {
+        node["metadata"]["name"]: node["metadata"]["labels"]["growth.dev/instance-type"]
+        for node in nodes
+    }
