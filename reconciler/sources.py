@@ -1,8 +1,4 @@
-"""What the loop sees: a cache for each kind, and the views over them that change with each event.
-
-Views that rules need for every pass (which pods wait, what is on each node) are kept up to date as
-events come in; a World is then a shallow copy of them.
-"""
+"""What the loop sees: a cache for each kind, and the views over them that follow each event."""
 
 from __future__ import annotations
 
@@ -18,9 +14,7 @@ from growth.api.noderequest import NodeRequest
 from growth.kube.reflector import Reflector
 from growth.kube.resource import Resource
 from growth.scheduling import objects
-from growth.scheduling.cluster import Cluster
-from growth.scheduling.occupancy import EMPTY, Occupancy
-from reconciler.providers.port import ClassKey
+from reconciler.views import Views
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,8 +28,6 @@ if TYPE_CHECKING:
     from growth.kube.server import ApiServer
     from growth.kube.store import Store
     from growth.kube.timing import Timing
-    from growth.scheduling.pod import Pod
-    from reconciler.world import NodeClass
 
 BUILT_IN: Mapping[str, tuple[str, Callable[[bytes], Any]]] = {
     "nodes": ("/api/v1/nodes", objects.decode_node),
@@ -79,20 +71,19 @@ class Sources:
         changed: Callable[[], None],
         timing: Timing,
     ) -> None:
-        self.pending: dict[str, Pod] = {}
-        self.occupancies: dict[str, Occupancy] = {}
+        self.views = Views()
         self._changed = changed
         make = partial(Reflector[Any], server=server, metrics=metrics, chance=chance, timing=timing)
         self._reflectors: dict[str, Reflector[Any]] = {
             name: make(
                 resource=Resource(path=path, decode=decode),
-                changed=self._pods_changed if name == "pods" else self._anything_changed,
+                changed=partial(self._take, name),
             )
             for name, (path, decode) in BUILT_IN.items()
         } | {
             kind.__name__: make(
                 resource=Resource(path=path_of(kind), decode=kind.model_validate_json),
-                changed=self._anything_changed,
+                changed=partial(self._take, kind.__name__),
             )
             for kind in OURS
         }
@@ -117,60 +108,12 @@ class Sources:
         for reflector in self._reflectors.values():
             await reflector.synced()
 
-    def cluster(self) -> Cluster:
-        """Everything that scheduling looks at, as it is now."""
-        named = {name: self._by_name(name) for name in BUILT_IN if name not in {"pods", "claims"}}
-        claims = {tuple(key): claim for key, claim in self.store("claims").objects.items()}
-        return Cluster(occupancies=dict(self.occupancies), claims=claims, **named)  # type: ignore[arg-type] # the kinds are those of BUILT_IN
-
-    def named(self, kind: type[ApiResource]) -> dict[str, Any]:
-        """Our objects of one kind, by name."""
-        return self._by_name(kind.__name__)
-
-    def node_classes(self) -> dict[ClassKey, NodeClass]:
-        """The node classes of all kinds."""
-        return {
-            ClassKey(kind.__name__, name): node_class
-            for kind in (KwokNodeClass, HetznerNodeClass)
-            for name, node_class in self.named(kind).items()
-        }
-
     def unseen(self) -> Iterable[tuple[str, Key]]:
         """Objects whose last write of ours isn't in the cache yet, with the name of their kind."""
         for name, reflector in self._reflectors.items():
             for key in reflector.store.own.keys:
                 yield name, key
 
-    def _by_name(self, name: str) -> dict[str, Any]:
-        return {
-            f"{key.namespace}/{key.name}" if key.namespace else key.name: each
-            for key, each in self.store(name).objects.items()
-        }
-
-    def _anything_changed(self, _: Sequence[Change[Any]]) -> None:
+    def _take(self, name: str, changes: Sequence[Change[Any]]) -> None:
+        self.views.take(name, changes)
         self._changed()
-
-    def _pods_changed(self, changes: Sequence[Change[Pod]]) -> None:
-        for change in changes:
-            if change.old is not None:
-                self._forget(change.old)
-            if change.new is not None:
-                self._take_in(change.new)
-        self._changed()
-
-    def _forget(self, pod: Pod) -> None:
-        self.pending.pop(pod.metadata.uid, None)
-        if pod.place:
-            left = self.occupancies.get(pod.place, EMPTY).lacking(pod)
-            if left.pods:
-                self.occupancies[pod.place] = left
-            else:
-                self.occupancies.pop(pod.place, None)
-
-    def _take_in(self, pod: Pod) -> None:
-        if pod.is_finished:
-            return
-        if not pod.spec.node_name:
-            self.pending[pod.metadata.uid] = pod
-        if pod.place:
-            self.occupancies[pod.place] = self.occupancies.get(pod.place, EMPTY).having(pod)

@@ -1,0 +1,154 @@
+"""The indexes that a World is made of, kept up to date as the caches change.
+
+Each change costs what it touches and nothing else, so that making a World is a few shallow copies
+whatever the size of the cluster. What only changes now and then (nodes, DaemonSets, volumes) isn't
+even copied: the last snapshot is handed out again until one of its objects changes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, Final
+
+from growth.api.hetznernodeclass import HetznerNodeClass
+from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.nodepool import NodePool
+from growth.api.noderemovalrequest import NodeRemovalRequest
+from growth.api.noderequest import NodeRequest
+from growth.scheduling.cluster import Cluster
+from growth.scheduling.occupancy import EMPTY, Occupancy
+from reconciler.actions import machine
+from reconciler.providers.kwok.catalogue import offerings
+from reconciler.providers.port import ClassKey
+from reconciler.world import World
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from growth.kube.contents import Change
+    from growth.kube.health import Health
+    from growth.kube.resource import Key
+    from growth.scheduling.pod import Pod
+    from reconciler.actions import Subject
+    from reconciler.ledger import Ledger
+    from reconciler.providers.port import Answered, Offering
+    from reconciler.timing import Timing
+    from reconciler.world import NodeClass
+
+PODS: Final = "pods"
+OF_THE_CLUSTER: Final = (
+    "nodes",
+    "namespaces",
+    "claims",
+    "volumes",
+    "storage_classes",
+    "csi_nodes",
+    "csi_drivers",
+    "attachments",
+    "daemon_sets",
+    "budgets",
+)
+"""Kinds that a snapshot of the cluster holds under the same names, pods apart."""
+NODE_CLASSES: Final = (KwokNodeClass.__name__, HetznerNodeClass.__name__)
+MACHINE_KINDS: Final = frozenset({"nodes", NodeRequest.__name__, NodeRemovalRequest.__name__})
+
+
+class Views:
+    """What is known, in the form in which rules ask for it."""
+
+    def __init__(self) -> None:
+        self._pending: dict[str, Pod] = {}
+        self._occupancies: dict[str, Occupancy] = {}
+        self._objects: defaultdict[str, dict[Any, Any]] = defaultdict(dict)
+        self._node_classes: dict[ClassKey, NodeClass] = {}
+        self._offerings: dict[ClassKey, tuple[Offering, ...]] = {}
+        self._cluster: Cluster | None = None
+
+    def take(self, kind: str, changes: Sequence[Change[Any]]) -> None:
+        """Follow a cache: ours are called by their kind, built-in ones by their plural."""
+        for change in changes:
+            if kind == PODS:
+                self._follow_pod(change)
+            else:
+                self._follow(kind, change)
+        if kind in OF_THE_CLUSTER:
+            self._cluster = None
+
+    def world(
+        self,
+        ledger: Ledger,
+        *,
+        answers: Mapping[str, Answered],
+        busy: frozenset[Subject],
+        sources: Mapping[str, Health],
+        timing: Timing,
+        seed: int,
+    ) -> World:
+        """Everything as it is known at this moment."""
+        return World(
+            cluster=self._snapshot(),
+            pending=dict(self._pending),
+            pools=dict(self._objects[NodePool.__name__]),
+            node_classes=dict(self._node_classes),
+            requests=dict(self._objects[NodeRequest.__name__]),
+            removals=dict(self._objects[NodeRemovalRequest.__name__]),
+            offerings=dict(self._offerings),
+            answers=dict(answers),
+            busy=busy,
+            sources=sources,
+            timing=timing,
+            seed=seed,
+            ledger=ledger,
+        )
+
+    def _snapshot(self) -> Cluster:
+        if self._cluster is None:
+            named = {name: dict(self._objects[name]) for name in OF_THE_CLUSTER}
+            self._cluster = Cluster(occupancies=dict(self._occupancies), **named)
+        return self._cluster
+
+    def _follow(self, kind: str, change: Change[Any]) -> None:
+        name = change.key if change.key.namespace else change.key.name
+        if change.new is None:
+            self._objects[kind].pop(name, None)
+        else:
+            self._objects[kind][name] = change.new
+        if kind in NODE_CLASSES:
+            self._follow_node_class(ClassKey(kind, change.key.name), change.new)
+
+    def _follow_node_class(self, key: ClassKey, node_class: NodeClass | None) -> None:
+        self._offerings.pop(key, None)
+        if node_class is None:
+            self._node_classes.pop(key, None)
+            return
+        self._node_classes[key] = node_class
+        if isinstance(node_class, KwokNodeClass):
+            self._offerings[key] = offerings(node_class)
+
+    def _follow_pod(self, change: Change[Pod]) -> None:
+        if change.old is not None:
+            self._forget(change.old)
+        if change.new is not None and not change.new.is_finished:
+            self._take_in(change.new)
+
+    def _forget(self, pod: Pod) -> None:
+        self._pending.pop(pod.metadata.uid, None)
+        if pod.place:
+            self._cluster = None
+            left = self._occupancies.get(pod.place, EMPTY).lacking(pod)
+            if left.pods:
+                self._occupancies[pod.place] = left
+            else:
+                self._occupancies.pop(pod.place, None)
+
+    def _take_in(self, pod: Pod) -> None:
+        if not pod.spec.node_name:
+            self._pending[pod.metadata.uid] = pod
+        if pod.place:
+            self._cluster = None
+            self._occupancies[pod.place] = self._occupancies.get(pod.place, EMPTY).having(pod)
+
+
+def subjects_of(keys: Iterable[tuple[str, Key]]) -> Iterator[Subject]:
+    """The machines that objects of these kinds and keys are about."""
+    return (machine(key.name) for kind, key in keys if kind in MACHINE_KINDS)
