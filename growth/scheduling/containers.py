@@ -36,9 +36,15 @@ class Container(msgspec.Struct, frozen=True, gc=False, rename="camel"):
         return self.restart_policy == "Always"
 
 
+class ResourcesInForce(msgspec.Struct, frozen=True, gc=False):
+    """What the kubelet enforces; of a running pod nobody asks for its limits."""
+
+    requests: dict[str, Amount] = {}
+
+
 class ContainerStatus(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """What the kubelet has really given: `resources` is in force, `allocated` is promised."""
 
     name: str = ""
-    resources: ResourceRequirements | None = None
+    resources: ResourcesInForce | None = None
     allocated_resources: dict[str, Amount] = {}

@@ -5,7 +5,12 @@ from __future__ import annotations
 import msgspec
 
 from growth.scheduling.affinity_terms import Affinity
-from growth.scheduling.containers import Container, ContainerStatus, ResourceRequirements
+from growth.scheduling.containers import (
+    Container,
+    ContainerStatus,
+    ResourceRequirements,
+    ResourcesInForce,
+)
 from growth.scheduling.metadata import Condition
 from growth.scheduling.pod_volumes import Volume
 from growth.scheduling.quantity import Amount
@@ -64,5 +69,5 @@ class PodStatus(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     nominated_node_name: str = ""
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
-    resources: ResourceRequirements | None = None
+    resources: ResourcesInForce | None = None
     allocated_resources: dict[str, Amount] = {}
