@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from growth.api.crd import definition
 from growth.api.kinds import KINDS
 from growth.api.problems import written
 
@@ -98,5 +97,5 @@ class ApiServer:
 
 def place(document: Document) -> str:
     """Where objects of this kind are."""
-    names = definition(KINDS[document["kind"]])["spec"]["names"]
-    return f"/apis/{document['apiVersion']}/{names['plural']}"
+    plural, _, _ = KINDS[document["kind"]].kind_names
+    return f"/apis/{document['apiVersion']}/{plural}"
