@@ -29,6 +29,7 @@ class ModelConnection(Connection):
         self.answers = asyncio.Event()
         self.answers.set()
         self.deaf = False
+        self.namespace_is_missing = False
         self.error: Exception | None = None
         self.requests: list[tuple[float, str]] = []
 
@@ -66,7 +67,7 @@ class ModelConnection(Connection):
             "PATCH": lambda: self.model.patch(body),
             "GET": lambda: None,
         }
-        if method != "POST" and self.model.stored is None:
+        if self.namespace_is_missing or (method != "POST" and self.model.stored is None):
             raise NotFound(f"{method} {path}")
         known[method]()
 

@@ -363,6 +363,14 @@ async def test_a_candidate_that_may_not_read_the_lease_says_so_at_once(
             pass
 
 
+async def test_a_lease_whose_namespace_is_missing_is_a_mistake_told_at_once() -> None:
+    api = ModelConnection()
+    api.namespace_is_missing = True
+    with pytest.raises(Misconfigured, match='namespace "growth" of the Lease doesn\'t exist'):
+        async with leading(api):
+            pass
+
+
 async def test_rights_that_are_lost_for_a_moment_cost_nothing(api: ModelConnection) -> None:
     async with leading(api) as leadership:
         api.error = Denied("patch leases in growth: no (403)")

@@ -170,7 +170,8 @@ class Candidate:
             async with asyncio.timeout(min(limit, self.seconds_left()) if self._leads else limit):
                 await call(started)
         except (GrowthError, TimeoutError) as error:
-            if isinstance(error, Misconfigured) and self.standing.unchanged_since is None:
+            # Rights may be taken for a moment; what never worked is told to whoever set it up.
+            if isinstance(error, Misconfigured) and self.standing.lease is None:
                 raise
             self._failed(error, started=started)
 

@@ -8,10 +8,12 @@ others keep in the object (labels, `strategy`, `preferredHolder`).
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
+
+from growth.kube.micro_time import micro_time
 
 RELEASED_DURATION = 1
 """What a holder that goes writes as the duration; other implementations write the same."""
@@ -77,7 +79,7 @@ def unheld_lease(*, name: str, duration: int, now: datetime) -> dict[str, Any]:
         "spec": {
             "holderIdentity": "",
             "leaseDurationSeconds": duration,
-            "renewTime": _text(now),
+            "renewTime": micro_time(now),
             "leaseTransitions": 0,
         },
     }
@@ -110,14 +112,9 @@ def _patch(lease: Lease, spec: dict[str, Any]) -> dict[str, Any]:
     return {"metadata": {"resourceVersion": lease.metadata.resource_version}, "spec": spec}
 
 
-def _text(now: datetime) -> str:
-    """Kubernetes' MicroTime: always UTC, always six digits."""
-    return now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
 def _new_text(now: datetime, *, after: str | None) -> str:
     """A renewal must be seen as a change, even when the wall clock stands still."""
     before = datetime.fromisoformat(after) if after else None
     if before is not None and timedelta() <= before - now < CLOCK_STANDS_STILL:
-        return _text(before + timedelta(microseconds=1))
-    return _text(now)
+        return micro_time(before + timedelta(microseconds=1))
+    return micro_time(now)

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import enum
 import hashlib
-from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+
+from growth.kube.micro_time import micro_time
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 NOTE_LIMIT = 1024
 """Bytes that the API server takes in a note."""
@@ -91,7 +95,7 @@ def cut(note: str) -> str:
 
 def body_of(event: Event, *, source: Source, count: int, observed: datetime) -> dict[str, Any]:
     """What is posted. One observation is no series yet: the API server wants two."""
-    time = time_text(observed)
+    time = micro_time(observed)
     body: dict[str, Any] = {
         "apiVersion": "events.k8s.io/v1",
         "kind": "Event",
@@ -112,9 +116,4 @@ def body_of(event: Event, *, source: Source, count: int, observed: datetime) -> 
 
 def series(count: int, observed: datetime) -> dict[str, Any]:
     """The part of an Event that grows."""
-    return {"series": {"count": count, "lastObservedTime": time_text(observed)}}
-
-
-def time_text(time: datetime) -> str:
-    """Kubernetes' MicroTime: always UTC, always six digits."""
-    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return {"series": {"count": count, "lastObservedTime": micro_time(observed)}}
