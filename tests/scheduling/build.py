@@ -10,11 +10,16 @@ import itertools
 import json
 from typing import Any
 
+from hypothesis import settings
+
 from growth.scheduling import objects
 from growth.scheduling.cluster import Cluster, Object, cluster_of
 
 Json = dict[str, Any]
 _numbers = itertools.count(1)
+
+patient = settings(deadline=None)
+"""For properties: an example that takes long on a busy machine is no failure."""
 
 ZONE = "topology.kubernetes.io/zone"
 HOSTNAME = "kubernetes.io/hostname"

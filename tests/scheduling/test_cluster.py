@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from growth.scheduling.fits import FITS, Rejected, verdict
 from growth.scheduling.occupancy import EMPTY, Occupancy
-from tests.scheduling.build import cluster, node, pod
+from tests.scheduling.build import cluster, node, patient, pod
 
 if TYPE_CHECKING:
     from growth.scheduling.objects import Pod
@@ -69,6 +69,7 @@ pods = st.lists(
 )
 
 
+@patient
 @given(pods)
 def test_each_pod_is_held_once_as_it_was_seen_last(seen: list[Pod]) -> None:
     held = Occupancy()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from growth.scheduling.fits import FITS, Reason, Rejected, feasible_nodes, verdict
 from growth.scheduling.resources import Resources, shortages, shown
-from tests.scheduling.build import Json, cluster, node, pod
+from tests.scheduling.build import Json, cluster, node, patient, pod
 
 
 def test_a_pod_is_told_how_much_it_needs_and_how_much_is_left() -> None:
@@ -159,6 +159,7 @@ names = st.sampled_from(["cpu", "memory", "pods", "example.com/gpu"])
 vectors = st.builds(Resources, st.dictionaries(names, st.integers(0, 20)))
 
 
+@patient
 @given(vectors, vectors, vectors)
 def test_what_fits_after_adding_fits_before(
     have: Resources, taken: Resources, new: Resources
@@ -168,6 +169,7 @@ def test_what_fits_after_adding_fits_before(
     assert lacking == {name for name in new.amounts if new[name] and total[name] > have[name]}
 
 
+@patient
 @given(vectors, vectors)
 def test_adding_and_taking_away_are_opposites(one: Resources, other: Resources) -> None:
     back = (one + other) - other

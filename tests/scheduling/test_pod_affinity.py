@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth.scheduling.fits import FITS, Reason, Rejected, verdict
-from tests.scheduling.build import HOSTNAME, ZONE, Json, cluster, namespace, node, pod
+from tests.scheduling.build import HOSTNAME, ZONE, Json, cluster, namespace, node, patient, pod
 
 if TYPE_CHECKING:
     from growth.scheduling.affinity_terms import Term
@@ -259,6 +259,7 @@ def allowed(new: Pod, place: Node, world: Cluster) -> bool:
     return not avoided and not repelled and labelled and (near_all or first)
 
 
+@patient
 @given(
     st.lists(pods(on=st.sampled_from(["a", "a2", "b", "bare"])), max_size=6), pods(on=st.just(""))
 )
@@ -269,6 +270,7 @@ def test_the_quick_rules_are_the_slow_definition(others: list[Pod], new: Pod) ->
         assert (verdict(new, place, world) == FITS) == allowed(new, place, world)
 
 
+@patient
 @given(st.lists(pods(on=st.sampled_from(["a", "b"])), max_size=6), pods(on=st.just("")))
 def test_a_template_is_judged_as_it_will_be_when_it_has_joined(others: list[Pod], new: Pod) -> None:
     world = cluster(A, B, namespace("shop"), namespace("bank", pci="yes"), *others)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from growth.scheduling.fits import FITS, Reason, Rejected, verdict
 from growth.scheduling.ports import HostPort
-from tests.scheduling.build import cluster, container, node, pod, sidecar
+from tests.scheduling.build import cluster, container, node, patient, pod, sidecar
 
 if TYPE_CHECKING:
     from growth.scheduling.objects import Pod
@@ -67,6 +67,7 @@ ports = st.builds(
 )
 
 
+@patient
 @given(ports, ports)
 def test_overlap_has_no_direction(one: HostPort, other: HostPort) -> None:
     assert one.overlaps(other) == other.overlaps(one)

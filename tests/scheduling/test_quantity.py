@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from kubernetes.utils.quantity import parse_quantity
 
 from growth.scheduling.quantity import milli, units
+from tests.scheduling.build import patient
 
 SUFFIXES = ["", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"]
 
@@ -27,16 +28,19 @@ def client_reads(text: str, *, per_unit: int = 1) -> int:
         return int((value * per_unit).to_integral_value(ROUND_CEILING))
 
 
+@patient
 @given(quantities())
 def test_units_are_what_the_kubernetes_client_reads_rounded_up(text: str) -> None:
     assert units(text) == client_reads(text)
 
 
+@patient
 @given(quantities())
 def test_thousandths_are_what_the_kubernetes_client_reads_rounded_up(text: str) -> None:
     assert milli(text) == client_reads(text, per_unit=1000)
 
 
+@patient
 @given(st.integers(-(10**15), 10**15), st.integers(-30, 30), st.sampled_from("eE"))
 def test_exponents_move_the_decimal_point(number: int, exponent: int, letter: str) -> None:
     expected = Decimal(number).scaleb(exponent).to_integral_value(ROUND_CEILING)

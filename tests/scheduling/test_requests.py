@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth.scheduling.requests import bound, pending
-from tests.scheduling.build import Json, container, pod, sidecar
+from tests.scheduling.build import Json, container, patient, pod, sidecar
 
 GIB = 1 << 30
 
@@ -206,6 +206,7 @@ amounts = st.integers(0, 5000)
 kinds = st.sampled_from(["container", "sidecar", "init"])
 
 
+@patient
 @given(st.lists(st.tuples(kinds, amounts), max_size=8))
 def test_a_pod_takes_the_most_that_runs_at_any_moment(parts: list[tuple[str, int]]) -> None:
     """The definition, played through: start each init container in turn, then everything else."""
@@ -232,6 +233,7 @@ def test_a_pod_takes_the_most_that_runs_at_any_moment(parts: list[tuple[str, int
     assert made.requests["cpu"] == max(moments)
 
 
+@patient
 @given(amounts, amounts, amounts)
 def test_a_bound_pod_never_counts_for_less_than_it_asks_for(
     wanted: int, given_now: int, promised: int

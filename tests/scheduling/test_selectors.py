@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from growth.scheduling import selectors
 from growth.scheduling.selectors import EVERYTHING, NOTHING, LabelSelector, Requirement, integer
+from tests.scheduling.build import patient
 
 KEYS = st.sampled_from(["app", "tier", "size"])
 VALUES = st.sampled_from(["web", "db", "3", "10", ""])
@@ -43,6 +44,7 @@ def test_what_an_operator_selects(
     assert Requirement("app", operator, values).matches(labels) is selected
 
 
+@patient
 @given(LABELS)
 def test_a_null_selector_selects_nothing_and_an_empty_one_everything(
     labels: dict[str, str],
@@ -51,6 +53,7 @@ def test_a_null_selector_selects_nothing_and_an_empty_one_everything(
     assert selectors.compiled(LabelSelector()).matches(labels)
 
 
+@patient
 @given(wanted=LABELS, labels=LABELS)
 def test_match_labels_selects_whoever_has_all_of_them(
     wanted: dict[str, str], labels: dict[str, str]
@@ -59,12 +62,14 @@ def test_match_labels_selects_whoever_has_all_of_them(
     assert selector.matches(labels) == (wanted.items() <= labels.items())
 
 
+@patient
 @given(key=KEYS, values=st.lists(VALUES, min_size=1, max_size=3), labels=LABELS)
 def test_not_in_is_the_opposite_of_in(key: str, values: list[str], labels: dict[str, str]) -> None:
     inside = Requirement(key, "In", tuple(values)).matches(labels)
     assert Requirement(key, "NotIn", tuple(values)).matches(labels) != inside
 
 
+@patient
 @given(wanted=LABELS, more=LABELS, labels=LABELS)
 def test_more_conditions_select_where_both_do(
     wanted: dict[str, str], more: dict[str, str], labels: dict[str, str]
@@ -76,6 +81,7 @@ def test_more_conditions_select_where_both_do(
     )
 
 
+@patient
 @given(more=LABELS, labels=LABELS)
 def test_more_conditions_make_something_of_nothing_never(
     more: dict[str, str], labels: dict[str, str]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from growth.scheduling.fits import FITS, Reason, Rejected, verdict
 from growth.scheduling.taints import untolerated
-from tests.scheduling.build import HOSTNAME, ZONE, Json, cluster, node, pod
+from tests.scheduling.build import HOSTNAME, ZONE, Json, cluster, node, patient, pod
 
 if TYPE_CHECKING:
     from growth.scheduling.cluster import Cluster
@@ -221,6 +221,7 @@ def _holds(new: Pod, constraint: SpreadConstraint, place: Node, world: Cluster) 
     return domains.get(place.labels[key], 0) + itself - least <= constraint.max_skew
 
 
+@patient
 @given(clusters(), newcomers)
 def test_the_quick_rule_is_the_slow_definition(world: Cluster, new: Pod) -> None:
     for place in world.nodes.values():
@@ -230,6 +231,7 @@ def test_the_quick_rule_is_the_slow_definition(world: Cluster, new: Pod) -> None
         assert judged_before or refused != is_even(new, place, world)
 
 
+@patient
 @given(clusters(), newcomers, labels)
 def test_a_template_is_judged_as_it_will_be_when_it_has_joined(
     world: Cluster, new: Pod, of_template: Json
