@@ -7,6 +7,7 @@ control plane is quick only when many cases stand in it at the same time.
 from __future__ import annotations
 
 import collections
+import itertools
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -61,7 +62,8 @@ CONSTRAINTS: dict[str, Callable[[st.DrawFn, Draft], None]] = {
     )
 }
 _WEIGHTS = {
-    "sidecars": 2,
+    "init-containers": 2,
+    "sidecars": 3,
     "resized": 2,
     "taints": 2,
     "node-affinity": 2,
@@ -71,8 +73,10 @@ _WEIGHTS = {
     "anti-affinity-of-others": 3,
     "topology-spread": 4,
     "spread-over-eligible-nodes": 4,
-    "static-volumes": 3,
-    "attach-limits": 2,
+    "wait-for-first-consumer": 2,
+    "missing-claims": 2,
+    "static-volumes": 4,
+    "attach-limits": 3,
 }
 """Rules with more parts need more cases before each part has decided one."""
 _ORDER = tuple(reversed(CONSTRAINTS))
@@ -124,11 +128,22 @@ def generated(
 
 
 def _drawn(name: str, *, count: int, number: int) -> list[Case]:
+    """So many different cases; hypothesis draws some twice, so a few more are asked for."""
     found: dict[bytes, Case] = {}
+    for attempt in itertools.count(1):
+        for case in _once(name, count=attempt * (count + 4), number=number):
+            found[msgspec.json.encode(case)] = case
+        if len(found) >= count:
+            break
+    return list(found.values())[:count]
+
+
+def _once(name: str, *, count: int, number: int) -> list[Case]:
+    found: list[Case] = []
 
     @seed(number)
     @settings(
-        max_examples=3 * count,  # hypothesis draws some of them twice
+        max_examples=count,
         database=None,
         deadline=None,
         phases=[Phase.generate],
@@ -136,8 +151,7 @@ def _drawn(name: str, *, count: int, number: int) -> list[Case]:
     )
     @given(cases(name))
     def collect(case: Case) -> None:
-        found[msgspec.json.encode(case)] = case
+        found.append(case)
 
-    if count:
-        collect()
-    return list(found.values())[:count]
+    collect()
+    return found

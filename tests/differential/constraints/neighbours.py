@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from hypothesis import strategies as st
 
 from tests.differential.cases import HOST, RACK, ZONE
-from tests.differential.constraints.placement import node_selector, taints
 from tests.differential.constraints.resources import leave
 from tests.differential.drafts import LABELS, existing_pod, one_in
 from tests.differential.manifests import NAMESPACES
@@ -17,13 +16,17 @@ if TYPE_CHECKING:
     from tests.differential.drafts import Draft
 
 _TOPOLOGIES = (ZONE, RACK, HOST)
+_EFFECTS = st.sampled_from(("NoSchedule", "NoExecute", "PreferNoSchedule"))
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _SELECTABLE = ("app", "tier")
 _VERSION = "version"  # kept out of selectors, as matchLabelKeys must name other keys
 
 
 def pod_affinity(draw: st.DrawFn, draft: Draft) -> None:
-    _people(draw, draft)
+    if one_in(draw, 4):
+        draft.existing.clear()  # the first of a group has nobody to be near
+    else:
+        _people(draw, draft)
     _relate(draw, draft.pod, "podAffinity", to=_someone(draw, draft))
     _lose_topology(draw, draft)
 
@@ -38,6 +41,7 @@ def anti_affinity_of_others(draw: st.DrawFn, draft: Draft) -> None:
     """Pods that stand there keep the offered one away; their affinity does not matter."""
     _people(draw, draft)
     for pod in draft.existing:
+        pod["metadata"]["namespace"] = draw(st.sampled_from(NAMESPACES))
         kinds = ("podAntiAffinity", "podAntiAffinity", "podAffinity", None)
         if kind := draw(st.sampled_from(kinds)):
             _relate(draw, pod, kind, to=draft.pod)
@@ -46,19 +50,30 @@ def anti_affinity_of_others(draw: st.DrawFn, draft: Draft) -> None:
 
 def topology_spread(draw: st.DrawFn, draft: Draft) -> None:
     _people(draw, draft)
-    _crowd(draw, draft)
+    _spread_over(draw, draft, peopled=draft.nodes)
+
+
+def _spread_over(draw: st.DrawFn, draft: Draft, *, peopled: list[Manifest]) -> None:
+    _crowd(draw, draft, peopled)
     spreads = [_spread(draw, draft.pod, topology) for topology in _some_topologies(draw)]
     draft.pod["spec"]["topologySpreadConstraints"] = spreads
     _lose_topology(draw, draft)
 
 
 def spread_over_eligible_nodes(draw: st.DrawFn, draft: Draft) -> None:
-    """With taints and selectors, so that both policies of inclusion change the counts."""
-    topology_spread(draw, draft)
+    """Nodes that the pod may not use, and that count as domains or not by the two policies."""
+    for _ in range(draw(st.integers(1, 2))):
+        draft.add_node(draw)
+    barred = [node for node in draft.nodes if node not in draft.open_nodes]
+    _spread_over(draw, draft, peopled=draft.open_nodes)
     if draw(st.booleans()):
-        taints(draw, draft)
+        for node in barred:
+            node["spec"]["taints"].append({"key": "barred", "effect": draw(_EFFECTS)})
     else:
-        node_selector(draw, draft)
+        for node in draft.nodes:
+            pool = draw(st.sampled_from("ab")) if node in barred else "a"
+            node["metadata"]["labels"]["pool"] = pool
+        draft.pod["spec"].setdefault("nodeSelector", {})["pool"] = "a"
 
 
 def _people(draw: st.DrawFn, draft: Draft) -> None:
@@ -69,10 +84,10 @@ def _people(draw: st.DrawFn, draft: Draft) -> None:
         _place_alike(draw, draft, draw(st.sampled_from(draft.nodes)))
 
 
-def _crowd(draw: st.DrawFn, draft: Draft) -> None:
-    """On top of that, each node may have some: a least count above zero is rare otherwise."""
+def _crowd(draw: st.DrawFn, draft: Draft, nodes: list[Manifest]) -> None:
+    """Each node may have some of them: a least count above zero is rare otherwise."""
     least = draw(st.integers(0, 1))
-    for node in draft.nodes:
+    for node in nodes:
         for _ in range(least + draw(st.sampled_from((0, 0, 1, 2)))):
             _place_alike(draw, draft, node)
 
@@ -98,11 +113,11 @@ def _place_alike(draw: st.DrawFn, draft: Draft, node: Manifest) -> None:
 
 def _someone(draw: st.DrawFn, draft: Draft) -> Manifest:
     """Whom a wish is about: the pod's own kind, or another that is there."""
-    return draw(st.sampled_from((draft.pod, *draft.existing)))
+    return draw(st.sampled_from((draft.pod, *draft.existing[-1:])))
 
 
 def _relate(draw: st.DrawFn, pod: Manifest, kind: str, *, to: Manifest) -> None:
-    terms = [_term(draw, to["metadata"]) for _ in range(draw(st.sampled_from((1, 1, 2))))]
+    terms = [_term(draw, pod, to=to) for _ in range(draw(st.sampled_from((1, 1, 2))))]
     if one_in(draw, 3):
         terms = _two_wishes_of_one_topology(draw)
     pod["spec"].setdefault("affinity", {})[kind] = {_REQUIRED: terms}
@@ -120,39 +135,51 @@ def _two_wishes_of_one_topology(draw: st.DrawFn) -> list[Manifest]:
     ]
 
 
-def _term(draw: st.DrawFn, meant: Manifest) -> Manifest:
+def _term(draw: st.DrawFn, bearer: Manifest, *, to: Manifest) -> Manifest:
     term: Manifest = {"topologyKey": draw(st.sampled_from(_TOPOLOGIES))}
     if draw(st.integers(0, 9)):  # a term without a selector matches nothing
-        term["labelSelector"] = _selector(draw, meant["labels"])
+        term["labelSelector"] = _selector(draw, to["metadata"]["labels"])
         if one_in(draw, 4):
             key = draw(st.sampled_from(("matchLabelKeys", "mismatchLabelKeys")))
             term[key] = [_VERSION]
-    match draw(st.sampled_from(("own", "own", "named", "selected", "both"))):
+    match draw(st.sampled_from(("own", "own", "named", "selected", "selected", "both"))):
         case "named":
-            term["namespaces"] = _named(draw, meant)
+            term["namespaces"] = _namespaces(draw)
         case "selected":
-            term["namespaceSelector"] = draw(st.sampled_from(_NAMESPACE_SELECTORS))
+            term["namespaceSelector"] = _namespace_selector(draw, bearer=bearer)
         case "both":
-            term["namespaces"] = _named(draw, meant)
-            term["namespaceSelector"] = draw(st.sampled_from(_NAMESPACE_SELECTORS))
+            term["namespaces"] = _namespaces(draw)
+            term["namespaceSelector"] = _namespace_selector(draw, bearer=bearer)
         case _:
             pass
     return term
 
 
-def _named(draw: st.DrawFn, meant: Manifest) -> list[str]:
-    one = draw(st.sampled_from((meant["namespace"], *NAMESPACES)))
-    return sorted({one, draw(st.sampled_from(NAMESPACES))})
+def _namespaces(draw: st.DrawFn) -> list[str]:
+    return draw(st.lists(st.sampled_from(NAMESPACES), min_size=1, max_size=2, unique=True))
 
 
-_NAMESPACE_SELECTORS: tuple[Manifest, ...] = (
+_POSITIVE: tuple[Manifest, ...] = (
     {},
     {"matchLabels": {"team": "red"}},
     {"matchLabels": {"team": "blue"}},
-    {"matchExpressions": [{"key": "team", "operator": "DoesNotExist"}]},
-    {"matchExpressions": [{"key": "team", "operator": "NotIn", "values": ["red"]}]},
+    {"matchExpressions": [{"key": "team", "operator": "Exists"}]},
     {"matchLabels": {"kubernetes.io/metadata.name": NAMESPACES[1]}},
 )
+_NEGATIVE: tuple[Manifest, ...] = (
+    {"matchExpressions": [{"key": "team", "operator": "DoesNotExist"}]},
+    {"matchExpressions": [{"key": "team", "operator": "NotIn", "values": ["red"]}]},
+)
+
+
+def _namespace_selector(draw: st.DrawFn, *, bearer: Manifest) -> Manifest:
+    """Negative ones only for pods that stand there already.
+
+    Schedulers since 1.34, until the mend of 2026, take negative ones of the pod they are placing
+    for all namespaces (kubernetes issue 141526).
+    """
+    is_placed = "nodeName" in bearer["spec"]
+    return draw(st.sampled_from(_POSITIVE + _NEGATIVE if is_placed else _POSITIVE))
 
 
 def _selector(draw: st.DrawFn, own: dict[str, str]) -> Manifest:

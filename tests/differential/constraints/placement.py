@@ -65,7 +65,7 @@ def node_affinity(draw: st.DrawFn, draft: Draft) -> None:
     if one_in(draw, 6):
         terms.append({})  # an empty term matches nothing
     _require(draw, draft, terms)
-    if one_in(draw, 3):  # both must hold
+    if draw(st.booleans()):  # both must hold
         key = draw(st.sampled_from(("disk", "arch")))
         draft.pod["spec"]["nodeSelector"] = {key: draw(st.sampled_from(_NODE_LABELS[key]))}
 

@@ -37,18 +37,16 @@ def init_containers(draw: st.DrawFn, draft: Draft) -> None:
     _crowd(draw, draft, ("cpu", "memory"))
     for pod in (draft.pod, *_some(draw, draft.existing)):
         _ask(draw, pod, ("cpu", "memory"), containers=draw(st.integers(1, 2)))
+        _ask_little(draw, pod)
         _prepare(draw, pod, always=st.just(value=False))
     _edge(draw, draft, draw(st.sampled_from(("cpu", "memory"))))
 
 
 def sidecars(draw: st.DrawFn, draft: Draft) -> None:
-    """Sidecars beside a container that asks for little, so that the start often needs most."""
     _crowd(draw, draft, ("cpu", "memory"))
     for pod in (draft.pod, *_some(draw, draft.existing)):
         _ask(draw, pod, ("cpu", "memory"), containers=1)
-        if draw(st.booleans()):
-            little = {"cpu": "100m", "memory": "1Mi"}
-            pod["spec"]["containers"][0]["resources"] = {"requests": little}
+        _ask_little(draw, pod)
         _prepare(draw, pod, always=st.booleans())
     _edge(draw, draft, draw(st.sampled_from(("cpu", "memory"))))
 
@@ -175,6 +173,13 @@ def _ask(draw: st.DrawFn, pod: Manifest, resources: tuple[str, ...], *, containe
     pod["spec"]["containers"][0]["ports"] = listening
 
 
+def _ask_little(draw: st.DrawFn, pod: Manifest) -> None:
+    """Mostly, so that the start of the pod needs more than its run."""
+    if draw(st.integers(0, 2)):
+        little = {"cpu": "100m", "memory": "1Mi"}
+        pod["spec"]["containers"] = [manifests.container("main", little)]
+
+
 def _prepare(draw: st.DrawFn, pod: Manifest, *, always: st.SearchStrategy[bool]) -> None:
     containers = pod["spec"].setdefault("initContainers", [])
     for _ in range(draw(st.integers(1, 4))):
@@ -258,7 +263,7 @@ def _resizing(draw: st.DrawFn, *, allocated: Manifest, actual: Manifest) -> Mani
             }
         ],
     }
-    reason = draw(st.sampled_from(("Infeasible", "Deferred", None)))
+    reason = draw(st.sampled_from(("Infeasible", "Infeasible", "Deferred", None)))
     if reason:
         condition = {"type": "PodResizePending", "status": "True", "reason": reason}
         status["conditions"] = [condition]

@@ -21,6 +21,11 @@ _SELECTED_NODE = "volume.kubernetes.io/selected-node"
 _SIZES = st.sampled_from(("1Gi", "1Gi", "1025Mi", "2Gi"))
 
 
+_NEAR_MISSES = st.sampled_from(
+    ("suits", "place", "modes", "modes", "form", "label", "label", "owner")
+)
+
+
 def volume_node_affinity(draw: st.DrawFn, draft: Draft) -> None:
     """Bound volumes that can be reached from some nodes only."""
     for index in range(draw(st.integers(1, 2))):
@@ -50,7 +55,7 @@ def wait_for_first_consumer(draw: st.DrawFn, draft: Draft) -> None:
     if draw(st.integers(0, 2)):
         storage_class["allowedTopologies"] = _allowed(draw)
     claim = _claim(draft, "w", storage_class="late-~")
-    if one_in(draw, 3):
+    if draw(st.booleans()):
         node = name_of(draw(st.sampled_from(draft.nodes)))
         claim["metadata"]["annotations"] = {_SELECTED_NODE: node}
     _use(draft.pod, "w-~")
@@ -80,7 +85,7 @@ def static_volumes(draw: st.DrawFn, draft: Draft) -> None:
     for index in range(count):
         claim = _claim(draft, f"s{index}", storage_class="static-~")
         claim["spec"]["resources"] = {"requests": {"storage": draw(_SIZES)}}
-        if one_in(draw, 3):
+        if draw(st.booleans()):
             claim["spec"]["selector"] = {"matchLabels": {"tier": "1"}}
         _use(draft.pod, f"s{index}-~")
     for index in range(count + draw(st.integers(-1, 1))):
@@ -107,7 +112,7 @@ def missing_claims(draw: st.DrawFn, draft: Draft) -> None:
         pod = existing_pod(draw)
         _use(pod, "gone-~")
         draft.add_existing(pod, draw(st.sampled_from(draft.nodes)))
-    if one_in(draw, 3):
+    if draw(st.booleans()):
         _ephemeral_of_another(draft)
     _use(draft.pod, "m-~")
 
@@ -163,9 +168,9 @@ def _attached(draw: st.DrawFn, draft: Draft, node: Manifest) -> int:
 
 def _attachments(draw: st.DrawFn, draft: Draft, node: Manifest, names: list[str]) -> int:
     """What is attached counts too, though no pod that is known mounts it; how many that are."""
-    if draw(st.integers(0, 2)):
+    if draw(st.booleans()):
         return 0
-    name = draw(st.sampled_from((names[0], "free")))
+    name = draw(st.sampled_from((names[0], "free", "free")))
     if name == "free":
         _volume(draft, f"free{len(draft.extras)}")
         name = name_of(draft.extras[-1]).removesuffix("-~")
@@ -268,7 +273,9 @@ def _available(draw: st.DrawFn, draft: Draft, name: str) -> None:
     spec.update(storageClassName="static-~", capacity={"storage": draw(_SIZES)})
     volume["metadata"]["labels"] = {"tier": "1"}
     volume["status"] = {"phase": "Available"}
-    match draw(st.sampled_from(("suits", "suits", "place", "modes", "form", "label", "owner"))):
+    match draw(
+        st.sampled_from(("suits", "place", "modes", "modes", "form", "label", "label", "owner"))
+    ):
         case "place":
             spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": _places(draw, draft)}}
         case "modes":
