@@ -17,11 +17,12 @@ import msgspec
 
 from growth.scheduling.budgets import PodDisruptionBudget
 from growth.scheduling.csi import CSIDriver, CSINode, VolumeAttachment
+from growth.scheduling.daemonsets import DaemonSet
 from growth.scheduling.node import Node
 from growth.scheduling.occupancy import EMPTY, Occupancy
 from growth.scheduling.pod import Pod
 from growth.scheduling.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from growth.scheduling.workloads import DaemonSet, DeviceClass, Namespace
+from growth.scheduling.workloads import DeviceClass, Namespace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator

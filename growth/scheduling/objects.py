@@ -12,11 +12,12 @@ import msgspec
 
 from growth.scheduling.budgets import PodDisruptionBudget
 from growth.scheduling.csi import CSIDriver, CSINode, VolumeAttachment
+from growth.scheduling.daemonsets import DaemonSet
 from growth.scheduling.metadata import Metadata, OwnerReference
 from growth.scheduling.node import Node
 from growth.scheduling.pod import Pod
 from growth.scheduling.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from growth.scheduling.workloads import DaemonSet, DeviceClass, Job, Namespace, Workload
+from growth.scheduling.workloads import DeviceClass, Job, Namespace, Workload
 
 __all__ = [
     "CSIDriver",

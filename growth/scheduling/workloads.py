@@ -15,19 +15,6 @@ class PodTemplate(msgspec.Struct, frozen=True, gc=False):
     spec: PodSpec = PodSpec()
 
 
-class DaemonSetSpec(msgspec.Struct, frozen=True, gc=False):
-    """One pod for each node that suits."""
-
-    template: PodTemplate = PodTemplate()
-
-
-class DaemonSet(msgspec.Struct, frozen=True, gc=False):
-    """An owner that follows the nodes."""
-
-    metadata: Metadata = Metadata()
-    spec: DaemonSetSpec = DaemonSetSpec()
-
-
 class WorkloadSpec(msgspec.Struct, frozen=True, gc=False):
     """How many pods are wanted."""
 
