@@ -34,7 +34,8 @@ COMPONENTS: Final = (
     "kube-scheduler",
     "kwok-controller",
 )
-_PROCESSES: Final = frozenset({*COMPONENTS, "kwokctl", "kubectl"})
+_GROWTH: Final = frozenset({"python", "python3", *(f"python3.{minor}" for minor in range(11, 20))})
+_PROCESSES: Final = frozenset({*COMPONENTS, "kwokctl", "kubectl", *_GROWTH})
 _RECORD: Final = "cluster.json"
 
 
@@ -81,6 +82,10 @@ class Cluster:
     def running(self) -> list[Process]:
         """Its components that are alive."""
         return processes_in(self.folder, COMPONENTS)
+
+    def growing(self) -> list[Process]:
+        """The processes of growth beside it that are alive."""
+        return processes_in(self.folder, _GROWTH)
 
     def started(self) -> list[str]:
         """Its components that kwokctl has started, whatever became of them."""

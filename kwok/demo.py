@@ -7,14 +7,16 @@ cluster and says how to look around.
 from __future__ import annotations
 
 import io
-import os
+import json
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from growth.errors import GiveUp
+from kwok import growing
 from kwok.down import bring_down
 from kwok.programs import add_program_arguments, programs_for
 from kwok.progress import Progress
@@ -22,6 +24,7 @@ from kwok.up import bring_up
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from kwok.clusters import Cluster
 
@@ -31,6 +34,13 @@ _NAME: Final = "growth-demo"
 _EXAMPLE: Final = "docs/examples/kwok/pool.yaml"
 _ROOT: Final = Path(__file__).resolve().parent.parent
 _MISTAKE: Final = ("{name: cx33, max: 10}", "{name: cx33, max: 10}\n    - {name: CX33, max: 2}")
+_WORKLOADS: Final = {
+    "web": (6, {"cpu": "1500m", "memory": "1Gi"}),
+    "cache": (4, {"cpu": "1", "memory": "5Gi"}),
+    "build": (2, {"cpu": "6", "memory": "4Gi"}),
+}
+"""Name: pods, and what each of them asks for."""
+_PATIENCE: Final = 60.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,10 +56,9 @@ def run(arguments: argparse.Namespace) -> int:
     silent = Progress(stream=io.StringIO())
     try:
         cluster = _control_plane(arguments, silent)
-        story = Story(cluster, kubectl=_kubectl(arguments))
-        story.tell()
+        _tell(cluster)
         if arguments.keep:
-            story.look_around()
+            _look_around(cluster)
     except BaseException:
         bring_down(_NAME, progress=silent)
         raise
@@ -67,89 +76,117 @@ def _control_plane(arguments: argparse.Namespace, silent: Progress) -> Cluster:
     origins = ", ".join(sorted({program.origin for program in found.values()}))
     programs = f"etcd, kube-apiserver, kube-scheduler {version}, kwok"
     _step("control plane", programs, origins, since=started)
+    # One that an earlier demo has kept has pods and machines of its own.
+    bring_down(_NAME, progress=silent)
     started = time.monotonic()
     cluster = bring_up(_NAME, arguments=arguments, progress=silent)
     _step("cluster", _NAME, "ready", since=started)
     return cluster
 
 
-def _kubectl(arguments: argparse.Namespace) -> Path:
-    return programs_for(arguments, Progress())["kubectl"].path
+def _tell(cluster: Cluster) -> None:
+    started = time.monotonic()
+    growing.install(cluster)
+    growing.start(cluster)
+    _step("growth", "5 kinds of objects, webhooks, extender, reconciler", "ready", since=started)
+    _apply_a_pool(cluster)
+    _make_a_mistake(cluster)
+    _let_pods_wait(cluster)
+
+
+def _apply_a_pool(cluster: Cluster) -> None:
+    growing.kubectl(cluster, "apply", "-f", str(_ROOT / _EXAMPLE))
+    print(f"\n  1  A pool and its catalogue of machines are applied ({_EXAMPLE}):")
+    _indented(growing.kubectl(cluster, "get", "nodepools"))
+
+
+def _make_a_mistake(cluster: Cluster) -> None:
+    wrong = (_ROOT / _EXAMPLE).read_text("utf-8").replace(*_MISTAKE)
+    kubectl = [str(cluster.kubectl), "--kubeconfig", str(cluster.kubeconfig)]
+    print("\n  2  The same pool with a type listed twice. The API server says:")
+    _indented(_refused(*kubectl, "apply", "-f", "-", given=wrong))
+    print("     and growth says it without a cluster, with the line:")
+    _indented(_refused(sys.executable, "-m", "growth.cli", "validate", "-f", "-", given=wrong))
+
+
+def _let_pods_wait(cluster: Cluster) -> None:
+    count = sum(replicas for replicas, _ in _WORKLOADS.values())
+    print(f"\n  3  {count} pods of {len(_WORKLOADS)} deployments are created. None fits: ", end="")
+    print("the only node is the control plane's.", flush=True)
+    workloads = [_deployment(name, *shape) for name, shape in _WORKLOADS.items()]
+    listed = {"apiVersion": "v1", "kind": "List", "items": workloads}
+    started = time.monotonic()
+    growing.kubectl(cluster, "create", "-f", "-", given=json.dumps(listed))
+    _wait(lambda: _requests(cluster))
+    requested = time.monotonic() - started
+    _wait(lambda: _bound(cluster) >= count)
+    bound = time.monotonic() - started
+    for (server_type, location, price), machines in sorted(_bought(cluster).items()):
+        print(f"       {machines} x {server_type:6} {location:6} {price}/h each")
+    print(f"     the first machine requested after {requested:.1f} s; ", end="")
+    print(f"{count} of {count} pods bound after {bound:.1f} s\n", flush=True)
+
+
+def _deployment(name: str, replicas: int, requests: dict[str, str]) -> dict[str, Any]:
+    container = {"name": "main", "image": name, "resources": {"requests": requests}}
+    labels = {"app": name}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": labels},
+            "template": template,
+        },
+    }
+
+
+def _requests(cluster: Cluster) -> list[Any]:
+    return _items(cluster, "noderequests")
+
+
+def _bound(cluster: Cluster) -> int:
+    return sum("nodeName" in pod["spec"] for pod in _items(cluster, "pods"))
+
+
+def _bought(cluster: Cluster) -> Counter[tuple[str, str, str]]:
+    specs = (request["spec"] for request in _requests(cluster))
+    return Counter((spec["serverType"], spec["location"], spec["price"]) for spec in specs)
+
+
+def _items(cluster: Cluster, kind: str) -> list[Any]:
+    items: list[Any] = json.loads(growing.kubectl(cluster, "get", kind, "-o", "json"))["items"]
+    return items
+
+
+def _wait(done: Callable[[], object]) -> None:
+    deadline = time.monotonic() + _PATIENCE
+    while not done():
+        if time.monotonic() > deadline:
+            raise GiveUp(f"nothing has come of it in {_PATIENCE:.0f} s; try make demo KEEP=1")
+        time.sleep(0.05)
+
+
+def _refused(*command: str, given: str) -> str:
+    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        raise GiveUp(f"{Path(command[0]).name} took what it should have refused")
+    return done.stderr
+
+
+def _look_around(cluster: Cluster) -> None:
+    print(
+        f"  It goes on running. Look around:  export KUBECONFIG={cluster.kubeconfig}\n"
+        f"                                    {cluster.kubectl} get growth,nodes,pods\n"
+        f"                                    tail -f {cluster.folder}/growth.log\n"
+        f"  End it:                           make down NAME={_NAME}"
+    )
 
 
 def _step(subject: str, what: str, state: str, *, since: float) -> None:
     print(f"  {subject:15} {what:51} {state:23} {time.monotonic() - since:6.1f} s", flush=True)
-
-
-class Story:
-    """What is shown once the cluster stands."""
-
-    def __init__(self, cluster: Cluster, *, kubectl: Path) -> None:
-        self._cluster = cluster
-        self._kubectl_path = kubectl
-
-    def tell(self) -> None:
-        """Every chapter, in order."""
-        self._install_objects()
-        self._apply_a_pool()
-        self._make_a_mistake()
-
-    def look_around(self) -> None:
-        """How to go on by oneself."""
-        kubeconfig = self._cluster.kubeconfig
-        print(
-            f"\n  It goes on running. Look around:  export KUBECONFIG={kubeconfig}\n"
-            f"                                    {self._kubectl_path} get growth,nodes\n"
-            "                                    .venv/bin/growth doctor\n"
-            f"  End it:                           make down NAME={_NAME}"
-        )
-
-    def _install_objects(self) -> None:
-        started = time.monotonic()
-        definitions = self._growth("crds")
-        self._kubectl("apply", "--server-side", "-f", "-", given=definitions)
-        kinds = definitions.count("kind: CustomResourceDefinition")
-        self._kubectl("wait", "crd", "--for=condition=Established", "--all", "--timeout=20s")
-        _step("objects", f"{kinds} kinds of growth.dev/v1alpha1", "installed", since=started)
-
-    def _apply_a_pool(self) -> None:
-        applied = self._kubectl("apply", "-f", str(_ROOT / _EXAMPLE))
-        print(f"\n  1  A pool and its catalogue of machines ({_EXAMPLE}):")
-        _indented(applied)
-        _indented(self._kubectl("get", "nodepools,kwoknodeclasses"))
-
-    def _make_a_mistake(self) -> None:
-        wrong = (_ROOT / _EXAMPLE).read_text("utf-8").replace(*_MISTAKE)
-        print("\n  2  The same pool with a type listed twice. The API server says:")
-        _indented(self._refused(str(self._kubectl_path), "apply", "-f", "-", given=wrong))
-        print("     and growth says it without a cluster, with the line:")
-        growth = [sys.executable, "-m", "growth.cli"]
-        _indented(self._refused(*growth, "validate", "-f", "-", given=wrong))
-        print()
-
-    def _growth(self, *words: str) -> str:
-        return self._run(sys.executable, "-m", "growth.cli", *words)
-
-    def _kubectl(self, *words: str, given: str | None = None) -> str:
-        return self._run(str(self._kubectl_path), *words, given=given)
-
-    def _run(self, *command: str, given: str | None = None) -> str:
-        done = self._start(*command, given=given)
-        if done.returncode != 0:
-            raise GiveUp(f"{' '.join(command[:4])} failed: {done.stderr.strip()}")
-        return done.stdout
-
-    def _refused(self, *command: str, given: str) -> str:
-        done = self._start(*command, given=given)
-        if done.returncode == 0:
-            raise GiveUp(f"{' '.join(command[:4])} took what it should have refused")
-        return done.stderr
-
-    def _start(self, *command: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "KUBECONFIG": str(self._cluster.kubeconfig)}
-        return subprocess.run(
-            command, input=given, capture_output=True, text=True, check=False, env=environment
-        )
 
 
 def _indented(text: str) -> None:

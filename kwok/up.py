@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from growth.errors import Misconfigured
+from kwok import growing
 from kwok.apiserver import is_healthy
 from kwok.clusters import COMPONENTS, Cluster, checked_name, cluster_lock, find_cluster, new_cluster
 from kwok.configuration import scheduler_configuration
@@ -33,13 +34,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="configuration of kube-scheduler, instead of one with raised limits",
     )
+    parser.add_argument(
+        "--growth",
+        action="store_true",
+        help="growth too: its objects in the cluster, and its processes beside it",
+    )
     add_program_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Start it, or find that it runs."""
     name = checked_name(arguments.name)
-    cluster = bring_up(name, arguments=arguments, progress=Progress())
+    progress = Progress()
+    cluster = bring_up(name, arguments=arguments, progress=progress)
+    if arguments.growth:
+        grow(cluster, progress=progress)
     print(f"KUBECONFIG={cluster.kubeconfig}", flush=True)
     return 0
 
@@ -62,6 +71,16 @@ def bring_up(name: str, *, arguments: argparse.Namespace, progress: Progress) ->
             progress.say(f'cluster "{name}" is broken: removing it and starting it anew')
             found.remove()
         return _started(name, programs, scheduler, progress)
+
+
+def grow(cluster: Cluster, *, progress: Progress) -> None:
+    """Put growth into the cluster and beside it, until it leads."""
+    started = time.monotonic()
+    progress.show("growth: installing its objects, starting its processes")
+    growing.install(cluster)
+    log = growing.start(cluster)
+    seconds = time.monotonic() - started
+    progress.say(f"growth: leading after {seconds:.1f} s; its log: {log}")
 
 
 def _check_same(

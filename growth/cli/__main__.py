@@ -10,6 +10,7 @@ import argparse
 import importlib
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from typing_extensions import override
@@ -68,8 +69,9 @@ def _complain(error: GrowthError, *, code: int) -> int:
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     """The parser; only the command that was asked for is imported, so that each starts fast."""
+    plugin = Path(sys.argv[0]).name.startswith("kubectl-")
     parser = _Parser(
-        prog="growth",
+        prog="kubectl growth" if plugin else "growth",
         description="Nodes for pods: the cheapest machines for all that waits, with a proof.",
         epilog="growth COMMAND --help says more. kubectl finds it too: kubectl growth COMMAND.",
     )

@@ -28,7 +28,10 @@ def main() -> None:
     check_nothing_shared(files)
     for command in COMMANDS:
         spoken = run(command, "--help")
-        expect(command in spoken, f"{command} --help doesn't name itself")
+        expect(
+            command.replace("kubectl-", "kubectl ") in spoken,
+            f"{command} --help doesn't name itself",
+        )
     expect(distribution.version in run("growth", "version"), "growth version tells another version")
     expect(
         run("growth", "crds").count("kind: CustomResourceDefinition") == 5,

@@ -1,0 +1,82 @@
+"""`up --growth`: growth's objects in the cluster, and its processes beside it.
+
+What an administrator would apply is applied with kubectl; the processes are those of `growth run`,
+in one group with one log in the cluster's folder. They work in that folder, so `down` finds and
+ends them with everything else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+from growth.api import crd
+from growth.errors import GiveUp
+from kwok.apiserver import ask
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kwok.clusters import Cluster
+
+_LEASES: Final = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+_LEASE: Final[dict[str, Any]] = {
+    "apiVersion": "coordination.k8s.io/v1",
+    "kind": "Lease",
+    "metadata": {"name": "growth-reconciler", "namespace": "kube-system"},
+}
+_LEADS_WITHIN: Final = 40.0
+# A cluster of one's own is trusted at once; in production a stable interval passes first.
+_SETTINGS: Final = {"GROWTH_STABLE_INTERVAL": "100ms", "GROWTH_LEASE_DURATION": "5s"}
+
+
+def install(cluster: Cluster) -> None:
+    """Everything that has to be in a cluster before growth starts."""
+    definitions = "---\n".join(crd.render().values())
+    kubectl(cluster, "apply", "--server-side", "-f", "-", given=definitions)
+    established = ("wait", "crd", "--all", "--for=condition=Established", "--timeout=20s")
+    kubectl(cluster, *established)
+    # A Lease that is there and was never held is taken at once; a missing one could be one that
+    # was deleted under a living leader, and so would have to be waited out.
+    kubectl(cluster, "apply", "-f", "-", given=json.dumps(_LEASE))
+
+
+def start(cluster: Cluster) -> Path:
+    """Start the processes and wait until one of them leads; the answer is their log."""
+    log = cluster.folder / "growth.log"
+    if not cluster.growing():
+        command = [sys.executable, "-m", "growth.cli", "run", "--kubeconfig"]
+        with log.open("ab") as output:
+            subprocess.Popen(
+                [*command, str(cluster.kubeconfig)],
+                cwd=cluster.folder,
+                env={**_SETTINGS, **os.environ},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+    deadline = time.monotonic() + _LEADS_WITHIN
+    while not _is_led(cluster):
+        if time.monotonic() > deadline:
+            raise GiveUp(f'growth does not lead in cluster "{cluster.name}"; see {log}')
+        time.sleep(0.05)
+    return log
+
+
+def kubectl(cluster: Cluster, *words: str, given: str | None = None) -> str:
+    """Run kubectl as the cluster's administrator."""
+    command = [str(cluster.kubectl), "--kubeconfig", str(cluster.kubeconfig), *words]
+    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise GiveUp(f"kubectl {words[0]} failed: {done.stderr.strip()}")
+    return done.stdout
+
+
+def _is_led(cluster: Cluster) -> bool:
+    answer = ask(cluster, f"{_LEASES}/growth-reconciler")
+    return answer.status == 200 and bool(answer.body["spec"].get("holderIdentity"))
