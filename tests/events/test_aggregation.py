@@ -72,12 +72,22 @@ def test_one_reason_leaves_half_of_the_budget_to_the_others() -> None:
     assert isinstance(seen.observe(alone, now=0, wall=wall(0)), Create)
 
 
+def test_all_reasons_together_get_no_more_than_the_whole_budget() -> None:
+    seen = aggregation()
+    flood = [
+        seen.observe(no_place(number, reason=reason), now=0, wall=wall(0))
+        for reason in ("NoPlace", "BackOff", "RemovalFailed")
+        for number in range(100)
+    ]
+    assert sum(isinstance(write, Create) for write in flood) == LIMITS.per_minute / 2
+
+
 def test_those_who_wait_are_told_in_their_order_and_newcomers_stand_behind_them() -> None:
     seen = aggregation(Limits(per_minute=4))
     first = [seen.observe(no_place(n), now=0, wall=wall(0)) for n in range(3)]
     assert [bool(write) for write in first] == [True, False, False]
-    assert seen.observe(no_place(3), now=59, wall=wall(59)) is None
-    later = [write for now in range(600) for write in seen.due(now)]
+    assert seen.observe(no_place(3), now=60, wall=wall(60)) is None
+    later = [write for now in range(60, 600) for write in seen.due(now)]
     told = [write.event.regarding.name for write in later if isinstance(write, Create)]
     assert told == ["web-1", "web-2", "web-3"]
 
@@ -176,7 +186,7 @@ def test_a_thousand_pods_without_a_place_stay_within_the_budget_for_a_day() -> N
     for now in range(0, 24 * 3600, 240):
         for event in pods:
             writes += written(now, [seen.observe(event, now=now, wall=wall(now))])
-        for later in range(now, now + 240, 10):
+        for later in range(now, now + 240, 30):
             writes += written(later, seen.due(later))
     assert_within_the_budget(writes, LIMITS.per_minute)
     assert_each_subject_waits(writes)

@@ -80,9 +80,10 @@ class Aggregation:
 
     def observe(self, event: Event, *, now: float, wall: datetime) -> Write | Dropped | None:
         """One observation: what is to be written for it now, if anything."""
-        entry = self._entries.get(event.subject)
+        subject = event.subject
+        entry = self._entries.get(subject)
         if entry is not None:
-            self._entries[event.subject] = msgspec.structs.replace(
+            self._entries[subject] = msgspec.structs.replace(
                 entry, latest=event, observed=wall, seen_at=now, more=entry.more + 1
             )
             return None
@@ -90,7 +91,7 @@ class Aggregation:
             return Dropped.FULL
         window = self._limits.window
         new = Entry(None, event, observed=wall, seen_at=now, count=0, more=1, window=window)
-        return self._turn(event.subject, new, now=now)
+        return self._turn(subject, new, now=now)
 
     @property
     def wake_at(self) -> float:
