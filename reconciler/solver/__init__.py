@@ -30,7 +30,7 @@ from reconciler.solver.problem import (
     Spread,
     Together,
 )
-from reconciler.solver.solve import solve, solve_by_first_fit
+from reconciler.solver.solving import solve, solve_by_first_fit
 
 __all__ = [
     "HOSTNAME",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reconciler.solver.draft import Draft, Stock
+from reconciler.solver.draft import Draft, Stock, joined
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from reconciler.solver.table import Table
 
 
-def right_sized(table: Table, draft: Draft) -> Draft:
-    """Every row on the cheapest offer that may be had; rows without pods are dropped."""
+def right_sized(table: Table, draft: Draft, used: Draft | None = None) -> Draft:
+    """Every row on the cheapest offer that `used` leaves; rows without pods are dropped."""
     draft = draft.rows(np.flatnonzero(draft.counts.any(axis=1)))
     if not len(draft.times):
         return draft
-    stock = Stock.of(table, draft)
+    stock = Stock.of(table, draft if used is None else joined([used, draft]))
     offers = draft.offers.copy()
-    used = draft.counts @ table.size
+    sizes = draft.counts @ table.size
     blocked = (draft.counts > 0).astype(np.float32) @ (~table.allowed).astype(np.float32) > 0
     for row in range(len(offers)):
         offers[row] = _cheapest(
-            table, stock, used=used[row], blocked=blocked[row], draft=draft, row=row
+            table, stock, used=sizes[row], blocked=blocked[row], draft=draft, row=row
         )
     return replace(draft, offers=offers)
 

@@ -23,6 +23,10 @@ class LinearProgram:
 
     def __init__(self) -> None:
         self._solver: Any = pywraplp.Solver("", pywraplp.Solver.GLOP_LINEAR_PROGRAMMING)
+        # Either of the two would make the engine forget its basis whenever a column joins.
+        self._solver.SetSolverSpecificParametersAsString(
+            "use_preprocessing: false use_scaling: false"
+        )
         self._infinity = self._solver.infinity()
         self._rows: list[Any] = []
         self._columns: list[Any] = []
@@ -47,6 +51,10 @@ class LinearProgram:
     def allow(self, row: int, amount: float) -> None:
         """Change what a row of `at_most` must not exceed."""
         self._rows[row].SetUb(amount)
+
+    def cap(self, column: int, most: float | None) -> None:
+        """Change how much of a column may be taken."""
+        self._columns[column].SetUb(self._infinity if most is None else most)
 
     def column(
         self, cost: float, entries: Iterable[tuple[int, float]], most: float | None = None

@@ -41,7 +41,7 @@ class _Program:
 
     def __init__(self, table: Table) -> None:
         self.table = table
-        self.scale = float(table.price.max(initial=1.0)) or 1.0
+        self.scale = typical_price(table)
         self.weights = 1.0 / np.maximum(table.capacity.max(axis=0, initial=1.0), 1.0)
         self.program = LinearProgram()
         self.demand = [self.program.at_least(float(n)) for n in table.demand]
@@ -107,6 +107,12 @@ def _different(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Without rows of zeros and doubles; the order doesn't matter to who uses them."""
     alive = rows[rows.any(axis=1)]
     return np.unique(alive, axis=0) if len(alive) else np.zeros((1, rows.shape[1]))
+
+
+def typical_price(table: Table) -> float:
+    """What a node costs, roughly: money in the programs is counted in this, to be near one."""
+    paid = table.price[table.price > 0]
+    return float(np.median(paid)) if len(paid) else 1.0
 
 
 def penalties(table: Table) -> NDArray[np.float64]:

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING
 
 from reconciler.solver.assemble import Node, assemble
 from reconciler.solver.bound import Values, lower_bound
+from reconciler.solver.dive import Dive
+from reconciler.solver.draft import Stock, rank
 from reconciler.solver.finish import right_sized
 from reconciler.solver.first_fit import first_fit
+from reconciler.solver.improve import improve
 from reconciler.solver.pack import pack
+from reconciler.solver.pattern import Patterns
 from reconciler.solver.plan import Stop
 from reconciler.solver.prove import NODES, PODS, prove
 from reconciler.solver.relax import relax
@@ -23,6 +27,11 @@ if TYPE_CHECKING:
     from reconciler.solver.problem import Problem
     from reconciler.solver.setting import Setting
     from reconciler.solver.table import Table
+
+CLOSE = 0.0005
+"""A gap that no further effort is spent on."""
+PATIENCE = 40
+"""Tries in a row without a gain, after which a plan is taken to be as good as it gets."""
 
 Rank = tuple[tuple[tuple[int, int], ...], int, int]
 
@@ -54,21 +63,40 @@ class Search:
     first: list[Node] = field(default_factory=list)
     best: list[Node] = field(default_factory=list)
     values: list[Values] = field(default_factory=list)
+    patterns: Patterns = field(default_factory=Patterns)
+    prices: Values | None = None
+    draft: Draft | None = None
     proven: int = 0
+    optimal: bool = False
     stop: Stop = Stop.DRY
 
     def run(self) -> None:
         """All stages, until one proves that nothing better exists or the budget is spent."""
         setting = self.setting
-        self.first = self.best = assemble(
-            setting.problem, setting.table, first_fit(setting.table, self.budget)
-        )
+        draft = first_fit(setting.table, self.budget)
+        self.first = self.best = assemble(setting.problem, setting.table, draft)
         if not setting.relaxed.classes or not setting.relaxed.offers:
             self.stop = Stop.NOTHING_TO_DO
             return
-        self._pack()
-        if self._small():
-            self._prove()
+        for stage in (self._pack, self._prove, self._dive, self._improve):
+            stage()
+            if self._enough():
+                return
+        self.stop = Stop.EFFORT if self.budget.over else Stop.DRY
+
+    def _enough(self) -> bool:
+        """Whether what is left to gain isn't worth another stage."""
+        cost, bound = cost_of(self.best), self.bound()
+        complete = not any(self.setting.left_out(self.best).values())
+        if self.optimal or (complete and cost <= bound):
+            self.stop = Stop.PROVEN
+        elif complete and cost <= bound * (1 + CLOSE):
+            self.stop = Stop.GAP
+        elif self.budget.over:
+            self.stop = Stop.EFFORT
+        else:
+            return False
+        return True
 
     def bound(self) -> int:
         """The best lower bound on what a plan costs that leaves out no more than the best does."""
@@ -85,6 +113,7 @@ class Search:
         self.watch(self)
 
     def _pack(self) -> None:
+        """The relaxation, and the first draft along it."""
         setting = self.setting
         relaxation = relax(setting.relaxed, self.budget)
         if relaxation is None:
@@ -93,15 +122,45 @@ class Search:
         if setting.table is not setting.relaxed:
             relaxation = relax(setting.table, self.budget)
         if relaxation is not None:
-            draft = pack(setting.table, relaxation, self.budget)
-            self.offer(setting.table, right_sized(setting.table, draft))
+            self.prices = relaxation.values
+            self._consider(pack(setting.table, relaxation, self.budget))
 
-    def _small(self) -> bool:
-        pods = int(self.setting.relaxed.demand.sum())
-        return pods <= PODS and len(self.best) <= NODES
+    def _dive(self) -> None:
+        """The same with contents that can really be had, from shares to whole nodes."""
+        if self.prices is None:
+            return
+        table = self.setting.table
+        dive = Dive(table, self.prices, self.patterns, self.budget)
+        self._consider(dive.run(Stock.of(table), table.demand.copy()))
+
+    def _improve(self) -> None:
+        """The best draft with its wasteful nodes packed anew, again and again."""
+        if self.prices is None or self.draft is None:
+            return
+        draft = improve(
+            self.setting.table,
+            self.draft,
+            self.prices,
+            self.patterns,
+            budget=self.budget,
+            patience=PATIENCE,
+        )
+        self._consider(draft)
+
+    def _consider(self, draft: Draft) -> None:
+        """Make the most of a draft over the packed table, and keep it when it is the best."""
+        table = self.setting.table
+        draft = right_sized(table, draft)
+        self.patterns.add_draft(draft)
+        if self.draft is None or rank(table, draft) < rank(table, self.draft):
+            self.draft = draft
+            self.offer(table, draft)
 
     def _prove(self) -> None:
+        """Small problems exactly."""
         setting = self.setting
+        if int(setting.relaxed.demand.sum()) > PODS or len(self.best) > NODES:
+            return
         proof = prove(
             setting.problem,
             setting.relaxed,
@@ -113,6 +172,4 @@ class Search:
         if proof is None:
             return
         self.offer(setting.relaxed, proof.draft)
-        self.proven = proof.bound
-        if proof.optimal:
-            self.stop = Stop.PROVEN
+        self.proven, self.optimal = proof.bound, proof.optimal

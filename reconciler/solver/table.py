@@ -70,6 +70,20 @@ class Table:
         """How many pods one unit of a class holds."""
         return sum(times for _, times in self.lots[k][0].pods)
 
+    def with_classes(self, kept: NDArray[np.intp]) -> Table:
+        """The same table with some of its classes, in the order given."""
+        clashes = self.clashes
+        return replace(
+            self,
+            lots=tuple(self.lots[k] for k in kept.tolist()),
+            demand=self.demand[kept],
+            size=self.size[kept],
+            per_node=self.per_node[kept],
+            priority=self.priority[kept],
+            allowed=self.allowed[kept],
+            clashes=None if clashes is None else clashes[np.ix_(kept, kept)],
+        )
+
     def with_offers(self, kept: NDArray[np.intp]) -> Table:
         """The same table with some of its offers, in the order given."""
         return replace(
