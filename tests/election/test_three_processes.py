@@ -221,6 +221,7 @@ async def a_kill_and_a_restart_of_the_last(crowd: Crowd) -> None:
 HAPPENINGS = (a_freeze, a_hanging_api_server, a_kill, a_clean_stop, a_crash_of_the_work)
 
 
+@pytest.mark.timeout(180)
 async def test_a_bad_day_of_three_candidates(
     cluster: LiveCluster, namespace: str, tmp_path: Path
 ) -> None:
@@ -237,6 +238,7 @@ async def test_a_bad_day_of_three_candidates(
 
 
 @pytest.mark.long
+@pytest.mark.timeout(180)
 async def test_meddling_with_the_lease_makes_no_second_leader(
     cluster: LiveCluster, namespace: str, tmp_path: Path
 ) -> None:
