@@ -20,7 +20,7 @@ from kwok.building import Build, empty_workshop
 from kwok.downloads import Refused, checksums, download, release_of
 from kwok.locks import locked
 from kwok.named import answers, named_version
-from kwok.toolchain import find_go
+from kwok.toolchain import find_go, remove_our_go
 from kwok.versions import (
     PROGRAMS,
     Program,
@@ -156,6 +156,7 @@ class Search:
         for program, made in build.make(programs).items():
             version = self.wanted.versions[program.project]
             yield Found(program, version, self.store.keep(made, program, version), "built")
+        remove_our_go(self.store.cache)
 
     def _check_buildable(self, programs: Sequence[Program]) -> None:
         """go.mod and go.sum pin one version; another one would be built from anything."""

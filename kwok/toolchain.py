@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from kwok.progress import Progress
 
+_OUR_GOPATH: Final = "gopath"
 PINNED: Final = Path(__file__).resolve().parent.parent / "requirements" / "go.txt"
 
 
@@ -85,6 +86,12 @@ def _install(home: Path) -> None:
     unfinished.rename(home)
 
 
+def remove_our_go(cache: Path) -> None:
+    """Once everything is built, four gigabytes of toolchain and sources serve nobody any more."""
+    for folder in (*cache.glob("go-*"), cache / _OUR_GOPATH):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def installer() -> list[str]:
     """The command that installs Python packages here: our own uv, one on PATH, or pip."""
     ours = Path(sys.prefix) / ".uv" / "bin" / "uv"
@@ -124,7 +131,7 @@ def _environment(cache: Path) -> dict[str, str]:
 def _our_folders(cache: Path) -> dict[str, str]:
     # A person without Go expects no ~/go; and Go's read-only modules couldn't be removed by rm -r.
     return {
-        "GOPATH": str(cache / "gopath"),
+        "GOPATH": str(cache / _OUR_GOPATH),
         "GOCACHE": str(cache / "go-build"),
         "GOFLAGS": "-modcacherw",
     }

@@ -14,7 +14,7 @@ from kwok.building import Build, explain
 from kwok.processes import processes_in
 from kwok.progress import Progress
 from kwok.store import Store
-from kwok.toolchain import Go, find_go, installer, version_of
+from kwok.toolchain import Go, find_go, installer, remove_our_go, version_of
 from kwok.versions import PROGRAMS, Project, Version, wanted_versions
 from tests.kwok.fakes import fake_go, program, script
 from tests.live import ROOT, run_kwok, wait_until
@@ -175,3 +175,16 @@ def test_the_uv_beside_the_environment_installs(
     uv = script(tmp_path / ".uv" / "bin" / "uv", "exit 0")
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     assert installer()[0] == str(uv)
+
+
+def test_what_only_building_needed_is_removed_and_the_programs_stay(tmp_path: Path) -> None:
+    kept = tmp_path / "programs" / "kwok"
+    for name in ("go-1.26.6/go/bin/go", "go-build/00/object", "gopath/pkg/mod/a.go"):
+        file = tmp_path / name
+        file.parent.mkdir(parents=True)
+        file.touch()
+    kept.parent.mkdir()
+    kept.touch()
+    remove_our_go(tmp_path)
+    assert [each.name for each in tmp_path.iterdir()] == ["programs"]
+    assert kept.exists()
