@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import prometheus_client as prometheus
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from prometheus_client import CollectorRegistry
 
@@ -55,16 +55,42 @@ class CacheMetrics:
             buckets=LAG_BUCKETS,
             registry=registry,
         )
-        self.last_heard = prometheus.Gauge(
-            "growth_cache_last_heard_timestamp_seconds",
-            "When the API server last sent anything, bookmarks included",
+        self.silence = prometheus.Gauge(
+            "growth_cache_silence_seconds",
+            "Time since the API server last sent anything; it sends a bookmark each minute",
             kind,
             registry=registry,
         )
 
-    def told(self, resource: str, *, changes: Sequence[Change[T]], store: Store[T]) -> None:
-        """A batch was applied."""
+    def of(self, resource: str) -> KindMetrics:
+        """The metrics of one kind's cache."""
+        return KindMetrics(self, resource)
+
+
+class KindMetrics:
+    """One cache's part."""
+
+    def __init__(self, metrics: CacheMetrics, resource: str) -> None:
+        self._metrics = metrics
+        self._resource = resource
+        self.own_write_seen: Callable[[float], None] = metrics.lag.labels(resource).observe
+
+    def show(self, store: Store[T], *, silence: Callable[[], float]) -> None:
+        """What is looked up whenever the metrics are read."""
+        resource = self._resource
+        self._metrics.objects.labels(resource).set_function(lambda: len(store))
+        self._metrics.unreadable.labels(resource).set_function(lambda: len(store.unreadable))
+        self._metrics.silence.labels(resource).set_function(silence)
+
+    def listed(self, cause: str) -> None:
+        """A whole list was taken in."""
+        self._metrics.lists.labels(self._resource, cause).inc()
+
+    def failed(self, error: Exception) -> None:
+        """A list or watch ended by an error."""
+        self._metrics.failures.labels(self._resource, type(error).__name__).inc()
+
+    def told(self, changes: Sequence[Change[T]]) -> None:
+        """Changes were applied."""
         for kind, count in Counter(change.kind for change in changes).items():
-            self.changes.labels(resource, kind.value).inc(count)
-        self.objects.labels(resource).set(len(store))
-        self.unreadable.labels(resource).set(len(store.unreadable))
+            self._metrics.changes.labels(self._resource, kind.value).inc(count)

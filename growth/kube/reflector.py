@@ -16,10 +16,8 @@ from __future__ import annotations
 
 import asyncio
 import enum
-import time
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
 
-import msgspec
 import structlog
 
 from growth.errors import GrowthError, RetryLater
@@ -27,22 +25,23 @@ from growth.kube.backoff import Backoff
 from growth.kube.contents import Change, ChangeKind, Unreadable
 from growth.kube.errors import Expired, Overloaded, Refused, Unreachable
 from growth.kube.garbage import keep_for_good, no_collections
-from growth.kube.health import Health
 from growth.kube.listing import Listing
+from growth.kube.questions import Questions
 from growth.kube.resource import Resource, T
 from growth.kube.store import Store
 from growth.kube.suspicion import suspicion_of
 from growth.kube.timing import Timing
 from growth.kube.versions import is_before
+from growth.kube.vitals import Vitals
 from growth.kube.watch_events import Event, EventKind, EventStream, Garbled
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
-    from contextlib import AbstractAsyncContextManager
     from random import Random
 
     from growth.kube.cache_metrics import CacheMetrics
-    from growth.kube.server import ApiServer, ByteStream
+    from growth.kube.health import Health
+    from growth.kube.server import ApiServer
 
 S = TypeVar("S")
 
@@ -78,22 +77,27 @@ class Reflector(Generic[T]):
         changed: Callable[[Sequence[Change[T]]], None] = lambda _: None,
         timing: Timing | None = None,
     ) -> None:
-        self.store = Store(resource, own_write_seen=metrics.lag.labels(resource.name).observe)
-        self.health = Health()
-        self._server = server
-        self._resource = resource
-        self._metrics = metrics
-        self._chance = chance
-        self._changed = changed
         self._timing = timing or Timing()
+        self._resource = resource
+        self._metrics = metrics.of(resource.name)
+        self.store = Store(resource, own_write_seen=self._metrics.own_write_seen)
+        self._questions = Questions(server, resource=resource, timing=self._timing, chance=chance)
+        self._changed = changed
         self._backoff = Backoff(chance=chance, longest=self._timing.longest_wait)
+        self._vitals = Vitals()
+        self._metrics.show(self.store, silence=self._vitals.silence)
         self._synced = asyncio.Event()
         self._needed: ListCause | None = ListCause.START
         self._confirm_at: float | None = None
         self._leash: asyncio.Timeout | None = None
         self._streams_lists = True
         self._refusals = 0
-        self._expired_pages = False
+        self._pages_expired = False
+
+    @property
+    def health(self) -> Health:
+        """How far the cache can be trusted now."""
+        return self._vitals.health(unreadable=len(self.store.unreadable))
 
     async def synced(self) -> None:
         """Waits until the cache has been whole for the first time."""
@@ -107,41 +111,24 @@ class Reflector(Generic[T]):
 
     async def run(self) -> NoReturn:
         """Works until it is cancelled."""
-        self._note(blind_since=_now())
         while True:
             began = _now()
+            error: GrowthError | None = None
             try:
                 await self._live()
-            except GrowthError as error:
-                self._lost(error)
-                await asyncio.sleep(self._wait(error, lived=_now() - began))
-            else:
-                self._is_blind()
-                await asyncio.sleep(self._wait(None, lived=_now() - began))
+            except GrowthError as caught:
+                error = caught
+                self._lost(caught)
+            self._vitals.disconnected(error)
+            await asyncio.sleep(self._wait(error, lived=_now() - began))
 
     async def _live(self) -> None:
         """One connection, from its list or the version reached until it ends."""
         if self._needed is None:
-            await self._ask_how_far()
+            await self._noting_refusals(self._questions.whether_it_has_reached(self.store.position))
             await self._resume()
         else:
             await self._begin()
-
-    async def _ask_how_far(self) -> None:
-        """A watch at a version that its server hasn't reached is silent, like one without news.
-
-        A request for one object is not: it is refused.
-        """
-        query = {
-            "limit": "1",
-            "resourceVersion": self.store.position,
-            "resourceVersionMatch": "NotOlderThan",
-        }
-        await self._noting_refusals(
-            self._server.request(
-                "GET", self._resource.path, query=query, timeout=self._timing.answer
-            )
-        )
 
     async def _begin(self) -> None:
         """A whole list, and the events after it."""
@@ -153,32 +140,16 @@ class Reflector(Generic[T]):
                 _log.info("the API server lists by pages", resource=self._name, reason=str(error))
             else:
                 return
-        with no_collections():
-            await self._read_pages()
+        await self._read_pages()
         await self._resume()
 
     async def _begin_with_stream(self) -> None:
         since = self._not_older_than()
-        query = {
-            "sendInitialEvents": "true",
-            "resourceVersionMatch": "NotOlderThan",
-            **({"resourceVersion": since} if since else {}),
-        }
         newest_at = None if since else _now()
-        async with self._watch(query) as response:
+        async with self._questions.all_and_then(not_older_than=since) as response:
             events = EventStream(response, resource=self._resource)
             self._apply(await self._take_list(events, newest_at=newest_at))
             await self._follow(events)
-
-    async def _take_list(
-        self, events: EventStream[T], *, newest_at: float | None
-    ) -> Iterable[Event[T]]:
-        # In a frame of its own: the list that was replaced must not live as long as the watch.
-        listing = Listing(self.store.contents, resource=self._resource)
-        with no_collections():
-            rest = await self._noting_refusals(self._complete(listing, events))
-            await self._adopt(listing, newest_at=newest_at)
-        return rest
 
     def _not_older_than(self) -> str:
         """The version that a list has to reach; empty for the newest, which is asked of the store.
@@ -191,21 +162,33 @@ class Reflector(Generic[T]):
             return ""
         return self.store.position
 
+    async def _take_list(
+        self, events: EventStream[T], *, newest_at: float | None
+    ) -> Iterable[Event[T]]:
+        # In a frame of its own: the list that was replaced must not live as long as the watch.
+        listing = Listing(self.store.contents, resource=self._resource)
+        with no_collections():
+            rest = await self._noting_refusals(self._complete(listing, events))
+            await self._adopt(listing, newest_at=newest_at)
+        return rest
+
     async def _complete(self, listing: Listing[T], events: EventStream[T]) -> Iterable[Event[T]]:
         """Reads until the end mark; the answer is what follows it in the same piece."""
         limit = asyncio.timeout(self._timing.list_limit)
         try:
             async with limit:
                 while (batch := await events.next()) is not None:
-                    self._heard()
+                    self._vitals.heard()
                     await listing.take_events(batch)
                     if listing.version:
                         return batch
+                    # Few large pieces cost far less than the thousand small ones of a slow server.
+                    await asyncio.sleep(self._timing.gathering)
         except TimeoutError:
-            if limit.expired():
-                self._streams_lists = False
-                raise Unreachable(f"{self._name}: the list did not end in time") from None
-            raise
+            if not limit.expired():
+                raise
+            self._streams_lists = False
+            raise Unreachable(f"{self._name}: the list did not end in time") from None
         raise Unreachable(f"{self._name}: the list ended without its end mark")
 
     async def _noting_refusals(self, work: Awaitable[S]) -> S:
@@ -219,43 +202,33 @@ class Reflector(Generic[T]):
             raise
 
     async def _read_pages(self) -> None:
-        asked_at = _now()
+        newest_at = _now()
         listing = Listing(self.store.contents, resource=self._resource)
         # A list that took longer than the server remembers is asked for in one piece next time.
-        limit = {} if self._expired_pages else {"limit": str(self._timing.page_size)}
-        token: str | None = None
-        while token != "":
-            page = await self._server.request(
-                "GET",
-                self._resource.path,
-                query={**self._resource.query, **limit, **({"continue": token} if token else {})},
-                timeout=self._timing.list_limit,
-            )
-            self._heard()
-            self._expired_pages = True
-            token = await listing.take_page(page.body)
-        await self._adopt(listing, newest_at=asked_at)
+        size = None if self._pages_expired else self._timing.page_size
+        self._pages_expired = True
+        token = ""
+        with no_collections():
+            while not listing.version:
+                page = await self._questions.page(token, size=size)
+                self._vitals.heard()
+                token = await listing.take_page(page)
+            await self._adopt(listing, newest_at=newest_at)
 
     async def _adopt(self, listing: Listing[T], *, newest_at: float | None) -> None:
         """Puts a whole list in the place of what was known. Nothing waits after the difference."""
         changes = await listing.changes()
         self._judge(listing)
         self.store.replace(listing.contents, position=listing.version)
-        self._metrics.lists.labels(self._name, (self._needed or ListCause.START).value).inc()
-        if not self._synced.is_set():
-            keep_for_good()
+        self._metrics.listed((self._needed or ListCause.START).value)
         self._needed = None
         self._refusals = 0
-        self._expired_pages = False
-        self._synced.set()
-        self._note(
-            is_complete=True,
-            blind_since=None,
-            problem="",
-            listed_at=_now(),
-            lists=self.health.lists + 1,
-        )
+        self._pages_expired = False
+        self._vitals.listed()
         self._tell(changes, listed_from=newest_at)
+        if not self._synced.is_set():
+            keep_for_good()
+            self._synced.set()
 
     def _judge(self, listing: Listing[T]) -> None:
         found = suspicion_of(
@@ -265,31 +238,16 @@ class Reflector(Generic[T]):
         )
         if found is not None:
             self._confirm_at = _now() + self._timing.stable_interval
-            self._note(suspicion=found)
+            self._vitals.suspicion = found
             _log.warning("a list is suspicious", resource=self._name, reason=found.value)
         elif self._needed is ListCause.CONFIRMATION:
             self._confirm_at = None
-            self._note(suspicion=None)
+            self._vitals.suspicion = None
 
     async def _resume(self) -> None:
-        async with self._watch({"resourceVersion": self.store.position}) as response:
-            self._note(blind_since=None, problem="")
+        async with self._questions.from_version(self.store.position) as response:
+            self._vitals.connected()
             await self._follow(EventStream(response, resource=self._resource))
-
-    def _watch(self, query: dict[str, str]) -> AbstractAsyncContextManager[ByteStream]:
-        life = self._chance.uniform(*self._timing.life)
-        return self._server.stream(
-            self._resource.path,
-            query={
-                **self._resource.query,
-                "watch": "true",
-                "allowWatchBookmarks": "true",
-                "timeoutSeconds": str(int(life)),
-                **query,
-            },
-            timeout=self._timing.answer,
-            silence=self._timing.silence,
-        )
 
     async def _follow(self, events: EventStream[T]) -> None:
         """Applies events until the stream ends, or until another list is wanted."""
@@ -297,7 +255,7 @@ class Reflector(Generic[T]):
         try:
             async with self._leash:
                 while (batch := await events.next()) is not None:
-                    self._heard()
+                    self._vitals.heard()
                     self._apply(batch)
         except TimeoutError:
             if not self._leash.expired():
@@ -317,7 +275,7 @@ class Reflector(Generic[T]):
 
     def _change(self, event: Event[T]) -> tuple[Change[T], ...]:
         if is_before(event.version, self.store.position):
-            raise Behind(f"{self._name}: version {event.version} came after {self.store.position}")
+            raise Behind(f"{self._name}: version {event.version} after {self.store.position}")
         self.store.position = event.version or self.store.position
         match event:
             case Event(kind=EventKind.PUT, object=Unreadable() as unreadable):
@@ -330,23 +288,15 @@ class Reflector(Generic[T]):
                 return ()
 
     def _tell(self, changes: Sequence[Change[T]], *, listed_from: float | None = None) -> None:
-        gone = frozenset(
-            change.old.metadata.uid
-            for change in changes
-            if change.kind is ChangeKind.DELETED and change.old is not None
-        )
-        self.store.own.review(gone=gone, listed_from=listed_from)
-        self._metrics.told(self._name, changes=changes, store=self.store)
-        unreadable = len(self.store.unreadable)
-        if unreadable != self.health.unreadable:
-            self._note(unreadable=unreadable)
+        self.store.own.review(gone=_uids_of_deleted(changes), listed_from=listed_from)
         if changes:
-            self._note(last_event=_now())
+            self._metrics.told(changes)
+            self._vitals.changed()
             self._changed(changes)
 
     def _lost(self, error: GrowthError) -> None:
         """What is to be done about a failure: go on from the same version, or list anew."""
-        self._metrics.failures.labels(self._name, type(error).__name__).inc()
+        self._metrics.failed(error)
         match error:
             case Expired():
                 self._needed = self._needed or ListCause.EXPIRED
@@ -355,10 +305,8 @@ class Reflector(Generic[T]):
             case _:
                 pass
         # The first failure is worth a line, those that follow while it lasts are not.
-        tell = _log.debug if self.health.problem else _log.warning
+        tell = _log.debug if self._vitals.problem else _log.warning
         tell("the watch is lost", resource=self._name, error=str(error))
-        self._note(problem=str(error))
-        self._is_blind()
 
     def _wait(self, error: GrowthError | None, *, lived: float) -> float:
         if lived >= self._timing.steady:
@@ -368,21 +316,17 @@ class Reflector(Generic[T]):
         asked = error.after if isinstance(error, RetryLater) else None
         return self._backoff.after_failure(asked=asked)
 
-    def _is_blind(self) -> None:
-        """Without a connection nothing is known since the last bytes, not since its end."""
-        if self.health.last_heard is not None:
-            self._note(blind_since=self.health.last_heard)
-
-    def _heard(self) -> None:
-        self._metrics.last_heard.labels(self._name).set(time.time())
-        self._note(last_heard=_now())
-
-    def _note(self, **changes: Any) -> None:
-        self.health = msgspec.structs.replace(self.health, **changes)
-
     @property
     def _name(self) -> str:
         return self._resource.name
+
+
+def _uids_of_deleted(changes: Iterable[Change[T]]) -> frozenset[str]:
+    return frozenset(
+        change.old.metadata.uid
+        for change in changes
+        if change.kind is ChangeKind.DELETED and change.old is not None
+    )
 
 
 def _now() -> float:

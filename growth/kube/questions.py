@@ -1,0 +1,79 @@
+"""What a cache asks the API server, and in which words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic
+
+from growth.kube.resource import Resource, T
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+    from random import Random
+
+    from growth.kube.server import ApiServer, ByteStream
+    from growth.kube.timing import Timing
+
+
+class Questions(Generic[T]):
+    """The requests about one kind."""
+
+    def __init__(
+        self, server: ApiServer, *, resource: Resource[T], timing: Timing, chance: Random
+    ) -> None:
+        self._server = server
+        self._resource = resource
+        self._timing = timing
+        self._chance = chance
+
+    def all_and_then(self, *, not_older_than: str) -> AbstractAsyncContextManager[ByteStream]:
+        """All objects as events, a marked bookmark, and then a watch. No version: the newest."""
+        since = {"resourceVersion": not_older_than} if not_older_than else {}
+        return self._watch(
+            {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", **since}
+        )
+
+    def from_version(self, version: str) -> AbstractAsyncContextManager[ByteStream]:
+        """Everything that has happened since."""
+        return self._watch({"resourceVersion": version})
+
+    async def page(self, token: str, *, size: int | None) -> bytes:
+        """One page of the newest version's objects; without a size all of them in one piece."""
+        query = {
+            **self._resource.query,
+            **({"limit": str(size)} if size else {}),
+            **({"continue": token} if token else {}),
+        }
+        answer = await self._server.request(
+            "GET", self._resource.path, query=query, timeout=self._timing.list_limit
+        )
+        return answer.body
+
+    async def whether_it_has_reached(self, version: str) -> None:
+        """Raises when this server is behind.
+
+        A watch at a version that its server hasn't reached is silent, like one without news: there
+        are not even bookmarks. A request for one object isn't: it is refused.
+        """
+        query = {
+            "limit": "1",
+            "resourceVersion": version,
+            "resourceVersionMatch": "NotOlderThan",
+        }
+        await self._server.request(
+            "GET", self._resource.path, query=query, timeout=self._timing.answer
+        )
+
+    def _watch(self, query: dict[str, str]) -> AbstractAsyncContextManager[ByteStream]:
+        life = self._chance.uniform(*self._timing.life)
+        return self._server.stream(
+            self._resource.path,
+            query={
+                **self._resource.query,
+                "watch": "true",
+                "allowWatchBookmarks": "true",
+                "timeoutSeconds": str(int(life)),
+                **query,
+            },
+            timeout=self._timing.answer,
+            silence=self._timing.silence,
+        )
