@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import chain
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -55,6 +55,13 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 
     pool: NodePool
     offering: Offering
+
+
+class Fitting(NamedTuple):
+    """The machines that would hold a pod, the cheapest first."""
+
+    choices: tuple[Choice, ...]
+    seen: tuple[object, ...]
 
 
 def decide(world: World, now: Instant) -> Decision:
@@ -116,11 +123,26 @@ def _demand(world: World) -> Iterator[Pod]:
 
 
 def _cheapest(pod: Pod, world: World, counts: Counts) -> Choice | None:
-    choices = (choice for choice in _choices(pod, world) if not _at_maximum(choice, counts))
-    ordered = sorted(
-        choices, key=lambda choice: (choice.offering.price, choice.offering.name, choice.pool.name)
+    choices = _fitting(pod, world).choices
+    return next((choice for choice in choices if not _at_maximum(choice, counts)), None)
+
+
+def _fitting(pod: Pod, world: World) -> Fitting:
+    """Worked out once for all pods of a shape, until the cluster, a pool or a price changes."""
+    seen = (*world.pools.values(), *world.offerings.values())
+    # The answer keeps what it was worked out from, so that no other object gets the same id.
+    key = ("fitting", pod.shape, *map(id, seen))
+    return world.cluster.remembered(key, lambda: Fitting(_cheapest_first(pod, world), seen))
+
+
+def _cheapest_first(pod: Pod, world: World) -> tuple[Choice, ...]:
+    fitting = (choice for choice in _choices(pod, world) if _fits(pod, choice, world))
+    return tuple(
+        sorted(
+            fitting,
+            key=lambda each: (each.offering.price, each.offering.name, each.pool.name),
+        )
     )
-    return next((choice for choice in ordered if _fits(pod, choice, world)), None)
 
 
 def _choices(pod: Pod, world: World) -> Iterator[Choice]:
