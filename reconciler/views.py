@@ -86,7 +86,7 @@ class Views:
     ) -> World:
         """Everything as it is known at this moment."""
         return World(
-            cluster=self._snapshot(),
+            cluster=self.cluster(),
             pending=dict(self._pending),
             pools=dict(self._objects[NodePool.__name__]),
             node_classes=dict(self._node_classes),
@@ -101,7 +101,8 @@ class Views:
             ledger=ledger,
         )
 
-    def _snapshot(self) -> Cluster:
+    def cluster(self) -> Cluster:
+        """Nodes, what is on them, and what else the scheduler looks at."""
         if self._cluster is None:
             named = {name: dict(self._objects[name]) for name in OF_THE_CLUSTER}
             self._cluster = Cluster(occupancies=dict(self._occupancies), **named)

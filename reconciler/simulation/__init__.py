@@ -1,0 +1,1 @@
+"""A seeded world with virtual time, in which the real loop runs unchanged."""

@@ -1,0 +1,220 @@
+"""What must always hold, looked at after every change, and what must hold when all is quiet.
+
+The auditor believes nobody: it counts machines at the provider and objects at the server, never
+what a process thinks of them. It looks only at what has changed, so a long run costs no more a
+minute than a short one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from growth.api.noderequest import NodeRequest, RequestPhase
+from growth.api.wellknown import INSTANCE_TYPE_LABEL
+from growth.api.written import ServerTypeName
+from growth.scheduling.daemonsets import daemon_pods
+from growth.scheduling.fits import verdict
+from growth.scheduling.verdicts import Fits
+from reconciler.planning.templates import template
+from reconciler.simulation.cloud import pool_of
+from reconciler.simulation.faults import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.api.nodepool import NodePool
+    from growth.scheduling.cluster import Cluster
+    from growth.scheduling.node import Node
+    from growth.scheduling.pod import Pod
+    from reconciler.providers.port import Offering, Order
+    from reconciler.simulation.cloud import Cloud
+    from reconciler.simulation.server import Event
+    from reconciler.simulation.surroundings import Surroundings
+    from reconciler.timing import Timing
+
+ON_THE_WAY: Final = frozenset({RequestPhase.PENDING, RequestPhase.PROVISIONING})
+ORDER: Final = (
+    RequestPhase.PENDING,
+    RequestPhase.PROVISIONING,
+    RequestPhase.UNMET,
+    RequestPhase.READY,
+    RequestPhase.DEPROVISIONING,
+)
+"""A request never goes back."""
+MAKES_A_SECOND_INTENT_EXCUSABLE: Final = frozenset(
+    {Fault.EVENT_LOST, Fault.CLOCK_JUMP, Fault.FREEZE, Fault.STALE_SERVER}
+)
+BREACHES_KEPT: Final = 20
+
+
+class Breach(NamedTuple):
+    """Something that must not be."""
+
+    at: float
+    rule: str
+    text: str
+
+
+class Sort(NamedTuple):
+    """What a maximum counts."""
+
+    pool: str
+    server_type: ServerTypeName
+
+
+class Auditor:
+    """Everything that has to hold."""
+
+    def __init__(self, around: Surroundings, cloud: Cloud, timing: Timing) -> None:
+        self.breaches: list[Breach] = []
+        server = around.server
+        self._server = server
+        self._cloud = cloud
+        self._faults = around.faults
+        self._timeline = around.timeline
+        self._trace = around.trace
+        self._timing = timing
+        self._counted: dict[str, Sort] = {}
+        self._counts: Counter[Sort] = Counter()
+        self._intents: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self._served_at: dict[str, float] = {}
+        cloud.made, cloud.gone = self.machine_made, self.machine_gone
+        server.kind("NodeRequest").heard_by.append(self._request_changed)
+        server.kind("nodes").heard_by.append(self._node_changed)
+
+    def breach(self, rule: str, text: str) -> None:
+        """Note what must not be."""
+        self._trace.note(f"BREACH of {rule}: {text}")
+        if len(self.breaches) < BREACHES_KEPT:
+            self.breaches.append(Breach(self._timeline.now, rule, text))
+
+    def machine_made(self, order: Order) -> None:
+        """The provider has made a machine."""
+        name, request_uid = order.name, order.request_uid
+        request = self._server.kind("NodeRequest").named(name)
+        if request is None or request.metadata.uid != request_uid:
+            self.breach("intent first", f"{name} was made without a request")
+        if self._cloud.made_for[request_uid] > 1:
+            self.breach("one machine a request", f"{name} was made twice")
+        self._recount(name, Sort(order.pool, order.server_type))
+
+    def machine_gone(self, name: str) -> None:
+        """A machine is no longer paid for."""
+        self._recount(name)
+
+    def _request_changed(self, event: Event) -> None:
+        request: NodeRequest = event.new or event.old
+        if event.old is None:
+            self._intended(request)
+        elif event.new is None:
+            self._ended(request)
+        else:
+            self._moved(event.old, event.new)
+        self._recount(request.name, Sort(request.spec.pool, request.spec.server_type))
+
+    def _intended(self, request: NodeRequest) -> None:
+        for pod in request.spec.pods:
+            for other in self._intents[pod.uid]:
+                self._check_twice(pod.name, request.name, other)
+            self._intents[pod.uid][request.name] = None
+
+    def _check_twice(self, pod: str, name: str, other: str) -> None:
+        if self._faults.kinds & MAKES_A_SECOND_INTENT_EXCUSABLE:
+            return
+        before: NodeRequest = self._server.kind("NodeRequest").named(other)
+        if before.status.phase in ON_THE_WAY:
+            if other in self._cloud.machines or before.status.phase is RequestPhase.PENDING:
+                self.breach("one intent a pod", f"{name} for {pod}, {other} is on its way")
+        elif before.status.phase is RequestPhase.READY and other in self._cloud.machines:
+            served = self._timeline.now - self._served_at[other]
+            # The writer's wall clock dates the end of the wait, its answer was on its way.
+            if served < self._timing.bind_wait - 1.0:
+                self.breach(
+                    "one intent a pod", f"{name} for {pod}, {other} serves since {served:g} s"
+                )
+
+    def _ended(self, request: NodeRequest) -> None:
+        self._served_at.pop(request.name, None)
+        for pod in request.spec.pods:
+            self._intents[pod.uid].pop(request.name, None)
+            if not self._intents[pod.uid]:
+                del self._intents[pod.uid]
+        is_paid = request.name in self._cloud.machines
+        if is_paid and self._server.kind("nodes").named(request.name) is None:
+            self.breach("every machine is known", f"{request.name} has neither request nor node")
+
+    def _moved(self, old: NodeRequest, new: NodeRequest) -> None:
+        before, after = old.status, new.status
+        if ORDER.index(after.phase) < ORDER.index(before.phase):
+            self.breach("phases go on", f"{new.name}: {before.phase} -> {after.phase}")
+        if after.phase is RequestPhase.READY and before.phase is not RequestPhase.READY:
+            self._served_at[new.name] = self._timeline.now
+        named = Counter(event.name for event in after.events)
+        for name, times in sorted(named.items()):
+            if times > 1:
+                self.breach("one effect an intent", f"{new.name}: {name} {times} times")
+
+    def _node_changed(self, event: Event) -> None:
+        node: Node = event.new or event.old
+        if pool_of(node):
+            label = ServerTypeName(node.labels[INSTANCE_TYPE_LABEL])
+            self._recount(node.name, Sort(pool_of(node), label))
+
+    def _recount(self, name: str, sort: Sort | None = None) -> None:
+        """Whether there is, or may yet be, a machine of this name."""
+        request = self._server.kind("NodeRequest").named(name)
+        exists = (
+            name in self._cloud.machines
+            or self._server.kind("nodes").named(name) is not None
+            or (request is not None and request.status.phase in ON_THE_WAY)
+        )
+        if not exists:
+            counted = self._counted.pop(name, None)
+            if counted is not None:
+                self._counts[counted] -= 1
+        elif name not in self._counted and sort is not None:
+            self._counted[name] = sort
+            self._counts[sort] += 1
+            self._check_maximum(sort)
+
+    def _check_maximum(self, sort: Sort) -> None:
+        pool: NodePool | None = self._server.kind("NodePool").named(sort.pool)
+        for entry in pool.spec.server_types if pool is not None else ():
+            if entry.name == sort.server_type and self._counts[sort] > entry.max:
+                text = (
+                    f"{self._counts[sort]} of {sort.pool}/{sort.server_type}, {entry.max} allowed"
+                )
+                self.breach("no maximum is exceeded", text)
+
+    def machines_known(self) -> None:
+        """In the end: every machine has a request or a node."""
+        for name in sorted(self._cloud.machines):
+            request = self._server.kind("NodeRequest").named(name)
+            if request is None and self._server.kind("nodes").named(name) is None:
+                self.breach("every machine is known", f"{name} has neither request nor node")
+
+    def pods_placed(self, cluster: Cluster, offerings: tuple[Offering, ...]) -> None:
+        """In the end: what fits a machine that may be bought is bound."""
+        for pod in self._server.kind("pods").objects.values():
+            if pod.spec.node_name or pod.is_finished or pod.is_terminating:
+                continue
+            offer = next(self._that_fit(pod, cluster, offerings), None)
+            if offer is not None:
+                self.breach("what fits is bound", f"{pod.name} waits, {offer} would hold it")
+
+    def _that_fit(
+        self, pod: Pod, cluster: Cluster, offerings: tuple[Offering, ...]
+    ) -> Iterator[str]:
+        pools = self._server.kind("NodePool").objects
+        wanted = pod.spec.node_selector.get("growth.dev/pool", "default")
+        for pool in pools.values():
+            maxima = {entry.name: entry.max for entry in pool.spec.server_types}
+            for offering in offerings if pool.name == wanted else ():
+                sort = Sort(pool.name, offering.server_type)
+                if self._counts[sort] >= maxima.get(offering.server_type, 0):
+                    continue
+                node = template(pool, offering, name="possible")
+                full = cluster.with_node(node, pods=daemon_pods(node, cluster.daemon_sets.values()))
+                if isinstance(verdict(pod, node, full), Fits):
+                    yield f"{sort.pool}/{offering.name}"

@@ -1,0 +1,196 @@
+"""The simulated provider and its machines, each until it is a node.
+
+As with KWOK, a machine is made under the name of its request and found again under it; its node is
+there at once, or joins while it boots, as the seed has it. A node begins with our taints and the
+one that says that it isn't ready, which its controller takes off a moment after it is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from growth.api.wellknown import MANAGED_BY_LABEL, POOL_LABEL
+from growth.api.written import Duration
+from growth.kube.errors import NotFound
+from growth.kube.resource import Key
+from growth.scheduling.metadata import Condition
+from growth.scheduling.node import Node
+from growth.scheduling.taints import NO_SCHEDULE, Taint
+from reconciler.providers.kwok.catalogue import offerings
+from reconciler.providers.kwok.provider import machine_id, manifest
+from reconciler.providers.port import (
+    Accepted,
+    Failed,
+    FailureClass,
+    Order,
+    Throttled,
+    Unmet,
+    UnmetScope,
+)
+from reconciler.simulation.chance import Chance
+from reconciler.simulation.faults import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reconciler.providers.port import CreateAnswer, Offering
+    from reconciler.simulation.surroundings import Surroundings
+
+NOT_READY: Final = Taint("node.kubernetes.io/not-ready", NO_SCHEDULE)
+READY: Final = Condition(type="Ready", status="True", reason="KubeletReady")
+UNTAINTED_AFTER = 0.1
+"""Seconds from Ready until the node controller takes its taint off."""
+NODE_GONE_AFTER = 5.0
+"""Seconds from a machine's end until its node is deleted."""
+THROTTLED_FOR = (1.0, 30.0)
+
+
+class Machine(msgspec.Struct, kw_only=True):
+    """One machine that is paid for."""
+
+    order: Order
+    is_serving: bool = False
+
+
+class Cloud:
+    """Machines, by name."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self.made: Callable[[Order], None] = lambda _: None
+        """Called with each machine that is made."""
+        self.gone: Callable[[str], None] = lambda _: None
+        """Called with the name of each machine that is no longer paid for."""
+        self.machines: dict[str, Machine] = {}
+        self.bought = 0
+        self.lost = 0
+        """Machines that went without our doing."""
+        self.made_for: dict[str, int] = {}
+        """Machines that were ever made for a request, by its uid."""
+        self._sold_out: dict[tuple[str, str], float] = {}
+        chance = Chance(around.story.seed, "cloud")
+        self._server = around.server
+        self._chance = chance
+        self._faults = around.faults
+        self._timeline = around.timeline
+        self._trace = around.trace
+        self._boots = (chance.between(0.5, 10.0), chance.between(10.0, 60.0))
+        self._joins_at_once = chance.happens(0.5)
+
+    def create(self, order: Order) -> CreateAnswer:
+        """Make a machine, or find that it was made."""
+        answer = self._create(order)
+        self._trace.note(f"cloud: {order.name} {type(answer).__name__}")
+        return answer
+
+    def sell_out(self, offering: Offering, *, seconds: float) -> None:
+        """None of these can be had for a while."""
+        until = self._timeline.now + seconds
+        self._sold_out[offering.server_type.canonical, offering.location] = until
+
+    def is_sold_out(self, server_type: str, location: str) -> bool:
+        """Whether none can be had now."""
+        return self._sold_out.get((server_type, location), 0.0) > self._timeline.now
+
+    def die(self, name: str) -> None:
+        """A machine ends by itself; its node follows."""
+        if self.machines.pop(name, None) is None:
+            return
+        self.lost += 1
+        self._trace.note(f"cloud: {name} died")
+        self.gone(name)
+        self._timeline.after(NODE_GONE_AFTER, self._drop_node, name)
+
+    def retire(self, name: str) -> None:
+        """A person gives an empty machine back, with its node."""
+        if self.machines.pop(name, None) is not None:
+            self._trace.note(f"cloud: {name} retired")
+            self.gone(name)
+            self._drop_node(name)
+
+    def _create(self, order: Order) -> CreateAnswer:
+        found = self.machines.get(order.name)
+        if found is not None:
+            return self._adopted(found, order)
+        if self._faults.strikes(Fault.CLOUD_THROTTLED, 0.1):
+            chance = self._faults.chance(Fault.CLOUD_THROTTLED)
+            return Throttled(seconds=chance.between(*THROTTLED_FOR))
+        if self.is_sold_out(order.server_type.canonical, order.location):
+            return Unmet(reason="sold out", scope=UnmetScope.OFFER)
+        offering = self._offering(order)
+        if offering is None:
+            return Failed(failure=FailureClass.TEMPLATE, reason="not in the catalogue")
+        self._make(order, offering)
+        return Accepted(machine_id=machine_id(order.name))
+
+    def _adopted(self, found: Machine, order: Order) -> CreateAnswer:
+        if found.order.request_uid != order.request_uid:
+            return Failed(failure=FailureClass.TEMPLATE, reason="made for another request")
+        return Accepted(machine_id=machine_id(order.name))
+
+    def _offering(self, order: Order) -> Offering | None:
+        node_class = self._server.kind(order.node_class.kind).named(order.node_class.name)
+        sold = offerings(node_class) if node_class is not None else ()
+        wanted = order.server_type, order.location
+        return next((each for each in sold if (each.server_type, each.location) == wanted), None)
+
+    def _make(self, order: Order, offering: Offering) -> None:
+        self.machines[order.name] = Machine(order=order)
+        self.bought += 1
+        self.made_for[order.request_uid] = self.made_for.get(order.request_uid, 0) + 1
+        self.made(order)
+        boot = self._chance.between(*self._boots)
+        if self._faults.strikes(Fault.SLOW_BOOT, 0.2):
+            boot += self._faults.chance(Fault.SLOW_BOOT).between(30.0, 400.0)
+        join = 0.0 if self._joins_at_once else boot / 2
+        self._timeline.after(join, self._join, order, offering)
+        if self._faults.strikes(Fault.DIES_JOINING, 0.1):
+            self._timeline.after(boot / 2, self.die, order.name)
+        elif not self._faults.strikes(Fault.NEVER_READY, 0.1):
+            self._timeline.after(boot, self._serve, order.name)
+
+    def _join(self, order: Order, offering: Offering) -> None:
+        if order.name not in self.machines:
+            return
+        document = manifest(order, allocatable=offering.allocatable, ready_after=Duration(0))
+        node = msgspec.convert(document, Node)
+        taints = (*node.spec.taints, NOT_READY)
+        spec = msgspec.structs.replace(node.spec, taints=taints)
+        self._server.create("nodes", msgspec.structs.replace(node, spec=spec))
+
+    def _serve(self, name: str) -> None:
+        machine = self.machines.get(name)
+        if machine is None:
+            return
+        machine.is_serving = True
+        self._change_node(name, with_ready)
+        self._timeline.after(UNTAINTED_AFTER, self._change_node, name, without_not_ready)
+
+    def _change_node(self, name: str, changed: Any) -> None:
+        if name in self.machines:
+            self._server.change("nodes", Key("", name), changed)
+
+    def _drop_node(self, name: str) -> None:
+        try:
+            self._server.delete("nodes", Key("", name))
+        except NotFound:
+            return
+
+
+def with_ready(node: Node) -> Node:
+    """The node when its kubelet says that it is ready."""
+    return msgspec.structs.replace(
+        node, status=msgspec.structs.replace(node.status, conditions=(READY,))
+    )
+
+
+def without_not_ready(node: Node) -> Node:
+    """The node when its controller has seen that."""
+    taints = tuple(taint for taint in node.spec.taints if taint.key != NOT_READY.key)
+    return msgspec.structs.replace(node, spec=msgspec.structs.replace(node.spec, taints=taints))
+
+
+def pool_of(node: Node) -> str:
+    """The pool that a node says it belongs to; empty for others' nodes."""
+    return node.labels.get(POOL_LABEL, "") if MANAGED_BY_LABEL in node.labels else ""

@@ -1,0 +1,293 @@
+"""The effects room of the simulated world: it treats sequences as `reconciler.effects` does.
+
+A subject is busy while its sequence runs, and after a failure for a while; steps go one after the
+other and the first failure ends the sequence; every step is announced before and after. A call
+takes time to reach the server and its answer takes time to come back, and what is on its way when
+the process ends still arrives.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, assert_never
+
+import msgspec
+
+from growth.errors import DecideAgain, GrowthError, RetryLater
+from growth.kube.backoff import Backoff
+from growth.kube.errors import AlreadyExists, NotFound, Overloaded, Unreachable
+from growth.kube.own_writes import Deleted, Written
+from growth.kube.resource import Key
+from reconciler.actions import (
+    Action,
+    CreateMachine,
+    CreateNodeRequest,
+    Delete,
+    PatchStatus,
+    SetFinalizers,
+    SetNode,
+    Version,
+)
+from reconciler.effects import FIRST_PAUSE, Point, Side
+from reconciler.providers.port import Answered, CreateAnswer, Failed, FailureClass
+from reconciler.simulation.faults import Fault
+from reconciler.simulation.server import Precondition, with_metadata
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from growth.api.noderequest import NodeRequest
+    from growth.scheduling.node import Node
+    from reconciler.actions import Sequence, Subject
+    from reconciler.simulation.caches import Cache
+    from reconciler.simulation.chance import Chance
+    from reconciler.simulation.cloud import Cloud
+    from reconciler.simulation.surroundings import Surroundings
+
+ONE_WAY = (0.001, 0.004)
+"""Seconds from here to the API server, or back."""
+TO_THE_CLOUD = (0.05, 0.2)
+TROUBLE = 0.03
+"""The share of calls that go wrong where a kind of fault is on."""
+
+NODES = "nodes"
+REQUESTS = "NodeRequest"
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What came back: a state of an object that is ours now, a provider's word, or an error."""
+
+    written: tuple[str, Key, Written | Deleted] | None = None
+    answer: CreateAnswer | None = None
+    error: GrowthError | None = None
+
+
+class Owner(Protocol):
+    """The process that the effects are of."""
+
+    leads: bool
+    """Whether it may act, as far as it can know."""
+
+    def arrive(self, action: Callable[..., None], *arguments: Any) -> None:
+        """Something reaches the process."""
+
+    def wake(self) -> None:
+        """Something has changed."""
+
+    def announce(self, point: Point) -> None:
+        """An effect begins, or has happened."""
+
+
+class Effects:
+    """The only writer of one simulated process."""
+
+    def __init__(
+        self,
+        around: Surroundings,
+        cloud: Cloud,
+        *,
+        caches: Mapping[str, Cache],
+        chance: Chance,
+        owner: Owner,
+    ) -> None:
+        self.running: set[Subject] = set()
+        self.answers: dict[str, Answered] = {}
+        self.backoffs: dict[Subject, Backoff] = {}
+        self._server = around.server
+        self._faults = around.faults
+        self._timeline = around.timeline
+        self._cloud = cloud
+        self._caches = caches
+        self._chance = chance
+        self._owner = owner
+        self._number = 0
+
+    def start(self, sequence: Sequence) -> None:
+        """Begin a sequence."""
+        if sequence.subject in self.running:
+            raise RuntimeError(f"{sequence.subject} is being worked on already")
+        self.running.add(sequence.subject)
+        self._timeline.after(0.0, self._owner.arrive, self._step, sequence, 0)
+
+    def _step(self, sequence: Sequence, index: int) -> None:
+        if index == len(sequence.steps):
+            self.backoffs.pop(sequence.subject, None)
+            self._free(sequence.subject)
+            return
+        if not self._owner.leads:
+            return
+        self._number += 1
+        action = sequence.steps[index]
+        point = Point(
+            number=self._number,
+            step=type(action).__name__,
+            subject=sequence.subject.name,
+            side=Side.BEFORE,
+        )
+        self._owner.announce(point)
+        # Whoever was stopped by the announcement sends nothing any more.
+        self._owner.arrive(self._send, sequence, index, point)
+
+    def _send(self, sequence: Sequence, index: int, point: Point) -> None:
+        far = isinstance(sequence.steps[index], CreateMachine)
+        way = self._chance.between(*(TO_THE_CLOUD if far else ONE_WAY))
+        self._timeline.after(way, self._reached, sequence, index, point)
+
+    def _reached(self, sequence: Sequence, index: int, point: Point) -> None:
+        """At the other side, where nobody knows whether we still live."""
+        result = self._carried_out(sequence.steps[index])
+        way = self._chance.between(*ONE_WAY)
+        self._timeline.after(
+            way, self._owner.arrive, self._answered, sequence, index, point, result
+        )
+
+    def _answered(self, sequence: Sequence, index: int, point: Point, result: Result) -> None:
+        action = sequence.steps[index]
+        if result.error is not None:
+            self._failed(action, sequence.subject, result.error)
+            return
+        if result.written is not None:
+            kind, key, write = result.written
+            self._caches[kind].note(key, write)
+        if isinstance(action, PatchStatus):
+            self.answers.pop(action.version.name, None)
+        if isinstance(action, CreateMachine) and result.answer is not None:
+            self.answers[action.order.name] = Answered(at=self._timeline.now, answer=result.answer)
+        self._owner.announce(after(point))
+        self._owner.arrive(self._step, sequence, index + 1)
+
+    def _failed(self, action: Action, subject: Subject, error: GrowthError) -> None:
+        if isinstance(error, DecideAgain) and self._is_outdated(action):
+            self._free(subject)
+            return
+        backoff = self.backoffs.setdefault(subject, Backoff(chance=self._chance, first=FIRST_PAUSE))
+        asked = error.after if isinstance(error, RetryLater) else None
+        pause = backoff.after_failure(asked=asked)
+        self._timeline.after(pause, self._owner.arrive, self._free, subject)
+
+    def _is_outdated(self, action: Action) -> bool:
+        """Whether the cache shows a newer state by now, so that deciding again makes sense."""
+        found = version_of(action)
+        if found is None:
+            return True
+        kind, version = found
+        known = self._caches[kind].objects.get(Key("", version.name))
+        return known is None or known.metadata.resource_version != version.resource_version
+
+    def _free(self, subject: Subject) -> None:
+        self.running.discard(subject)
+        self._owner.wake()
+
+    def _carried_out(self, action: Action) -> Result:
+        if isinstance(action, CreateMachine):
+            return Result(answer=self._asked(action))
+        if self._faults.strikes(Fault.SERVER_ERROR, TROUBLE):
+            return Result(error=Overloaded("the server is busy"))
+        try:
+            written = self._write(action)
+        except GrowthError as error:
+            return Result(error=error)
+        if self._faults.strikes(Fault.LOST_ANSWER, TROUBLE):
+            return Result(error=Unreachable("no answer came"))
+        return Result(written=written)
+
+    def _asked(self, action: CreateMachine) -> CreateAnswer:
+        answer = self._cloud.create(action.order)
+        if self._faults.strikes(Fault.CLOUD_LOST_ANSWER, 4 * TROUBLE):
+            return Failed(failure=FailureClass.TRANSIENT, reason="no answer came")
+        return answer
+
+    def _write(self, action: Action) -> tuple[str, Key, Written | Deleted] | None:
+        match action:
+            case CreateNodeRequest(request=request):
+                return self._create(request)
+            case SetNode(node=version):
+                return self._change(NODES, version, lambda node: set_node(node, action))
+            case PatchStatus(kind=kind, version=version, status=status):
+                return self._change(kind, version, lambda obj: with_status(obj, status))
+            case SetFinalizers(kind=kind, version=version, finalizers=held):
+                return self._change(kind, version, lambda obj: with_metadata(obj, finalizers=held))
+            case Delete(kind=kind, version=version):
+                return self._delete(kind, version)
+            case CreateMachine():
+                return None
+            case _:
+                assert_never(action)
+
+    def _create(self, request: NodeRequest) -> tuple[str, Key, Written | Deleted] | None:
+        key = Key("", request.name)
+        try:
+            made = self._server.create(REQUESTS, request)
+        except AlreadyExists:
+            made = self._server.kind(REQUESTS).objects[key]
+        return REQUESTS, key, written(made)
+
+    def _change(
+        self, kind: str, version: Version, changed: Callable[[Any], Any]
+    ) -> tuple[str, Key, Written | Deleted]:
+        key = Key("", version.name)
+        return kind, key, written(self._server.change(kind, key, changed, on=on(version)))
+
+    def _delete(self, kind: str, version: Version) -> tuple[str, Key, Written | Deleted] | None:
+        key = Key("", version.name)
+        try:
+            self._server.delete(kind, key, on=on(version))
+        except NotFound:
+            return None
+        return kind, key, Deleted(uid=version.uid, version=version.resource_version)
+
+
+def after(point: Point) -> Point:
+    """The same point, after the effect."""
+    return Point(number=point.number, step=point.step, subject=point.subject, side=Side.AFTER)
+
+
+def on(version: Version) -> Precondition:
+    """What the server is to compare."""
+    return Precondition(uid=version.uid, version=version.resource_version)
+
+
+def written(obj: Any) -> Written:
+    """The state that the server has confirmed."""
+    return Written(uid=obj.metadata.uid, version=obj.metadata.resource_version)
+
+
+def version_of(action: Action) -> tuple[str, Version] | None:
+    """The kind and the state that an action was decided on; None where there was no object."""
+    match action:
+        case SetNode(node=version):
+            return NODES, version
+        case PatchStatus(kind=kind, version=version):
+            return kind, version
+        case SetFinalizers(kind=kind, version=version):
+            return kind, version
+        case Delete(kind=kind, version=version):
+            return kind, version
+        case CreateNodeRequest() | CreateMachine():
+            return None
+        case _:
+            assert_never(action)
+
+
+def set_node(node: Node, action: SetNode) -> Node:
+    """The node after our patch."""
+    spec = node.spec
+    if action.taints is not None:
+        spec = msgspec.structs.replace(spec, taints=action.taints)
+    if action.unschedulable is not None:
+        spec = msgspec.structs.replace(spec, unschedulable=action.unschedulable)
+    changed = msgspec.structs.replace(node, spec=spec)
+    labels = _merged(node.metadata.labels, action.labels)
+    annotations = _merged(node.metadata.annotations, action.annotations)
+    patched: Node = with_metadata(changed, labels=labels, annotations=annotations)
+    return patched
+
+
+def with_status(obj: Any, patch: Mapping[str, Any]) -> Any:
+    """The object after a merge patch of its status."""
+    status = type(obj.status).model_validate(_merged(obj.status.document(), patch))
+    return obj.model_copy(update={"status": status})
+
+
+def _merged(old: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    together = {**old, **patch}
+    return {key: value for key, value in together.items() if value is not None}

@@ -1,0 +1,93 @@
+"""What can go wrong, by name, and whether it does now.
+
+Every seed switches some kinds off (a swarm): faults hide each other, and a world in which
+everything goes wrong at once finds less than many worlds with a few kinds each. After the last
+minute nothing goes wrong any more, so that everything can be asked to settle.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from reconciler.simulation.chance import Chance
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from reconciler.simulation.timeline import Timeline
+
+
+class Fault(StrEnum):
+    """Kinds of faults."""
+
+    WATCH_LAG = "watch-lag"
+    """The events of one kind come up to a minute late."""
+    WATCH_CUT = "watch-cut"
+    """A watch breaks, and goes on from its version or with a whole list."""
+    STALE_SERVER = "stale-server"
+    """A watch comes back at a server that is behind what was seen."""
+    EVENT_LOST = "event-lost"
+    """An event is never told; minutes later a whole list shows the difference."""
+    LOST_ANSWER = "lost-answer"
+    """A write has worked, and nobody hears of it."""
+    SERVER_ERROR = "server-error"
+    """A write is refused for now."""
+    FOREIGN_WRITE = "foreign-write"
+    """Others write on our nodes while we decide."""
+    CLOUD_LOST_ANSWER = "cloud-lost-answer"
+    """The machine is made, and nobody hears of it."""
+    CLOUD_THROTTLED = "cloud-throttled"
+    """The provider asks us to wait."""
+    STOCK_OUT = "stock-out"
+    """An offer can't be had for some minutes."""
+    SLOW_BOOT = "slow-boot"
+    """A machine takes minutes longer."""
+    MACHINE_DIES = "machine-dies"
+    """A node that serves is gone, with its pods."""
+    RESTART = "restart"
+    """Our process ends before or after an effect, and starts again."""
+    FREEZE = "freeze"
+    """Our process stands still while another one takes over, then goes on in mid-call."""
+    CLOCK_JUMP = "clock-jump"
+    """The clock on the wall is moved."""
+    NEVER_READY = "never-ready"
+    """A machine never becomes a node that serves."""
+    DIES_JOINING = "dies-joining"
+    """A machine is gone before its node serves."""
+
+
+UNANSWERED: Final = frozenset({Fault.NEVER_READY, Fault.DIES_JOINING})
+"""No room has an answer to these yet: what never serves is given back by the removal room. They
+are not drawn, but can be asked for."""
+DRAWN: Final = tuple(fault for fault in Fault if fault not in UNANSWERED)
+_KEPT = 0.5
+"""The share of kinds that a seed keeps."""
+
+
+def drawn(seed: int) -> tuple[Fault, ...]:
+    """The kinds of faults of a seed."""
+    chance = Chance(seed, "swarm")
+    return tuple(fault for fault in DRAWN if chance.happens(_KEPT))
+
+
+class Faults:
+    """The faults of one run. Each kind has a stream of chance of its own."""
+
+    def __init__(
+        self, kinds: Iterable[Fault], *, seed: int, timeline: Timeline, until: float
+    ) -> None:
+        self.kinds = frozenset(kinds)
+        self._chance = {fault: Chance(seed, fault) for fault in Fault}
+        self._timeline = timeline
+        self._until = until
+
+    def chance(self, kind: Fault) -> Chance:
+        """The stream of one kind."""
+        return self._chance[kind]
+
+    def strikes(self, kind: Fault, probability: float) -> bool:
+        """Whether this goes wrong now."""
+        if kind not in self.kinds or self._timeline.now >= self._until:
+            return False
+        return self._chance[kind].happens(probability)

@@ -1,0 +1,109 @@
+"""The lives of our process: it starts, ends at an effect, starts again, and is replaced.
+
+Every announced effect is a place where it can end, by the fault of restarts or because the story
+says so. Everything that it remembered is lost then; what it had sent may still arrive.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from reconciler.effects import Side
+from reconciler.loop import decide
+from reconciler.simulation.chance import Chance
+from reconciler.simulation.faults import Fault
+from reconciler.simulation.process import Fate, Parts, Process
+
+if TYPE_CHECKING:
+    from growth.instant import Instant
+    from reconciler.effects import Point
+    from reconciler.simulation.auditor import Auditor
+    from reconciler.simulation.cloud import Cloud
+    from reconciler.simulation.surroundings import Surroundings
+    from reconciler.world import World
+
+RESTARTS: Final = 0.01
+"""The share of announced effects at which our process ends, where restarts are on."""
+DOWN: Final = (0.5, 60.0)
+"""Seconds until it is started again."""
+DECIDED_TWICE: Final = 50
+"""Each so many passes, the same world in another order has to give the same actions."""
+
+
+class Lives:
+    """One process after the other."""
+
+    def __init__(
+        self, around: Surroundings, cloud: Cloud, *, parts: Parts, auditor: Auditor
+    ) -> None:
+        self.leader: Process | None = None
+        self.points = 0
+        """Effects that were announced, in all lives together."""
+        self.passes = 0
+        self._story = story = around.story
+        self._parts = parts
+        self._faults = around.faults
+        self._timeline = around.timeline
+        self._trace = around.trace
+        self._auditor = auditor
+        self._begun = 0
+        self._fate = Fate(
+            around=around,
+            cloud=cloud,
+            parts=parts,
+            network=Chance(story.seed, "network"),
+            names=Chance(story.seed, "names"),
+            announced=self._announced,
+            decided=self._decided,
+        )
+
+    def begin(self) -> None:
+        """A new process, which leads."""
+        self._begun += 1
+        self.leader = Process(f"process {self._begun}", self._fate)
+        self._trace.note(f"{self.leader.name} starts")
+
+    def _announced(self, process: Process, point: Point) -> None:
+        if point.side is Side.BEFORE:
+            self.points += 1
+        planned = self._story.kill
+        is_planned = (
+            planned is not None and planned.number == self.points and planned.side == point.side
+        )
+        if is_planned and self._begun == 1:
+            self._end(process, point, down=1.0)
+        elif process is self.leader and self._faults.strikes(Fault.RESTART, RESTARTS):
+            self._end(process, point, down=self._faults.chance(Fault.RESTART).between(*DOWN))
+
+    def _end(self, process: Process, point: Point, *, down: float) -> None:
+        self._trace.note(f"{process.name} ends {point.side} {point.step} of {point.subject}")
+        process.end()
+        self.leader = None
+        self._timeline.after(down, self.begin)
+
+    def _decided(self, process: Process, world: World, now: Instant) -> None:
+        self.passes += 1
+        if self.passes % DECIDED_TWICE:
+            return
+        rooms = self._parts.rooms
+        if decide(world, now, rooms) != decide(in_another_order(world), now, rooms):
+            self._auditor.breach("same world, same actions", f"{process.name} decides by order")
+        self._check_memory(process, world)
+
+    def _check_memory(self, process: Process, world: World) -> None:
+        """What is remembered of subjects that are no more would grow for ever."""
+        live = len(world.requests) + len(world.busy) + len(world.ledger.planning.unconfirmed)
+        for name, size in process.remembered():
+            if size > 2 * live + 50:
+                self._auditor.breach("memory follows objects", f"{size} {name} for {live} objects")
+
+
+def in_another_order(world: World) -> World:
+    """The same world: no mapping of it promises an order."""
+    turned = {
+        name: dict(reversed(getattr(world, name).items()))
+        for name in ("pending", "pools", "requests", "offerings", "answers", "sources")
+    }
+    return msgspec.structs.replace(world, **turned)

@@ -1,0 +1,145 @@
+"""One run: a world is put together from a story, lives to the end of its quiet minutes, is judged.
+
+The fault-free twin of a story tells what the same wishes cost when nothing goes wrong. With faults
+it may cost a little more: what died is bought again, and a few machines more than that.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from reconciler.providers.kwok.catalogue import offerings
+from reconciler.simulation import catalogue
+from reconciler.simulation.auditor import Auditor, Breach
+from reconciler.simulation.chance import Chance
+from reconciler.simulation.cloud import Cloud
+from reconciler.simulation.controllers import Controllers
+from reconciler.simulation.lives import Lives
+from reconciler.simulation.process import Parts
+from reconciler.simulation.scheduler import Scheduler
+from reconciler.simulation.story import Story
+from reconciler.simulation.surroundings import surroundings
+from reconciler.simulation.trace import LAST_LINES
+from reconciler.simulation.trouble import Trouble
+from reconciler.simulation.workload import Workloads
+
+if TYPE_CHECKING:
+    from reconciler.providers.port import Offering
+
+SETTLED: Final = 300.0
+"""Seconds before the end from which on nothing is bought any more."""
+MORE: Final = 1.1
+FEW: Final = 2
+"""With faults, a run may buy this share and so many machines more than without."""
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a story."""
+
+    story: Story
+    breaches: tuple[Breach, ...]
+    events: int
+    hash: str
+    lines: tuple[str, ...]
+    points: int
+    """Effects that were announced."""
+    bought: int
+    lost: int
+    """Machines that ended without our doing."""
+    machines: tuple[tuple[str, str, str], ...]
+    """Pool, type and place of each machine in the end, sorted."""
+    bound: tuple[str, ...]
+    """Names of the pods that are bound in the end, sorted."""
+    seconds: float
+    """Of one processor, which is what a run takes where nobody else uses it."""
+
+    @property
+    def seconds_per_second(self) -> float:
+        """Virtual seconds in a real one."""
+        return self.story.end / self.seconds
+
+
+def judged(story: Story, *, parts: Parts | None = None, keep: int | None = LAST_LINES) -> Outcome:
+    """A run, compared with its fault-free twin."""
+    outcome = run(story, parts=parts, keep=keep)
+    if not story.faults or outcome.breaches:
+        return outcome
+    twin = run(msgspec.structs.replace(story, faults=(), kill=None))
+    allowed = MORE * (twin.bought + outcome.lost) + FEW
+    if outcome.bought <= allowed:
+        return outcome
+    text = f"{outcome.bought} machines, {outcome.lost} died; {twin.bought} without faults"
+    breach = Breach(story.end, "faults cost little", text)
+    return msgspec.structs.replace(outcome, breaches=(breach,))
+
+
+def run(story: Story, *, parts: Parts | None = None, keep: int | None = LAST_LINES) -> Outcome:
+    """A run by itself."""
+    return Simulation(story, parts or Parts(), keep=keep).run()
+
+
+class Simulation:
+    """The world of one story."""
+
+    def __init__(self, story: Story, parts: Parts, *, keep: int | None) -> None:
+        self._story = story
+        self._around = around = surroundings(story, keep=keep)
+        self._timeline = around.timeline
+        self._cloud = cloud = Cloud(around)
+        self._auditor = Auditor(around, cloud, parts.timing)
+        self._scheduler = Scheduler(around)
+        self._offerings = self._furnish()
+        self._lives = Lives(around, cloud, parts=parts, auditor=self._auditor)
+        Trouble(
+            around,
+            cloud,
+            offerings=self._offerings,
+            leader=lambda: self._lives.leader,
+            replace=self._lives.begin,
+        )
+
+    def run(self) -> Outcome:
+        """From the first second to the verdict."""
+        began = time.process_time()
+        self._lives.begin()
+        self._timeline.run(self._story.end - SETTLED)
+        settled = self._cloud.bought
+        self._timeline.run(self._story.end)
+        if self._cloud.bought != settled:
+            self._auditor.breach("all settles", "machines are still bought at the end of the quiet")
+        self._auditor.machines_known()
+        self._auditor.pods_placed(self._scheduler.cluster, self._offerings)
+        return self._outcome(time.process_time() - began)
+
+    def _furnish(self) -> tuple[Offering, ...]:
+        """Everything that is there before the first pod."""
+        server = self._around.server
+        node_class = catalogue.node_class()
+        server.create("KwokNodeClass", node_class)
+        for pool in catalogue.pools(Chance(self._story.seed, "pools")):
+            server.create("NodePool", pool)
+        Controllers(self._around, self._cloud)
+        Workloads(self._around)
+        return offerings(node_class)
+
+    def _outcome(self, seconds: float) -> Outcome:
+        orders = [machine.order for machine in self._cloud.machines.values()]
+        pods = self._around.server.kind("pods").objects.values()
+        return Outcome(
+            story=self._story,
+            breaches=tuple(self._auditor.breaches),
+            events=self._timeline.events,
+            hash=self._around.trace.hash,
+            lines=tuple(self._around.trace.lines),
+            points=self._lives.points,
+            bought=self._cloud.bought,
+            lost=self._cloud.lost,
+            machines=tuple(
+                sorted((each.pool, each.server_type.canonical, each.location) for each in orders)
+            ),
+            bound=tuple(sorted(pod.name for pod in pods if pod.spec.node_name)),
+            seconds=seconds,
+        )

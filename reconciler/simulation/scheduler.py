@@ -1,0 +1,215 @@
+"""The scheduler: which pod is tried when, and what is said of those that fit nowhere.
+
+Where a pod fits is the verdict of `growth.scheduling`; this is the queue around it. One pod at a
+time is tried, each try takes time. A pod that fits nowhere is told so by a condition, and waits
+until something happens that could help it; then it is tried again after a pause that doubles, or at
+once while nothing else is to be done, as the real queue does. What nothing helps is tried every
+five minutes. Conditions are written at 50 a second, the real client's limit.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from growth.kube.contents import Change, ChangeKind
+from growth.scheduling.fits import feasible_nodes
+from growth.scheduling.metadata import Condition
+from growth.scheduling.resources import CPU
+from growth.scheduling.taints import untolerated
+from reconciler.views import Views
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from growth.kube.resource import Key
+    from growth.scheduling.cluster import Cluster
+    from growth.scheduling.node import Node
+    from growth.scheduling.pod import Pod
+    from reconciler.simulation.server import Event
+    from reconciler.simulation.surroundings import Surroundings
+
+ATTEMPT_TAKES = 0.002
+CONDITION_TAKES = 0.02
+PAUSE_AT_MOST = 10.0
+FLUSHED_AFTER = 300.0
+FLUSHED_EVERY = 30.0
+SCHEDULED: Final = Condition(type="PodScheduled", status="True")
+
+
+class Waiting(msgspec.Struct, kw_only=True):
+    """A pod that fitted nowhere."""
+
+    tries: int
+    since: float
+
+
+class Scheduler:
+    """The queue, and what it knows."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self._server = server = around.server
+        self._timeline = timeline = around.timeline
+        self._views = Views()
+        self._active: deque[Key] = deque()
+        self._queued: set[Key] = set()
+        self._waiting: dict[Key, Waiting] = {}
+        self._tries: dict[Key, int] = {}
+        self._is_trying = False
+        self._next_condition = 0.0
+        for kind in ("nodes", "pods", "daemon_sets", "namespaces"):
+            server.kind(kind).heard_by.append(getattr(self, f"_{kind}_changed", self._follow(kind)))
+        timeline.after(FLUSHED_EVERY, self._flush)
+
+    @property
+    def cluster(self) -> Cluster:
+        """Nodes and what is on them, as the scheduler sees them."""
+        return self._views.cluster()
+
+    def _follow(self, kind: str) -> Callable[[Event], None]:
+        return lambda event: self._see(kind, event)
+
+    def _see(self, kind: str, event: Event) -> None:
+        self._views.take(kind, (change_of(event),))
+
+    def _pods_changed(self, event: Event) -> None:
+        self._see("pods", event)
+        old, new = event.old, event.new
+        if new is None:
+            self._forget(event.key)
+        elif old is None and not new.spec.node_name:
+            self._queue(event.key)
+        if old is not None and old.place and (new is None or new.is_finished):
+            self._freed(old)
+
+    def _nodes_changed(self, event: Event) -> None:
+        self._see("nodes", event)
+        node = event.new
+        if node is None or (event.old is not None and _is_the_same(event.old, node)):
+            return
+        for key in tuple(self._waiting):
+            pod = self._pod(key)
+            if pod is not None and _could_help(node, pod):
+                self._queue(key)
+
+    def _freed(self, gone: Pod) -> None:
+        """Somebody left a node: those that its own size would hold are tried again."""
+        node = self._views.cluster().nodes.get(gone.place)
+        for key in tuple(self._waiting):
+            pod = self._pod(key)
+            if node is not None and pod is not None and _could_help(node, pod):
+                self._queue(key)
+
+    def _queue(self, key: Key) -> None:
+        waited = self._waiting.pop(key, None)
+        if key in self._queued:
+            return
+        self._queued.add(key)
+        tries = waited.tries if waited is not None else 0
+        self._tries[key] = tries
+        pause = min(PAUSE_AT_MOST, 2.0 ** (tries - 1)) if tries else 0.0
+        if waited is None or not self._active or self._timeline.now - waited.since >= pause:
+            self._active.append(key)
+            self._go_on()
+        else:
+            self._timeline.at(waited.since + pause, self._activate, key)
+
+    def _activate(self, key: Key) -> None:
+        if key in self._queued and key not in self._active:
+            self._active.append(key)
+            self._go_on()
+
+    def _go_on(self) -> None:
+        if not self._is_trying and self._active:
+            self._is_trying = True
+            self._timeline.after(ATTEMPT_TAKES, self._try)
+
+    def _try(self) -> None:
+        self._is_trying = False
+        key = self._active.popleft()
+        self._queued.discard(key)
+        pod = self._pod(key)
+        if pod is not None and not pod.spec.node_name and not pod.is_terminating:
+            self._place(key, pod)
+        self._go_on()
+
+    def _place(self, key: Key, pod: Pod) -> None:
+        cluster = self._views.cluster()
+        nodes = feasible_nodes(pod, cluster)
+        if nodes:
+            chosen = min(nodes, key=lambda node: _preference(node, cluster))
+            self._tries.pop(key, None)
+            self._server.change("pods", key, lambda found: _bound(found, chosen.name))
+            return
+        tries = self._tries.pop(key, 0) + 1
+        self._waiting[key] = Waiting(tries=tries, since=self._timeline.now)
+        message = f"0/{len(cluster.nodes)} nodes are available"
+        self._next_condition = max(self._next_condition + CONDITION_TAKES, self._timeline.now)
+        self._timeline.at(self._next_condition, self._say, key, pod.metadata.uid, message)
+
+    def _say(self, key: Key, uid: str, message: str) -> None:
+        pod = self._pod(key)
+        if pod is None or pod.metadata.uid != uid or pod.spec.node_name:
+            return
+        condition = Condition("PodScheduled", "False", "Unschedulable", message)
+        if condition not in pod.status.conditions:
+            self._server.change("pods", key, lambda found: _with_condition(found, condition))
+
+    def _flush(self) -> None:
+        for key, waiting in tuple(self._waiting.items()):
+            if self._timeline.now - waiting.since > FLUSHED_AFTER:
+                self._queue(key)
+        self._timeline.after(FLUSHED_EVERY, self._flush)
+
+    def _forget(self, key: Key) -> None:
+        self._waiting.pop(key, None)
+        self._tries.pop(key, None)
+
+    def _pod(self, key: Key) -> Pod | None:
+        pod: Pod | None = self._server.kind("pods").objects.get(key)
+        return pod
+
+
+def change_of(event: Event) -> Change[Any]:
+    """An event of the server, as views want it."""
+    if event.new is None:
+        return Change(ChangeKind.DELETED, event.key, event.old, None)
+    kind = ChangeKind.ADDED if event.old is None else ChangeKind.MODIFIED
+    return Change(kind, event.key, event.old, event.new)
+
+
+def _is_the_same(old: Node, new: Node) -> bool:
+    """Whether nothing has changed that the scheduler asks about."""
+    return (
+        old.spec == new.spec
+        and old.metadata.labels == new.metadata.labels
+        and old.status.allocatable == new.status.allocatable
+    )
+
+
+def _could_help(node: Node, pod: Pod) -> bool:
+    """The queue's hints: an empty node of this size, with these taints, would take the pod."""
+    if untolerated(node.spec.taints, pod.spec.tolerations) is not None:
+        return False
+    return node.allocatable.covers(pod.requests) and pod.wanted_nodes.matches(
+        node.name, node.labels
+    )
+
+
+def _preference(node: Node, cluster: Cluster) -> tuple[float, str]:
+    """The emptiest first; names settle ties, where the real one draws lots."""
+    taken = cluster.occupancy(node.name).requested[CPU]
+    return taken / max(1, node.allocatable[CPU]), node.name
+
+
+def _bound(pod: Pod, node: str) -> Pod:
+    spec = msgspec.structs.replace(pod.spec, node_name=node)
+    return _with_condition(msgspec.structs.replace(pod, spec=spec), SCHEDULED)
+
+
+def _with_condition(pod: Pod, condition: Condition) -> Pod:
+    others = (each for each in pod.status.conditions if each.type != condition.type)
+    status = msgspec.structs.replace(pod.status, conditions=(*others, condition))
+    return msgspec.structs.replace(pod, status=status)

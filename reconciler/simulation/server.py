@@ -1,0 +1,204 @@
+"""The API server, as far as anybody here depends on it.
+
+Objects with uid, version and generation; writes that name the version they were decided on and are
+refused when there is a newer one; finalizers that hold what is to be deleted; dependents that go
+with their owner; and for each kind the events in the order in which they happened, which a watch
+can go on from for as long as they are remembered.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from growth.api.meta import Resource
+from growth.kube.errors import AlreadyExists, Conflict, NotFound
+from growth.kube.resource import Key, KubernetesObject, key_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reconciler.simulation.timeline import Timeline
+    from reconciler.simulation.trace import Trace
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+REMEMBERED_EVENTS = 2000
+"""Of each kind; a watch that is further behind has to list."""
+COLLECTED_AFTER = 0.5
+"""Seconds until dependents of what is gone are deleted."""
+
+
+class Event(NamedTuple):
+    """One object before and after. The uid of both is the same."""
+
+    version: int
+    key: Key
+    old: Any
+    new: Any
+
+
+class Precondition(NamedTuple):
+    """The object that was decided on; empty fields ask for nothing."""
+
+    uid: str = ""
+    version: str = ""
+
+
+ANY = Precondition()
+
+
+class Kind:
+    """The objects of one kind."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.objects: dict[Key, Any] = {}
+        self.events: deque[Event] = deque(maxlen=REMEMBERED_EVENTS)
+        self.heard_by: list[Callable[[Event], None]] = []
+
+    def named(self, name: str, *, namespace: str = "") -> Any:
+        """One object, or None."""
+        return self.objects.get(Key(namespace, name))
+
+    def since(self, version: int) -> tuple[Event, ...] | None:
+        """The events after a version; None if they are no longer remembered."""
+        if len(self.events) == REMEMBERED_EVENTS and self.events[0].version > version:
+            return None
+        return tuple(event for event in self.events if event.version > version)
+
+    def as_of(self, version: int) -> dict[Key, Any]:
+        """The objects as they were, as far back as events are remembered."""
+        objects = dict(self.objects)
+        for event in reversed(self.events):
+            if event.version <= version:
+                break
+            if event.old is None:
+                objects.pop(event.key, None)
+            else:
+                objects[event.key] = event.old
+        return objects
+
+
+class Server:
+    """All kinds, and the writes to them."""
+
+    def __init__(self, timeline: Timeline, trace: Trace) -> None:
+        self.version = 0
+        self._kinds: dict[str, Kind] = {}
+        self._timeline = timeline
+        self._trace = trace
+        self._uids = 0
+        self._dependents: defaultdict[str, dict[tuple[str, Key], None]] = defaultdict(dict)
+
+    def kind(self, name: str) -> Kind:
+        """One kind; none has to be declared."""
+        if name not in self._kinds:
+            self._kinds[name] = Kind(name)
+        return self._kinds[name]
+
+    @property
+    def wall(self) -> datetime:
+        """The server's own clock, which nobody moves."""
+        return START + timedelta(seconds=self._timeline.now)
+
+    def create(self, kind: str, obj: KubernetesObject) -> Any:
+        """A new object."""
+        key = key_of(obj)
+        if key in self.kind(kind).objects:
+            raise AlreadyExists(f"{kind} {key.name} exists")
+        self._uids += 1
+        made = with_metadata(
+            obj,
+            uid=obj.metadata.uid or f"{kind}-{self._uids}",
+            generation=1,
+            creation_timestamp=self._written_now(obj),
+        )
+        for owner in made.metadata.owner_references:
+            self._dependents[owner.uid][kind, key] = None
+        return self._store(kind, key, old=None, new=made)
+
+    def change(
+        self,
+        kind: str,
+        key: Key,
+        changed: Callable[[Any], Any],
+        *,
+        on: Precondition = ANY,
+    ) -> Any:
+        """Another state of an object; the same state again is no event."""
+        old = self._decided_on(kind, key, on)
+        new = changed(old)
+        if new is old:
+            return old
+        if isinstance(new, Resource) and new.field("spec") is not old.spec:
+            new = with_metadata(new, generation=old.metadata.generation + 1)
+        if new.metadata.deletion_timestamp is not None and finalizers(old) and not finalizers(new):
+            return self._remove(kind, key, old)
+        return self._store(kind, key, old=old, new=new)
+
+    def delete(self, kind: str, key: Key, *, on: Precondition = ANY) -> None:
+        """The end of an object, or the wish for it while finalizers hold it."""
+        old = self._decided_on(kind, key, on)
+        if not finalizers(old):
+            self._remove(kind, key, old)
+        elif old.metadata.deletion_timestamp is None:
+            new = with_metadata(old, deletion_timestamp=self._written_now(old))
+            self._store(kind, key, old=old, new=new)
+
+    def _decided_on(self, kind: str, key: Key, on: Precondition) -> Any:
+        old = self.kind(kind).objects.get(key)
+        if old is None:
+            raise NotFound(f"{kind} {key.name} is gone")
+        if on.uid not in {"", old.metadata.uid}:
+            raise Conflict(f"{kind} {key.name} is another object")
+        if on.version not in {"", old.metadata.resource_version}:
+            raise Conflict(f"{kind} {key.name} has changed")
+        return old
+
+    def _store(self, kind: str, key: Key, *, old: Any, new: Any) -> Any:
+        self.version += 1
+        new = with_metadata(new, resource_version=str(self.version))
+        self.kind(kind).objects[key] = new
+        self._trace.note(f"{kind} {key.name} {'added' if old is None else 'changed'}")
+        self._tell(kind, Event(self.version, key, old, new))
+        return new
+
+    def _remove(self, kind: str, key: Key, old: Any) -> Any:
+        self.version += 1
+        del self.kind(kind).objects[key]
+        self._trace.note(f"{kind} {key.name} gone")
+        for owner in old.metadata.owner_references:
+            self._dependents[owner.uid].pop((kind, key), None)
+        for dependent in self._dependents.pop(old.metadata.uid, {}):
+            self._timeline.after(COLLECTED_AFTER, self._collect, *dependent)
+        self._tell(kind, Event(self.version, key, old, None))
+        return old
+
+    def _collect(self, kind: str, key: Key) -> None:
+        if key in self.kind(kind).objects:
+            self.delete(kind, key)
+
+    def _tell(self, kind: str, event: Event) -> None:
+        of_kind = self.kind(kind)
+        of_kind.events.append(event)
+        for hear in tuple(of_kind.heard_by):
+            hear(event)
+
+    def _written_now(self, obj: KubernetesObject) -> Any:
+        return self.wall if isinstance(obj, Resource) else self.wall.isoformat()
+
+
+def finalizers(obj: KubernetesObject) -> tuple[str, ...]:
+    """Who holds the object. Built-in kinds are read without them, as ours never hold those."""
+    held: tuple[str, ...] = getattr(obj.metadata, "finalizers", ())
+    return held
+
+
+def with_metadata(obj: Any, **changes: Any) -> Any:
+    """The same object with other metadata."""
+    if isinstance(obj, Resource):
+        return obj.model_copy(update={"metadata": obj.metadata.model_copy(update=changes)})
+    return msgspec.structs.replace(obj, metadata=msgspec.structs.replace(obj.metadata, **changes))

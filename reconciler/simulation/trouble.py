@@ -1,0 +1,165 @@
+"""The faults that come by themselves, each kind in its own rhythm until the quiet begins.
+
+What goes wrong within a call is decided where the call is; here is what strikes from outside:
+watches that lag and break, machines that die, clocks that jump, a process that stands still.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reconciler.simulation.faults import Fault
+from reconciler.simulation.server import with_metadata
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from growth.scheduling.node import Node
+    from reconciler.providers.port import Offering
+    from reconciler.simulation.caches import Cache
+    from reconciler.simulation.chance import Chance
+    from reconciler.simulation.cloud import Cloud
+    from reconciler.simulation.process import Process
+    from reconciler.simulation.surroundings import Surroundings
+
+LEASE = 15.0
+"""Seconds until another process takes over from a silent one."""
+RHYTHM: Final[Mapping[Fault, float]] = {
+    Fault.WATCH_LAG: 240.0,
+    Fault.WATCH_CUT: 180.0,
+    Fault.STALE_SERVER: 400.0,
+    Fault.FOREIGN_WRITE: 60.0,
+    Fault.STOCK_OUT: 600.0,
+    Fault.MACHINE_DIES: 600.0,
+    Fault.FREEZE: 900.0,
+    Fault.CLOCK_JUMP: 900.0,
+}
+"""Seconds between two strikes, on average."""
+
+
+class Trouble:
+    """What strikes from outside."""
+
+    def __init__(
+        self,
+        around: Surroundings,
+        cloud: Cloud,
+        *,
+        offerings: tuple[Offering, ...],
+        leader: Callable[[], Process | None],
+        replace: Callable[[], None],
+    ) -> None:
+        self._server = around.server
+        self._cloud = cloud
+        self._faults = faults = around.faults
+        self._timeline = around.timeline
+        self._trace = around.trace
+        self._offerings = offerings
+        self._leader = leader
+        self._replace = replace
+        strokes = {
+            Fault.WATCH_LAG: self._lag,
+            Fault.WATCH_CUT: self._cut,
+            Fault.STALE_SERVER: self._fall_behind,
+            Fault.FOREIGN_WRITE: self._write,
+            Fault.STOCK_OUT: self._sell_out,
+            Fault.MACHINE_DIES: self._kill_machine,
+            Fault.FREEZE: self._freeze,
+            Fault.CLOCK_JUMP: self._jump,
+        }
+        for kind, stroke in strokes.items():
+            if kind in faults.kinds:
+                self._arrange(kind, stroke)
+
+    def _arrange(self, kind: Fault, stroke: Callable[[Chance], None]) -> None:
+        pause = self._faults.chance(kind).pause(RHYTHM[kind])
+        self._timeline.after(pause, self._strike, kind, stroke)
+
+    def _strike(self, kind: Fault, stroke: Callable[[Chance], None]) -> None:
+        if self._faults.strikes(kind, 1.0):
+            stroke(self._faults.chance(kind))
+            self._arrange(kind, stroke)
+
+    def _a_cache(self, chance: Chance) -> Cache | None:
+        leader = self._leader()
+        if leader is None:
+            return None
+        return leader.caches[chance.one_of(tuple(leader.caches))]
+
+    def _lag(self, chance: Chance) -> None:
+        cache = self._a_cache(chance)
+        if cache is not None:
+            cache.lag = chance.between(0.05, 60.0)
+            self._trace.note(f"fault: events of {cache.kind.name} come {cache.lag:.1f} s late")
+            self._timeline.after(chance.between(5.0, 120.0), _catch_up, cache)
+
+    def _cut(self, chance: Chance) -> None:
+        cache = self._a_cache(chance)
+        if cache is not None:
+            self._trace.note(f"fault: the watch of {cache.kind.name} breaks")
+            cache.cut(seconds=chance.between(0.1, 30.0), needs_list=chance.happens(0.5))
+
+    def _fall_behind(self, chance: Chance) -> None:
+        cache = self._a_cache(chance)
+        if cache is not None:
+            self._trace.note(f"fault: the watch of {cache.kind.name} comes back behind")
+            cache.falls_behind(seconds=chance.between(5.0, 120.0), versions=chance.whole(1, 200))
+
+    def _write(self, chance: Chance) -> None:
+        nodes = tuple(self._server.kind("nodes").objects)
+        if nodes:
+            key = chance.one_of(nodes)
+            self._server.change("nodes", key, lambda node: _annotated(node, self._timeline.now))
+
+    def _sell_out(self, chance: Chance) -> None:
+        offering = chance.one_of(self._offerings)
+        self._trace.note(f"fault: {offering.name} is sold out in {offering.location}")
+        self._cloud.sell_out(offering, seconds=chance.between(30.0, 900.0))
+
+    def _kill_machine(self, chance: Chance) -> None:
+        requests = self._server.kind("NodeRequest")
+        serving = [name for name in self._cloud.machines if _is_done(requests.named(name))]
+        if serving:
+            self._cloud.die(chance.one_of(serving))
+
+    def _freeze(self, chance: Chance) -> None:
+        frozen = self._leader()
+        if frozen is None or frozen.is_frozen:
+            return
+        self._trace.note(f"fault: {frozen.name} stands still")
+        frozen.is_frozen = True
+        self._timeline.after(LEASE, self._depose, frozen)
+        self._timeline.after(LEASE + chance.between(0.1, 30.0), self._thaw, frozen)
+
+    def _depose(self, frozen: Process) -> None:
+        frozen.leads = False
+        self._replace()
+
+    def _thaw(self, frozen: Process) -> None:
+        self._trace.note(f"{frozen.name} goes on")
+        frozen.thaw()
+        # Its own clock tells it right after; what it did until then is done.
+        self._timeline.after(0.05, frozen.end)
+
+    def _jump(self, chance: Chance) -> None:
+        leader = self._leader()
+        if leader is not None:
+            leader.jump = chance.between(-300.0, 300.0)
+            self._trace.note(f"fault: the clock on the wall is moved to {leader.jump:+.0f} s")
+
+
+def _catch_up(cache: Cache) -> None:
+    cache.lag = 0.0
+
+
+def _annotated(node: Node, now: float) -> Node:
+    annotated: Node = with_metadata(
+        node, annotations={**node.metadata.annotations, "others.example/seen": f"{now:.0f}"}
+    )
+    return annotated
+
+
+def _is_done(request: object) -> bool:
+    """Whether a machine is past the part of its life in which its request waits for it."""
+    status = getattr(request, "status", None)
+    return status is None or status.ready_at is not None
