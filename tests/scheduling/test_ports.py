@@ -41,6 +41,13 @@ def test_two_pods_cannot_take_the_same_port(
     assert (answer != FITS) is overlaps
 
 
+def test_one_taken_port_among_several_is_enough() -> None:
+    there = node()
+    world = cluster(there, listening("first", on="one"), listening("other", port=443, on="one"))
+    assert verdict(listening("second"), there, world) != FITS
+    assert verdict(listening("third", port=8443), there, world) == FITS
+
+
 def test_the_text_names_the_port() -> None:
     there = node()
     world = cluster(there, listening("first", on="one"))
