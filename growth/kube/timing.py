@@ -27,5 +27,5 @@ class Timing:
     """So often a server may be behind what we have seen before its newest state is believed."""
     stable_interval: float = 10.0
     """After a suspicious list, the second opinion is asked for so much later."""
-    gathering: float = 0.005
+    gathering: float = 0.01
     """While a list streams: what comes within is taken in at once."""

