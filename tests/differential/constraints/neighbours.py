@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.differential.drafts import Draft
 
 _TOPOLOGIES = (ZONE, RACK, HOST)
-_EFFECTS = st.sampled_from(("NoSchedule", "NoExecute", "PreferNoSchedule"))
+_EFFECTS = st.sampled_from(("NoSchedule", "NoSchedule", "NoExecute", "PreferNoSchedule"))
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _SELECTABLE = ("app", "tier")
 _VERSION = "version"  # kept out of selectors, as matchLabelKeys must name other keys
@@ -50,11 +50,11 @@ def anti_affinity_of_others(draw: st.DrawFn, draft: Draft) -> None:
 
 def topology_spread(draw: st.DrawFn, draft: Draft) -> None:
     _people(draw, draft)
-    _spread_over(draw, draft, peopled=draft.nodes)
+    _crowd(draw, draft, draft.nodes, least=draw(st.integers(0, 1)))
+    _spread_over(draw, draft)
 
 
-def _spread_over(draw: st.DrawFn, draft: Draft, *, peopled: list[Manifest]) -> None:
-    _crowd(draw, draft, peopled)
+def _spread_over(draw: st.DrawFn, draft: Draft) -> None:
     spreads = [_spread(draw, draft.pod, topology) for topology in _some_topologies(draw)]
     draft.pod["spec"]["topologySpreadConstraints"] = spreads
     _lose_topology(draw, draft)
@@ -65,7 +65,8 @@ def spread_over_eligible_nodes(draw: st.DrawFn, draft: Draft) -> None:
     for _ in range(draw(st.integers(1, 2))):
         draft.add_node(draw)
     barred = [node for node in draft.nodes if node not in draft.open_nodes]
-    _spread_over(draw, draft, peopled=draft.open_nodes)
+    _crowd(draw, draft, draft.open_nodes, least=1)
+    _spread_over(draw, draft)
     if draw(st.booleans()):
         for node in barred:
             node["spec"]["taints"].append({"key": "barred", "effect": draw(_EFFECTS)})
@@ -84,9 +85,8 @@ def _people(draw: st.DrawFn, draft: Draft) -> None:
         _place_alike(draw, draft, draw(st.sampled_from(draft.nodes)))
 
 
-def _crowd(draw: st.DrawFn, draft: Draft, nodes: list[Manifest]) -> None:
-    """Each node may have some of them: a least count above zero is rare otherwise."""
-    least = draw(st.integers(0, 1))
+def _crowd(draw: st.DrawFn, draft: Draft, nodes: list[Manifest], *, least: int) -> None:
+    """Each node has so many of them or more: a least count above zero is rare otherwise."""
     for node in nodes:
         for _ in range(least + draw(st.sampled_from((0, 0, 1, 2)))):
             _place_alike(draw, draft, node)
@@ -106,7 +106,7 @@ def _place_alike(draw: st.DrawFn, draft: Draft, node: Manifest) -> None:
             pod["metadata"].update(namespace=NAMESPACES[0], labels=alike | changed)
         case _:
             pass
-    if one_in(draw, 4):
+    if one_in(draw, 3):
         leave(draw, pod)
     draft.add_existing(pod, node)
 
@@ -226,8 +226,8 @@ def _spread(draw: st.DrawFn, pod: Manifest, topology: str) -> Manifest:
     if draw(st.booleans()) and spread["whenUnsatisfiable"] == "DoNotSchedule":
         spread["minDomains"] = draw(st.integers(1, 4))
     for policy in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
-        if draw(st.booleans()):
-            spread[policy] = draw(st.sampled_from(("Honor", "Ignore")))
+        if chosen := draw(st.sampled_from(("Honor", "Honor", "Ignore", None))):
+            spread[policy] = chosen
     return spread
 
 

@@ -21,8 +21,7 @@ _NODE_LABELS = {
     "cores": ("7", "8", "16", "007", "many", "99999999999999999999"),
     "arch": ("x86", "arm"),
 }
-_PORTS = st.sampled_from((80, 80, 80, 80, 81))
-_PROTOCOLS = st.sampled_from((None, None, None, "TCP", "UDP", "SCTP"))
+_PORTS, _PROTOCOLS = st.sampled_from((80, 81)), st.sampled_from((None, "TCP", "UDP", "SCTP"))
 _ADDRESSES = st.sampled_from((None, "0.0.0.0", "127.0.0.1", "127.0.0.1", "10.0.0.1", "::"))
 
 
@@ -32,7 +31,7 @@ def taints(draw: st.DrawFn, draft: Draft) -> None:
         node["spec"]["taints"] = list({_identity(taint): taint for taint in found}.values())
     on_the_way = [taint for node in draft.open_nodes for taint in node["spec"]["taints"]]
     draft.pod["spec"]["tolerations"] += [
-        draw(_toleration(taint)) for taint in on_the_way if draw(st.integers(0, 3))
+        draw(_toleration(taint)) for taint in on_the_way if draw(st.integers(0, 5))
     ]
 
 
@@ -93,11 +92,14 @@ def match_fields(draw: st.DrawFn, draft: Draft) -> None:
 
 
 def host_ports(draw: st.DrawFn, draft: Draft) -> None:
-    for _ in range(draw(st.integers(1, 2))):
+    """Pods that want the same port, or miss each other by one property."""
+    same = _port(draw)
+    for _ in range(draw(st.sampled_from((1, 1, 2)))):
         pod = existing_pod(draw)
-        _listen(draw, pod)
+        _listen(draw, pod, same)
         draft.add_existing(pod, draw(st.sampled_from(draft.open_nodes)))
-    _listen(draw, draft.pod)
+    key = draw(st.sampled_from(("hostPort", "protocol", "hostIP", "hostIP", "hostIP", "none")))
+    _listen(draw, draft.pod, {**same, key: _port(draw).get(key)})
 
 
 def _taint() -> st.SearchStrategy[Manifest]:
@@ -131,7 +133,7 @@ def _toleration(draw: st.DrawFn, taint: Manifest) -> Manifest:
         {"key": key, "operator": "Equal", "value": value},
         {"key": key, "value": value, "effect": effect},
     )
-    toleration = dict(draw(st.sampled_from(hits + hits + near_misses)))
+    toleration = dict(draw(st.sampled_from(hits + near_misses)))
     if toleration.get("effect") == "NoExecute" and draw(st.booleans()):
         toleration["tolerationSeconds"] = draw(st.sampled_from((0, 3600)))
     return toleration
@@ -178,14 +180,13 @@ def _require(draw: st.DrawFn, draft: Draft, terms: list[Manifest]) -> None:
     draft.pod["spec"].setdefault("affinity", {})["nodeAffinity"] = affinity
 
 
-def _listen(draw: st.DrawFn, pod: Manifest) -> None:
-    number = draw(_PORTS)
-    port: Manifest = {"containerPort": number, "hostPort": number}
-    protocol, address = draw(_PROTOCOLS), draw(_ADDRESSES)
-    if protocol:
-        port["protocol"] = protocol
-    if address:
-        port["hostIP"] = address
+def _port(draw: st.DrawFn) -> Manifest:
+    return {"hostPort": draw(_PORTS), "protocol": draw(_PROTOCOLS), "hostIP": draw(_ADDRESSES)}
+
+
+def _listen(draw: st.DrawFn, pod: Manifest, wanted: Manifest) -> None:
+    port = {key: text for key, text in wanted.items() if text is not None}
+    port["containerPort"] = port["hostPort"]
     match draw(st.sampled_from(("container", "container", "sidecar", "init", "network"))):
         case "container":
             pod["spec"]["containers"][0]["ports"] = [port]

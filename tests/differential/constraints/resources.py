@@ -146,7 +146,7 @@ def leavers(draw: st.DrawFn, draft: Draft) -> None:
 
 def leave(draw: st.DrawFn, pod: Manifest) -> None:
     """The pod is finished, or is on its way out, or stays."""
-    match draw(st.sampled_from(("stays", "stays", "Succeeded", "Failed", "terminating"))):
+    match draw(st.sampled_from(("stays", "Succeeded", "Failed", "terminating", "terminating"))):
         case "terminating":
             pod["metadata"]["deletionTimestamp"] = "set when it is deleted"
         case "stays":

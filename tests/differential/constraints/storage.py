@@ -106,14 +106,18 @@ def iscsi_disks(draw: st.DrawFn, draft: Draft) -> None:
 
 
 def missing_claims(draw: st.DrawFn, draft: Draft) -> None:
-    if draw(st.integers(0, 2)):
-        _bound(draft, "m")
-    if one_in(draw, 4):  # a pod that stands there without its claim disturbs nobody
+    match draw(st.sampled_from(("there", "there", "there", "missing", "another's"))):
+        case "there":
+            _bound(draft, "m")
+        case "another's":
+            _bound(draft, "m")
+            _ephemeral_of_another(draft)
+        case _:
+            pass
+    if one_in(draw, 3):  # a pod that stands there without its claim disturbs nobody
         pod = existing_pod(draw)
         _use(pod, "gone-~")
         draft.add_existing(pod, draw(st.sampled_from(draft.nodes)))
-    if draw(st.booleans()):
-        _ephemeral_of_another(draft)
     _use(draft.pod, "m-~")
 
 
@@ -148,7 +152,7 @@ def attach_limits(draw: st.DrawFn, draft: Draft) -> None:
     _late_volume(draw, draft)
     for node in draft.open_nodes:
         volumes = _attached(draw, draft, node) + _attachments(draw, draft, node, names)
-        _limit(draw, draft, node, max(0, volumes + draw(st.sampled_from((-1, -1, 0, 0, 1)))))
+        _limit(draw, draft, node, max(0, volumes + draw(st.sampled_from((-1, -1, -1, 0, 0)))))
 
 
 def _attached(draw: st.DrawFn, draft: Draft, node: Manifest) -> int:
@@ -191,7 +195,7 @@ def _attachments(draw: st.DrawFn, draft: Draft, node: Manifest, names: list[str]
 
 def _late_volume(draw: st.DrawFn, draft: Draft) -> None:
     """A volume that is still to be made counts by the driver of its class."""
-    if one_in(draw, 4):
+    if one_in(draw, 3):
         _storage_class(draft, "later", "WaitForFirstConsumer")
         _claim(draft, "y", storage_class="later-~")
         _use(draft.pod, "y-~")
@@ -279,7 +283,7 @@ def _available(draw: st.DrawFn, draft: Draft, name: str) -> None:
         case "place":
             spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": _places(draw, draft)}}
         case "modes":
-            modes = (["ReadOnlyMany"], ["ReadOnlyMany", "ReadWriteOnce"])
+            modes = (["ReadOnlyMany"], ["ReadOnlyMany"], ["ReadOnlyMany", "ReadWriteOnce"])
             spec["accessModes"] = draw(st.sampled_from(modes))
         case "form":
             spec["volumeMode"] = "Block"
