@@ -10,7 +10,7 @@ import argparse
 import importlib
 import pkgutil
 import sys
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from growth.errors import GrowthError
 
@@ -22,32 +22,28 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs one benchmark, or all of them in the order of their names."""
     words = sys.argv[1:] if arguments is None else arguments
     if not words:
-        return max(_run(module, []) for module in _benchmarks().values())
+        return max(_run(module, []) for module in _benchmarks())
     if words[0] in {"-h", "--help"}:
-        return _list(_benchmarks())
-    module = _benchmarks().get(words[0])
-    if module is None:
-        print(f"no benchmark is called {words[0]!r}; there is {', '.join(_benchmarks())}")
+        return _list()
+    if words[0] not in _names():
+        known = ", ".join(_name(module) for module in _benchmarks())
+        print(f"no benchmark is called {words[0]!r}; there is {known}", file=sys.stderr)
         return 2
-    return _run(module, words[1:])
+    return _run(importlib.import_module(f"benchmarks.{words[0]}"), words[1:])
 
 
-def _benchmarks() -> dict[str, ModuleType]:
-    names = sorted(found.name for found in pkgutil.iter_modules(_package_path()))
-    modules = {
-        name: importlib.import_module(f"benchmarks.{name}")
-        for name in names
-        if not name.startswith("_")
-    }
-    return {name: module for name, module in modules.items() if hasattr(module, "run")}
+def _names() -> list[str]:
+    path = importlib.import_module("benchmarks").__path__
+    return sorted(found.name for found in pkgutil.iter_modules(path) if found.name[0] != "_")
 
 
-def _package_path() -> list[str]:
-    return cast("list[str]", importlib.import_module("benchmarks").__path__)
+def _benchmarks() -> list[ModuleType]:
+    modules = [importlib.import_module(f"benchmarks.{name}") for name in _names()]
+    return [module for module in modules if hasattr(module, "run")]
 
 
 def _run(module: ModuleType, words: list[str]) -> int:
-    name = module.__name__.removeprefix("benchmarks.")
+    name = _name(module)
     parser = argparse.ArgumentParser(
         prog=f"python -m benchmarks {name}", description=_first(module)
     )
@@ -62,11 +58,15 @@ def _run(module: ModuleType, words: list[str]) -> int:
     return int(result or 0)
 
 
-def _list(benchmarks: dict[str, ModuleType]) -> int:
+def _list() -> int:
     print("usage: python -m benchmarks [NAME [OPTIONS]]\n")
-    for name, module in benchmarks.items():
-        print(f"  {name:12} {_first(module)}")
+    for module in _benchmarks():
+        print(f"  {_name(module):12} {_first(module)}")
     return 0
+
+
+def _name(module: ModuleType) -> str:
+    return module.__name__.removeprefix("benchmarks.")
 
 
 def _first(module: ModuleType) -> str:

@@ -29,26 +29,27 @@ SHORTEST = 5.0
 _log = structlog.get_logger(__name__)
 
 
+def tls_of(access: Access) -> ssl.SSLContext:
+    """CA and client certificate, if there is one. Reads files: for a thread."""
+    from kubernetes.aio.client.rest import RESTClientObject  # noqa: PLC0415 - a second of import
+
+    try:
+        return RESTClientObject(access.configuration).ssl_context
+    except (OSError, ValueError) as error:
+        raise Misconfigured(
+            f"{access.origin}: its certificates can't be loaded ({type(error).__name__});"
+            " check the CA, client certificate and key that it names"
+        ) from None
+
+
 class Credentials:
-    """The header that proves who we are, and the TLS context that may do the same."""
+    """The header that proves who we are."""
 
     def __init__(self, access: Access) -> None:
         self._access = access
         self._read_at = asyncio.get_running_loop().time()
         self._was_rejected = False
         self._reading = asyncio.Lock()
-
-    def tls(self) -> ssl.SSLContext:
-        """CA and client certificate, if there is one."""
-        from kubernetes.aio.client.rest import RESTClientObject  # noqa: PLC0415 - a second of import
-
-        try:
-            return RESTClientObject(self._access.configuration).ssl_context
-        except (OSError, ValueError) as error:
-            raise Misconfigured(
-                f"{self._access.origin}: its certificates can't be loaded"
-                f" ({type(error).__name__}); check the CA, client certificate and key that it names"
-            ) from None
 
     async def headers(self) -> dict[str, str]:
         """What to send along with a request."""

@@ -43,7 +43,7 @@ class Access:
 
 async def access(*, kubeconfig: Path | None, context: str | None) -> Access:
     """The flag, else KUBECONFIG, else ~/.kube/config, else the pod's service account."""
-    paths = _paths(kubeconfig)
+    paths = await asyncio.to_thread(_paths, kubeconfig)
     if not paths and context is None and "KUBERNETES_SERVICE_HOST" in os.environ:
         return await _in_cluster()
     if not paths:
@@ -65,18 +65,10 @@ def _paths(kubeconfig: Path | None) -> tuple[Path, ...]:
 
 
 async def _in_cluster() -> Access:
-    from kubernetes.aio.client import Configuration  # noqa: PLC0415 - a second of import
-    from kubernetes.aio.config import ConfigException, load_incluster_config  # noqa: PLC0415 - same
-
-    configuration = Configuration()
+    configuration = await asyncio.to_thread(_new_configuration)
 
     async def read() -> None:
-        try:
-            load_incluster_config(configuration)  # type: ignore[no-untyped-call]
-        except (ConfigException, OSError) as error:
-            raise Misconfigured(
-                f"service account of this pod: {error} Set automountServiceAccountToken: true"
-            ) from None
+        await asyncio.to_thread(_load_service_account, configuration)
 
     await read()
     return Access(
@@ -87,15 +79,28 @@ async def _in_cluster() -> Access:
     )
 
 
-async def _from_files(paths: tuple[Path, ...], context: str | None) -> Access:
-    from kubernetes.aio.client import Configuration  # noqa: PLC0415 - a second of import
+def _load_service_account(configuration: Configuration) -> None:
+    from kubernetes.aio.config import (  # noqa: PLC0415 - a second of import
+        ConfigException,
+        load_incluster_config,
+    )
 
-    configuration = Configuration()
+    try:
+        # Without its own refresh, which would read the file within the event loop.
+        load_incluster_config(configuration, try_refresh_token=False)  # type: ignore[no-untyped-call]
+    except (ConfigException, OSError) as error:
+        raise Misconfigured(
+            f"service account of this pod: {error} Set automountServiceAccountToken: true"
+        ) from None
+
+
+async def _from_files(paths: tuple[Path, ...], context: str | None) -> Access:
+    configuration = await asyncio.to_thread(_new_configuration)
     due: Callable[[], bool]
 
     async def read() -> None:
         nonlocal due
-        # A thread of its own: files, certificates and plugins would block the loop.
+        # An event loop of its own in a thread: files, certificates and plugins would block ours.
         due = await asyncio.to_thread(
             asyncio.run, _load(configuration, paths=paths, context=context)
         )
@@ -110,6 +115,12 @@ async def _from_files(paths: tuple[Path, ...], context: str | None) -> Access:
         is_due=is_due,
         origin=":".join(map(str, paths)),
     )
+
+
+def _new_configuration() -> Configuration:
+    from kubernetes.aio.client import Configuration  # noqa: PLC0415 - a second of import
+
+    return Configuration()
 
 
 async def _load(

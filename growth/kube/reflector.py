@@ -251,7 +251,8 @@ class Reflector(Generic[T]):
 
     async def _follow(self, events: EventStream[T]) -> None:
         """Applies events until the stream ends, or until another list is wanted."""
-        self._leash = asyncio.timeout_at(self._confirm_at)
+        # A list that was asked for while the watch was being opened is due at once.
+        self._leash = asyncio.timeout_at(self._confirm_at if self._needed is None else _now())
         try:
             async with self._leash:
                 while (batch := await events.next()) is not None:

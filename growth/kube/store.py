@@ -37,7 +37,7 @@ class Store(Generic[T]):
 
     @property
     def objects(self) -> Mapping[Key, T]:
-        """All objects, as they are now and will be: copy what has to stay as it is."""
+        """All objects: a view that moves, and ends with the next list. Copy what has to stay."""
         return MappingProxyType(self._contents.objects)
 
     @property

@@ -21,12 +21,13 @@ import msgspec
 import growth
 from growth.errors import Misconfigured
 from growth.kube.call import Call, Query, pairs
-from growth.kube.credentials import Credentials
+from growth.kube.credentials import Credentials, tls_of
 from growth.kube.errors import Denied, NotFound, Unreachable, error_of, status_of
 from growth.kube.kubeconfig import Access, access
 from growth.kube.warnings import ServerWarnings
 
 if TYPE_CHECKING:
+    import ssl
     from pathlib import Path
     from types import TracebackType
 
@@ -48,10 +49,10 @@ class Response(msgspec.Struct, frozen=True):
 class Connection:
     """The process's way to the API server; an async context manager."""
 
-    def __init__(self, *, access: Access, process: str = "growth") -> None:
+    def __init__(self, *, access: Access, tls: ssl.SSLContext, process: str) -> None:
         self.server = _without_credentials(access.configuration.host)
         self._credentials = Credentials(access)
-        self._tls = self._credentials.tls()
+        self._tls = tls
         self._tls_name = access.configuration.tls_server_name
         self._proxy = access.configuration.proxy or _proxy_from_environment(self.server)
         self._headers = {
@@ -182,7 +183,9 @@ async def connect(
     *, kubeconfig: Path | None = None, context: str | None = None, process: str = "growth"
 ) -> Connection:
     """The connection that a kubeconfig or the pod's service account describes; not yet opened."""
-    return Connection(access=await access(kubeconfig=kubeconfig, context=context), process=process)
+    found = await access(kubeconfig=kubeconfig, context=context)
+    tls = await asyncio.to_thread(tls_of, found)
+    return Connection(access=found, tls=tls, process=process)
 
 
 @asynccontextmanager

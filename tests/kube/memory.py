@@ -58,7 +58,10 @@ class Past:
 
     @property
     def line(self) -> bytes:
-        return json.dumps({"type": self.type, "object": self.thing}).encode() + b"\n"
+        # As the API server writes it, and as somebody on the way may have written it anew.
+        separators = (",", ":") if self.revision % 2 else (", ", ": ")
+        event = {"type": self.type, "object": self.thing}
+        return json.dumps(event, separators=separators).encode() + b"\n"
 
 
 @dataclass

@@ -474,6 +474,38 @@ async def test_a_second_list_that_comes_too_early_does_not_clear_a_suspicion() -
         assert stage.suspicion() is Suspicion.SHRANK
 
 
+async def test_a_list_asked_for_while_the_watch_is_opened_is_not_forgotten() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        await asyncio.sleep(10)
+        stage.server.end()
+        open_watch = stage.server.stream
+
+        def then_asked(*arguments: Any, **rest: Any) -> Any:
+            stage.reflector.relist()
+            stage.server.stream = open_watch  # type: ignore[method-assign]
+            return open_watch(*arguments, **rest)
+
+        stage.server.stream = then_asked  # type: ignore[method-assign]
+        await asyncio.sleep(1)
+
+        assert stage.metric("growth_cache_lists_total", cause="asked") == 1
+
+
+async def test_an_unreadable_object_in_a_list_is_told_of_too() -> None:
+    server = MemoryServer(Random(1))
+    server.put("bad", 17)
+    async with staged("good", server=server) as stage:
+        await stage.reflector.synced()
+
+        stage.assert_equal()
+        assert set(stage.reflector.store.unreadable) == {Key("shop", "bad")}
+        assert stage.metric("growth_cache_unreadable_objects") == 1
+        stage.server.delete("bad")
+        await asyncio.sleep(1)
+        assert not stage.reflector.store.unreadable
+
+
 async def test_an_own_write_is_unseen_until_the_cache_has_it() -> None:
     async with staged("a") as stage:
         store = stage.reflector.store
