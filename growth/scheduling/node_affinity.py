@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from growth.scheduling.selectors import KNOWN_OPERATORS, Requirement, integer
+from growth.scheduling.selectors import KNOWN_OPERATORS, Requirement
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,16 +39,14 @@ class NodeSelectorTerm(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 
 def _is_readable(requirement: Requirement) -> bool:
-    count = len(requirement.values or ())
+    has_values = bool(requirement.values)
     match requirement.operator:
         case "In" | "NotIn":
-            return count > 0
+            return has_values
         case "Exists" | "DoesNotExist":
-            return count == 0
-        case "Gt" | "Lt":
-            return count == 1 and integer((requirement.values or ("",))[0]) is not None
-        case _:
-            return False
+            return not has_values
+        case _:  # numbers that can't be read, and operators that aren't known, match nothing anyway
+            return True
 
 
 def _field_matches(requirement: Requirement, name: str) -> bool:

@@ -38,6 +38,7 @@ TABLE = [
     ("Lt", affinity(labels(label("cores", "Lt", "8"))), False),
     ("Gt with a limit that is no number", affinity(labels(label("cores", "Gt", "many"))), False),
     ("NotIn without values spoils its term", affinity(labels(label("gpu", "NotIn"))), False),
+    ("Exists with a value spoils its term", affinity(labels(label("disk", "Exists", "x"))), False),
     (
         "a spoilt term leaves the others",
         affinity(labels(label("gpu", "Near", "x")), labels(FAST)),
