@@ -102,6 +102,13 @@ def lower_bound(
     return max(0, int(np.ceil(best - slack - 1e-6)))
 
 
+def dearest_single(table: Table, left: Mapping[int, int]) -> int:
+    """Whoever must be placed needs one node at least: a bound where there is little to place."""
+    if any(left.values()) or not table.classes:
+        return 0
+    return int(np.where(table.allowed, table.price[None, :], np.inf).min(axis=1).max())
+
+
 def _scales(held: NDArray[np.float64], cost: NDArray[np.float64], table: Table) -> list[float]:
     """Factors on all values at which the bound may be best: it is linear between them."""
     holding = held > 0

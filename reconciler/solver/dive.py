@@ -129,13 +129,16 @@ class _Level:
 
     def _chosen(self, shares: NDArray[np.float64]) -> list[tuple[int, int]]:
         """Whole nodes that waste little; else the one pattern that is used most for its waste."""
+        used = shares > 1e-6
+        if not used.any():
+            return []
         waste = self._waste()
         whole = np.floor(shares + 1e-6)
-        good = np.flatnonzero((whole > 0) & (waste <= np.quantile(waste[shares > 1e-6], 0.6)))
+        good = np.flatnonzero((whole > 0) & (waste <= np.quantile(waste[used], 0.6)))
         if len(good):
             return [(int(p), int(whole[p])) for p in good]
         best = int((shares * np.maximum(1.0 - 4.0 * waste, 0.05)).argmax())
-        return [(best, max(1, int(whole[best])))] if shares[best] > 1e-6 else []
+        return [(best, max(1, int(whole[best])))]
 
     def _waste(self) -> NDArray[np.float64]:
         """The share of each pattern's cost that isn't worth it by the relaxation's prices."""

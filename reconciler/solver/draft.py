@@ -64,10 +64,10 @@ def joined(drafts: Sequence[Draft]) -> Draft:
 def missing_by_priority(table: Table, draft: Draft) -> dict[int, int]:
     """How many pods of each priority a draft leaves out."""
     missing: dict[int, int] = {}
-    for k, count in enumerate((table.demand - draft.placed()).tolist()):
-        if count:
-            own = int(table.priority[k])
-            missing[own] = missing.get(own, 0) + count * table.pods_in(k)
+    counts = table.demand - draft.placed()
+    for k in np.flatnonzero(counts).tolist():
+        own = int(table.priority[k])
+        missing[own] = missing.get(own, 0) + int(counts[k]) * table.pods_in(k)
     return missing
 
 

@@ -70,12 +70,12 @@ class _OpenNodes:
     def _room(self, k: int) -> NDArray[np.int64]:
         """How many more units of a class each open node could take on its best option."""
         usable = np.flatnonzero(self.table.allowed[k, self.giants])
-        best = np.zeros(len(self.used))
-        for g in usable.tolist():
-            ready = np.flatnonzero(self.options[:, g])
-            free = self.table.capacity[self.giants[g]] - self.used[ready] + 0.5
-            best[ready] = np.maximum(best[ready], np.floor((free / self.sizes[k]).min(axis=1)))
-        best = np.minimum(best, self.table.per_node[k])
+        held = np.full((len(self.used), len(usable)), np.inf)
+        for r, size in enumerate(self.sizes[k]):
+            capacity = self.table.capacity[self.giants[usable], r]
+            held = np.minimum(held, (capacity[None, :] - self.used[:, [r]] + 0.5) / size)
+        held = np.where(self.options[:, usable], np.floor(held), 0.0)
+        best = np.minimum(held.max(axis=1, initial=0.0), self.table.per_node[k])
         if self.table.clashes is not None:
             best[(self.counts[:, self.table.clashes[k]] > 0).any(axis=1)] = 0
         return np.asarray(np.maximum(best, 0), dtype=np.int64)

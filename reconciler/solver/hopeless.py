@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from reconciler.solver.lots import Ground, Lot
-    from reconciler.solver.problem import PodClass, Problem
+    from reconciler.solver.problem import Offer, PodClass, Problem
 
 CHUNK = 4_000_000
 """Comparisons made in one array operation; bounds the memory for ten thousand different pods."""
@@ -37,15 +37,9 @@ def why_hopeless(problem: Problem, ground: Ground, pod: PodClass) -> Reason | No
     """The first true reason why no offer can ever take a pod, or nothing when one can."""
     if not problem.offers:
         return Reason(cause=Cause.NO_OFFERS, text="there is nothing that could be bought")
-    names = [offer.name for offer in ground.offers]
-    allowed = np.array([name in pod.offers for name in names], dtype=np.bool_)
-    if not allowed.any():
+    if not ground.largest(pod.offers):
         return _emptied(problem, pod)
-    requests = np.array([float(amount) for amount in pod.requests])
-    lacking = ground.capacity[allowed] < requests
-    if not lacking.any(axis=1).all():
-        return None
-    return _too_large(problem, ground, pod, allowed=np.flatnonzero(allowed), lacking=lacking)
+    return _too_large(problem, ground, pod)
 
 
 def _emptied(problem: Problem, pod: PodClass) -> Reason:
@@ -59,29 +53,26 @@ def _emptied(problem: Problem, pod: PodClass) -> Reason:
     return Reason(cause=Cause.CONSTRAINT, text=text, available=before)
 
 
-def _too_large(
-    problem: Problem,
-    ground: Ground,
-    pod: PodClass,
-    *,
-    allowed: NDArray[np.intp],
-    lacking: NDArray[np.bool_],
-) -> Reason:
-    """Names a resource that no offer has enough of; else one of the offer that lacks fewest."""
-    nowhere = lacking.all(axis=0)
-    capacity = ground.capacity[allowed]
-    if nowhere.any():
-        r = int(nowhere.argmax())
-        row = int(capacity[:, r].argmax())
-    else:
-        row = int(lacking.sum(axis=1).argmin())
-        r = int(lacking[row].argmax())
+def _too_large(problem: Problem, ground: Ground, pod: PodClass) -> Reason | None:
+    """Names a resource that no allowed offer has enough of, else what the closest offer lacks."""
+    for r, (most, o) in enumerate(ground.largest(pod.offers)):
+        if pod.requests[r] > most:
+            return _lacks(problem, ground.offers[o], pod, r=r, who="the most that an offer leaves")
+    allowed = np.flatnonzero(ground.allowed_to(pod.offers))
+    lacking = ground.capacity[allowed] < np.array(pod.requests, dtype=np.float64)
+    missing = lacking.sum(axis=1)
+    if not missing.all():
+        return None
+    row = int(missing.argmin())
     offer = ground.offers[int(allowed[row])]
+    return _lacks(problem, offer, pod, r=int(lacking[row].argmax()), who="what the closest leaves")
+
+
+def _lacks(problem: Problem, offer: Offer, pod: PodClass, *, r: int, who: str) -> Reason:
     resource, needed, available = problem.resources[r], pod.requests[r], offer.capacity[r]
-    most = "the most that an allowed offer leaves" if nowhere.any() else "what the closest leaves"
     return Reason(
         cause=Cause.TOO_LARGE,
-        text=f"needs {resource} {needed}; {most} is {available} ({offer.type or offer.name})",
+        text=f"needs {resource} {needed}; {who} is {available} ({offer.type or offer.name})",
         resource=resource,
         needed=needed,
         available=available,

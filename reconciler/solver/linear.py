@@ -52,6 +52,10 @@ class LinearProgram:
         """Change what a row of `at_most` must not exceed."""
         self._rows[row].SetUb(amount)
 
+    def enter(self, row: int, column: int, value: float) -> None:
+        """Set one coefficient."""
+        self._rows[row].SetCoefficient(self._columns[column], value)
+
     def cap(self, column: int, most: float | None) -> None:
         """Change how much of a column may be taken."""
         self._columns[column].SetUb(self._infinity if most is None else most)

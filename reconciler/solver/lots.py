@@ -8,7 +8,7 @@ single nodes stays with the lot, as a limit or as tokens, because packing can ke
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -63,6 +63,24 @@ class Ground:
     offers: tuple[Offer, ...]
     capacity: NDArray[np.float64]
     price: NDArray[np.int64]
+    rows: dict[frozenset[str], NDArray[np.bool_]] = field(default_factory=dict)
+    tops: dict[frozenset[str], list[tuple[float, int]]] = field(default_factory=dict)
+
+    def allowed_to(self, names: frozenset[str]) -> NDArray[np.bool_]:
+        """The offers named, as a row that is made once for each set."""
+        if names not in self.rows:
+            self.rows[names] = np.array([one.name in names for one in self.offers], dtype=np.bool_)
+        return self.rows[names]
+
+    def largest(self, names: frozenset[str]) -> list[tuple[float, int]]:
+        """For each resource the most that one of the offers named leaves, and which one does."""
+        if names not in self.tops:
+            allowed = np.flatnonzero(self.allowed_to(names))
+            best = (
+                [int(allowed[c.argmax()]) for c in self.capacity[allowed].T] if len(allowed) else []
+            )
+            self.tops[names] = [(float(self.capacity[o, r]), o) for r, o in enumerate(best)]
+        return self.tops[names]
 
     def domains(self, key: str) -> list[str]:
         """Each offer's domain under a topology key; the empty text where it has none."""

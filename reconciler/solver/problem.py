@@ -8,7 +8,7 @@ caller's own units, money is millionths per hour, so that a plan is valid exactl
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -145,10 +145,22 @@ class Problem:
         _refuse_doubles("offer", [one.name for one in self.offers])
         _refuse_doubles("group", [one.name for one in self.groups])
         _refuse_doubles("limit", [one.name for one in self.limits])
+        _refuse_doubles("minimum", [one.name for one in self.minima])
         for pod in self.classes:
             self._refuse_amounts(f"class {pod.name!r}", (*pod.requests, pod.count), pod.requests)
         for offer in self.offers:
             self._refuse_amounts(f"offer {offer.name!r}", (offer.price,), offer.capacity)
+
+    def in_order(self) -> Problem:
+        """The same problem with all its parts by name: the order of the input says nothing."""
+        return replace(
+            self,
+            classes=tuple(sorted(self.classes, key=lambda one: one.name)),
+            offers=tuple(sorted(self.offers, key=lambda one: one.name)),
+            limits=tuple(sorted(self.limits, key=lambda one: one.name)),
+            minima=tuple(sorted(self.minima, key=lambda one: one.name)),
+            groups=tuple(sorted(self.groups, key=lambda one: one.name)),
+        )
 
     def _refuse_amounts(self, what: str, signed: tuple[int, ...], sized: tuple[int, ...]) -> None:
         if len(sized) != len(self.resources):

@@ -7,13 +7,15 @@ cheapest for some class take part at first; others join when the prices say that
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reconciler.solver.bound import Values, most_value, node_cost
+from reconciler.solver.cluster import clustered, clusters
 from reconciler.solver.linear import LinearProgram
+from reconciler.solver.table import room_alone
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 FEWER = 1e-7
 """What a node costs beyond its price, in shares of the dearest one: on a tie, fewer nodes."""
+MANY = 240
+"""More classes than this are relaxed by clusters."""
 ROUNDS = 4
 JOINING = 32
 
@@ -34,6 +38,9 @@ class Relaxation:
     nodes: NDArray[np.float64]
     units: NDArray[np.float64]
     values: Values
+    offers: NDArray[np.intp]
+    """The offers that took part, and in `paid` what the resources of each cost."""
+    paid: NDArray[np.float64]
 
 
 class _Program:
@@ -48,6 +55,7 @@ class _Program:
         self.limits = [self.program.at_most(float(n)) for n in table.limits]
         self.minima = [self.program.at_least(float(n)) for n in table.minima]
         self.nodes: dict[int, int] = {}
+        self.room = room_alone(replace(table, per_node=np.full(table.classes, np.inf)))
         self.rows: dict[int, list[int]] = {}
         self.units: dict[int, list[tuple[int, int]]] = {}
         for k, penalty in enumerate(penalties(table)):
@@ -75,21 +83,31 @@ class _Program:
         ]
 
     def _unit(self, k: int, o: int) -> int:
-        sizes = (self.table.size[k] * self.weights).tolist()
+        table = self.table
+        sizes = (table.size[k] * self.weights).tolist()
         entries = [(row, s) for row, s in zip(self.rows[o], sizes, strict=True) if s]
+        if table.per_node[k] < min(table.demand[k], self.room[k, o] + 1):
+            row = self.program.at_most(0.0)
+            entries.append((row, 1.0))
+            self.program.enter(row, self.nodes[o], -float(table.per_node[k]))
         return self.program.column(0.0, [(self.demand[k], 1.0), *entries])
 
     def values(self) -> Values:
         """What the last solve says about values and prices."""
         duals = self.program.duals() * self.scale
-        prices = -duals[[row for o in sorted(self.rows) for row in self.rows[o]]]
-        resources = prices.reshape(-1, self.table.size.shape[1]) * self.weights
+        resources = self.paid(duals)
         return Values(
             units=np.maximum(duals[self.demand], 0.0),
             limits=np.maximum(-duals[self.limits], 0.0),
             minima=np.maximum(duals[self.minima], 0.0),
-            resources=np.maximum(_different(resources), 0.0),
+            resources=_different(resources),
         )
+
+    def paid(self, duals: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What the resources of each offer that takes part cost, in the order of the offers."""
+        prices = -duals[[row for o in sorted(self.rows) for row in self.rows[o]]]
+        shaped = prices.reshape(-1, self.table.size.shape[1])
+        return np.asarray(np.maximum(shaped * self.weights, 0.0))
 
     def answer(self) -> Relaxation:
         """The last solve in arrays over all offers."""
@@ -100,7 +118,13 @@ class _Program:
             nodes[o] = found[column]
             for k, unit in self.units[o]:
                 units[k, o] = found[unit]
-        return Relaxation(nodes=nodes, units=units, values=self.values())
+        return Relaxation(
+            nodes=nodes,
+            units=units,
+            values=self.values(),
+            offers=np.array(sorted(self.rows), dtype=np.intp),
+            paid=self.paid(self.program.duals() * self.scale),
+        )
 
 
 def _different(rows: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -123,6 +147,28 @@ def penalties(table: Table) -> NDArray[np.float64]:
 
 
 def relax(table: Table, budget: Budget) -> Relaxation | None:
+    """The relaxation of a table, by clusters where its classes are too many."""
+    if table.classes <= MANY:
+        return _relax(table, budget)
+    numbers = clusters(table)
+    answer = _relax(clustered(table, numbers), budget)
+    return None if answer is None else _spread_out(table, numbers, answer)
+
+
+def _spread_out(table: Table, numbers: NDArray[np.intp], answer: Relaxation) -> Relaxation:
+    """What clusters got, to their classes by number; a class is worth its cheapest resources."""
+    total = np.bincount(numbers, weights=table.demand)
+    share = table.demand / np.maximum(total[numbers], 1.0)
+    units = answer.units[numbers] * share[:, None]
+    # A unit is worth what its resources cost on the offer where they are cheapest.
+    paid = table.size @ answer.paid.T
+    worth = np.where(table.allowed[:, answer.offers], paid, np.inf).min(axis=1)
+    worth = np.minimum(worth, penalties(table))
+    values = replace(answer.values, units=worth)
+    return replace(answer, units=units, values=values)
+
+
+def _relax(table: Table, budget: Budget) -> Relaxation | None:
     """Solve the relaxation, letting offers join until no other would pay."""
     program = _Program(table)
     for o in _first_offers(table):

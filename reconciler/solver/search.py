@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from reconciler.solver.assemble import Node, assemble
-from reconciler.solver.bound import Values, lower_bound
+from reconciler.solver.bound import Values, dearest_single, lower_bound
 from reconciler.solver.dive import Dive
 from reconciler.solver.draft import Stock, rank
 from reconciler.solver.finish import right_sized
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 CLOSE = 0.0005
 """A gap that no further effort is spent on."""
+MOST_CLASSES = 400
+"""With more classes than this, diving for the whole costs more than it gains."""
 PATIENCE = 40
 """Tries in a row without a gain, after which a plan is taken to be as good as it gets."""
 
@@ -102,7 +104,7 @@ class Search:
         """The best lower bound on what a plan costs that leaves out no more than the best does."""
         left = self.setting.left_out(self.best)
         found = (lower_bound(self.setting.relaxed, values, left) for values in self.values)
-        return max(self.proven, *found, 0)
+        return max(self.proven, *found, dearest_single(self.setting.relaxed, left))
 
     def offer(self, table: Table, draft: Draft) -> None:
         """Take a draft as the best when it is."""
@@ -127,9 +129,9 @@ class Search:
 
     def _dive(self) -> None:
         """The same with contents that can really be had, from shares to whole nodes."""
-        if self.prices is None:
-            return
         table = self.setting.table
+        if self.prices is None or table.classes > MOST_CLASSES:
+            return
         dive = Dive(table, self.prices, self.patterns, self.budget)
         self._consider(dive.run(Stock.of(table), table.demand.copy()))
 

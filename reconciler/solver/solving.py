@@ -53,7 +53,7 @@ class _Solve:
     def __init__(
         self, problem: Problem, budget: Budget, start: float, watch: Callable[[Plan], None] | None
     ) -> None:
-        self.problem = problem
+        self.problem = problem.in_order()
         self.budget = budget
         self.start = start
         self.watch = watch

@@ -39,7 +39,8 @@ def in_steps(
     settled: list[Node] = []
     steps = []
     current = problem
-    for weight in weights_of(problem) or [0]:
+    weights = weights_of(problem) or [0]
+    for weight in weights:
         found = answer(_at_weight(current, weight))
         names = {_settled_name(number): node for number, node in enumerate(settled)}
         cost = sum(0 if node.offer.exists else node.offer.price for node in found.nodes)
@@ -49,6 +50,8 @@ def in_steps(
             else:
                 settled.append(node)
         steps.append(Step(weight=weight, cost=cost, bound=found.bound))
+        if weight == weights[-1]:
+            break
         current = remainder(
             problem, settled, [_settled_name(number) for number in range(len(settled))]
         )

@@ -28,12 +28,19 @@ def pack_tail(
 ) -> Draft:
     """Nodes for what is left, as long as anything more can be had; reduces stock and left."""
     rows: list[tuple[int, NDArray[np.int64], int]] = []
-    worth = floored(table, values)
+    worth, cost = floored(table, values), node_cost(table, values)
     while left.any():
-        found = _best_node(table, worth=worth, values=values, stock=stock, left=left, budget=budget)
-        if found is None:
+        waiting = np.flatnonzero(left)
+        usable = np.flatnonzero(stock.available() & table.allowed[waiting].any(axis=0))
+        if not len(usable):
             break
-        o, counts = found
+        rest = table.with_classes(waiting).with_offers(usable)
+        choice = _best_node(rest, worth=worth[waiting], cost=cost[usable], left=left[waiting])
+        budget.spend(400 + len(waiting) * (20 + 0.2 * len(usable)))
+        if choice is None:
+            break
+        o, counts = int(usable[choice[0]]), np.zeros_like(left)
+        counts[waiting] = choice[1]
         present = counts > 0
         times = stock.at_most(o, int((left[present] // counts[present]).min()))
         rows.append((o, counts, times))
@@ -43,10 +50,14 @@ def pack_tail(
 
 
 def floored(table: Table, values: Values) -> NDArray[np.float64]:
-    """Values in which no class is worth nothing: greedy choice can't see what has no value."""
+    """Values in which no class is worth nothing: greedy choice can't see what has no value.
+
+    Where limits may leave some without a place, a priority is worth more than all below it.
+    """
     capacity = np.maximum(table.capacity.max(axis=0, initial=1.0), 1.0)
     share = (table.size / capacity).max(axis=1, initial=0.0)
-    urgency = 1.0 + np.unique(table.priority, return_inverse=True)[1].reshape(-1)
+    steps = np.unique(table.priority, return_inverse=True)[1].reshape(-1)
+    urgency = 100.0 ** np.minimum(steps, 3) if len(table.limits) else 1.0
     least = 1e-3 * float(table.price.max(initial=1.0)) * np.maximum(share, 1e-6)
     return np.asarray(np.maximum(values.units, least) * urgency)
 
@@ -55,47 +66,36 @@ def _best_node(
     table: Table,
     *,
     worth: NDArray[np.float64],
-    values: Values,
-    stock: Stock,
+    cost: NDArray[np.float64],
     left: NDArray[np.int64],
-    budget: Budget,
 ) -> tuple[int, NDArray[np.int64]] | None:
-    waiting = np.flatnonzero(left)
-    usable = np.flatnonzero(stock.available() & table.allowed[waiting].any(axis=0))
-    if not len(usable):
-        return None
-    counts = candidates(table, usable, waiting=waiting, left=left, worth=worth)
-    budget.spend(len(usable) * len(waiting) * 2 * 0.12 + 40 * len(waiting))
+    """The content that gives most for its price; the whole rest on one node beats any ratio."""
+    counts = _candidates(table, left=left, worth=worth)
     gain = counts @ worth
-    cost = node_cost(table, values)[np.concatenate([usable, usable])]
-    ratio = np.where(gain > 0, gain / np.maximum(cost, 1e-6), -1.0)
-    # The whole rest on the cheapest node that holds it beats any ratio.
+    price = np.maximum(np.concatenate([cost, cost]), 1e-6)
+    ratio = np.where(gain > 0, gain / price, -1.0)
     complete = counts.sum(axis=1) == left.sum()
     if complete.any():
-        ratio = np.where(complete, 1e18 / np.maximum(cost, 1e-6), -1.0)
+        ratio = np.where(complete, 1.0 / price, -1.0)
     best = int(ratio.argmax())
-    if ratio[best] <= 0:
-        return None
-    return int(usable[best % len(usable)]), counts[best]
+    return (best % table.offers, counts[best]) if ratio[best] > 0 else None
 
 
-def candidates(
-    table: Table,
-    usable: NDArray[np.intp],
-    *,
-    waiting: NDArray[np.intp],
-    left: NDArray[np.int64],
-    worth: NDArray[np.float64],
+def _candidates(
+    table: Table, *, left: NDArray[np.int64], worth: NDArray[np.float64]
 ) -> NDArray[np.int64]:
     """A content for each offer twice: the largest units first, and the worthiest first."""
-    capacity = np.maximum(table.capacity[usable], 1.0)
-    share = (table.size[waiting][None, :, :] / capacity[:, None, :]).max(axis=2)
-    density = worth[waiting][None, :] / np.maximum(share, 1e-9)
+    share = np.zeros((table.offers, table.classes))
+    for r in range(table.size.shape[1]):
+        part = table.size[:, r] / np.maximum(table.capacity[:, r], 1.0)[:, None]
+        np.maximum(share, part, out=share)
     by_size = np.argsort(-share, axis=1, kind="stable")
-    by_worth = np.argsort(-density, axis=1, kind="stable")
-    order = waiting[np.concatenate([by_size, by_worth])]
-    ceiling = np.where(table.allowed[:, usable].T, np.minimum(left, table.per_node)[None, :], 0.0)
-    free = np.concatenate([table.capacity[usable]] * 2)
+    by_worth = np.argsort(-worth / np.maximum(share, 1e-9), axis=1, kind="stable")
+    ceiling = np.where(table.allowed.T, np.minimum(left, table.per_node)[None, :], 0.0)
     return fill(
-        table, free=free, order=order, ceiling=np.concatenate([ceiling] * 2), sizes=divisors(table)
+        table,
+        free=np.concatenate([table.capacity] * 2),
+        order=np.concatenate([by_size, by_worth]),
+        ceiling=np.concatenate([ceiling] * 2),
+        sizes=divisors(table),
     )

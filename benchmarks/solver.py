@@ -1,0 +1,132 @@
+"""How cheap, how close to the bound and how fast: the solver on drawn workloads.
+
+One line per seed and the medians of all. Prices are a made list of 576 offers (`aws`) or the
+57 offers of a real one (`hetzner`); see `benchmarks/workloads.py` for what the pods are like.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import statistics
+import sys
+import time
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from benchmarks.workloads import catalogue, workload
+from reconciler.solver import Effort, solve
+
+if TYPE_CHECKING:
+    from reconciler.solver import Plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What one solve gave and took."""
+
+    seed: int
+    cost: int
+    bound: int
+    gap: float
+    unplaced: int
+    nodes: int
+    first_fit_cost: int
+    first_plan_seconds: float
+    first_plan_gap: float
+    seconds: float
+    processor_seconds: float
+    effort: int
+    stop: str
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be chosen on the command line."""
+    parser.add_argument("--catalogue", choices=("aws", "hetzner"), default="aws")
+    parser.add_argument("--pods", choices=("kb", "heavy", "big"), default="kb")
+    parser.add_argument("--constraints", choices=("on", "off"), default="on")
+    parser.add_argument("--classes", type=int, default=100)
+    parser.add_argument("--count", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    parser.add_argument("--seeds", type=int, default=5, help="how many seeds, one after another")
+    parser.add_argument("--effort", choices=("quick", "normal", "thorough"), default="normal")
+    parser.add_argument("-o", "--output", choices=("table", "json"), default="table")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure, and print what was measured."""
+    seeds = range(arguments.seed, arguments.seed + arguments.seeds)
+    measured = [_measure(arguments, seed) for seed in seeds]
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    if arguments.output == "json":
+        rows = [asdict(one) for one in measured]
+        print(json.dumps({"runs": rows, "peakMemoryMiB": round(peak)}, indent=2))
+    else:
+        _print_table(measured, peak)
+    return 0
+
+
+def _measure(arguments: argparse.Namespace, seed: int) -> Measured:
+    problem = workload(
+        offers=catalogue(arguments.catalogue, seed),
+        pods=arguments.pods,
+        constraints=arguments.constraints,
+        classes=arguments.classes,
+        count=arguments.count,
+        seed=seed,
+    )
+    plans: list[tuple[float, Plan]] = []
+    start, processor = time.perf_counter(), time.process_time()
+
+    def watch(plan: Plan) -> None:
+        plans.append((time.perf_counter() - start, plan))
+
+    plan = solve(problem, Effort[arguments.effort.upper()], watch=watch)
+    seconds, used = time.perf_counter() - start, time.process_time() - processor
+    first_seconds, first = plans[0] if plans else (seconds, plan)
+    return Measured(
+        seed=seed,
+        cost=plan.cost,
+        bound=plan.bound,
+        gap=plan.gap,
+        unplaced=sum(one.count for one in plan.unplaced),
+        nodes=len(plan.nodes),
+        first_fit_cost=plan.first_fit_cost,
+        first_plan_seconds=first_seconds,
+        first_plan_gap=first.gap,
+        seconds=seconds,
+        processor_seconds=used,
+        effort=plan.effort,
+        stop=plan.stop.value,
+    )
+
+
+HEADINGS = (
+    "seed        cost       bound   gap %  first s  first gap %  all s  cpu s  effort  first-fit"
+)
+
+
+def _print_table(measured: list[Measured], peak: float) -> None:
+    print(HEADINGS)
+    for one in measured:
+        print(
+            f"{one.seed:4} {one.cost / 1e6:11.4f} {one.bound / 1e6:11.4f} {one.gap * 100:7.2f}"
+            f" {one.first_plan_seconds:8.2f} {one.first_plan_gap * 100:12.2f} {one.seconds:6.2f}"
+            f" {one.processor_seconds:6.2f} {one.effort / 1e6:6.2f}M"
+            f" {one.first_fit_cost / max(1, one.cost):7.2f} x  {one.stop}"
+        )
+    gap = statistics.median(one.gap for one in measured) * 100
+    first = statistics.median(one.first_plan_seconds for one in measured)
+    seconds = statistics.median(one.seconds for one in measured)
+    ratio = statistics.median(one.first_fit_cost / max(1, one.cost) for one in measured)
+    print(
+        f"median: gap {gap:.2f} %, first plan {first:.2f} s, all {seconds:.2f} s,"
+        f" first-fit {ratio:.2f} x; peak memory {peak:.0f} MiB"
+    )
+
+
+if __name__ == "__main__":
+    own = argparse.ArgumentParser(description=__doc__)
+    add_arguments(own)
+    sys.exit(run(own.parse_args()))

@@ -1,0 +1,235 @@
+"""Problems too large to prove: every plan keeps every rule, and no plan is below its bound."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.workloads import catalogue, workload
+from reconciler.solver import (
+    HOSTNAME,
+    Apart,
+    Effort,
+    Group,
+    Limit,
+    Minimum,
+    Offer,
+    Plan,
+    PodClass,
+    Problem,
+    Spread,
+    Stop,
+    Together,
+    solve,
+    solve_by_first_fit,
+)
+from tests.solver.checker import complaints
+
+HETZNER = catalogue("hetzner", 0)
+NAMES = frozenset(offer.name for offer in HETZNER)
+
+
+def _crowd(pods: str, seed: int, *, classes: int = 30, count: int = 600) -> Problem:
+    return workload(
+        offers=HETZNER, pods=pods, constraints="on", classes=classes, count=count, seed=seed
+    )
+
+
+def _left_out(plan: Plan) -> int:
+    return sum(one.count for one in plan.unplaced)
+
+
+def _solved(problem: Problem, effort: Effort = Effort.QUICK) -> Plan:
+    plan = solve(problem, effort)
+    assert complaints(problem, plan) == []
+    assert (_left_out(plan), plan.cost) <= (plan.first_fit_unplaced, plan.first_fit_cost)
+    return plan
+
+
+@pytest.mark.parametrize("pods", ["kb", "heavy", "big"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_crowd_is_placed_for_less_than_first_fit_pays(pods: str, seed: int) -> None:
+    plan = _solved(_crowd(pods, seed))
+    assert _left_out(plan) == 0
+    assert plan.cost < plan.first_fit_cost
+    assert plan.bound > 0
+
+
+def test_more_effort_never_makes_a_plan_dearer() -> None:
+    problem = _crowd("heavy", 1)
+    assert solve(problem, Effort.NORMAL).cost <= solve(problem, Effort.QUICK).cost
+
+
+def test_each_plan_on_the_way_is_complete_and_no_dearer_than_the_one_before() -> None:
+    problem = _crowd("heavy", 2)
+    plans: list[Plan] = []
+    last = solve(problem, watch=plans.append)
+    costs = [plan.cost for plan in plans]
+    assert len(plans) > 1
+    assert [complaints(problem, plan) for plan in plans] == [[]] * len(plans)
+    assert costs == sorted(costs, reverse=True)
+    assert plans[-1].cost == last.cost
+
+
+def _grouped(seed: int) -> Problem:
+    """A crowd in which most classes are under some rule of their own."""
+    chance = random.Random(seed)
+    problem = _crowd("kb", seed, classes=20, count=300)
+    groups: list[Group] = []
+    for number, pod in enumerate(problem.classes):
+        members = frozenset({pod.name})
+        name = f"group-{number:02}"
+        match chance.randrange(6):
+            case 0:
+                groups.append(Spread(name=name, key="zone", members=members, max_skew=1))
+            case 1:
+                groups.append(Spread(name=name, key=HOSTNAME, members=members, max_skew=2))
+            case 2:
+                groups.append(Apart(name=name, key=HOSTNAME, members=members))
+            case 3:
+                groups.append(Together(name=name, key="zone", members=members))
+            case 4 if pod.count < 8:
+                groups.append(Together(name=name, key=HOSTNAME, members=members))
+            case _:
+                pass
+    return replace(problem, groups=tuple(groups))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_crowd_under_rules_of_all_kinds_keeps_them(seed: int) -> None:
+    assert _left_out(_solved(_grouped(seed))) == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_ports_and_one_sided_repulsion_are_kept_in_a_crowd(seed: int) -> None:
+    problem = _crowd("kb", seed)
+    rivals = tuple(
+        replace(
+            pod,
+            marks=frozenset({f"port-{number % 3}"} if number % 2 else {"quiet"}),
+            repels=frozenset({f"port-{number % 3}"} if number % 2 else {"port-1"}),
+        )
+        for number, pod in enumerate(problem.classes)
+    )
+    assert _left_out(_solved(replace(problem, classes=rivals))) == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nodes_that_exist_are_used_before_any_is_bought(seed: int) -> None:
+    problem = _crowd("kb", seed, count=300)
+    there = tuple(
+        Offer(name=f"there-{n:02}", capacity=(7000 + 100 * n, 14000, 100, 10**6), exists=True)
+        for n in range(20)
+    )
+    names = frozenset(offer.name for offer in there)
+    classes = tuple(replace(pod, offers=pod.offers | names) for pod in problem.classes)
+    with_nodes = replace(problem, offers=(*problem.offers, *there), classes=classes)
+    assert _solved(with_nodes).cost < _solved(problem).cost
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_when_a_limit_binds_the_least_important_go_without(seed: int) -> None:
+    problem = _crowd("kb", seed)
+    classes = tuple(
+        replace(pod, priority=number % 2, offers=NAMES)
+        for number, pod in enumerate(problem.classes)
+    )
+    free = solve(replace(problem, classes=classes), Effort.QUICK)
+    spend = Limit(
+        name="cost",
+        amounts={offer.name: offer.price for offer in HETZNER},
+        most=free.cost * 7 // 10,
+    )
+    plan = _solved(replace(problem, classes=classes, limits=(spend,)))
+    assert plan.cost <= spend.most
+    assert _left_out(plan) > 0
+    assert {one.priority for one in plan.unplaced} == {0}
+
+
+def test_maxima_of_types_are_kept_and_minima_are_bought() -> None:
+    problem = _crowd("heavy", 4)
+    few = tuple(replace(offer, most=2) if offer.type == "cx53" else offer for offer in HETZNER)
+    warm = Minimum(
+        name="warm", offers=frozenset(o.name for o in HETZNER if o.type == "ccx13"), count=3
+    )
+    plan = _solved(replace(problem, offers=few, minima=(warm,)))
+    kinds = [node.offer.split("/")[0] for node in plan.nodes]
+    assert kinds.count("ccx13") == 3
+    assert kinds.count("cx53") <= 6
+
+
+def test_pools_of_a_higher_weight_are_filled_first_and_each_step_has_its_bound() -> None:
+    problem = _crowd("kb", 5)
+    weighted = tuple(
+        replace(offer, weight=10 if offer.type == "ccx13" else 0, most=4) for offer in HETZNER
+    )
+    names = frozenset(pod.name for pod in problem.classes if len(pod.offers) > 40)
+    classes = tuple(pod for pod in problem.classes if pod.name in names)
+    plan = _solved(replace(problem, classes=classes, offers=weighted))
+    assert [step.weight for step in plan.steps] == [10, 0]
+    assert all(step.cost >= step.bound for step in plan.steps)
+    assert sum(node.offer.startswith("ccx13") for node in plan.nodes) == 12
+
+
+def test_each_bought_node_says_what_the_next_best_would_have_cost() -> None:
+    pod = PodClass(name="web", requests=(3000, 5000, 1, 0), count=1, offers=NAMES)
+    problem = Problem(
+        resources=("cpu", "memory", "pods", "ephemeral-storage"), classes=(pod,), offers=HETZNER
+    )
+    plan = _solved(problem)
+    assert plan.stop is Stop.PROVEN
+    best = plan.nodes[0]
+    assert best.offer.startswith("cx33/")
+    assert best.next_best is not None
+    assert (best.next_best.type, best.next_best.price) == ("cax21", 17611)
+
+
+def test_first_fit_alone_keeps_the_rules_too() -> None:
+    for seed in range(3):
+        problem = _grouped(seed)
+        plan = solve_by_first_fit(problem)
+        assert complaints(problem, plan) == []
+        assert _left_out(plan) == 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_pod_less_never_makes_the_proven_optimum_dearer(seed: int) -> None:
+    problem = _crowd("heavy", seed, classes=6, count=10)
+    whole = _solved(problem)
+    fewer = tuple(
+        replace(pod, count=pod.count - (number == seed % 6))
+        for number, pod in enumerate(problem.classes)
+    )
+    less = _solved(replace(problem, classes=fewer))
+    if whole.stop is Stop.PROVEN and less.stop is Stop.PROVEN:
+        assert less.cost <= whole.cost
+
+
+def test_the_safety_clock_is_reported_when_it_fires() -> None:
+    plan = solve(_crowd("heavy", 1), seconds=0.0)
+    assert plan.stop is Stop.CLOCK
+    assert _left_out(plan) == 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("listed", ["aws", "hetzner"])
+@pytest.mark.parametrize("pods", ["kb", "heavy", "big"])
+@pytest.mark.parametrize(("classes", "count"), [(100, 10_000), (1000, 10_000), (100, 50_000)])
+def test_the_large_workloads_of_the_benchmarks_keep_all_rules(
+    listed: str, pods: str, classes: int, count: int
+) -> None:
+    offers = catalogue(listed, 0)
+    problem = workload(
+        offers=offers, pods=pods, constraints="on", classes=classes, count=count, seed=0
+    )
+    assert _left_out(_solved(problem, Effort.NORMAL)) == 0
+
+
+@pytest.mark.long
+def test_five_thousand_different_pods_are_placed() -> None:
+    problem = workload(
+        offers=HETZNER, pods="heavy", constraints="on", classes=5000, count=5000, seed=0
+    )
+    assert _left_out(_solved(problem)) == 0
