@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import aiohttp
@@ -94,6 +94,16 @@ class FaultProxy:
         """All watches stay open and carry nothing any more."""
         for watch in self.watches:
             watch.fate = Fate.HANGS
+
+    @property
+    def server(self) -> str:
+        """The API server that it leads to."""
+        return self._upstream.server
+
+    def lead_to(self, server: str) -> None:
+        """Another API server from now on; what is open breaks, as with a load balancer."""
+        self._upstream = replace(self._upstream, server=server)
+        self.cut_watches()
 
     # Faults on the next requests.
 

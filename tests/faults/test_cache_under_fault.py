@@ -24,6 +24,7 @@ from growth.kube.timing import Timing
 from growth.kube.transport import Connection, connect
 from growth.kube.writes import Decided, Writes
 from tests.faults.control_plane import compact, kill_api_server, start_api_server
+from tests.faults.lagging import lagging_api_server
 from tests.faults.proxy import FaultProxy, fault_proxy
 from tests.kube.mirror import Mirror
 
@@ -254,6 +255,36 @@ async def test_answers_that_break_off_in_their_middle(stage: Stage) -> None:
     await stage.put("new")
 
     await stage.settled()
+
+
+@pytest.mark.long
+async def test_a_second_server_that_lags_is_never_believed(
+    stage: Stage, cluster: LiveCluster
+) -> None:
+    store, first = stage.reflector.store, stage.proxy.server
+    async with lagging_api_server(cluster) as second:
+        old = await stage.put("old")
+        stage.proxy.lead_to(second.server)
+        await stage.settled()
+        second.line.block()
+
+        stage.proxy.lead_to(first)
+        await stage.writes.delete(old)
+        await stage.put("new")
+        await stage.settled()
+        told, position = len(stage.mirror.told), int(store.position)
+
+        stage.proxy.lead_to(second.server)
+        await asyncio.sleep(12)
+        assert stage.reflector.health.blind_since is not None
+        assert stage.mirror.told[told:] == []
+        assert int(store.position) == position
+
+        second.line.unblock()
+        await stage.put("newer")
+        await stage.settled()
+        assert stage.reflector.health.suspicion is None
+        stage.proxy.lead_to(first)
 
 
 @pytest.mark.parametrize("count", [2_000, pytest.param(10_000, marks=pytest.mark.long)])
