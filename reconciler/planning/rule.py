@@ -7,61 +7,35 @@ the provider or a node that has just begun to serve; and no maximum is exceeded.
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import chain
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from uuid import UUID
-
-import msgspec
 
 from growth.api.meta import ObjectMeta, OwnerReference, PodReference
 from growth.api.naming import request_name
-from growth.api.nodepool import NodePool
 from growth.api.noderequest import NodeRequest, NodeRequestSpec, RequestPhase
 from growth.api.wellknown import (
-    DEFAULT_NODE_CLASS,
     GROUP_VERSION,
     PROVIDER_CLEANUP_FINALIZER,
 )
-from growth.api.written import ServerTypeName
 from growth.demand.detection import is_demand
-from growth.demand.pools import pools_of
-from growth.scheduling.daemonsets import daemon_pods
-from growth.scheduling.fits import verdict
 from growth.scheduling.resources import shown
-from growth.scheduling.verdicts import Fits
 from reconciler.actions import CreateNodeRequest, Sequence, machine
 from reconciler.decision import NEVER, Decision
+from reconciler.planning.choosing import cheapest, counts, refused
 from reconciler.planning.ledger import PlanningLedger
-from reconciler.planning.templates import template
-from reconciler.providers.port import ClassKey, Offering
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from growth.api.nodepool import NodePool
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
+    from reconciler.planning.choosing import Choice
     from reconciler.world import World
 
-Counts = Counter[tuple[str, ServerTypeName]]
-"""Machines of each pool and type, wherever they are on their way."""
-
 _ON_THEIR_WAY = {RequestPhase.PENDING, RequestPhase.PROVISIONING}
-
-
-class Choice(msgspec.Struct, frozen=True, kw_only=True):
-    """A machine that could be bought for a pod."""
-
-    pool: NodePool
-    offering: Offering
-
-
-class Fitting(NamedTuple):
-    """The machines that would hold a pod, the cheapest first."""
-
-    choices: tuple[Choice, ...]
-    seen: tuple[object, ...]
 
 
 def decide(world: World, now: Instant) -> Decision:
@@ -69,17 +43,18 @@ def decide(world: World, now: Instant) -> Decision:
     unconfirmed = _unconfirmed(world)
     known = (*world.requests.values(), *unconfirmed.values())
     served = nominated(world, known, now)
-    counts: Counts = Counter((each.spec.pool, each.spec.server_type) for each in known)
+    taken = counts(world, known)
+    gone = refused(world)
     chance = Random(world.seed)  # noqa: S311 - names have to be unlike each other, not secret
     bought: dict[str, NodeRequest] = {}
     for pod in sorted(_demand(world), key=lambda pod: (pod.name, pod.metadata.uid)):
         if pod.metadata.uid in served:
             continue
-        choice = _cheapest(pod, world, counts)
+        choice = cheapest(pod, world, counts=taken, refused=gone)
         if choice is not None:
             request = _request(pod, choice, chance)
             bought[request.name] = request
-            counts[choice.pool.name, choice.offering.server_type] += 1
+            taken[choice.pool.name, choice.offering.server_type] += 1
     return Decision(
         section=PlanningLedger(unconfirmed={**unconfirmed, **bought}),
         sequences=tuple(_creation(request) for request in bought.values()),
@@ -120,66 +95,6 @@ def _unconfirmed(world: World) -> Mapping[str, NodeRequest]:
 
 def _demand(world: World) -> Iterator[Pod]:
     return (pod for pod in world.pending.values() if is_demand(pod))
-
-
-def _cheapest(pod: Pod, world: World, counts: Counts) -> Choice | None:
-    choices = _fitting(pod, world).choices
-    return next((choice for choice in choices if not _at_maximum(choice, counts)), None)
-
-
-def _fitting(pod: Pod, world: World) -> Fitting:
-    """Worked out once for all pods of a shape, until the cluster, a pool or a price changes."""
-    seen = (*world.pools.values(), *world.offerings.values())
-    # The answer keeps what it was worked out from, so that no other object gets the same id.
-    key = ("fitting", pod.shape, *map(id, seen))
-    return world.cluster.remembered(key, lambda: Fitting(_cheapest_first(pod, world), seen))
-
-
-def _cheapest_first(pod: Pod, world: World) -> tuple[Choice, ...]:
-    fitting = (choice for choice in _choices(pod, world) if _fits(pod, choice, world))
-    return tuple(
-        sorted(
-            fitting,
-            key=lambda each: (each.offering.price, each.offering.name, each.pool.name),
-        )
-    )
-
-
-def _choices(pod: Pod, world: World) -> Iterator[Choice]:
-    for name in sorted(pools_of(pod, world.pools)):
-        pool = world.pools[name]
-        allowed = {entry.name for entry in pool.spec.server_types}
-        for offering in world.offerings.get(node_class_of(pool, world), ()):
-            if offering.server_type in allowed and _is_sold_in(pool, offering):
-                yield Choice(pool=pool, offering=offering)
-
-
-def node_class_of(pool: NodePool, world: World) -> ClassKey:
-    """The node class of a pool: what it names, else the one that is called `default`."""
-    reference = pool.spec.node_class_ref
-    if reference is not None:
-        return ClassKey(reference.kind.value, reference.name)
-    found = [key for key in world.node_classes if key.name == DEFAULT_NODE_CLASS]
-    return found[0] if len(found) == 1 else ClassKey("", DEFAULT_NODE_CLASS)
-
-
-def _is_sold_in(pool: NodePool, offering: Offering) -> bool:
-    regions = {location.region for location in pool.spec.locations}
-    return not regions or offering.location in regions
-
-
-def _at_maximum(choice: Choice, counts: Counts) -> bool:
-    taken = counts[choice.pool.name, choice.offering.server_type]
-    entries = choice.pool.spec.server_types
-    return any(
-        entry.name == choice.offering.server_type and taken >= entry.max for entry in entries
-    )
-
-
-def _fits(pod: Pod, choice: Choice, world: World) -> bool:
-    node = template(choice.pool, choice.offering, name="planned")
-    daemons = daemon_pods(node, world.cluster.daemon_sets.values())
-    return isinstance(verdict(pod, node, world.cluster.with_node(node, pods=daemons)), Fits)
 
 
 def _request(pod: Pod, choice: Choice, chance: Random) -> NodeRequest:

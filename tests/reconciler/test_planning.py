@@ -151,3 +151,44 @@ def test_a_pod_with_a_taint_of_the_pool_in_its_way_buys_nothing() -> None:
     assert offers_bought(waiting(requests={"cpu": "1"}), tainted) == []
     tolerant = waiting(requests={"cpu": "1"}, tolerations=[{"key": "only", "operator": "Exists"}])
     assert offers_bought(tolerant, tainted) == [("small", "here")]
+
+
+def node_of(name: str, server_type: str = "small") -> Any:
+    labels = {"growth.dev/pool": "default", "growth.dev/instance-type": server_type}
+    return build.node(name, labels=labels)
+
+
+def test_a_maximum_counts_a_node_whose_request_is_gone() -> None:
+    tight = pool(serverTypes=[{"name": "small", "max": 2}])
+    pods = [waiting(f"web-{number}", requests={"cpu": "2"}) for number in range(3)]
+    assert offers_bought(*pods, tight, node_of("default-old")) == [("small", "here")]
+
+
+def test_a_node_and_its_request_count_once() -> None:
+    tight = pool(serverTypes=[{"name": "small", "max": 2}])
+    ready = request("default-1", status={"phase": "Ready", "readyAt": START})
+    bought_ = offers_bought(waiting(requests={"cpu": "2"}), tight, ready, node_of("default-1"))
+    assert bought_ == [("small", "here")]
+
+
+@pytest.mark.parametrize(
+    ("scope", "next_best"),
+    [(None, "there"), ("Offer", "there"), ("Location", "there"), ("Project", None)],
+)
+def test_what_the_provider_has_none_of_is_not_asked_for_again(
+    scope: str | None, next_best: str | None
+) -> None:
+    unmet = request(status={"phase": "Unmet", "unmetScope": scope})
+    expected = [("small", next_best)] if next_best else []
+    assert offers_bought(waiting(requests={"cpu": "1"}), pool(), unmet) == expected
+
+
+def test_a_refused_location_is_refused_for_all_types() -> None:
+    unmet = request(status={"phase": "Unmet", "unmetScope": "Location"})
+    assert offers_bought(waiting(requests={"cpu": "5"}), pool(), unmet) == []
+
+
+def test_an_unmet_request_takes_no_place_below_the_maximum() -> None:
+    tight = pool(serverTypes=[{"name": "small", "max": 1}])
+    unmet = request(status={"phase": "Unmet", "unmetScope": "Offer"})
+    assert offers_bought(waiting(requests={"cpu": "1"}), tight, unmet) == [("small", "there")]
