@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from growth.api.noderequest import NodeRequest, RequestPhase
 from growth.api.wellknown import INSTANCE_TYPE_LABEL
 from growth.api.written import ServerTypeName
+from growth.demand.detection import is_demand
 from growth.scheduling.daemonsets import daemon_pods
 from growth.scheduling.fits import verdict
 from growth.scheduling.verdicts import Fits
@@ -69,6 +70,11 @@ class Auditor:
     def __init__(self, around: Surroundings, cloud: Cloud, timing: Timing) -> None:
         self.breaches: list[Breach] = []
         server = around.server
+        self.waited = 0
+        """Pods that ever waited for a node."""
+        self.twice = 0
+        """Machines that were asked for though their pod had one coming or just come."""
+        self._waiting: set[str] = set()
         self._server = server
         self._cloud = cloud
         self._faults = around.faults
@@ -81,6 +87,7 @@ class Auditor:
         self._served_at: dict[str, float] = {}
         cloud.made, cloud.gone = self.machine_made, self.machine_gone
         server.kind("NodeRequest").heard_by.append(self._request_changed)
+        server.kind("pods").heard_by.append(self._pod_changed)
         server.kind("nodes").heard_by.append(self._node_changed)
 
     def breach(self, rule: str, text: str) -> None:
@@ -103,6 +110,15 @@ class Auditor:
         """A machine is no longer paid for."""
         self._recount(name)
 
+    def _pod_changed(self, event: Event) -> None:
+        pod: Pod = event.new or event.old
+        uid = pod.metadata.uid
+        if event.new is None:
+            self._waiting.discard(uid)
+        elif uid not in self._waiting and is_demand(event.new):
+            self._waiting.add(uid)
+            self.waited += 1
+
     def _request_changed(self, event: Event) -> None:
         request: NodeRequest = event.new or event.old
         if event.old is None:
@@ -120,19 +136,25 @@ class Auditor:
             self._intents[pod.uid][request.name] = None
 
     def _check_twice(self, pod: str, name: str, other: str) -> None:
-        if self._faults.kinds & MAKES_A_SECOND_INTENT_EXCUSABLE:
-            return
         before: NodeRequest = self._server.kind("NodeRequest").named(other)
-        if before.status.phase in ON_THE_WAY:
-            if other in self._cloud.machines or before.status.phase is RequestPhase.PENDING:
-                self.breach("one intent a pod", f"{name} for {pod}, {other} is on its way")
-        elif before.status.phase is RequestPhase.READY and other in self._cloud.machines:
-            served = self._timeline.now - self._served_at[other]
-            # The writer's wall clock dates the end of the wait, its answer was on its way.
+        standing = self._standing(before)
+        if not standing:
+            return
+        self.twice += 1
+        if not self._faults.kinds & MAKES_A_SECOND_INTENT_EXCUSABLE:
+            self.breach("one intent a pod", f"{name} for {pod}, {other} {standing}")
+
+    def _standing(self, request: NodeRequest) -> str:
+        """How a machine that a pod was promised is on its way to it; empty if it isn't."""
+        phase, is_there = request.status.phase, request.name in self._cloud.machines
+        if phase is RequestPhase.PENDING or (phase is RequestPhase.PROVISIONING and is_there):
+            return f"is {phase}"
+        if phase is RequestPhase.READY and is_there:
+            served = self._timeline.now - self._served_at[request.name]
+            # The wait is dated by its writer's clock, before the write had arrived.
             if served < self._timing.bind_wait - 1.0:
-                self.breach(
-                    "one intent a pod", f"{name} for {pod}, {other} serves since {served:g} s"
-                )
+                return f"serves since {served:.1f} s"
+        return ""
 
     def _ended(self, request: NodeRequest) -> None:
         self._served_at.pop(request.name, None)

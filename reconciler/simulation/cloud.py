@@ -65,7 +65,9 @@ class Cloud:
         self.machines: dict[str, Machine] = {}
         self.bought = 0
         self.lost = 0
-        """Machines that went without our doing."""
+        """Machines that died."""
+        self.retired = 0
+        """Machines that a person gave back."""
         self.made_for: dict[str, int] = {}
         """Machines that were ever made for a request, by its uid."""
         self._sold_out: dict[tuple[str, str], float] = {}
@@ -105,6 +107,7 @@ class Cloud:
     def retire(self, name: str) -> None:
         """A person gives an empty machine back, with its node."""
         if self.machines.pop(name, None) is not None:
+            self.retired += 1
             self._trace.note(f"cloud: {name} retired")
             self.gone(name)
             self._drop_node(name)

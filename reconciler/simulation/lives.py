@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from reconciler.simulation.surroundings import Surroundings
     from reconciler.world import World
 
-RESTARTS: Final = 0.01
+RESTARTS: Final = 0.05
 """The share of announced effects at which our process ends, where restarts are on."""
+LIVES_FOR: Final = 240.0
+"""Seconds that it lives at least: what never gets beyond its first effects settles nothing."""
 DOWN: Final = (0.5, 60.0)
 """Seconds until it is started again."""
 DECIDED_TWICE: Final = 50
@@ -49,6 +51,7 @@ class Lives:
         self._trace = around.trace
         self._auditor = auditor
         self._begun = 0
+        self._begun_at = 0.0
         self._fate = Fate(
             around=around,
             cloud=cloud,
@@ -62,6 +65,7 @@ class Lives:
     def begin(self) -> None:
         """A new process, which leads."""
         self._begun += 1
+        self._begun_at = self._timeline.now
         self.leader = Process(f"process {self._begun}", self._fate)
         self._trace.note(f"{self.leader.name} starts")
 
@@ -74,8 +78,12 @@ class Lives:
         )
         if is_planned and self._begun == 1:
             self._end(process, point, down=1.0)
-        elif process is self.leader and self._faults.strikes(Fault.RESTART, RESTARTS):
+        elif process is self.leader and self._is_struck():
             self._end(process, point, down=self._faults.chance(Fault.RESTART).between(*DOWN))
+
+    def _is_struck(self) -> bool:
+        age = self._timeline.now - self._begun_at
+        return age >= LIVES_FOR and self._faults.strikes(Fault.RESTART, RESTARTS)
 
     def _end(self, process: Process, point: Point, *, down: float) -> None:
         self._trace.note(f"{process.name} ends {point.side} {point.step} of {point.subject}")

@@ -48,7 +48,13 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """Effects that were announced."""
     bought: int
     lost: int
-    """Machines that ended without our doing."""
+    """Machines that died."""
+    retired: int
+    """Machines that a person gave back."""
+    waited: int
+    """Pods that waited for a node."""
+    twice: int
+    """Machines asked for though their pod had one coming or just come."""
     machines: tuple[tuple[str, str, str], ...]
     """Pool, type and place of each machine in the end, sorted."""
     bound: tuple[str, ...]
@@ -68,12 +74,26 @@ def judged(story: Story, *, parts: Parts | None = None, keep: int | None = LAST_
     if not story.faults or outcome.breaches:
         return outcome
     twin = run(msgspec.structs.replace(story, faults=(), kill=None))
-    allowed = MORE * (twin.bought + outcome.lost) + FEW
-    if outcome.bought <= allowed:
+    text = _too_much(outcome, twin)
+    if not text:
         return outcome
-    text = f"{outcome.bought} machines, {outcome.lost} died; {twin.bought} without faults"
     breach = Breach(story.end, "faults cost little", text)
     return msgspec.structs.replace(outcome, breaches=(breach,))
+
+
+def _too_much(outcome: Outcome, twin: Outcome) -> str:
+    """What was bought beyond what the faults excuse; empty if nothing was.
+
+    What died is bought again, and so may be what a person gave back; and a pod that found no place
+    only because things were slow may cost a machine.
+    """
+    retired = max(0, outcome.retired - twin.retired)
+    excused = outcome.lost + retired + max(0, outcome.waited - twin.waited)
+    if outcome.bought > MORE * (twin.bought + excused) + FEW:
+        return f"{outcome.bought} machines; {twin.bought} without faults, {excused} excused"
+    if outcome.twice > (MORE - 1.0) * twin.bought + FEW:
+        return f"{outcome.twice} machines for pods that had one coming"
+    return ""
 
 
 def run(story: Story, *, parts: Parts | None = None, keep: int | None = LAST_LINES) -> Outcome:
@@ -137,6 +157,9 @@ class Simulation:
             points=self._lives.points,
             bought=self._cloud.bought,
             lost=self._cloud.lost,
+            retired=self._cloud.retired,
+            waited=self._auditor.waited,
+            twice=self._auditor.twice,
             machines=tuple(
                 sorted((each.pool, each.server_type.canonical, each.location) for each in orders)
             ),
