@@ -60,21 +60,37 @@ def _spread_over(draw: st.DrawFn, draft: Draft) -> None:
     _lose_topology(draw, draft)
 
 
-def spread_over_eligible_nodes(draw: st.DrawFn, draft: Draft) -> None:
-    """Nodes that the pod may not use, and that count as domains or not by the two policies."""
+def spread_over_enough_domains(draw: st.DrawFn, draft: Draft) -> None:
+    """With too few domains the least count is zero, however full all of them are."""
+    _crowd(draw, draft, draft.nodes, least=1)
+    _spread_over(draw, draft)
+    for spread in draft.pod["spec"]["topologySpreadConstraints"]:
+        spread.update(whenUnsatisfiable="DoNotSchedule", minDomains=draw(st.integers(1, 4)))
+
+
+def spread_over_untainted_nodes(draw: st.DrawFn, draft: Draft) -> None:
+    """Tainted nodes count as domains or not, by the policy."""
+    for node in _barred(draw, draft):
+        node["spec"]["taints"].append({"key": "barred", "effect": draw(_EFFECTS)})
+    _spread_over(draw, draft)
+
+
+def spread_over_selected_nodes(draw: st.DrawFn, draft: Draft) -> None:
+    """Nodes that the pod doesn't ask for count as domains or not, by the policy."""
+    for node in _barred(draw, draft):
+        node["metadata"]["labels"]["pool"] = draw(st.sampled_from(("b", "b", "a")))
+    for node in draft.open_nodes:
+        node["metadata"]["labels"]["pool"] = "a"
+    draft.pod["spec"].setdefault("nodeSelector", {})["pool"] = "a"
+    _spread_over(draw, draft)
+
+
+def _barred(draw: st.DrawFn, draft: Draft) -> list[Manifest]:
+    """Nodes that will be closed to the pod and are empty, beside open ones that are not."""
     for _ in range(draw(st.integers(1, 2))):
         draft.add_node(draw)
-    barred = [node for node in draft.nodes if node not in draft.open_nodes]
     _crowd(draw, draft, draft.open_nodes, least=1)
-    _spread_over(draw, draft)
-    if draw(st.booleans()):
-        for node in barred:
-            node["spec"]["taints"].append({"key": "barred", "effect": draw(_EFFECTS)})
-    else:
-        for node in draft.nodes:
-            pool = draw(st.sampled_from("ab")) if node in barred else "a"
-            node["metadata"]["labels"]["pool"] = pool
-        draft.pod["spec"].setdefault("nodeSelector", {})["pool"] = "a"
+    return [node for node in draft.nodes if node not in draft.open_nodes]
 
 
 def _people(draw: st.DrawFn, draft: Draft) -> None:
@@ -200,6 +216,13 @@ def _selector(draw: st.DrawFn, own: dict[str, str]) -> Manifest:
     return {"matchLabels": some, "matchExpressions": [_requirement(draw)]}
 
 
+def _unlike(draw: st.DrawFn, pod: Manifest) -> Manifest:
+    """Everybody but the pod's own kind."""
+    key = draw(st.sampled_from(_SELECTABLE))
+    own = pod["metadata"]["labels"].get(key, "none")
+    return {"matchExpressions": [{"key": key, "operator": "NotIn", "values": [own]}]}
+
+
 def _requirement(draw: st.DrawFn) -> Manifest:
     key = draw(st.sampled_from(_SELECTABLE))
     operator = draw(st.sampled_from(("In", "NotIn", "Exists", "DoesNotExist")))
@@ -220,10 +243,12 @@ def _spread(draw: st.DrawFn, pod: Manifest, topology: str) -> Manifest:
         "whenUnsatisfiable": "ScheduleAnyway" if one_in(draw, 8) else "DoNotSchedule",
     }
     if draw(st.integers(0, 9)):
-        spread["labelSelector"] = _selector(draw, pod["metadata"]["labels"])
-        if one_in(draw, 4):
+        own = {"matchLabels": dict(pod["metadata"]["labels"])}
+        other = _selector(draw, pod["metadata"]["labels"])
+        spread["labelSelector"] = draw(st.sampled_from((own, own, other, _unlike(draw, pod))))
+        if one_in(draw, 4) and spread["labelSelector"] is other:
             spread["matchLabelKeys"] = [_VERSION]
-    if draw(st.booleans()) and spread["whenUnsatisfiable"] == "DoNotSchedule":
+    if one_in(draw, 4) and spread["whenUnsatisfiable"] == "DoNotSchedule":
         spread["minDomains"] = draw(st.integers(1, 4))
     for policy in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
         if chosen := draw(st.sampled_from(("Honor", "Honor", "Ignore", None))):

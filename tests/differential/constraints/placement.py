@@ -18,9 +18,11 @@ _KEYS, _VALUES = ("dedicated", "spot"), ("a", "b", "")
 _EFFECTS = ("NoSchedule", "NoExecute", "PreferNoSchedule")
 _NODE_LABELS = {
     "disk": ("ssd", "hdd", ""),
-    "cores": ("7", "8", "16", "007", "many", "99999999999999999999"),
+    "cores": ("7", "8", "16", "007"),
     "arch": ("x86", "arm"),
 }
+_NO_NUMBERS = ("", "many", "9" * 20)
+"""The last one is a number, but more than 64 bits hold."""
 _PORTS, _PROTOCOLS = st.sampled_from((80, 81)), st.sampled_from((None, "TCP", "UDP", "SCTP"))
 _ADDRESSES = st.sampled_from((None, "0.0.0.0", "127.0.0.1", "127.0.0.1", "10.0.0.1", "::"))
 
@@ -60,8 +62,8 @@ def node_selector(draw: st.DrawFn, draft: Draft) -> None:
 
 def node_affinity(draw: st.DrawFn, draft: Draft) -> None:
     _label(draw, draft)
-    terms = [_expressions(draw) for _ in range(draw(st.integers(1, 2)))]
-    if one_in(draw, 6):
+    terms = [_expressions(draw) for _ in range(draw(st.sampled_from((0, 1, 1, 2, 2))))]
+    if not terms or one_in(draw, 5):
         terms.append({})  # an empty term matches nothing
     _require(draw, draft, terms)
     if draw(st.booleans()):  # both must hold
@@ -70,11 +72,14 @@ def node_affinity(draw: st.DrawFn, draft: Draft) -> None:
 
 
 def numeric_node_affinity(draw: st.DrawFn, draft: Draft) -> None:
-    """Greater and less, on the number itself and beside it."""
+    """Greater and less, on the number itself, beside it, and on what is no number."""
+    bound = draw(st.sampled_from((7, 8, 16)))
+    around = st.sampled_from((bound - 1, bound, bound, bound + 1)).map(str)
     for node in draft.nodes:
-        if draw(st.integers(0, 7)):
-            node["metadata"]["labels"]["cores"] = draw(st.sampled_from(_NODE_LABELS["cores"]))
-    _require(draw, draft, [{"matchExpressions": [_comparison(draw)]}])
+        node["metadata"]["labels"]["cores"] = draw(around)
+        if one_in(draw, 3):
+            node["metadata"]["labels"]["cores"] = draw(st.sampled_from(_NO_NUMBERS))
+    _require(draw, draft, [{"matchExpressions": [_comparison(draw, str(bound))]}])
 
 
 def match_fields(draw: st.DrawFn, draft: Draft) -> None:
@@ -157,7 +162,7 @@ def _expressions(draw: st.DrawFn) -> Manifest:
 def _expression(draw: st.DrawFn) -> Manifest:
     operator = draw(st.sampled_from(("In", "NotIn", "Exists", "DoesNotExist", "compares")))
     if operator == "compares":
-        return _comparison(draw)
+        return _comparison(draw, draw(st.sampled_from(("7", "8", "16"))))
     key = draw(st.sampled_from(tuple(_NODE_LABELS)))
     if operator in {"Exists", "DoesNotExist"}:
         return {"key": key, "operator": operator}
@@ -165,9 +170,8 @@ def _expression(draw: st.DrawFn) -> Manifest:
     return {"key": key, "operator": operator, "values": values}
 
 
-def _comparison(draw: st.DrawFn) -> Manifest:
-    operator, bound = draw(st.sampled_from(("Gt", "Lt"))), draw(st.sampled_from(("7", "8", "16")))
-    return {"key": "cores", "operator": operator, "values": [bound]}
+def _comparison(draw: st.DrawFn, bound: str) -> Manifest:
+    return {"key": "cores", "operator": draw(st.sampled_from(("Gt", "Lt"))), "values": [bound]}
 
 
 def _require(draw: st.DrawFn, draft: Draft, terms: list[Manifest]) -> None:

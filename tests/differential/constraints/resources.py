@@ -23,7 +23,7 @@ AMOUNTS = {
     DEVICE: (1, 2, 3),
     HUGE: (2 * MEBI, 4 * MEBI, 8 * MEBI),
 }
-_BELOW_ON_OR_ABOVE = (-1, -1, 0, 0, 0, 1)
+_BELOW_ON_OR_ABOVE = (-1, -1, -1, 0, 0, 0, 1)
 _SUFFIXES = (("k", 10**3), ("M", 10**6), ("Ki", 1 << 10), ("Mi", MEBI), ("Gi", 1 << 30))
 
 

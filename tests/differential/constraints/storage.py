@@ -21,9 +21,7 @@ _SELECTED_NODE = "volume.kubernetes.io/selected-node"
 _SIZES = st.sampled_from(("1Gi", "1Gi", "1025Mi", "2Gi"))
 
 
-_NEAR_MISSES = st.sampled_from(
-    ("suits", "place", "modes", "modes", "form", "label", "label", "owner")
-)
+_FLAWS = ("none", "place", "modes", "form", "label", "label", "owner")
 
 
 def volume_node_affinity(draw: st.DrawFn, draft: Draft) -> None:
@@ -77,19 +75,31 @@ def unbound_claims(draw: st.DrawFn, draft: Draft) -> None:
 
 
 def static_volumes(draw: st.DrawFn, draft: Draft) -> None:
-    """Claims that wait for their pod, and volumes made before, that suit them or nearly do."""
-    storage_class = _storage_class(draft, "static", "WaitForFirstConsumer")
-    if draw(st.integers(0, 4)):
-        storage_class["provisioner"] = "kubernetes.io/no-provisioner"
-    count = draw(st.sampled_from((1, 1, 2)))
-    for index in range(count):
-        claim = _claim(draft, f"s{index}", storage_class="static-~")
-        claim["spec"]["resources"] = {"requests": {"storage": draw(_SIZES)}}
-        if draw(st.booleans()):
-            claim["spec"]["selector"] = {"matchLabels": {"tier": "1"}}
-        _use(draft.pod, f"s{index}-~")
-    for index in range(count + draw(st.integers(-1, 1))):
-        _available(draw, draft, f"a{index}")
+    """A claim that waits for its pod, and volumes that suit it, or miss it by one property."""
+    _claim_static(draw, draft, "s0")
+    flaw = draw(st.sampled_from(_FLAWS))
+    for index in range(draw(st.sampled_from((0, 1, 1, 1, 2)))):
+        _available(draw, draft, f"a{index}", flaw)
+
+
+def static_volumes_for_two_claims(draw: st.DrawFn, draft: Draft) -> None:
+    """Each claim needs a volume of its own, and a large one must not be wasted on a small claim."""
+    for name in ("s0", "s1"):
+        _claim_static(draw, draft, name)
+    for index in range(draw(st.sampled_from((1, 2, 2, 2, 3)))):
+        _available(draw, draft, f"a{index}", draw(st.sampled_from(("none", "none", "place"))))
+
+
+def _claim_static(draw: st.DrawFn, draft: Draft, name: str) -> None:
+    if not any(extra["kind"] == "StorageClass" for extra in draft.extras):
+        storage_class = _storage_class(draft, "static", "WaitForFirstConsumer")
+        if draw(st.integers(0, 5)):
+            storage_class["provisioner"] = "kubernetes.io/no-provisioner"
+    claim = _claim(draft, name, storage_class="static-~")
+    claim["spec"]["resources"] = {"requests": {"storage": draw(_SIZES)}}
+    if draw(st.booleans()):
+        claim["spec"]["selector"] = {"matchLabels": {"tier": "1"}}
+    _use(draft.pod, f"{name}-~")
 
 
 def iscsi_disks(draw: st.DrawFn, draft: Draft) -> None:
@@ -106,14 +116,8 @@ def iscsi_disks(draw: st.DrawFn, draft: Draft) -> None:
 
 
 def missing_claims(draw: st.DrawFn, draft: Draft) -> None:
-    match draw(st.sampled_from(("there", "there", "there", "missing", "another's"))):
-        case "there":
-            _bound(draft, "m")
-        case "another's":
-            _bound(draft, "m")
-            _ephemeral_of_another(draft)
-        case _:
-            pass
+    if draw(st.booleans()):
+        _bound(draft, "m")
     if one_in(draw, 3):  # a pod that stands there without its claim disturbs nobody
         pod = existing_pod(draw)
         _use(pod, "gone-~")
@@ -121,12 +125,18 @@ def missing_claims(draw: st.DrawFn, draft: Draft) -> None:
     _use(draft.pod, "m-~")
 
 
-def _ephemeral_of_another(draft: Draft) -> None:
+def ephemeral_claims(draw: st.DrawFn, draft: Draft) -> None:
     """A claim bears the name that the pod's ephemeral volume will have, but belongs to nobody."""
-    claim = _claim(draft, "offered", storage_class="")
-    claim["metadata"]["name"] = "offered-~-scratch"
-    template = {"volumeClaimTemplate": {"spec": claim["spec"]}}
-    draft.pod["spec"]["volumes"].append({"name": "scratch", "ephemeral": template})
+    volume, name = _bound(draft, "scratch"), "offered-~-scratch"
+    volume["spec"]["claimRef"]["name"] = name
+    claim = draft.extras[-2]
+    claim["metadata"]["name"] = name
+    if draw(st.booleans()):  # mounted by its name it is like any other
+        _use(draft.pod, name)
+        return
+    template = {"spec": {key: claim["spec"][key] for key in ("accessModes", "resources")}}
+    ephemeral = {"volumeClaimTemplate": template}
+    draft.pod["spec"]["volumes"].append({"name": "scratch", "ephemeral": ephemeral})
 
 
 def read_write_once_pod(draw: st.DrawFn, draft: Draft) -> None:
@@ -135,7 +145,8 @@ def read_write_once_pod(draw: st.DrawFn, draft: Draft) -> None:
     _bound(draft, "other", mode="ReadWriteOncePod")
     pod = existing_pod(draw)
     pod["metadata"]["namespace"] = draft.pod["metadata"]["namespace"]
-    leave(draw, pod)
+    if one_in(draw, 3):
+        leave(draw, pod)
     _use(pod, draw(st.sampled_from(("o-~", "o-~", "other-~"))))
     draft.add_existing(pod, draw(st.sampled_from(draft.nodes)))
     _use(draft.pod, "o-~")
@@ -149,7 +160,20 @@ def attach_limits(draw: st.DrawFn, draft: Draft) -> None:
     for name in names:
         if name == names[0] or draw(st.booleans()):
             _use(draft.pod, f"{name}-~")
-    _late_volume(draw, draft)
+    _limit_nodes(draw, draft, names)
+
+
+def attach_limits_with_volumes_to_come(draw: st.DrawFn, draft: Draft) -> None:
+    """A volume that is still to be made counts by the driver of its class."""
+    _bound(draft, "l0")
+    _storage_class(draft, "later", "WaitForFirstConsumer")
+    _claim(draft, "y", storage_class="later-~")
+    for name in draw(st.sampled_from((("y",), ("y", "l0")))):
+        _use(draft.pod, f"{name}-~")
+    _limit_nodes(draw, draft, ["l0"])
+
+
+def _limit_nodes(draw: st.DrawFn, draft: Draft, names: list[str]) -> None:
     for node in draft.open_nodes:
         volumes = _attached(draw, draft, node) + _attachments(draw, draft, node, names)
         _limit(draw, draft, node, max(0, volumes + draw(st.sampled_from((-1, -1, -1, 0, 0)))))
@@ -191,14 +215,6 @@ def _attachments(draw: st.DrawFn, draft: Draft, node: Manifest, names: list[str]
         }
     )
     return 1
-
-
-def _late_volume(draw: st.DrawFn, draft: Draft) -> None:
-    """A volume that is still to be made counts by the driver of its class."""
-    if one_in(draw, 3):
-        _storage_class(draft, "later", "WaitForFirstConsumer")
-        _claim(draft, "y", storage_class="later-~")
-        _use(draft.pod, "y-~")
 
 
 def _limit(draw: st.DrawFn, draft: Draft, node: Manifest, count: int) -> None:
@@ -270,16 +286,14 @@ def _bound(draft: Draft, name: str, *, mode: str = "ReadWriteOnce") -> Manifest:
     return volume
 
 
-def _available(draw: st.DrawFn, draft: Draft, name: str) -> None:
-    """A volume that suits a claim, but for one property now and then."""
+def _available(draw: st.DrawFn, draft: Draft, name: str, flaw: str) -> None:
+    """A volume that suits any of the claims if it is large enough, but for the flaw."""
     volume = _volume(draft, name)
     spec = volume["spec"]
     spec.update(storageClassName="static-~", capacity={"storage": draw(_SIZES)})
-    volume["metadata"]["labels"] = {"tier": "1"}
+    volume["metadata"]["labels"] = {"tier": "2" if flaw == "label" else "1"}
     volume["status"] = {"phase": "Available"}
-    match draw(
-        st.sampled_from(("suits", "place", "modes", "modes", "form", "label", "label", "owner"))
-    ):
+    match flaw:
         case "place":
             spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": _places(draw, draft)}}
         case "modes":
@@ -287,8 +301,6 @@ def _available(draw: st.DrawFn, draft: Draft, name: str) -> None:
             spec["accessModes"] = draw(st.sampled_from(modes))
         case "form":
             spec["volumeMode"] = "Block"
-        case "label":
-            volume["metadata"]["labels"] = {"tier": "2"}
         case "owner":
             spec["claimRef"] = _reference(draft, draw(st.sampled_from(("s0", "other"))))
         case _:
