@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from growth.errors import RetryLater
-from growth.kube.versions import number, reaches
+from growth.kube.versions import is_before, number, reaches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -43,13 +43,13 @@ class Deleted(msgspec.Struct, frozen=True, gc=False):
     """The version that was deleted, as far as we know it."""
 
     def is_seen(self, obj: KubernetesObject | None, *, position: str) -> bool:
-        """Seen when it is gone, or when finalizers keep it, changed."""
-        del position
-        return (
-            obj is None
-            or obj.metadata.uid != self.uid
-            or obj.metadata.resource_version != self.version
-        )
+        """Seen when it is gone, or when finalizers keep it, changed.
+
+        A cache that is behind shows it in an older state, or not yet at all: that is no proof.
+        """
+        if obj is None or obj.metadata.uid != self.uid:
+            return reaches(position, self.version)
+        return is_before(self.version, obj.metadata.resource_version)
 
 
 def _has(obj: KubernetesObject | None, written: Written) -> bool:
@@ -106,14 +106,15 @@ class OwnWrites:
 
     def review(
         self, *, gone: Collection[str] = frozenset(), listed_from: float | None = None
-    ) -> None:
-        """Called when the cache has moved: lets go of what it has seen by now.
+    ) -> bool:
+        """Called when the cache has moved: lets go of what it has seen by now, and tells if any.
 
         `gone` are the uids of deleted objects; `listed_from` is when a list of the newest state was
         asked for, which shows everything that was confirmed before.
         """
-        if not self._unseen:
-            return
+        before = len(self._unseen)
+        if not before:
+            return False
         now = asyncio.get_running_loop().time()
         for key, (write, since) in tuple(self._unseen.items()):
             obj, position = self._state(key)
@@ -123,3 +124,4 @@ class OwnWrites:
                 self._observe(now - since)
         for woken in self._waiting:
             woken.set()
+        return len(self._unseen) < before

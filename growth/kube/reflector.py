@@ -77,6 +77,7 @@ class Reflector(Generic[T]):
         changed: Callable[[Sequence[Change[T]]], None] = lambda _: None,
         timing: Timing | None = None,
     ) -> None:
+        """`changed` is called with each batch, and with none when a write of ours was seen."""
         self._timing = timing or Timing()
         self._resource = resource
         self._metrics = metrics.of(resource.name)
@@ -225,6 +226,7 @@ class Reflector(Generic[T]):
         self._refusals = 0
         self._pages_expired = False
         self._vitals.listed()
+        self._report(tuple(self.store.unreadable.values()))
         self._tell(changes, listed_from=newest_at)
         if not self._synced.is_set():
             keep_for_good()
@@ -280,6 +282,7 @@ class Reflector(Generic[T]):
         self.store.position = event.version or self.store.position
         match event:
             case Event(kind=EventKind.PUT, object=Unreadable() as unreadable):
+                self._report((unreadable,))
                 return self.store.put_unreadable(unreadable)
             case Event(kind=EventKind.PUT, object=obj) if not isinstance(obj, Unreadable | None):
                 return self.store.put(event.key, obj)
@@ -289,11 +292,23 @@ class Reflector(Generic[T]):
                 return ()
 
     def _tell(self, changes: Sequence[Change[T]], *, listed_from: float | None = None) -> None:
-        self.store.own.review(gone=_uids_of_deleted(changes), listed_from=listed_from)
+        is_released = self.store.own.review(gone=_uids_of_deleted(changes), listed_from=listed_from)
         if changes:
             self._metrics.told(changes)
             self._vitals.changed()
+        if changes or is_released:
             self._changed(changes)
+
+    def _report(self, unreadable: Sequence[Unreadable]) -> None:
+        """One line, be it for one object or for thousands of a kind whose form has changed."""
+        for first in unreadable[:1]:
+            _log.warning(
+                "objects cannot be read",
+                resource=self._name,
+                count=len(unreadable),
+                first="/".join(filter(None, first.key)),
+                problem=first.problem,
+            )
 
     def _lost(self, error: GrowthError) -> None:
         """What is to be done about a failure: go on from the same version, or list anew."""

@@ -12,6 +12,7 @@ import enum
 from typing import TYPE_CHECKING, Generic
 
 import msgspec
+import pydantic
 
 from growth.kube.call import Call
 from growth.kube.contents import Unreadable
@@ -170,8 +171,23 @@ def _unreadable(raw: bytes, *, problem: Exception) -> Unreadable:
         key=Key(metadata.namespace, metadata.name),
         uid=metadata.uid,
         version=metadata.resource_version,
-        problem=" ".join(str(problem).split())[:300] or type(problem).__name__,
+        problem=_told(problem),
     )
+
+
+def _told(problem: Exception) -> str:
+    """What is wrong and where, but no value: the object may hold a secret."""
+    match problem:
+        case pydantic.ValidationError():
+            mistakes = problem.errors(include_url=False, include_input=False)
+            places = (".".join(map(str, each["loc"])) for each in mistakes)
+            return "; ".join(
+                f"{place}: {each['msg']}" for place, each in zip(places, mistakes, strict=True)
+            )[:300]
+        case msgspec.MsgspecError():
+            return str(problem)[:300]
+        case _:
+            return type(problem).__name__
 
 
 def _bookmark(raw: msgspec.Raw) -> Event[T]:

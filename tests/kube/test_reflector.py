@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 from prometheus_client import CollectorRegistry
+from structlog.testing import capture_logs
 
 from growth.errors import GiveUp, Misconfigured, RetryLater
 from growth.kube.cache_metrics import CacheMetrics
@@ -496,9 +497,11 @@ async def test_an_unreadable_object_in_a_list_is_told_of_too() -> None:
     server = MemoryServer(Random(1))
     server.put("bad", 17)
     async with staged("good", server=server) as stage:
-        await stage.reflector.synced()
+        with capture_logs() as logs:
+            await stage.reflector.synced()
 
         stage.assert_equal()
+        assert [(line["first"], line["count"]) for line in logs] == [("shop/bad", 1)]
         assert set(stage.reflector.store.unreadable) == {Key("shop", "bad")}
         assert stage.metric("growth_cache_unreadable_objects") == 1
         stage.server.delete("bad")
@@ -568,6 +571,36 @@ async def test_a_deletion_is_seen_when_the_object_is_gone() -> None:
         assert own.is_unseen(key)
 
         await own.seen(key, timeout=5)
+
+
+async def test_a_deletion_is_not_seen_in_a_cache_that_is_behind_the_deleted_version() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        own = stage.reflector.store.own
+        key, uid, version = stage.server.put("a", "blue")
+        new_key, new_uid, new_version = stage.server.put("new")
+        stage.server.delete("a")
+        stage.server.delete("new")
+        own.note(key, Deleted(uid=uid, version=version))
+        own.note(new_key, Deleted(uid=new_uid, version=new_version))
+
+        assert own.keys == {key, new_key}
+        await asyncio.sleep(1)
+        assert not own.keys
+
+
+async def test_who_waits_for_a_write_is_woken_by_a_bookmark_too() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        batches: list[int] = []
+        stage.reflector._changed = lambda changes: batches.append(len(changes))
+        stage.server.revision += 5
+        own = stage.reflector.store.own
+        own.note(Key("shop", "b"), Written(uid="gone", version=str(stage.server.revision)))
+        await asyncio.sleep(61)
+
+        assert batches == [0]
+        assert not own.keys
 
 
 async def test_a_write_that_a_restore_took_back_is_let_go_by_the_list() -> None:
