@@ -61,10 +61,8 @@ def _within(rest: list[str]) -> tuple[str, str, str]:
     match rest:
         case ["namespaces", namespace, resource, *more] if resource not in {"status", "finalize"}:
             return namespace, *_named(resource, more)
-        case [resource, *more]:
-            return "", *_named(resource, more)
         case _:
-            return "", "", ""
+            return "", *_named(rest[0], rest[1:])
 
 
 def _named(resource: str, more: list[str]) -> tuple[str, str]:

@@ -129,6 +129,15 @@ class Writes:
         )
         self._going(decided)
 
+    async def adopt(self, key: Key) -> Decided:
+        """An object that a write of ours has made though its answer was lost: now it is noted."""
+        response = await self._connection.request("GET", self._path(key.namespace, key.name))
+        return self._confirmed(key, response)
+
+    def gone(self, decided: Decided) -> None:
+        """An object that turned out to be deleted already: nobody decides until the cache knows."""
+        self._going(decided)
+
     async def evict(self, decided: Decided) -> None:
         """Asks for the eviction of a pod. `BudgetExhausted` when a budget forbids it for now."""
         await self._connection.request(

@@ -177,6 +177,41 @@ async def test_a_server_without_streaming_lists_is_read_page_by_page() -> None:
         assert [asked.get("limit") for asked in server.asked] == [None, "2", "2", "2", None]
 
 
+async def test_a_streamed_list_without_an_end_is_replaced_by_pages() -> None:
+    server = MemoryServer(Random(1))
+    begin = server._begin
+
+    async def without_end(stream: MemoryStream, **rest: Any) -> None:
+        await begin(stream, **rest)
+        stream.rest = b"".join(stream.rest.splitlines(keepends=True)[:-1])
+
+    server._begin = without_end  # type: ignore[method-assign]
+    async with staged("a", "b", "c", server=server) as stage:
+        await asyncio.sleep(170)
+        assert not stage.is_complete()
+        await asyncio.sleep(20)
+
+        stage.assert_equal()
+        assert stage.is_complete()
+
+
+async def test_a_page_that_is_none_is_asked_for_again() -> None:
+    server = MemoryServer(Random(1), streams_lists=False)
+    request = server.request
+
+    async def halved(*arguments: Any, **rest: Any) -> Response:
+        answer = await request(*arguments, **rest)
+        server.request = request  # type: ignore[method-assign]
+        return msgspec.structs.replace(answer, body=answer.body[: len(answer.body) // 2])
+
+    server.request = halved  # type: ignore[method-assign]
+    async with staged("a", "b", "c", server=server) as stage:
+        await asyncio.sleep(5)
+
+        stage.assert_equal()
+        assert stage.metric("growth_cache_failures_total", error="Garbled") == 1
+
+
 async def test_pages_that_expire_are_replaced_by_one_large_list() -> None:
     server = MemoryServer(Random(1), streams_lists=False)
     request = server.request
@@ -357,7 +392,13 @@ async def test_an_object_that_cannot_be_decoded_is_told_and_harms_no_other() -> 
 
 
 @pytest.mark.parametrize(
-    "garbage", [b"no json\n", b'{"type":"ADDED","object":{}\n', b'{"type":4}\n']
+    "garbage",
+    [
+        b"no json\n",
+        b'{"type":"ADDED","object":{}\n',
+        b'{"type":4}\n',
+        b'{"type":"ADDED","object":{"metadata":7}}\n',
+    ],
 )
 async def test_garbage_leads_to_a_new_list(garbage: bytes) -> None:
     async with staged("a") as stage:

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 from aiohttp import web
 from kubernetes.aio.config import incluster_config
 from structlog.testing import capture_logs
@@ -22,6 +23,8 @@ from tests.kube.listening import kubeconfig as text_of
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
+
+    from tests.live import LiveCluster
 
 CANARY = "canary-3f9a7c21"
 
@@ -179,6 +182,54 @@ async def test_a_replaced_token_is_read_when_the_server_rejects_the_old_one(
         response = await connection.request("GET", "/api/v1/pods")
 
     assert response.json() == {"kind": "PodList"}
+
+
+async def test_a_token_that_cannot_be_read_anew_is_used_as_long_as_it_is_valid(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(credentials, "PERIOD", 0.0)
+    token = tmp_path / "token"
+    token.write_text("old")
+
+    async def answer(request: web.BaseRequest) -> web.Response:
+        return json_answer({"sent": request.headers["Authorization"]})
+
+    async with connected(tmp_path, answer, tokenFile=str(token)) as connection:
+        token.unlink()
+        with capture_logs() as logs:
+            response = await connection.request("GET", "/api/v1/pods")
+
+    assert response.json() == {"sent": "Bearer old"}
+    assert [line["event"] for line in logs] == ["credentials could not be read anew"]
+
+
+@pytest.mark.cluster
+async def test_a_server_that_another_authority_signed_is_a_mistake_not_a_failure(
+    tmp_path: Path, cluster: LiveCluster
+) -> None:
+    config = yaml.safe_load(cluster.kubeconfig.read_text())
+    del config["clusters"][0]["cluster"]["certificate-authority"]
+    (tmp_path / "config").write_text(yaml.safe_dump(config))
+
+    async with await connect(kubeconfig=tmp_path / "config") as connection:
+        with pytest.raises(Misconfigured, match="isn't the one of this server") as caught:
+            await connection.request("GET", "/version")
+    assert "\n" not in str(caught.value)
+
+
+async def test_a_proxy_is_used_as_the_environment_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def answer(request: web.BaseRequest) -> web.Response:
+        return json_answer({"asked": str(request.url)})
+
+    (tmp_path / "config").write_text(text_of("http://elsewhere.example.org"))
+    async with listening(answer) as proxy:
+        monkeypatch.setenv("http_proxy", proxy)
+        async with await connect(kubeconfig=tmp_path / "config") as connection:
+            response = await connection.request("GET", "/version")
+
+    assert response.json() == {"asked": "http://elsewhere.example.org/version"}
 
 
 async def test_a_token_that_is_really_wrong_is_said_after_the_second_try(
