@@ -71,6 +71,8 @@ def _doubts(world: World) -> Iterator[str]:
             yield f"{name}: {health.problem or 'not connected'}"
         if health.suspicion is not None:
             yield f"{name}: {health.suspicion.value}"
+        if health.unreadable:
+            yield f"{name}: {health.unreadable} of them can't be read"
 
 
 def _reason(missing: list[str], doubts: list[str], *, waits: bool) -> str:

@@ -15,6 +15,8 @@ from tests.reconciler.build import WHOLE, at, world
 BLIND = msgspec.structs.replace(WHOLE, blind_since=3.0, problem="no answer")
 DOUBTFUL = msgspec.structs.replace(WHOLE, suspicion=Suspicion.SHRANK)
 
+UNREADABLE = msgspec.structs.replace(WHOLE, unreadable=1)
+
 
 def passes(*moments: tuple[float, dict[str, Health]]) -> BrakesLedger:
     """What the brakes say after a pass at each moment with these sources."""
@@ -43,7 +45,7 @@ def test_the_loop_is_woken_when_the_interval_is_over() -> None:
     assert decision.wake_at == pytest.approx(13)
 
 
-@pytest.mark.parametrize("trouble", [BLIND, DOUBTFUL])
+@pytest.mark.parametrize("trouble", [BLIND, DOUBTFUL, UNREADABLE])
 def test_while_a_source_is_in_doubt_pods_are_served_and_nothing_is_removed(
     trouble: Health,
 ) -> None:

@@ -130,13 +130,21 @@ def test_the_same_demand_seen_twice_buys_once() -> None:
     assert not bought(again)
 
 
-def test_a_create_that_failed_is_decided_on_again() -> None:
+def test_a_create_that_failed_is_tried_again_under_its_name() -> None:
     pod = waiting(requests={"cpu": "1"})
     lost = request("default-lost", pods=(pod,))
     ledger = Ledger(brakes=RELEASED, planning=PlanningLedger(unconfirmed={lost.name: lost}))
     assert machine(lost.name) not in world().busy
     (made,) = bought(world(pod, pool(), node_class(), ledger=ledger))
-    assert made.name != lost.name
+    assert made.name == lost.name
+
+
+def test_a_create_that_failed_is_dropped_when_nobody_wants_it_any_more() -> None:
+    lost = request("default-lost", pods=(waiting(requests={"cpu": "1"}),))
+    ledger = Ledger(brakes=RELEASED, planning=PlanningLedger(unconfirmed={lost.name: lost}))
+    decision = planning.decide(world(pool(), node_class(), ledger=ledger), at(100))
+    assert decision.sequences == ()
+    assert decision.section == PlanningLedger()
 
 
 def test_the_same_world_gives_the_same_requests() -> None:
