@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, assert_never
@@ -57,6 +56,10 @@ FIRST_PAUSE = 0.1
 """Seconds after a first failure; each further one in a row doubles it."""
 REMEMBERED_FAILURES = 1000
 """Of subjects that failed last; what disappears while it fails is forgotten with time."""
+
+
+class Outdated(DecideAgain):
+    """The object has changed since, and the cache knows: nothing is to be waited for."""
 
 
 class Side(StrEnum):
@@ -116,7 +119,7 @@ class Effects:
             for step in sequence.steps:
                 await self._announced(step, sequence)
             self._backoffs.pop(sequence.subject, None)
-        except DecideAgain as changed:
+        except Outdated as changed:
             _log.debug("decided on an older state", subject=sequence.subject.name, why=str(changed))
         except GrowthError as error:
             await self._rest(sequence, error)
@@ -143,8 +146,28 @@ class Effects:
         step = type(action).__name__
         name = sequence.subject.name
         self.announce(Point(number=number, step=step, subject=name, side=Side.BEFORE))
-        await self._carry_out(action)
+        # Also what costs nothing: a request that a deposed leader writes is bought by the next one.
+        self.leadership.check()
+        try:
+            await self._carry_out(action)
+        except DecideAgain as error:
+            if self._has_moved_on(action):
+                raise Outdated(str(error)) from error
+            raise
         self.announce(Point(number=number, step=step, subject=name, side=Side.AFTER))
+
+    def _has_moved_on(self, action: Action) -> bool:
+        """Whether the cache shows another state by now, so that it makes sense to decide again.
+
+        A cache that still shows what was decided on would give the same decision at once, for as
+        long as it lags.
+        """
+        decided = decided_on(action)
+        if decided is None:
+            return False
+        kind, version = decided
+        known = self.sources.store(kind).get(version.name)
+        return known is None or known.metadata.resource_version != version.resource_version
 
     async def _carry_out(self, action: Action) -> None:
         match action:
@@ -168,14 +191,13 @@ class Effects:
             await self._writes(type(resource).__name__).create(resource.document())
         except AlreadyExists:
             # An earlier try whose answer was lost: our names are nobody else's.
-            return
+            await self._writes(type(resource).__name__).adopt(Key("", resource.metadata.name))
 
     async def _create_machine(self, action: CreateMachine) -> None:
         order = action.order
         provider = self.provider_of(order.node_class)
         if provider is None:
             return
-        self.leadership.check()
         try:
             answer = await provider.create(order)
         except GrowthError as error:
@@ -207,12 +229,33 @@ class Effects:
         await self._writes(action.kind).merge(_decided(action.version), patch)
 
     async def _delete(self, action: Delete) -> None:
-        with suppress(NotFound):
-            await self._writes(action.kind).delete(_decided(action.version))
+        writes = self._writes(action.kind)
+        try:
+            await writes.delete(_decided(action.version))
+        except NotFound:
+            # It is gone already, which the cache has to learn before anything is decided again.
+            writes.gone(_decided(action.version))
 
     def _writes(self, kind: str) -> Writes:
         store = self.sources.store(kind)
         return Writes(self.connection, path=store.resource.path, noted=store.own)
+
+
+def decided_on(action: Action) -> tuple[str, Version] | None:
+    """The kind and the state that an action was decided on; None where there was no object."""
+    match action:
+        case SetNode(node=version):
+            return NODES, version
+        case (
+            PatchStatus(kind=kind, version=version)
+            | SetFinalizers(kind=kind, version=version)
+            | Delete(kind=kind, version=version)
+        ):
+            return kind, version
+        case CreateNodeRequest() | CreateMachine():
+            return None
+        case _:
+            assert_never(action)
 
 
 def _decided(version: Version) -> Decided:

@@ -40,14 +40,15 @@ _ON_THEIR_WAY = {RequestPhase.PENDING, RequestPhase.PROVISIONING}
 
 def decide(world: World, now: Instant) -> Decision:
     """The requests that the demand of now still lacks."""
-    unconfirmed = _unconfirmed(world)
+    demand = sorted(_demand(world), key=lambda pod: (pod.name, pod.metadata.uid))
+    unconfirmed = _unconfirmed(world, demand)
     known = (*world.requests.values(), *unconfirmed.values())
     served = nominated(world, known, now)
     taken = counts(world, known)
     gone = refused(world)
     chance = Random(world.seed)  # noqa: S311 - names have to be unlike each other, not secret
     bought: dict[str, NodeRequest] = {}
-    for pod in sorted(_demand(world), key=lambda pod: (pod.name, pod.metadata.uid)):
+    for pod in demand:
         if pod.metadata.uid in served:
             continue
         choice = cheapest(pod, world, counts=taken, refused=gone)
@@ -57,7 +58,11 @@ def decide(world: World, now: Instant) -> Decision:
             taken[choice.pool.name, choice.offering.server_type] += 1
     return Decision(
         section=PlanningLedger(unconfirmed={**unconfirmed, **bought}),
-        sequences=tuple(_creation(request) for request in bought.values()),
+        sequences=tuple(
+            _creation(request)
+            for name, request in {**unconfirmed, **bought}.items()
+            if world.is_free(machine(name))
+        ),
         wake_at=_next_end(world, known, now),
     )
 
@@ -84,12 +89,20 @@ def _next_end(world: World, requests: Iterable[NodeRequest], now: Instant) -> fl
     return min((now.monotonic + seconds for seconds in left if seconds > 0), default=NEVER)
 
 
-def _unconfirmed(world: World) -> Mapping[str, NodeRequest]:
-    """Decided and not seen yet. A create that failed is neither there nor busy any more."""
+def _unconfirmed(world: World, demand: Iterable[Pod]) -> Mapping[str, NodeRequest]:
+    """Decided and not seen yet.
+
+    One that is free has failed, as far as we know: it may well be there, its answer lost and the
+    cache behind. So it is created again under the same name, as long as somebody wants it.
+    """
+    wanted = {pod.metadata.uid for pod in demand}
     return {
         name: request
         for name, request in world.ledger.planning.unconfirmed.items()
-        if name not in world.requests and not world.is_free(machine(name))
+        if name not in world.requests
+        and (
+            not world.is_free(machine(name)) or any(pod.uid in wanted for pod in request.spec.pods)
+        )
     }
 
 

@@ -248,3 +248,13 @@ async def test_the_cache_is_waited_for_after_a_write(
 def test_reactions_are_what_the_loop_catches() -> None:
     assert issubclass(Conflict, DecideAgain)
     assert issubclass(BudgetExhausted, RetryLater)
+
+
+async def test_what_a_lost_answer_has_made_is_found_under_its_name(
+    connection: Connection, namespace: str
+) -> None:
+    writes = Writes(connection, path=PATH)
+    made = await writes.create(config_map(namespace))
+    with pytest.raises(AlreadyExists):
+        await writes.create(config_map(namespace))
+    assert await writes.adopt(Key(namespace, "a")) == made
