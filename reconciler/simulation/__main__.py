@@ -14,7 +14,7 @@ import structlog
 
 from growth.cli.output import add_output_argument
 from reconciler.simulation.faults import Fault, drawn
-from reconciler.simulation.run import Outcome, judged
+from reconciler.simulation.run import Outcome, run
 from reconciler.simulation.shrink import shrunk
 from reconciler.simulation.story import WORKLOADS, Story
 
@@ -70,10 +70,10 @@ def _told(seed: int, arguments: argparse.Namespace) -> Outcome:
     story = Story(
         seed=seed, minutes=arguments.minutes, faults=faults, workloads=arguments.workloads
     )
-    outcome = judged(story, keep=None if arguments.trace else 40)
+    outcome = run(story, keep=None if arguments.trace else 40)
     if outcome.breaches and arguments.shrink:
-        story = shrunk(story, lambda smaller: bool(judged(smaller).breaches))
-        outcome = judged(story, keep=None if arguments.trace else 40)
+        story = shrunk(story, lambda smaller: bool(run(smaller).breaches))
+        outcome = run(story, keep=None if arguments.trace else 40)
     if arguments.trace:
         arguments.trace.write_text("\n".join(outcome.lines) + "\n")
     print(json.dumps(_document(outcome)) if arguments.output == "json" else _text(outcome))

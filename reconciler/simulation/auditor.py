@@ -14,21 +14,14 @@ from growth.api.noderequest import NodeRequest, RequestPhase
 from growth.api.wellknown import INSTANCE_TYPE_LABEL
 from growth.api.written import ServerTypeName
 from growth.demand.detection import is_demand
-from growth.scheduling.daemonsets import daemon_pods
-from growth.scheduling.fits import verdict
-from growth.scheduling.verdicts import Fits
-from reconciler.planning.templates import template
 from reconciler.simulation.cloud import pool_of
 from reconciler.simulation.faults import Fault
+from reconciler.simulation.possible import Possible, Sort
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from growth.api.nodepool import NodePool
-    from growth.scheduling.cluster import Cluster
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
-    from reconciler.providers.port import Offering, Order
+    from reconciler.providers.port import Order
     from reconciler.simulation.cloud import Cloud
     from reconciler.simulation.server import Event
     from reconciler.simulation.surroundings import Surroundings
@@ -46,6 +39,14 @@ ORDER: Final = (
 MAKES_A_SECOND_INTENT_EXCUSABLE: Final = frozenset(
     {Fault.EVENT_LOST, Fault.CLOCK_JUMP, Fault.FREEZE, Fault.STALE_SERVER}
 )
+FEW: Final = 2
+TWICE: Final = 0.1
+"""Of the pods that waited, this share may be bought for twice while faults excuse it, and a few."""
+SPARE: Final = 0.5
+"""A pod whose machine was taken by others waits for a second one, but not many do."""
+A_SECOND: Final = 1.0
+TOO_OFTEN: Final = 10
+TRIES_KEPT: Final = 200
 BREACHES_KEPT: Final = 20
 
 
@@ -57,26 +58,23 @@ class Breach(NamedTuple):
     text: str
 
 
-class Sort(NamedTuple):
-    """What a maximum counts."""
-
-    pool: str
-    server_type: ServerTypeName
-
-
 class Auditor:
     """Everything that has to hold."""
 
-    def __init__(self, around: Surroundings, cloud: Cloud, timing: Timing) -> None:
+    def __init__(
+        self, around: Surroundings, cloud: Cloud, *, possible: Possible, timing: Timing
+    ) -> None:
         self.breaches: list[Breach] = []
         server = around.server
         self.waited = 0
-        """Pods that ever waited for a node."""
+        """Pods that ever waited for a machine that could be bought."""
         self.twice = 0
         """Machines that were asked for though their pod had one coming or just come."""
         self._waiting: set[str] = set()
+        self._tried: dict[tuple[str, str], tuple[float, int]] = {}
         self._server = server
         self._cloud = cloud
+        self._possible = possible
         self._faults = around.faults
         self._timeline = around.timeline
         self._trace = around.trace
@@ -95,6 +93,17 @@ class Auditor:
         self._trace.note(f"BREACH of {rule}: {text}")
         if len(self.breaches) < BREACHES_KEPT:
             self.breaches.append(Breach(self._timeline.now, rule, text))
+
+    def effect_begins(self, step: str, subject: str) -> None:
+        """An effect that is tried again and again without a rest takes an API server down."""
+        now, (since, times) = self._timeline.now, self._tried.get((step, subject), (0.0, 0))
+        if now - since > A_SECOND:
+            since, times = now, 0
+        self._tried[step, subject] = since, times + 1
+        if times + 1 == TOO_OFTEN:
+            self.breach("nobody is hammered", f"{step} of {subject} {TOO_OFTEN} times in a second")
+        if len(self._tried) > TRIES_KEPT:
+            del self._tried[next(iter(self._tried))]
 
     def machine_made(self, order: Order) -> None:
         """The provider has made a machine."""
@@ -117,7 +126,7 @@ class Auditor:
             self._waiting.discard(uid)
         elif uid not in self._waiting and is_demand(event.new):
             self._waiting.add(uid)
-            self.waited += 1
+            self.waited += bool(self._possible.sorts_for(event.new))
 
     def _request_changed(self, event: Event) -> None:
         request: NodeRequest = event.new or event.old
@@ -201,42 +210,33 @@ class Auditor:
             self._check_maximum(sort)
 
     def _check_maximum(self, sort: Sort) -> None:
-        pool: NodePool | None = self._server.kind("NodePool").named(sort.pool)
-        for entry in pool.spec.server_types if pool is not None else ():
-            if entry.name == sort.server_type and self._counts[sort] > entry.max:
-                text = (
-                    f"{self._counts[sort]} of {sort.pool}/{sort.server_type}, {entry.max} allowed"
-                )
-                self.breach("no maximum is exceeded", text)
+        maximum = self._possible.maximum(sort)
+        if self._counts[sort] > maximum:
+            text = f"{self._counts[sort]} of {sort.pool}/{sort.server_type}, {maximum} allowed"
+            self.breach("no maximum is exceeded", text)
 
-    def machines_known(self) -> None:
-        """In the end: every machine has a request or a node."""
+    def judge(self) -> None:
+        """What must hold in the end, when all has been quiet for long."""
+        self._all_machines_known()
+        self._all_pods_placed()
+        if self._cloud.bought > (1 + SPARE) * (self.waited + self._cloud.lost) + FEW:
+            text = f"{self._cloud.bought} bought, {self.waited} pods waited for one"
+            self.breach("no pod costs two machines", text)
+        elif self.twice > TWICE * self.waited + FEW:
+            text = f"{self.twice} asked for, for pods that had one coming"
+            self.breach("no pod costs two machines", text)
+
+    def _all_machines_known(self) -> None:
         for name in sorted(self._cloud.machines):
             request = self._server.kind("NodeRequest").named(name)
             if request is None and self._server.kind("nodes").named(name) is None:
                 self.breach("every machine is known", f"{name} has neither request nor node")
 
-    def pods_placed(self, cluster: Cluster, offerings: tuple[Offering, ...]) -> None:
-        """In the end: what fits a machine that may be bought is bound."""
+    def _all_pods_placed(self) -> None:
         for pod in self._server.kind("pods").objects.values():
             if pod.spec.node_name or pod.is_finished or pod.is_terminating:
                 continue
-            offer = next(self._that_fit(pod, cluster, offerings), None)
-            if offer is not None:
-                self.breach("what fits is bound", f"{pod.name} waits, {offer} would hold it")
-
-    def _that_fit(
-        self, pod: Pod, cluster: Cluster, offerings: tuple[Offering, ...]
-    ) -> Iterator[str]:
-        pools = self._server.kind("NodePool").objects
-        wanted = pod.spec.node_selector.get("growth.dev/pool", "default")
-        for pool in pools.values():
-            maxima = {entry.name: entry.max for entry in pool.spec.server_types}
-            for offering in offerings if pool.name == wanted else ():
-                sort = Sort(pool.name, offering.server_type)
-                if self._counts[sort] >= maxima.get(offering.server_type, 0):
-                    continue
-                node = template(pool, offering, name="possible")
-                full = cluster.with_node(node, pods=daemon_pods(node, cluster.daemon_sets.values()))
-                if isinstance(verdict(pod, node, full), Fits):
-                    yield f"{sort.pool}/{offering.name}"
+            for sort in self._possible.sorts_for(pod):
+                if self._counts[sort] < self._possible.maximum(sort):
+                    self.breach("what fits is bound", f"{pod.name} waits, {sort} would hold it")
+                    break

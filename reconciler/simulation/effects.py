@@ -8,6 +8,7 @@ the process ends still arrives.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, assert_never
 
 import msgspec
@@ -27,7 +28,7 @@ from reconciler.actions import (
     SetNode,
     Version,
 )
-from reconciler.effects import FIRST_PAUSE, Point, Side
+from reconciler.effects import FIRST_PAUSE, NODES, Point, Side, decided_on
 from reconciler.providers.port import Answered, CreateAnswer, Failed, FailureClass
 from reconciler.simulation.faults import Fault
 from reconciler.simulation.server import Precondition, with_metadata
@@ -46,10 +47,9 @@ if TYPE_CHECKING:
 ONE_WAY = (0.001, 0.004)
 """Seconds from here to the API server, or back."""
 TO_THE_CLOUD = (0.05, 0.2)
-TROUBLE = 0.03
+TROUBLE = 0.1
 """The share of calls that go wrong where a kind of fault is on."""
 
-NODES = "nodes"
 REQUESTS = "NodeRequest"
 
 
@@ -166,9 +166,9 @@ class Effects:
 
     def _is_outdated(self, action: Action) -> bool:
         """Whether the cache shows a newer state by now, so that deciding again makes sense."""
-        found = version_of(action)
+        found = decided_on(action)
         if found is None:
-            return True
+            return False
         kind, version = found
         known = self._caches[kind].objects.get(Key("", version.name))
         return known is None or known.metadata.resource_version != version.resource_version
@@ -192,7 +192,7 @@ class Effects:
 
     def _asked(self, action: CreateMachine) -> CreateAnswer:
         answer = self._cloud.create(action.order)
-        if self._faults.strikes(Fault.CLOUD_LOST_ANSWER, 4 * TROUBLE):
+        if self._faults.strikes(Fault.CLOUD_LOST_ANSWER, TROUBLE):
             return Failed(failure=FailureClass.TRANSIENT, reason="no answer came")
         return answer
 
@@ -229,10 +229,8 @@ class Effects:
 
     def _delete(self, kind: str, version: Version) -> tuple[str, Key, Written | Deleted] | None:
         key = Key("", version.name)
-        try:
+        with suppress(NotFound):
             self._server.delete(kind, key, on=on(version))
-        except NotFound:
-            return None
         return kind, key, Deleted(uid=version.uid, version=version.resource_version)
 
 
@@ -249,23 +247,6 @@ def on(version: Version) -> Precondition:
 def written(obj: Any) -> Written:
     """The state that the server has confirmed."""
     return Written(uid=obj.metadata.uid, version=obj.metadata.resource_version)
-
-
-def version_of(action: Action) -> tuple[str, Version] | None:
-    """The kind and the state that an action was decided on; None where there was no object."""
-    match action:
-        case SetNode(node=version):
-            return NODES, version
-        case PatchStatus(kind=kind, version=version):
-            return kind, version
-        case SetFinalizers(kind=kind, version=version):
-            return kind, version
-        case Delete(kind=kind, version=version):
-            return kind, version
-        case CreateNodeRequest() | CreateMachine():
-            return None
-        case _:
-            assert_never(action)
 
 
 def set_node(node: Node, action: SetNode) -> Node:

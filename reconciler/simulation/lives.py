@@ -72,6 +72,7 @@ class Lives:
     def _announced(self, process: Process, point: Point) -> None:
         if point.side is Side.BEFORE:
             self.points += 1
+            self._auditor.effect_begins(point.step, point.subject)
         planned = self._story.kill
         is_planned = (
             planned is not None and planned.number == self.points and planned.side == point.side

@@ -1,8 +1,4 @@
-"""One run: a world is put together from a story, lives to the end of its quiet minutes, is judged.
-
-The fault-free twin of a story tells what the same wishes cost when nothing goes wrong. With faults
-it may cost a little more: what died is bought again, and a few machines more than that.
-"""
+"""One run: a world is put together from a story, lives through it, and is judged."""
 
 from __future__ import annotations
 
@@ -18,6 +14,7 @@ from reconciler.simulation.chance import Chance
 from reconciler.simulation.cloud import Cloud
 from reconciler.simulation.controllers import Controllers
 from reconciler.simulation.lives import Lives
+from reconciler.simulation.possible import Possible
 from reconciler.simulation.process import Parts
 from reconciler.simulation.scheduler import Scheduler
 from reconciler.simulation.story import Story
@@ -31,9 +28,6 @@ if TYPE_CHECKING:
 
 SETTLED: Final = 300.0
 """Seconds before the end from which on nothing is bought any more."""
-MORE: Final = 1.1
-FEW: Final = 2
-"""With faults, a run may buy this share and so many machines more than without."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,34 +62,6 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
         return self.story.end / self.seconds
 
 
-def judged(story: Story, *, parts: Parts | None = None, keep: int | None = LAST_LINES) -> Outcome:
-    """A run, compared with its fault-free twin."""
-    outcome = run(story, parts=parts, keep=keep)
-    if not story.faults or outcome.breaches:
-        return outcome
-    twin = run(msgspec.structs.replace(story, faults=(), kill=None))
-    text = _too_much(outcome, twin)
-    if not text:
-        return outcome
-    breach = Breach(story.end, "faults cost little", text)
-    return msgspec.structs.replace(outcome, breaches=(breach,))
-
-
-def _too_much(outcome: Outcome, twin: Outcome) -> str:
-    """What was bought beyond what the faults excuse; empty if nothing was.
-
-    What died is bought again, and so may be what a person gave back; and a pod that found no place
-    only because things were slow may cost a machine.
-    """
-    retired = max(0, outcome.retired - twin.retired)
-    excused = outcome.lost + retired + max(0, outcome.waited - twin.waited)
-    if outcome.bought > MORE * (twin.bought + excused) + FEW:
-        return f"{outcome.bought} machines; {twin.bought} without faults, {excused} excused"
-    if outcome.twice > (MORE - 1.0) * twin.bought + FEW:
-        return f"{outcome.twice} machines for pods that had one coming"
-    return ""
-
-
 def run(story: Story, *, parts: Parts | None = None, keep: int | None = LAST_LINES) -> Outcome:
     """A run by itself."""
     return Simulation(story, parts or Parts(), keep=keep).run()
@@ -109,14 +75,15 @@ class Simulation:
         self._around = around = surroundings(story, keep=keep)
         self._timeline = around.timeline
         self._cloud = cloud = Cloud(around)
-        self._auditor = Auditor(around, cloud, parts.timing)
-        self._scheduler = Scheduler(around)
-        self._offerings = self._furnish()
+        scheduler = Scheduler(around)
+        offers = self._furnish()
+        possible = Possible(around, scheduler, offers)
+        self._auditor = Auditor(around, cloud, possible=possible, timing=parts.timing)
         self._lives = Lives(around, cloud, parts=parts, auditor=self._auditor)
         Trouble(
             around,
             cloud,
-            offerings=self._offerings,
+            offerings=offers,
             leader=lambda: self._lives.leader,
             replace=self._lives.begin,
         )
@@ -130,8 +97,7 @@ class Simulation:
         self._timeline.run(self._story.end)
         if self._cloud.bought != settled:
             self._auditor.breach("all settles", "machines are still bought at the end of the quiet")
-        self._auditor.machines_known()
-        self._auditor.pods_placed(self._scheduler.cluster, self._offerings)
+        self._auditor.judge()
         return self._outcome(time.process_time() - began)
 
     def _furnish(self) -> tuple[Offering, ...]:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 LEASE = 15.0
 """Seconds until another process takes over from a silent one."""
+STRUCK: Final = ("nodes", "pods", "NodeRequest", "NodeRequest", "NodePool", "KwokNodeClass")
+"""The watches that faults choose from: those that have something to tell, above all our own."""
 RHYTHM: Final[Mapping[Fault, float]] = {
     Fault.WATCH_LAG: 240.0,
     Fault.WATCH_CUT: 180.0,
@@ -84,7 +86,7 @@ class Trouble:
         leader = self._leader()
         if leader is None:
             return None
-        return leader.caches[chance.one_of(tuple(leader.caches))]
+        return leader.caches[chance.one_of(STRUCK)]
 
     def _lag(self, chance: Chance) -> None:
         cache = self._a_cache(chance)
