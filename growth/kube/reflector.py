@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import enum
+import math
 from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
 
 import structlog
@@ -57,6 +58,8 @@ class ListCause(enum.Enum):
     """Something was garbled, or came out of order: events may be missing."""
     CONFIRMATION = "confirmation"
     """The last one was suspicious."""
+    REFRESH = "refresh"
+    """Nothing is wrong; it is time to look whether an event was lost."""
     ASKED = "asked"
 
 
@@ -84,12 +87,14 @@ class Reflector(Generic[T]):
         self.store = Store(resource, own_write_seen=self._metrics.own_write_seen)
         self._questions = Questions(server, resource=resource, timing=self._timing, chance=chance)
         self._changed = changed
+        self._chance = chance
         self._backoff = Backoff(chance=chance, longest=self._timing.longest_wait)
         self._vitals = Vitals()
         self._metrics.show(self.store, silence=self._vitals.silence)
         self._synced = asyncio.Event()
         self._needed: ListCause | None = ListCause.START
-        self._confirm_at: float | None = None
+        self._confirm_at = math.inf
+        self._refresh_at = math.inf
         self._leash: asyncio.Timeout | None = None
         self._streams_lists = True
         self._refusals = 0
@@ -223,6 +228,7 @@ class Reflector(Generic[T]):
         self.store.replace(listing.contents, position=listing.version)
         self._metrics.listed((self._needed or ListCause.START).value)
         self._needed = None
+        self._refresh_at = _now() + self._chance.uniform(*self._timing.refresh)
         self._refusals = 0
         self._pages_expired = False
         self._vitals.listed()
@@ -243,7 +249,7 @@ class Reflector(Generic[T]):
             self._vitals.suspicion = found
             _log.warning("a list is suspicious", resource=self._name, reason=found.value)
         elif self._needed is ListCause.CONFIRMATION:
-            self._confirm_at = None
+            self._confirm_at = math.inf
             self._vitals.suspicion = None
 
     async def _resume(self) -> None:
@@ -254,7 +260,8 @@ class Reflector(Generic[T]):
     async def _follow(self, events: EventStream[T]) -> None:
         """Applies events until the stream ends, or until another list is wanted."""
         # A list that was asked for while the watch was being opened is due at once.
-        self._leash = asyncio.timeout_at(self._confirm_at if self._needed is None else _now())
+        due = min(self._confirm_at, self._refresh_at)
+        self._leash = asyncio.timeout_at(due if self._needed is None else _now())
         try:
             async with self._leash:
                 while (batch := await events.next()) is not None:
@@ -263,7 +270,9 @@ class Reflector(Generic[T]):
         except TimeoutError:
             if not self._leash.expired():
                 raise
-            self._needed = self._needed or ListCause.CONFIRMATION
+            is_doubtful = self._confirm_at <= self._refresh_at
+            cause = ListCause.CONFIRMATION if is_doubtful else ListCause.REFRESH
+            self._needed = self._needed or cause
         finally:
             self._leash = None
 

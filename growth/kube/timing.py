@@ -13,6 +13,9 @@ class Timing:
     """A stream without a byte for so long is dead: bookmarks come each minute."""
     life: tuple[float, float] = (300.0, 600.0)
     """How long one watch lives, by chance, so that load spreads over servers that were added."""
+    refresh: tuple[float, float] = (2400.0, 4800.0)
+    """A list is asked for at least so often, by chance: an event that was lost on the way, which
+    nothing else would tell, is found by it. It comes from the API server's memory."""
     answer: float = 15.0
     """Until a watch begins. A server that is behind refuses after three seconds."""
     list_limit: float = 180.0

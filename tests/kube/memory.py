@@ -157,6 +157,10 @@ class MemoryServer:
             stream.rest += line
         self.wake()
 
+    def lose(self) -> None:
+        """The last event never reaches anyone."""
+        self.history.pop()
+
     def freeze(self) -> None:
         self.frozen = self.frozen or (self.revision, dict(self.things))
 

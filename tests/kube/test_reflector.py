@@ -501,6 +501,23 @@ async def test_a_list_with_less_than_half_is_suspicious_but_watched_deletions_ar
         assert stage.suspicion() is None
 
 
+async def test_events_that_were_lost_on_the_way_are_found_by_the_next_list() -> None:
+    async with staged("a", "b", "c") as stage:
+        await stage.reflector.synced()
+        stage.server.put("a", "blue")
+        stage.server.lose()
+        stage.server.delete("b")
+        stage.server.lose()
+        stage.server.put("c", "green")
+        await asyncio.sleep(1000)
+        assert {key.name for key in stage.reflector.store.objects} == {"a", "b", "c"}
+
+        await asyncio.sleep(4000)
+        stage.assert_equal()
+        assert stage.suspicion() is None
+        assert stage.metric("growth_cache_lists_total", cause="refresh") >= 1
+
+
 async def test_a_second_list_that_comes_too_early_does_not_clear_a_suspicion() -> None:
     async with staged("a", "b", "c") as stage:
         await stage.reflector.synced()
