@@ -3,8 +3,9 @@
 Pure: no clock decides, no Kubernetes, no I/O. Read the rooms in the order of the work: problem,
 lots (rules about domains settled), dimensions (rules about nodes as resources), table and reduce
 (arrays), relax and bound (what no plan undercuts), pack and tail (a first plan), prove (small
-problems exactly), first_fit (the yardstick), assemble and explain (names and reasons), steps
-(weights), search and solve (the whole way).
+problems exactly), columns, price, exact and master (contents of nodes), dive and improve (whole
+nodes), first_fit (the yardstick), assemble and explain (names and reasons), steps (weights), search
+and solving (the whole way).
 """
 
 from reconciler.solver.plan import (

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from reconciler.solver.budget import Budget
     from reconciler.solver.master import Master
 
-JOINING = 24
+JOINING = 48
 """Patterns that join in one round: more make the linear program larger than they help it."""
 WORTHWHILE = 1e-6
 

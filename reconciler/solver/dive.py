@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 SHRUNK = 0.6
 """When the cost of the rest has fallen to this share, the program is built anew for the rest."""
 ROUNDS_ANEW = 14
-ROUNDS_BETWEEN = 2
+ROUNDS_BETWEEN = 6
+NEARLY = 0.002
+"""So much dearer than before may the rest become by taking a node, without more pricing."""
 
 Row = tuple[int, "NDArray[np.int64]", int]
 
@@ -100,7 +102,7 @@ class _Level:
         beginning = 0.0
         while self.master.solve():
             shares = self.master.shares()
-            rest = float(self.table.price[self.master.patterns.offers] @ shares)
+            rest = self._rest()
             beginning = beginning or rest
             self._remember(shares)
             if rest < SHRUNK * beginning or self.dive.budget.over:
@@ -109,7 +111,8 @@ class _Level:
             rows += taken
             if not taken or not self.left.any():
                 break
-            self._refresh(pricing)
+            spent = sum(float(self.dive.table.price[o]) * times for o, _, times in taken)
+            self._refresh(pricing, rest - spent)
         return rows
 
     def _take(self, shares: NDArray[np.float64]) -> list[Row]:
@@ -147,18 +150,27 @@ class _Level:
         price = np.maximum(self.table.price[patterns.offers], 1e-6)
         return np.maximum(1.0 - counts @ self.values.units / price, 0.0)
 
-    def _refresh(self, pricing: Pricing) -> None:
-        """Close what is too large now, and make patterns for what is left."""
+    def _refresh(self, pricing: Pricing, hoped: float) -> None:
+        """Close what is too large now, and make patterns until the rest costs what was hoped."""
         left = self.left[self.kept]
         small = Stock(self.table, self.stock.copies[self.offers], self.stock.limits)
         self.master.aim(left, small)
         self.master.forbid_oversized(left)
+        dry = 0
         for _ in range(ROUNDS_BETWEEN):
-            if not left.any() or not self.master.solve():
+            if not left.any() or not self.master.solve() or self.dive.budget.over:
+                return
+            if self._rest() <= hoped * (1 + NEARLY):
                 return
             units, cost = self.master.prices()
-            if not join_best(self.master, pricing, units=units, aimed=units, cost=cost, left=left):
+            found = join_best(self.master, pricing, units=units, aimed=units, cost=cost, left=left)
+            dry = 0 if found else dry + 1
+            if dry > 2:
                 return
+
+    def _rest(self) -> float:
+        """What the last solution would cost, and be fined for units without a place."""
+        return self.master.objective
 
     def _remember(self, shares: NDArray[np.float64]) -> None:
         """Patterns that were of use here are known from now on."""

@@ -90,11 +90,6 @@ class LinearProgram:
             + self._solver.iterations() * (4 + 0.012 * self._entries**0.5 * len(self._rows) ** 0.5)
         )
 
-    @property
-    def iterations(self) -> int:
-        """Simplex iterations of the last solve."""
-        return int(self._solver.iterations())
-
     def values(self) -> NDArray[np.float64]:
         """The value of each column."""
         return np.array([column.solution_value() for column in self._columns])

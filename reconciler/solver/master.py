@@ -40,6 +40,7 @@ class Master:
             self.program.column(penalty / self.scale, [(self.demand[k], 1.0)])
         self.slack = table.classes
         self._closed: set[int] = set()
+        self.objective = 0.0
 
     def add(self, offer: int, counts: NDArray[np.int64]) -> bool:
         """Let a pattern take part, unless it does already."""
@@ -84,6 +85,7 @@ class Master:
         """Solve for the present aim."""
         found = self.program.solve()
         self.budget.spend(self.program.ticks)
+        self.objective = 0.0 if found is None else found * self.scale
         return found is not None
 
     def shares(self) -> NDArray[np.float64]:
@@ -98,6 +100,13 @@ class Master:
         for o, row in self.copies.items():
             cost[o] += max(0.0, -duals[row])
         return units, cost
+
+    def useful(self, waste: float) -> list[int]:
+        """Patterns that the last solution takes, or would take for a little less."""
+        units, cost = self.prices()
+        counts = np.array(self.patterns.counts).reshape(len(self.patterns), self.table.classes)
+        price = cost[self.patterns.offers]
+        return np.flatnonzero(price - counts @ units <= waste * price).tolist()
 
     def values(self, like: Values) -> Values:
         """The same in the form that bounds are computed from."""

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 
 from reconciler.solver.assemble import Node, assemble
 from reconciler.solver.bound import Values, dearest_single, lower_bound
+from reconciler.solver.columns import generate, pricing_of
 from reconciler.solver.dive import Dive
 from reconciler.solver.draft import Stock, rank
+from reconciler.solver.exact import tighten
 from reconciler.solver.finish import right_sized
 from reconciler.solver.first_fit import first_fit
 from reconciler.solver.improve import improve
+from reconciler.solver.master import Master
 from reconciler.solver.pack import pack
 from reconciler.solver.pattern import Patterns
 from reconciler.solver.plan import Stop
@@ -21,6 +24,9 @@ from reconciler.solver.relax import relax
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from reconciler.solver.budget import Budget
     from reconciler.solver.draft import Draft
@@ -32,6 +38,12 @@ CLOSE = 0.0005
 """A gap that no further effort is spent on."""
 MOST_CLASSES = 400
 """With more classes than this, diving for the whole costs more than it gains."""
+SHARE_OF_COLUMNS = 0.35
+ROUNDS = 400
+EXACT = 40
+"""Offers whose best content is looked for exactly when greedy filling finds no more."""
+NEARLY = 0.02
+"""Patterns that cost more than they are worth by at most this share go on to the dive."""
 PATIENCE = 40
 """Tries in a row without a gain, after which a plan is taken to be as good as it gets."""
 
@@ -65,6 +77,7 @@ class Search:
     first: list[Node] = field(default_factory=list)
     best: list[Node] = field(default_factory=list)
     values: list[Values] = field(default_factory=list)
+    exact: list[tuple[Values, NDArray[np.float64]]] = field(default_factory=list)
     patterns: Patterns = field(default_factory=Patterns)
     prices: Values | None = None
     draft: Draft | None = None
@@ -80,7 +93,7 @@ class Search:
         if not setting.relaxed.classes or not setting.relaxed.offers:
             self.stop = Stop.NOTHING_TO_DO
             return
-        for stage in (self._pack, self._prove, self._dive, self._improve):
+        for stage in (self._pack, self._prove, self._columns, self._dive, self._improve):
             stage()
             if self._enough():
                 return
@@ -104,7 +117,8 @@ class Search:
         """The best lower bound on what a plan costs that leaves out no more than the best does."""
         left = self.setting.left_out(self.best)
         found = (lower_bound(self.setting.relaxed, values, left) for values in self.values)
-        return max(self.proven, *found, dearest_single(self.setting.relaxed, left))
+        exact = (lower_bound(self.setting.relaxed, v, left, held) for v, held in self.exact[-2:])
+        return max(self.proven, *found, *exact, dearest_single(self.setting.relaxed, left))
 
     def offer(self, table: Table, draft: Draft) -> None:
         """Take a draft as the best when it is."""
@@ -126,6 +140,27 @@ class Search:
         if relaxation is not None:
             self.prices = relaxation.values
             self._consider(pack(setting.table, relaxation, self.budget))
+
+    def _columns(self) -> None:
+        """Contents that the prices call for; what they prove, and what the dive begins with."""
+        table = self.setting.table
+        if self.prices is None or table.classes > MOST_CLASSES:
+            return
+        budget = self.budget.part(SHARE_OF_COLUMNS)
+        master = Master(table, budget)
+        for offer, counts in zip(self.patterns.offers, self.patterns.counts, strict=True):
+            master.add(offer, counts)
+        pricing = pricing_of(master, self.prices)
+        while generate(master, pricing, budget, ROUNDS) and not budget.over and master.solve():
+            values = master.values(self.prices)
+            joined, held = tighten(master, values, budget, EXACT)
+            if table is self.setting.relaxed:
+                self.exact.append((values, held))
+            if not joined:
+                break
+        if master.solve():
+            for p in master.useful(NEARLY):
+                self.patterns.add(master.patterns.offers[p], master.patterns.counts[p])
 
     def _dive(self) -> None:
         """The same with contents that can really be had, from shares to whole nodes."""
