@@ -77,7 +77,7 @@ def numeric_node_affinity(draw: st.DrawFn, draft: Draft) -> None:
     around = st.sampled_from((bound - 1, bound, bound, bound + 1)).map(str)
     for node in draft.nodes:
         node["metadata"]["labels"]["cores"] = draw(around)
-        if one_in(draw, 3):
+        if draw(st.booleans()):
             node["metadata"]["labels"]["cores"] = draw(st.sampled_from(_NO_NUMBERS))
     _require(draw, draft, [{"matchExpressions": [_comparison(draw, str(bound))]}])
 
@@ -103,7 +103,7 @@ def host_ports(draw: st.DrawFn, draft: Draft) -> None:
         pod = existing_pod(draw)
         _listen(draw, pod, same)
         draft.add_existing(pod, draw(st.sampled_from(draft.open_nodes)))
-    key = draw(st.sampled_from(("hostPort", "protocol", "hostIP", "hostIP", "hostIP", "none")))
+    key = draw(st.sampled_from(("hostPort", "protocol", "protocol", "hostIP", "hostIP", "none")))
     _listen(draw, draft.pod, {**same, key: _port(draw).get(key)})
 
 

@@ -113,13 +113,11 @@ def pod_count(draw: st.DrawFn, draft: Draft) -> None:
 
 
 def nothing_asked_on_a_full_node(draw: st.DrawFn, draft: Draft) -> None:
-    """A node with less than is in use still takes a pod that asks for none of it."""
+    """A node with less than is in use still takes a pod that asks for none of it, or for zero."""
     _crowd(draw, draft, ("cpu", "memory"))
-    resource = draw(st.sampled_from(("cpu", "memory")))
-    for container in draft.pod["spec"]["containers"]:
-        container["resources"]["requests"] = {
-            other: "1" for other in ("cpu", "memory") if other != resource and draw(st.booleans())
-        }
+    resource, other = draw(st.permutations(("cpu", "memory")))
+    asked = draw(st.sampled_from(({}, {resource: "0"}, {other: "1"}, {resource: "0", other: "1"})))
+    draft.pod["spec"]["containers"] = [manifests.container("main", dict(asked))]
     for node in draft.open_nodes:
         _set(node, resource, str(draw(st.sampled_from((0, 1)))))
 

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
 DRIVER = "csi-~.test"
 _ZONE_LABELS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
+_REGION_LABELS = ("topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region")
 _BOUND = "pv.kubernetes.io/bind-completed"
 _SELECTED_NODE = "volume.kubernetes.io/selected-node"
 _SIZES = st.sampled_from(("1Gi", "1Gi", "1025Mi", "2Gi"))
 
 
-_FLAWS = ("none", "place", "modes", "form", "label", "label", "owner")
+_FLAWS = ("none", "place", "modes", "modes", "form", "label", "label", "owner")
 
 
 def volume_node_affinity(draw: st.DrawFn, draft: Draft) -> None:
@@ -33,17 +34,16 @@ def volume_node_affinity(draw: st.DrawFn, draft: Draft) -> None:
 
 
 def volume_zones(draw: st.DrawFn, draft: Draft) -> None:
-    """Volumes that say their zone by a label, as the oldest drivers do."""
+    """Volumes that say their zone by a label, under its old name or its new one."""
+    labels = draw(st.sampled_from((_ZONE_LABELS, _REGION_LABELS)))
     for node in draft.nodes:
-        if draw(st.integers(0, 3)):
-            label = draw(st.sampled_from(_ZONE_LABELS))
-            node["metadata"]["labels"][label] = draw(st.sampled_from(ZONES))
+        if draw(st.integers(0, 4)):
+            label = draw(st.sampled_from((*labels, labels[0])))
+            node["metadata"]["labels"][label] = draw(st.sampled_from(ZONES[:2]))
     volume = _bound(draft, "z")
-    zones = draw(st.lists(st.sampled_from(ZONES), min_size=1, max_size=2, unique=True))
-    label = draw(st.sampled_from(_ZONE_LABELS))
-    volume["metadata"]["labels"] = {
-        label: "__".join(zones) + draw(st.sampled_from(("", "", "__z")))
-    }
+    zones = draw(st.lists(st.sampled_from(ZONES[:2]), min_size=1, max_size=2, unique=True))
+    text = "__".join(zones) + draw(st.sampled_from(("", "", "__z")))
+    volume["metadata"]["labels"] = {draw(st.sampled_from(labels)): text}
     _use(draft.pod, "z-~")
 
 
@@ -84,14 +84,14 @@ def static_volumes(draw: st.DrawFn, draft: Draft) -> None:
 
 def static_volumes_for_two_claims(draw: st.DrawFn, draft: Draft) -> None:
     """Each claim needs a volume of its own, and a large one must not be wasted on a small claim."""
-    for name in ("s0", "s1"):
+    for name in ("t0", "t1"):
         _claim_static(draw, draft, name)
     for index in range(draw(st.sampled_from((1, 2, 2, 2, 3)))):
-        _available(draw, draft, f"a{index}", draw(st.sampled_from(("none", "none", "place"))))
+        _available(draw, draft, f"b{index}", draw(st.sampled_from(("none", "none", "place"))))
 
 
 def _claim_static(draw: st.DrawFn, draft: Draft, name: str) -> None:
-    if not any(extra["kind"] == "StorageClass" for extra in draft.extras):
+    if "static-~" not in map(name_of, draft.extras):
         storage_class = _storage_class(draft, "static", "WaitForFirstConsumer")
         if draw(st.integers(0, 5)):
             storage_class["provisioner"] = "kubernetes.io/no-provisioner"
@@ -165,28 +165,31 @@ def attach_limits(draw: st.DrawFn, draft: Draft) -> None:
 
 def attach_limits_with_volumes_to_come(draw: st.DrawFn, draft: Draft) -> None:
     """A volume that is still to be made counts by the driver of its class."""
-    _bound(draft, "l0")
+    _bound(draft, "k0")
     _storage_class(draft, "later", "WaitForFirstConsumer")
     _claim(draft, "y", storage_class="later-~")
-    for name in draw(st.sampled_from((("y",), ("y", "l0")))):
+    for name in draw(st.sampled_from((("y",), ("y", "k0")))):
         _use(draft.pod, f"{name}-~")
-    _limit_nodes(draw, draft, ["l0"])
+    _limit_nodes(draw, draft, ["k0"])
 
 
 def _limit_nodes(draw: st.DrawFn, draft: Draft, names: list[str]) -> None:
+    limited = {name_of(extra) for extra in draft.extras if extra["kind"] == "CSINode"}
     for node in draft.open_nodes:
-        volumes = _attached(draw, draft, node) + _attachments(draw, draft, node, names)
+        if name_of(node) in limited:
+            continue
+        volumes = _attached(draw, draft, node, names[0]) + _attachments(draw, draft, node, names)
         _limit(draw, draft, node, max(0, volumes + draw(st.sampled_from((-1, -1, -1, 0, 0)))))
 
 
-def _attached(draw: st.DrawFn, draft: Draft, node: Manifest) -> int:
+def _attached(draw: st.DrawFn, draft: Draft, node: Manifest, shared: str) -> int:
     """Puts pods with volumes on the node; the count of different volumes with the pod's own."""
     used = {_claim_of(volume) for volume in draft.pod["spec"]["volumes"]}
     for _ in range(draw(st.integers(0, 2))):
         pod = existing_pod(draw)
         pod["metadata"]["namespace"] = draft.pod["metadata"]["namespace"]
-        claim = draw(st.sampled_from((f"x{len(draft.existing)}", "l0")))
-        if claim != "l0":
+        claim = draw(st.sampled_from((f"x{len(draft.existing)}", shared)))
+        if claim != shared:
             _bound(draft, claim)
         _use(pod, f"{claim}-~")
         used.add(f"{claim}-~")
