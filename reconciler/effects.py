@@ -187,11 +187,18 @@ class Effects:
                 assert_never(action)
 
     async def _create(self, resource: Resource) -> None:
+        kind, key = type(resource).__name__, Key("", resource.metadata.name)
         try:
-            await self._writes(type(resource).__name__).create(resource.document())
+            await self._writes(kind).create(resource.document())
         except AlreadyExists:
             # An earlier try whose answer was lost: our names are nobody else's.
-            await self._writes(type(resource).__name__).adopt(Key("", resource.metadata.name))
+            await self._writes(kind).adopt(key)
+            store = self.sources.store(kind)
+            if key not in store.objects and not store.own.is_unseen(key):
+                # Unreadable, or its event was never told: deciding again would give the same.
+                raise RetryLater(
+                    f"{kind} {key.name} exists, and the cache doesn't show it"
+                ) from None
 
     async def _create_machine(self, action: CreateMachine) -> None:
         order = action.order

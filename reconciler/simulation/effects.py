@@ -59,6 +59,8 @@ class Result(msgspec.Struct, frozen=True):
     written: tuple[str, Key, Written | Deleted] | None = None
     answer: CreateAnswer | None = None
     error: GrowthError | None = None
+    is_adopted: bool = False
+    """Whether a create found what an earlier one had made."""
 
 
 class Owner(Protocol):
@@ -147,7 +149,12 @@ class Effects:
             return
         if result.written is not None:
             kind, key, write = result.written
-            self._caches[kind].note(key, write)
+            cache = self._caches[kind]
+            cache.note(key, write)
+            if result.is_adopted and key not in cache.objects and key not in cache.unseen:
+                hidden = RetryLater(f"{kind} {key.name} exists, and the cache doesn't show it")
+                self._failed(action, sequence.subject, hidden)
+                return
         if isinstance(action, PatchStatus):
             self.answers.pop(action.version.name, None)
         if isinstance(action, CreateMachine) and result.answer is not None:
@@ -179,16 +186,16 @@ class Effects:
 
     def _carried_out(self, action: Action) -> Result:
         if isinstance(action, CreateMachine):
-            return Result(answer=self._asked(action))
+            return self._write(action)
         if self._faults.strikes(Fault.SERVER_ERROR, TROUBLE):
             return Result(error=Overloaded("the server is busy"))
         try:
-            written = self._write(action)
+            result = self._write(action)
         except GrowthError as error:
             return Result(error=error)
         if self._faults.strikes(Fault.LOST_ANSWER, TROUBLE):
             return Result(error=Unreachable("no answer came"))
-        return Result(written=written)
+        return result
 
     def _asked(self, action: CreateMachine) -> CreateAnswer:
         answer = self._cloud.create(action.order)
@@ -196,7 +203,7 @@ class Effects:
             return Failed(failure=FailureClass.TRANSIENT, reason="no answer came")
         return answer
 
-    def _write(self, action: Action) -> tuple[str, Key, Written | Deleted] | None:
+    def _write(self, action: Action) -> Result:
         match action:
             case CreateNodeRequest(request=request):
                 return self._create(request)
@@ -209,29 +216,29 @@ class Effects:
             case Delete(kind=kind, version=version):
                 return self._delete(kind, version)
             case CreateMachine():
-                return None
+                return Result(answer=self._asked(action))
             case _:
                 assert_never(action)
 
-    def _create(self, request: NodeRequest) -> tuple[str, Key, Written | Deleted] | None:
+    def _create(self, request: NodeRequest) -> Result:
         key = Key("", request.name)
         try:
             made = self._server.create(REQUESTS, request)
         except AlreadyExists:
-            made = self._server.kind(REQUESTS).objects[key]
-        return REQUESTS, key, written(made)
+            found = self._server.kind(REQUESTS).objects[key]
+            return Result((REQUESTS, key, written(found)), is_adopted=True)
+        return Result((REQUESTS, key, written(made)))
 
-    def _change(
-        self, kind: str, version: Version, changed: Callable[[Any], Any]
-    ) -> tuple[str, Key, Written | Deleted]:
+    def _change(self, kind: str, version: Version, changed: Callable[[Any], Any]) -> Result:
         key = Key("", version.name)
-        return kind, key, written(self._server.change(kind, key, changed, on=on(version)))
+        made = self._server.change(kind, key, changed, on=on(version))
+        return Result((kind, key, written(made)))
 
-    def _delete(self, kind: str, version: Version) -> tuple[str, Key, Written | Deleted] | None:
+    def _delete(self, kind: str, version: Version) -> Result:
         key = Key("", version.name)
         with suppress(NotFound):
             self._server.delete(kind, key, on=on(version))
-        return kind, key, Deleted(uid=version.uid, version=version.resource_version)
+        return Result((kind, key, Deleted(uid=version.uid, version=version.resource_version)))
 
 
 def after(point: Point) -> Point:
