@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 FAR = 2**60
-TICKS_PER_UNIT = 1_000_000
-"""A unit of CP-SAT's deterministic time is about a second."""
+TICKS_PER_UNIT = 1_700_000
+"""A unit of CP-SAT's deterministic time, weighed against the other stages."""
 
 
 class Ending(Enum):

@@ -93,7 +93,15 @@ class Search:
         if not setting.relaxed.classes or not setting.relaxed.offers:
             self.stop = Stop.NOTHING_TO_DO
             return
-        for stage in (self._pack, self._prove, self._columns, self._dive, self._improve):
+        self._pack()
+        self._prove()
+        if self._enough():
+            return
+        # What follows costs more than all before, and half of it gives nothing.
+        if self.budget.left < self.budget.spent:
+            self.stop = Stop.EFFORT
+            return
+        for stage in (self._columns, self._dive, self._improve):
             stage()
             if self._enough():
                 return
@@ -102,7 +110,7 @@ class Search:
     def _enough(self) -> bool:
         """Whether what is left to gain isn't worth another stage."""
         cost, bound = cost_of(self.best), self.bound()
-        complete = not any(self.setting.left_out(self.best).values())
+        complete = self._complete()
         if self.optimal or (complete and cost <= bound):
             self.stop = Stop.PROVEN
         elif complete and cost <= bound * (1 + CLOSE):
@@ -112,6 +120,10 @@ class Search:
         else:
             return False
         return True
+
+    def _complete(self) -> bool:
+        """Whether all pods have a place that can have one."""
+        return not any(self.setting.left_out(self.best).values())
 
     def bound(self) -> int:
         """The best lower bound on what a plan costs that leaves out no more than the best does."""
@@ -197,6 +209,8 @@ class Search:
         """Small problems exactly."""
         setting = self.setting
         if int(setting.relaxed.demand.sum()) > PODS or len(self.best) > NODES:
+            return
+        if self._complete() and cost_of(self.best) <= self.bound():
             return
         proof = prove(
             setting.problem,
