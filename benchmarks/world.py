@@ -1,0 +1,186 @@
+"""How long a World takes to make, and a pass of all rules over it, in a large cluster.
+
+The caches' own views are fed with generated objects, as the reflectors would feed them; then the
+real loop decides. All waiting pods have a machine coming, so nothing is solved: what is measured is
+the price of every pass, whatever it is about.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from growth.api.noderequest import NodeRequest
+from growth.instant import Instant
+from growth.kube.contents import Change, ChangeKind
+from growth.kube.health import Health
+from growth.kube.resource import key_of
+from growth.scheduling.node import Node
+from growth.scheduling.pod import Pod
+from reconciler.brakes import BrakesLedger
+from reconciler.ledger import Ledger
+from reconciler.loop import decide
+from reconciler.simulation import catalogue
+from reconciler.simulation.chance import Chance
+from reconciler.sources import BUILT_IN, OURS
+from reconciler.timing import Timing
+from reconciler.views import Views
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterable
+
+    from reconciler.world import World
+
+GOAL_WORLD: Final = 2.0
+GOAL_PASS: Final = 20.0
+"""Milliseconds, for 10,000 pods and 1,000 nodes."""
+NOW: Final = Instant(1000.0, datetime(2026, 1, 1, tzinfo=UTC))
+HEALTHY: Final = Health(is_complete=True, listed_at=0.0, lists=1)
+ACTING: Final = BrakesLedger(whole_since=0.0, clear_since=0.0, may_act=True, may_remove=True)
+LABELS: Final = {
+    "growth.dev/pool": "default",
+    "growth.dev/managed-by": "growth",
+    "growth.dev/instance-type": "large",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """Milliseconds, of the median and of the slowest."""
+
+    what: str
+    median: float
+    slowest: float
+    goal: float
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the words of this benchmark."""
+    parser.add_argument("--pods", type=int, default=10_000)
+    parser.add_argument("--nodes", type=int, default=1_000)
+    parser.add_argument("--pending", type=int, default=500, help="of the pods, without a node")
+    parser.add_argument("--rounds", type=int, default=50)
+    parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure and print."""
+    pods = _pods(arguments.pods, nodes=arguments.nodes, pending=arguments.pending)
+    nodes = [_node(number) for number in range(arguments.nodes)]
+    requests = [_request(pod) for pod in pods if not pod.spec.node_name]
+    views = Views()
+    _feed(views, "pods", pods)
+    _feed(views, "nodes", nodes)
+    _feed(views, NodeRequest.__name__, requests)
+    _feed(views, "KwokNodeClass", [catalogue.node_class()])
+    _feed(views, "NodePool", catalogue.pools(Chance(1, "pools")))
+    measured = list(_measured(views, pods, rounds=arguments.rounds))
+    if arguments.output == "json":
+        print(json.dumps([vars(each) for each in measured]))
+    else:
+        print(f"{len(pods)} pods, {len(nodes)} nodes, {len(requests)} requests on their way")
+        for each in measured:
+            print(
+                f"  {each.what:34} median {each.median:7.3f} ms   slowest {each.slowest:7.3f} ms"
+                f"   goal {each.goal:g} ms"
+            )
+    return 0
+
+
+def _measured(views: Views, pods: list[Pod], *, rounds: int) -> Iterable[Measured]:
+    bound = next(pod for pod in pods if pod.spec.node_name)
+    again = Change(ChangeKind.MODIFIED, key_of(bound), bound, bound)
+    world = _world(views)
+
+    def after_a_change() -> None:
+        views.take("pods", (again,))
+        _world(views)
+
+    yield _timed("a pod's event and a World", after_a_change, rounds=rounds, goal=GOAL_WORLD)
+    yield _timed(
+        "a World, nothing has changed", lambda: _world(views), rounds=rounds, goal=GOAL_WORLD
+    )
+    yield _timed("a pass of all rules", lambda: decide(world, NOW), rounds=rounds, goal=GOAL_PASS)
+
+
+def _timed(what: str, work: Callable[[], object], *, rounds: int, goal: float) -> Measured:
+    taken = []
+    for _ in range(rounds):
+        # Of the processor: others on the machine are none of our business.
+        began = time.process_time()
+        work()
+        taken.append((time.process_time() - began) * 1000)
+    return Measured(what=what, median=statistics.median(taken), slowest=max(taken), goal=goal)
+
+
+def _world(views: Views) -> World:
+    kinds = [*BUILT_IN, *(kind.__name__ for kind in OURS)]
+    return views.world(
+        Ledger(brakes=ACTING),
+        answers={},
+        busy=frozenset(),
+        sources=dict.fromkeys(kinds, HEALTHY),
+        timing=Timing(),
+        seed=1,
+    )
+
+
+def _feed(views: Views, kind: str, objects: Iterable[Any]) -> None:
+    added = [Change(ChangeKind.ADDED, key_of(each), None, each) for each in objects]
+    views.take(kind, added)
+
+
+def _pods(number: int, *, nodes: int, pending: int) -> list[Pod]:
+    return [
+        _pod(index, node="" if index < pending else f"default-{index % nodes}")
+        for index in range(number)
+    ]
+
+
+def _pod(index: int, *, node: str) -> Pod:
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+    resources = {"requests": {"cpu": "500m", "memory": "512Mi"}}
+    document = {
+        "metadata": {"name": f"p-{index}", "namespace": "work", "uid": f"pod-{index}"},
+        "spec": {"nodeName": node, "containers": [{"name": "main", "resources": resources}]},
+        "status": {"conditions": [] if node else [condition]},
+    }
+    return msgspec.convert(document, Pod)
+
+
+def _node(number: int) -> Node:
+    amounts = {"cpu": "8", "memory": "16Gi", "pods": "110"}
+    document = {
+        "metadata": {"name": f"default-{number}", "uid": f"node-{number}", "labels": LABELS},
+        "status": {
+            "capacity": amounts,
+            "allocatable": amounts,
+            "conditions": [{"type": "Ready", "status": "True"}],
+        },
+    }
+    return msgspec.convert(document, Node)
+
+
+def _request(pod: Pod) -> NodeRequest:
+    metadata = pod.metadata
+    reference = {"namespace": metadata.namespace, "name": metadata.name, "uid": metadata.uid}
+    document = {
+        "metadata": {"name": f"default-for-{metadata.name}", "uid": f"request-{metadata.name}"},
+        "spec": {
+            "pool": "default",
+            "targetOffering": "kwok-large",
+            "serverType": "large",
+            "location": "here",
+            "price": "0.034",
+            "pods": [reference],
+        },
+        "status": {"phase": "Provisioning"},
+    }
+    return NodeRequest.model_validate(document)
