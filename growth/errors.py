@@ -12,7 +12,7 @@ class GrowthError(Exception):
     """The root, so that one `except` can tell our verdicts from bugs."""
 
 
-class RetryLater(GrowthError):  # noqa: N818 - named by the reaction
+class RetryLater(GrowthError):
     """It may work when tried again: the network, a rate limit, a server that restarts."""
 
     def __init__(self, message: str, *, after: float | None = None) -> None:
@@ -21,13 +21,13 @@ class RetryLater(GrowthError):  # noqa: N818 - named by the reaction
         """Seconds that the other side asked us to wait, if it said so."""
 
 
-class DecideAgain(GrowthError):  # noqa: N818 - named by the reaction
+class DecideAgain(GrowthError):
     """The object has changed since we decided on it: read it again and decide anew."""
 
 
-class GiveUp(GrowthError):  # noqa: N818 - named by the reaction
+class GiveUp(GrowthError):
     """This object can't be helped by trying again; the others can."""
 
 
-class Misconfigured(GrowthError):  # noqa: N818 - named by the reaction
+class Misconfigured(GrowthError):
     """A person has to change something. The text is one line: what, where, how to mend it."""
