@@ -146,7 +146,7 @@ class Cache:
         if not self.accepts(self._stale_version):
             return False
         self._adopt(self.kind.as_of(self._stale_version), version=self._stale_version)
-        left = self.behind_until - self._timeline.now
+        left = max(ASKS_AGAIN, self.behind_until - self._timeline.now)
         self._needs_list = True
         self._timeline.after(left, self._arrive, self._connected, self._connection)
         return True

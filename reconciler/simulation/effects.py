@@ -110,12 +110,16 @@ class Effects:
         self.running.add(sequence.subject)
         self._timeline.after(0.0, self._owner.arrive, self._step, sequence, 0)
 
+    def may_act(self) -> bool:
+        """Whether the lease is still ours, asked right before each step."""
+        return self._owner.leads
+
     def _step(self, sequence: Sequence, index: int) -> None:
         if index == len(sequence.steps):
             self.backoffs.pop(sequence.subject, None)
             self._free(sequence.subject)
             return
-        if not self._owner.leads:
+        if not self.may_act():
             return
         self._number += 1
         action = sequence.steps[index]

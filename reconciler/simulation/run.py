@@ -15,7 +15,7 @@ from reconciler.simulation.cloud import Cloud
 from reconciler.simulation.controllers import Controllers
 from reconciler.simulation.lives import Lives
 from reconciler.simulation.possible import Possible
-from reconciler.simulation.process import Parts
+from reconciler.simulation.process import TIMING, Parts
 from reconciler.simulation.scheduler import Scheduler
 from reconciler.simulation.story import Story
 from reconciler.simulation.surroundings import surroundings
@@ -35,6 +35,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     story: Story
     breaches: tuple[Breach, ...]
+    """The first one, if there is any."""
     events: int
     hash: str
     lines: tuple[str, ...]
@@ -52,7 +53,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     machines: tuple[tuple[str, str, str], ...]
     """Pool, type and place of each machine in the end, sorted."""
     bound: tuple[str, ...]
-    """Names of the pods that are bound in the end, sorted."""
+    """Names of the pods that are bound in the end, sorted; those of DaemonSets bear nodes' names."""
     seconds: float
     """Of one processor, which is what a run takes where nobody else uses it."""
 
@@ -78,7 +79,7 @@ class Simulation:
         scheduler = Scheduler(around)
         offers = self._furnish()
         possible = Possible(around, scheduler, offers)
-        self._auditor = Auditor(around, cloud, possible=possible, timing=parts.timing)
+        self._auditor = Auditor(around, cloud, possible=possible, timing=TIMING)
         self._lives = Lives(around, cloud, parts=parts, auditor=self._auditor)
         Trouble(
             around,
@@ -95,9 +96,10 @@ class Simulation:
         self._timeline.run(self._story.end - SETTLED)
         settled = self._cloud.bought
         self._timeline.run(self._story.end)
-        if self._cloud.bought != settled:
+        if self._auditor.found is None and self._cloud.bought != settled:
             self._auditor.breach("all settles", "machines are still bought at the end of the quiet")
-        self._auditor.judge()
+        if self._auditor.found is None:
+            self._auditor.judge()
         return self._outcome(time.process_time() - began)
 
     def _furnish(self) -> tuple[Offering, ...]:
@@ -116,7 +118,7 @@ class Simulation:
         pods = self._around.server.kind("pods").objects.values()
         return Outcome(
             story=self._story,
-            breaches=tuple(self._auditor.breaches),
+            breaches=() if self._auditor.found is None else (self._auditor.found,),
             events=self._timeline.events,
             hash=self._around.trace.hash,
             lines=tuple(self._around.trace.lines),
@@ -129,6 +131,10 @@ class Simulation:
             machines=tuple(
                 sorted((each.pool, each.server_type.canonical, each.location) for each in orders)
             ),
-            bound=tuple(sorted(pod.name for pod in pods if pod.spec.node_name)),
+            bound=tuple(
+                sorted(
+                    each.name for each in pods if each.spec.node_name and not each.is_of_daemon_set
+                )
+            ),
             seconds=seconds,
         )

@@ -22,6 +22,7 @@ class Timeline:
         """How many things have happened."""
         self._coming: list[tuple[float, int, Callable[..., object], tuple[Any, ...]]] = []
         self._arranged = 0
+        self._is_stopped = False
 
     def at(self, moment: float, action: Callable[..., object], *arguments: Any) -> None:
         """Arrange for something to happen at a moment, or now if that has passed."""
@@ -36,8 +37,13 @@ class Timeline:
     def run(self, until: float) -> None:
         """Let happen whatever comes up to a moment, that moment included."""
         coming = self._coming
-        while coming and coming[0][0] <= until:
+        while coming and coming[0][0] <= until and not self._is_stopped:
             self.now, _, action, arguments = heapq.heappop(coming)
             self.events += 1
             action(*arguments)
-        self.now = max(self.now, until)
+        if not self._is_stopped:
+            self.now = max(self.now, until)
+
+    def stop(self) -> None:
+        """Let nothing more happen."""
+        self._is_stopped = True

@@ -1,0 +1,74 @@
+"""`python -m reconciler.simulation`: what it prints, and that what it prints can be run."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from reconciler.simulation.__main__ import main
+from reconciler.simulation.faults import Fault
+from reconciler.simulation.run import run
+from reconciler.simulation.shrink import shrunk
+from reconciler.simulation.story import Story, story
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FAILING = ["--faults", "never-ready", "--minutes", "20"]
+
+
+def test_a_seed_is_told_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--seed", "2", "--minutes", "5", "-o", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["breaches"] == []
+    assert told["events"] > 0
+    assert told["secondsPerSecond"] > 0
+    assert len(told["hash"]) == 32
+
+
+def test_a_breach_ends_with_one_and_the_command_that_replays_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["--seeds", "1..3", *FAILING]) == 1
+    replay = next(
+        line for line in capsys.readouterr().out.splitlines() if line.startswith("replay: ")
+    )
+    words = shlex.split(replay.removeprefix("replay: python -m reconciler.simulation "))
+    assert main(words) == 1
+
+
+def test_a_timeline_can_be_read(tmp_path: Path) -> None:
+    file = tmp_path / "timeline"
+    main(["--seed", "1", "--minutes", "5", "--trace", str(file)])
+    assert "process 1 starts" in file.read_text()
+
+
+def test_a_fault_that_is_not_known_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--faults", "rain"])
+    assert "watch-lag" in capsys.readouterr().err
+
+
+def test_a_failing_story_is_made_small_and_still_fails() -> None:
+    def fails(told: Story) -> bool:
+        return Fault.RESTART in told.faults and told.minutes >= 7 and told.workloads >= 3
+
+    large = Story(seed=1, faults=tuple(Fault), minutes=500.0)
+    small = shrunk(large, fails)
+    assert fails(small)
+    assert small.faults == (Fault.RESTART,)
+    assert small.minutes < 10
+    assert small.workloads == 3
+
+
+def test_a_run_is_told_again_by_its_command() -> None:
+    told = msgspec.structs.replace(story(4), workloads=3)
+    assert told.command == "python -m reconciler.simulation --seed 4 --minutes 60 --workloads 3"
+    assert (
+        run(msgspec.structs.replace(told, minutes=3.0)).hash
+        == run(msgspec.structs.replace(told, minutes=3.0)).hash
+    )

@@ -1,0 +1,50 @@
+"""The mistakes of others, planted: the simulator has to find each of them, and only them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reconciler.simulation.run import run
+from reconciler.simulation.story import Story
+from tests.simulation.mutants import MUTANTS, Mutant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reconciler.simulation.auditor import Breach
+
+MINUTES = 60.0
+SEEDS = range(1, 9)
+
+mutants = pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"row {mutant.row}")
+
+
+def caught(mutant: Mutant) -> tuple[int, Breach] | None:
+    """The first seed that finds the mistake, and what it finds."""
+    for seed in SEEDS:
+        told = Story(seed=seed, minutes=MINUTES, faults=mutant.faults)
+        for breach in run(told, parts=mutant.parts()).breaches:
+            return seed, breach
+    return None
+
+
+@mutants
+def test_a_planted_mistake_is_caught(
+    mutant: Mutant, record_property: Callable[[str, object], None]
+) -> None:
+    found = caught(mutant)
+    assert found is not None, f"nobody noticed what {mutant.name}"
+    seed, breach = found
+    told = Story(seed=seed, minutes=MINUTES, faults=mutant.faults)
+    assert not run(told).breaches, "the right rules are blamed for it too"
+    record_property("caught", f"seed {seed}, {breach.at / 60:.0f} min: {breach.rule}")
+
+
+@mutants
+def test_a_planted_mistake_works_while_nothing_goes_wrong(mutant: Mutant) -> None:
+    if mutant.row == 3:
+        pytest.skip("a pod is bound a few milliseconds after its node serves: always late enough")
+    outcome = run(Story(seed=1, minutes=20.0, faults=()), parts=mutant.parts())
+    assert not outcome.breaches
