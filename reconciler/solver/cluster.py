@@ -26,14 +26,21 @@ def clusters(table: Table) -> NDArray[np.intp]:
     """For each class the number of its cluster; at most about `ENOUGH` of them where it can be."""
     step = 0.2
     logs = np.log2(table.size + 1.0)
-    fixed = np.unique(table.allowed, axis=0, return_inverse=True)[1].reshape(-1, 1)
+    fixed = _numbered(table.allowed).reshape(-1, 1)
     kinds = np.hstack([fixed, table.priority.reshape(-1, 1)])
     while True:
         grid = np.hstack([kinds, np.round(logs / step).astype(np.int64)])
-        numbers = np.unique(grid, axis=0, return_inverse=True)[1].reshape(-1)
+        numbers = _numbered(grid)
         if int(numbers.max(initial=0)) < ENOUGH or step > 8.0:
-            return np.asarray(numbers, dtype=np.intp)
+            return numbers
         step *= 1.3
+
+
+def _numbered(rows: NDArray[np.bool_] | NDArray[np.int64]) -> NDArray[np.intp]:
+    """A number for each row; equal rows have the same (numpy's own way sorts whole rows)."""
+    numbers: dict[bytes, int] = {}
+    found = [numbers.setdefault(row.tobytes(), len(numbers)) for row in rows]
+    return np.array(found, dtype=np.intp)
 
 
 def clustered(table: Table, numbers: NDArray[np.intp]) -> Table:

@@ -88,11 +88,10 @@ class Stock:
     @classmethod
     def of(cls, table: Table, draft: Draft | None = None) -> Stock:
         """All that a table allows, less what a draft uses."""
-        stock = cls(table, table.most.copy(), table.limits.copy())
+        used = np.zeros(table.offers, dtype=np.int64)
         if draft is not None:
-            for o, times in zip(draft.offers.tolist(), draft.times.tolist(), strict=True):
-                stock.take(o, times)
-        return stock
+            np.add.at(used, draft.offers, draft.times)
+        return cls(table, table.most - used, table.limits - table.amounts @ used)
 
     def available(self) -> NDArray[np.bool_]:
         """The offers of which one more node may be had."""

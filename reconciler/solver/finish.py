@@ -7,20 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reconciler.solver.draft import Draft, Stock, joined
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from reconciler.solver.draft import Draft, Stock
     from reconciler.solver.table import Table
 
 
-def right_sized(table: Table, draft: Draft, used: Draft | None = None) -> Draft:
-    """Every row on the cheapest offer that `used` leaves; rows without pods are dropped."""
+def right_sized(table: Table, draft: Draft, stock: Stock) -> Draft:
+    """Every row on the cheapest offer that may be had; the stock has the draft taken already."""
     draft = draft.rows(np.flatnonzero(draft.counts.any(axis=1)))
     if not len(draft.times):
         return draft
-    stock = Stock.of(table, draft if used is None else joined([used, draft]))
     offers = draft.offers.copy()
     sizes = draft.counts @ table.size
     blocked = (draft.counts > 0).astype(np.float32) @ (~table.allowed).astype(np.float32) > 0

@@ -8,7 +8,7 @@ comes much closer to the best; what comes out cheaper stays.
 
 from __future__ import annotations
 
-import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,45 +39,62 @@ def improve(
     patience: int,
 ) -> Draft:
     """A draft that is no worse, and better when the budget lets anything be found."""
-    chance = random.Random(1)  # noqa: S311 - a seed makes the same plan every time; no secret
-    draft = draft.singles()
+    work = _Work(table, draft.singles(), values, Dive(table, values, patterns, budget))
     idle = turn = 0
-    while idle < patience and not budget.over and len(draft.times) > 1:
-        chosen = _choose(table, draft, values, number=SIZES[turn % len(SIZES)], chance=chance)
-        better = _repacked(table, draft, values, patterns, chosen=chosen, budget=budget)
-        idle = idle + 1 if better is None else 0
-        draft = draft if better is None else better.singles()
+    while idle < patience and not budget.over and len(work.draft.times) > 1:
+        budget.spend(300 + len(work.draft.times) * 0.3)
+        idle = 0 if work.repack(SIZES[turn % len(SIZES)]) else idle + 1
         turn += 1
-    return draft
+    return work.draft
 
 
-def _choose(
-    table: Table, draft: Draft, values: Values, *, number: int, chance: random.Random
-) -> NDArray[np.bool_]:
-    """Wasteful nodes and some others, the more wasteful the likelier."""
-    excess = np.maximum(table.price[draft.offers] - draft.counts @ values.units, 0.0)
-    likely = excess + 0.05 * float(excess.mean()) + 1e-9
-    # Exponential keys: the smallest are a sample without replacement, weighted by what is likely.
-    draws = np.array([chance.random() for _ in range(len(likely))])
-    keys = -np.log(np.maximum(draws, 1e-12)) / likely
-    chosen = np.zeros(len(likely), dtype=np.bool_)
-    chosen[np.argsort(keys, kind="stable")[:number]] = True
-    return chosen
+class _Work:
+    """The draft with what is known of it, so that a try costs no more than its own few nodes."""
 
+    def __init__(self, table: Table, draft: Draft, values: Values, dive: Dive) -> None:
+        self.table = table
+        self.draft = draft
+        self.values = values
+        self.dive = dive
+        self.chance = np.random.default_rng(1)
+        self.stock = Stock.of(table, draft)
+        self.missing = table.demand - draft.placed()
+        self.excess = self._excess(draft)
 
-def _repacked(
-    table: Table,
-    draft: Draft,
-    values: Values,
-    patterns: Patterns,
-    *,
-    chosen: NDArray[np.bool_],
-    budget: Budget,
-) -> Draft | None:
-    """The draft with the chosen nodes packed anew, when that is better."""
-    kept = draft.rows(~chosen)
-    left = table.demand - kept.placed()
-    stock = Stock.of(table, kept)
-    news = Dive(table, values, patterns, budget).run(stock, left)
-    trial = joined([kept, right_sized(table, news, used=kept)])
-    return trial if rank(table, trial) < rank(table, draft) else None
+    def _excess(self, draft: Draft) -> NDArray[np.float64]:
+        """What each node costs beyond the worth of what is on it."""
+        worth = draft.counts @ self.values.units
+        return np.asarray(np.maximum(self.table.price[draft.offers] - worth, 0.0))
+
+    def repack(self, number: int) -> bool:
+        """Empty some nodes and pack them anew; says whether that was better and so was kept."""
+        chosen = self._choose(number)
+        old = self.draft.rows(chosen)
+        for o in old.offers.tolist():
+            self.stock.take(o, -1)
+        rest = replace(self.table, demand=self.missing + old.placed())
+        left = rest.demand.copy()
+        news = right_sized(self.table, self.dive.run(self.stock, left), self.stock)
+        better = rank(rest, news) < rank(rest, old)
+        for o, times in zip(news.offers.tolist(), news.times.tolist(), strict=True):
+            self.stock.take(o, 0 if better else -times)
+        if better:
+            self._exchange(chosen, news.singles(), rest.demand)
+        else:
+            for o in old.offers.tolist():
+                self.stock.take(o, 1)
+        return better
+
+    def _choose(self, number: int) -> NDArray[np.bool_]:
+        """Wasteful nodes and some others, the more wasteful the likelier."""
+        likely = self.excess + 0.05 * float(self.excess.mean()) + 1e-9
+        # Exponential keys: the smallest are a sample without replacement, weighted by `likely`.
+        keys = self.chance.exponential(size=len(likely)) / likely
+        chosen = np.zeros(len(likely), dtype=np.bool_)
+        chosen[np.argsort(keys, kind="stable")[:number]] = True
+        return chosen
+
+    def _exchange(self, chosen: NDArray[np.bool_], news: Draft, demand: NDArray[np.int64]) -> None:
+        self.draft = joined([self.draft.rows(~chosen), news])
+        self.missing = demand - news.placed()
+        self.excess = np.concatenate([self.excess[~chosen], self._excess(news)])

@@ -199,7 +199,7 @@ class Search:
     def _consider(self, draft: Draft) -> None:
         """Make the most of a draft over the packed table, and keep it when it is the best."""
         table = self.setting.table
-        draft = right_sized(table, draft)
+        draft = right_sized(table, draft, Stock.of(table, draft))
         self.patterns.add_draft(draft)
         if self.draft is None or rank(table, draft) < rank(table, self.draft):
             self.draft = draft
