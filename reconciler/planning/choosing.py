@@ -58,7 +58,15 @@ class Refusal(NamedTuple):
 
 def counts(world: World, known: Iterable[NodeRequest]) -> Counts:
     """Every machine that there is or will be: a request is deleted long before its node."""
-    sorts = {
+    sorts = dict(world.cluster.remembered("sorts of nodes", lambda: _sorts(world)))
+    for request in known:
+        if request.status.phase is not RequestPhase.UNMET:
+            sorts[request.name] = request.spec.pool, request.spec.server_type
+    return Counter(sorts.values())
+
+
+def _sorts(world: World) -> dict[str, tuple[str, ServerTypeName]]:
+    return {
         node.name: (
             node.labels.get(POOL_LABEL, ""),
             ServerTypeName(node.labels[INSTANCE_TYPE_LABEL]),
@@ -66,10 +74,6 @@ def counts(world: World, known: Iterable[NodeRequest]) -> Counts:
         for node in world.cluster.nodes.values()
         if INSTANCE_TYPE_LABEL in node.labels
     }
-    for request in known:
-        if request.status.phase is not RequestPhase.UNMET:
-            sorts[request.name] = request.spec.pool, request.spec.server_type
-    return Counter(sorts.values())
 
 
 def refused(world: World) -> frozenset[Refusal]:

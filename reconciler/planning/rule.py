@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
+    from growth.scheduling.shape import Shape
     from reconciler.planning.choosing import Choice
     from reconciler.world import World
 
@@ -48,11 +49,15 @@ def decide(world: World, now: Instant) -> Decision:
     gone = refused(world)
     chance = Random(world.seed)  # noqa: S311 - names have to be unlike each other, not secret
     bought: dict[str, NodeRequest] = {}
+    # While more is bought, less can be had: what one finds nothing for, its like don't either.
+    hopeless: set[Shape] = set()
     for pod in demand:
-        if pod.metadata.uid in served:
+        if pod.metadata.uid in served or pod.shape in hopeless:
             continue
         choice = cheapest(pod, world, counts=taken, refused=gone)
-        if choice is not None:
+        if choice is None:
+            hopeless.add(pod.shape)
+        else:
             request = _request(pod, choice, chance)
             bought[request.name] = request
             taken[choice.pool.name, choice.offering.server_type] += 1
