@@ -53,7 +53,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     machines: tuple[tuple[str, str, str], ...]
     """Pool, type and place of each machine in the end, sorted."""
     bound: tuple[str, ...]
-    """Names of the pods that are bound in the end, sorted; those of DaemonSets bear nodes' names."""
+    """Names of the pods that are bound in the end, sorted; without those of DaemonSets."""
     seconds: float
     """Of one processor, which is what a run takes where nobody else uses it."""
 

@@ -1,7 +1,7 @@
 """Mistakes that others have made, planted into parts of our process.
 
-Each is what a reasonable person could write, works as long as nothing is late, and stands for one
-row of the catalogue of faults. Everything else of the process is the real thing.
+Each is what a reasonable person could write, and stands for one row of the catalogue of faults;
+most work as long as nothing is late. Everything else of the process is the real thing.
 """
 
 from __future__ import annotations

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 MINUTES = 60.0
 SEEDS = range(1, 9)
 
+SLY = [mutant for mutant in MUTANTS if mutant.row != 3]
+"""A pod is always bound a few milliseconds after its node serves, so row 3 shows at once."""
+
 mutants = pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"row {mutant.row}")
 
 
@@ -42,9 +45,7 @@ def test_a_planted_mistake_is_caught(
     record_property("caught", f"seed {seed}, {breach.at / 60:.0f} min: {breach.rule}")
 
 
-@mutants
+@pytest.mark.parametrize("mutant", SLY, ids=lambda mutant: f"row {mutant.row}")
 def test_a_planted_mistake_works_while_nothing_goes_wrong(mutant: Mutant) -> None:
-    if mutant.row == 3:
-        pytest.skip("a pod is bound a few milliseconds after its node serves: always late enough")
     outcome = run(Story(seed=1, minutes=20.0, faults=()), parts=mutant.parts())
     assert not outcome.breaches
