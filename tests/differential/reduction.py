@@ -25,7 +25,13 @@ _KEPT = {"apiVersion", "kind", "metadata", "name", "namespace", "nodeName", "cla
 
 
 async def reduced(case: Case, differs: Differs) -> Case:
-    """The smallest case found that still differs."""
+    """The smallest case found that still differs: first in objects, then in what they hold."""
+    for parts in (_objects, _fields):
+        case = await _smaller(case, differs, parts)
+    return case
+
+
+async def _smaller(case: Case, differs: Differs, parts: Callable[[Case], Iterator[Path]]) -> Case:
     while True:
         paths = list(parts(case))
         verdicts = await differs([without(case, [path]) for path in paths])
@@ -46,10 +52,14 @@ async def _without_most(case: Case, droppable: list[Path], differs: Differs) -> 
     return next(found, smaller[-1])
 
 
-def parts(case: Case) -> Iterator[Path]:
-    """Where something could go: whole objects first, then what is in them."""
-    builtins = msgspec.to_builtins(case)
+def _objects(case: Case) -> Iterator[Path]:
     yield from (("objects", at) for at in range(len(case.objects)))
+
+
+def _fields(case: Case) -> Iterator[Path]:
+    """Everything that could go, whole objects once more among it."""
+    builtins = msgspec.to_builtins(case)
+    yield from _objects(case)
     yield from _within(builtins["pod"], ("pod",))
     yield from _within(builtins["objects"], ("objects",), depth=1)
 

@@ -19,7 +19,8 @@ _ZONE_LABELS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.i
 _REGION_LABELS = ("topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region")
 _BOUND = "pv.kubernetes.io/bind-completed"
 _SELECTED_NODE = "volume.kubernetes.io/selected-node"
-_SIZES = st.sampled_from(("1Gi", "1Gi", "1025Mi", "2Gi"))
+SIZES = ("1023Mi", "1Gi", "1025Mi", "2Gi", "2049Mi", "3Gi")
+_CLAIMED = st.sampled_from(("1Gi", "1Gi", "2Gi"))
 
 
 _FLAWS = ("none", "place", "modes", "modes", "form", "label", "label", "owner")
@@ -96,7 +97,7 @@ def _claim_static(draw: st.DrawFn, draft: Draft, name: str) -> None:
         if draw(st.integers(0, 5)):
             storage_class["provisioner"] = "kubernetes.io/no-provisioner"
     claim = _claim(draft, name, storage_class="static-~")
-    claim["spec"]["resources"] = {"requests": {"storage": draw(_SIZES)}}
+    claim["spec"]["resources"] = {"requests": {"storage": draw(_CLAIMED)}}
     if draw(st.booleans()):
         claim["spec"]["selector"] = {"matchLabels": {"tier": "1"}}
     _use(draft.pod, f"{name}-~")
@@ -293,7 +294,7 @@ def _available(draw: st.DrawFn, draft: Draft, name: str, flaw: str) -> None:
     """A volume that suits any of the claims if it is large enough, but for the flaw."""
     volume = _volume(draft, name)
     spec = volume["spec"]
-    spec.update(storageClassName="static-~", capacity={"storage": draw(_SIZES)})
+    spec.update(storageClassName="static-~", capacity={"storage": _size_of_its_own(draw, draft)})
     volume["metadata"]["labels"] = {"tier": "2" if flaw == "label" else "1"}
     volume["status"] = {"phase": "Available"}
     match flaw:
@@ -310,6 +311,12 @@ def _available(draw: st.DrawFn, draft: Draft, name: str, flaw: str) -> None:
             pass
 
 
+def _size_of_its_own(draw: st.DrawFn, draft: Draft) -> str:
+    """No two volumes of one size: the scheduler takes either of them, as chance has it."""
+    taken = [extra["spec"].get("capacity") for extra in draft.extras if "spec" in extra]
+    return draw(st.sampled_from([size for size in SIZES if {"storage": size} not in taken]))
+
+
 def _volume(draft: Draft, name: str) -> Manifest:
     volume: Manifest = {
         "apiVersion": "v1",
@@ -317,7 +324,7 @@ def _volume(draft: Draft, name: str) -> Manifest:
         "metadata": {"name": f"{name}-~"},
         "spec": {
             "accessModes": ["ReadWriteOnce"],
-            "capacity": {"storage": "1Gi"},
+            "capacity": {"storage": "1000Gi"},
             "persistentVolumeReclaimPolicy": "Retain",
             "csi": {"driver": DRIVER, "volumeHandle": f"{name}-~"},
         },
