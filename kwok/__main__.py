@@ -45,8 +45,10 @@ def main(arguments: list[str] | None = None) -> int:
     for name, command in COMMANDS.items():
         command.add_arguments(commands.add_parser(name, help=command.SUMMARY))
     parsed = parser.parse_args(arguments)
-    # SIGTERM must pass through the same clean-up as Ctrl-C.
-    signal.signal(signal.SIGTERM, _interrupt)
+    # SIGTERM must pass through the same clean-up as Ctrl-C, and what a shell starts in the
+    # background begins with SIGINT ignored.
+    for each in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(each, _interrupt)
     try:
         return COMMANDS[parsed.command].run(parsed)
     except GrowthError as failure:
