@@ -69,12 +69,12 @@ async def put_in_place(connection: Connection, case: Case) -> None:
     """
     of_kind = {kind: [each for each in case.objects if each["kind"] == kind] for kind in PATHS}
     for kind in ("RuntimeClass", "StorageClass", "CSINode", "VolumeAttachment"):
-        await _each(_create(connection, manifest) for manifest in of_kind[kind])
+        await _each(add(connection, manifest) for manifest in of_kind[kind])
     claims = await _each(_claim(connection, claim) for claim in of_kind["PersistentVolumeClaim"])
     uids = {_key(claim["metadata"]): claim["metadata"]["uid"] for claim in claims}
     await _each(_volume(connection, volume, uids) for volume in of_kind["PersistentVolume"])
     await _each(_stand(connection, pod) for pod in of_kind["Pod"])
-    await _each(_create(connection, node) for node in of_kind["Node"])
+    await _each(add(connection, node) for node in of_kind["Node"])
     # Last, as a claim that says it is bound to an unknown volume is lost to the volume controller.
     await _each(_bind(connection, claim) for claim in of_kind["PersistentVolumeClaim"])
 
@@ -107,7 +107,8 @@ def _key(reference: Manifest) -> str:
     return f"{reference['namespace']}/{reference['name']}"
 
 
-async def _create(connection: Connection, manifest: Manifest) -> Manifest:
+async def add(connection: Connection, manifest: Manifest) -> Manifest:
+    """Creates an object, a node with exactly its own taints."""
     path = _folder_of(manifest)
     made: Manifest = msgspec.json.decode(await connection.create(path, manifest))
     if manifest["kind"] != "Node":
@@ -119,10 +120,10 @@ async def _create(connection: Connection, manifest: Manifest) -> Manifest:
 async def _claim(connection: Connection, claim: Manifest) -> Manifest:
     """Not yet said to be bound: its volume, which must name its uid, can't be there yet."""
     if "volumeName" not in claim["spec"]:
-        return await _create(connection, claim)
+        return await add(connection, claim)
     unbound = copy.deepcopy(claim)
     unbound["metadata"].pop("annotations", None)
-    return await _create(connection, unbound)
+    return await add(connection, unbound)
 
 
 async def _volume(connection: Connection, volume: Manifest, claims: dict[str, str]) -> Manifest:
@@ -131,7 +132,7 @@ async def _volume(connection: Connection, volume: Manifest, claims: dict[str, st
     spec = dict(volume["spec"])
     if reference and "status" not in volume:
         spec["claimRef"] = {**reference, "uid": claims.get(_key(reference), "")}
-    await _create(connection, {**volume, "spec": spec})
+    await add(connection, {**volume, "spec": spec})
     if "status" in volume:
         await connection.patch(f"{path_of(volume)}/status", {"status": volume["status"]})
     return volume
@@ -150,7 +151,7 @@ async def _stand(connection: Connection, pod: Manifest) -> Manifest:
     metadata = {key: at for key, at in pod["metadata"].items() if key != "deletionTimestamp"}
     if leaving:
         metadata["finalizers"] = [_HOLD]
-    await _create(connection, {**pod, "metadata": metadata})
+    await add(connection, {**pod, "metadata": metadata})
     if "status" in pod:
         await connection.patch(f"{path_of(pod)}/status", {"status": pod["status"]})
     if leaving:
