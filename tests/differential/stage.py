@@ -1,4 +1,6 @@
-"""Puts cases in place in a real control plane, and takes them away again without a trace.
+"""Puts cases in place in a real control plane, and takes them away again.
+
+Only the namespaces and the priority class stay: the next cases use them again.
 
 A node is created with its status; the taint `not-ready`, which admission adds at creation, is
 written away at once instead of waiting for the node controller. Pods that stand on nodes are
@@ -8,6 +10,7 @@ created with their node's name: no scheduler sees them as pending, no kubelet ev
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import copy
 from typing import TYPE_CHECKING
 
@@ -17,7 +20,7 @@ from tests.differential.connection import Refused
 from tests.differential.manifests import NAMESPACES, PRIORITY_CLASS
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterable
+    from collections.abc import Coroutine, Iterable, Iterator
 
     from tests.differential.cases import Case, Manifest
     from tests.differential.connection import Connection
@@ -34,7 +37,6 @@ PATHS = {
 }
 """In the order of creation: each kind may need those before it."""
 _AT_ONCE = {"gracePeriodSeconds": 0, "propagationPolicy": "Background"}
-_ALREADY = 409
 _HOLD = "differential.test/hold"
 """A finalizer: a pod that terminates must not be gone before the offer."""
 
@@ -67,16 +69,17 @@ async def put_in_place(connection: Connection, case: Case) -> None:
     Pods come before their nodes: what simulates kubelets, if there is any, begins with a pod when
     both are there, and finds pods that are finished or held already.
     """
-    of_kind = {kind: [each for each in case.objects if each["kind"] == kind] for kind in PATHS}
     for kind in ("RuntimeClass", "StorageClass", "CSINode", "VolumeAttachment"):
-        await _each(add(connection, manifest) for manifest in of_kind[kind])
-    claims = await _each(_claim(connection, claim) for claim in of_kind["PersistentVolumeClaim"])
-    uids = {_key(claim["metadata"]): claim["metadata"]["uid"] for claim in claims}
-    await _each(_volume(connection, volume, uids) for volume in of_kind["PersistentVolume"])
-    await _each(_stand(connection, pod) for pod in of_kind["Pod"])
-    await _each(add(connection, node) for node in of_kind["Node"])
+        await _each(add(connection, manifest) for manifest in _of(case.objects, kind))
+    claims = _of(case.objects, "PersistentVolumeClaim")
+    made = await _each(_claim(connection, claim) for claim in claims)
+    uids = {_key(claim["metadata"]): claim["metadata"]["uid"] for claim in made}
+    volumes = _of(case.objects, "PersistentVolume")
+    await _each(_volume(connection, volume, uids) for volume in volumes)
+    await _each(_stand(connection, pod) for pod in _of(case.objects, "Pod"))
+    await _each(add(connection, node) for node in _of(case.objects, "Node"))
     # Last, as a claim that says it is bound to an unknown volume is lost to the volume controller.
-    await _each(_bind(connection, claim) for claim in of_kind["PersistentVolumeClaim"])
+    await _each(_bind(connection, claim) for claim in claims)
 
 
 async def offer(connection: Connection, pod: Manifest) -> bytes:
@@ -109,12 +112,11 @@ def _key(reference: Manifest) -> str:
 
 async def add(connection: Connection, manifest: Manifest) -> Manifest:
     """Creates an object, a node with exactly its own taints."""
-    path = _folder_of(manifest)
-    made: Manifest = msgspec.json.decode(await connection.create(path, manifest))
-    if manifest["kind"] != "Node":
-        return made
-    changes = {"spec": {"taints": manifest["spec"].get("taints") or None}}
-    return msgspec.json.decode(await connection.patch(path_of(manifest), changes))  # type: ignore[no-any-return]
+    made: Manifest = msgspec.json.decode(await connection.create(_folder_of(manifest), manifest))
+    if manifest["kind"] == "Node":
+        changes = {"spec": {"taints": manifest["spec"].get("taints") or None}}
+        await connection.patch(path_of(manifest), changes)
+    return made
 
 
 async def _claim(connection: Connection, claim: Manifest) -> Manifest:
@@ -164,11 +166,8 @@ async def _remove(connection: Connection, manifest: Manifest) -> Manifest:
     await connection.delete(path_of(manifest), _AT_ONCE)
     held = "deletionTimestamp" in manifest["metadata"]
     if held or manifest["kind"] in {"PersistentVolume", "PersistentVolumeClaim"}:
-        try:
+        with _unless(404):
             await connection.patch(path_of(manifest), {"metadata": {"finalizers": None}})
-        except Refused as refusal:
-            if refusal.status != 404:
-                raise
     return manifest
 
 
@@ -187,8 +186,15 @@ async def _namespace(connection: Connection, name: str) -> None:
 
 
 async def _unless_there(connection: Connection, path: str, manifest: Manifest) -> None:
-    try:
+    with _unless(409):
         await connection.create(path, manifest)
+
+
+@contextlib.contextmanager
+def _unless(status: int) -> Iterator[None]:
+    """This answer is as good as success: what was wanted is so already."""
+    try:
+        yield
     except Refused as refusal:
-        if refusal.status != _ALREADY:
+        if refusal.status != status:
             raise

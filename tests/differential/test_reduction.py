@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from tests.differential.cases import Case, Isolation, stamped
-from tests.differential.generator import generated
+from tests.differential.cases import Case
 from tests.differential.reduction import reduced
 
 if TYPE_CHECKING:
@@ -39,24 +37,3 @@ async def test_a_case_of_which_nothing_can_go_stays_as_it_is() -> None:
         return [each == case for each in cases]
 
     assert await reduced(case, differ) == case
-
-
-def test_the_same_seed_makes_the_same_cases_and_another_seed_others() -> None:
-    cases = generated(count=20, number=7, constraints=("taints", "topology-spread"))
-    again = generated(count=20, number=7, constraints=("taints", "topology-spread"))
-    others = generated(count=20, number=8, constraints=("taints", "topology-spread"))
-
-    assert cases == again
-    assert cases != others
-
-
-def test_every_name_and_topology_key_is_the_case_s_own_when_it_shares_the_stage() -> None:
-    for case in generated(count=60, number=3):
-        actor = stamped(case, stamp="c1", place=4)
-        names = [each["metadata"]["name"] for each in (*actor.objects, actor.pod)]
-        assert all("-c1" in name for name in names), names
-        keys = re.findall(r"'topologyKey': '([^']+)'", str(actor))
-        if case.isolation is Isolation.SEATS:
-            assert all(key.startswith("c1.test/") for key in keys), keys
-        assert "~" not in str(actor)
-        assert "@" not in str(actor)

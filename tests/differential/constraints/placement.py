@@ -24,7 +24,7 @@ _NODE_LABELS = {
 _NO_NUMBERS = ("", "many", "9" * 20)
 """The last one is a number, but more than 64 bits hold."""
 _PORTS, _PROTOCOLS = st.sampled_from((80, 81)), st.sampled_from((None, "TCP", "UDP", "SCTP"))
-_ADDRESSES = st.sampled_from((None, "0.0.0.0", "127.0.0.1", "127.0.0.1", "10.0.0.1", "::"))
+_ADDRESSES = st.sampled_from((None, "0.0.0.0", "127.0.0.1", "10.0.0.1", "10.0.0.2", "::"))
 
 
 def taints(draw: st.DrawFn, draft: Draft) -> None:
@@ -103,7 +103,9 @@ def host_ports(draw: st.DrawFn, draft: Draft) -> None:
         pod = existing_pod(draw)
         _listen(draw, pod, same)
         draft.add_existing(pod, draw(st.sampled_from(draft.open_nodes)))
-    key = draw(st.sampled_from(("hostPort", "protocol", "protocol", "hostIP", "hostIP", "none")))
+    key = draw(
+        st.sampled_from(("hostPort", "protocol", "protocol", "hostIP", "hostIP", "hostIP", "none"))
+    )
     _listen(draw, draft.pod, {**same, key: _port(draw).get(key)})
 
 
@@ -191,7 +193,9 @@ def _port(draw: st.DrawFn) -> Manifest:
 def _listen(draw: st.DrawFn, pod: Manifest, wanted: Manifest) -> None:
     port = {key: text for key, text in wanted.items() if text is not None}
     port["containerPort"] = port["hostPort"]
-    match draw(st.sampled_from(("container", "container", "sidecar", "init", "network"))):
+    match draw(
+        st.sampled_from(("container", "container", "container", "sidecar", "init", "network"))
+    ):
         case "container":
             pod["spec"]["containers"][0]["ports"] = [port]
         case "network":  # the API server makes host ports of all container ports

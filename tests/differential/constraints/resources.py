@@ -48,6 +48,9 @@ def sidecars(draw: st.DrawFn, draft: Draft) -> None:
         _ask(draw, pod, ("cpu", "memory"), containers=1)
         _ask_little(draw, pod)
         _prepare(draw, pod, always=st.booleans())
+        if draw(st.booleans()):  # all sidecars run already when the last one starts
+            much = {"cpu": "2", "memory": "2Gi"}
+            pod["spec"]["initContainers"].append(manifests.container("last", much))
     _edge(draw, draft, draw(st.sampled_from(("cpu", "memory"))))
 
 
@@ -130,7 +133,6 @@ def resized(draw: st.DrawFn, draft: Draft) -> None:
         pod["spec"]["containers"] = [manifests.container("main", states[0])]
         pod["status"] = _resizing(draw, allocated=states[1], actual=states[2])
         _onto_open_node(draw, draft, pod)
-    _ask(draw, draft.pod, ("cpu", "memory"), containers=1)
     _edge(draw, draft, draw(st.sampled_from(("cpu", "memory"))))
 
 
