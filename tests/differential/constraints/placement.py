@@ -23,8 +23,12 @@ _NODE_LABELS = {
 }
 _NO_NUMBERS = ("", "many", "9" * 20)
 """The last one is a number, but more than 64 bits hold."""
-_PORTS, _PROTOCOLS = st.sampled_from((80, 81)), st.sampled_from((None, "TCP", "UDP", "SCTP"))
-_ADDRESSES = st.sampled_from((None, "0.0.0.0", "127.0.0.1", "10.0.0.1", "10.0.0.2", "::"))
+_PORT: dict[str, tuple[str | int | None, ...]] = {
+    "hostPort": (80, 81),
+    "protocol": (None, "TCP", "UDP", "SCTP"),
+    "hostIP": (None, "0.0.0.0", "127.0.0.1", "10.0.0.1", "10.0.0.2", "::"),
+}
+_LISTENERS = st.sampled_from(("container", "container", "container", "sidecar", "init", "network"))
 
 
 def taints(draw: st.DrawFn, draft: Draft) -> None:
@@ -103,10 +107,9 @@ def host_ports(draw: st.DrawFn, draft: Draft) -> None:
         pod = existing_pod(draw)
         _listen(draw, pod, same)
         draft.add_existing(pod, draw(st.sampled_from(draft.open_nodes)))
-    key = draw(
-        st.sampled_from(("hostPort", "protocol", "protocol", "hostIP", "hostIP", "hostIP", "none"))
-    )
-    _listen(draw, draft.pod, {**same, key: _port(draw).get(key)})
+    key = draw(st.sampled_from((*_PORT, "hostIP", "none")))
+    others = [text for text in _PORT.get(key, (None,)) if text != same.get(key, "")]
+    _listen(draw, draft.pod, {**same, key: draw(st.sampled_from(others))})
 
 
 def _taint() -> st.SearchStrategy[Manifest]:
@@ -187,15 +190,13 @@ def _require(draw: st.DrawFn, draft: Draft, terms: list[Manifest]) -> None:
 
 
 def _port(draw: st.DrawFn) -> Manifest:
-    return {"hostPort": draw(_PORTS), "protocol": draw(_PROTOCOLS), "hostIP": draw(_ADDRESSES)}
+    return {key: draw(st.sampled_from(values)) for key, values in _PORT.items()}
 
 
 def _listen(draw: st.DrawFn, pod: Manifest, wanted: Manifest) -> None:
     port = {key: text for key, text in wanted.items() if text is not None}
     port["containerPort"] = port["hostPort"]
-    match draw(
-        st.sampled_from(("container", "container", "container", "sidecar", "init", "network"))
-    ):
+    match draw(_LISTENERS):
         case "container":
             pod["spec"]["containers"][0]["ports"] = [port]
         case "network":  # the API server makes host ports of all container ports
