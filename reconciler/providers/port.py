@@ -8,9 +8,10 @@ label and the request's uid, is adopted.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, assert_never
 
 import msgspec
 
@@ -35,6 +36,8 @@ class Offering(msgspec.Struct, frozen=True, kw_only=True):
     location: str
     price: Decimal
     """What an hour costs, in the provider's currency."""
+    monthly_cap: Decimal | None = None
+    """The most that it costs in a calendar month; None means that hours are all that counts."""
     allocatable: Resources
     """What is left for pods, before DaemonSets."""
     labels: Mapping[str, str] = {}
@@ -66,6 +69,9 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     """Annotations of the node, where the provider can set them from the start."""
     taints: tuple[Taint, ...]
     """Taints that the node has from its first second."""
+    intended_at: datetime | None = None
+    """When the intent was written down: a listing that is younger knows what became of it. None
+    means just now."""
 
 
 class UnmetScope(StrEnum):
@@ -85,6 +91,25 @@ class FailureClass(StrEnum):
     """The pool or its node class is wrong: nothing is asked until it changes."""
     FATAL = "Fatal"
     """The provider can't be used at all: token, permissions."""
+
+
+class Trouble(StrEnum):
+    """What a cloud's refusal means: every provider sorts what it is told into these."""
+
+    STOCKOUT = "Stockout"
+    """None of this type can be had in this place."""
+    LOCATION_DOWN = "LocationDown"
+    """Nothing can be had in this place."""
+    QUOTA = "Quota"
+    """The account may not have more."""
+    THROTTLED = "Throttled"
+    """Too many calls."""
+    TRANSIENT = "Transient"
+    """Nobody knows whether it was done: ask again under the same name."""
+    TEMPLATE = "Template"
+    """What was asked for can't be had by anyone."""
+    FATAL = "Fatal"
+    """We may not ask at all."""
 
 
 class Accepted(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,6 +142,27 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True):
 CreateAnswer = Accepted | Unmet | Throttled | Failed
 
 
+def refused(trouble: Trouble, *, reason: str, seconds: float = 0.0) -> CreateAnswer:
+    """What a create that ran into trouble answers."""
+    match trouble:
+        case Trouble.STOCKOUT:
+            return Unmet(reason=reason, scope=UnmetScope.OFFER)
+        case Trouble.LOCATION_DOWN:
+            return Unmet(reason=reason, scope=UnmetScope.LOCATION)
+        case Trouble.QUOTA:
+            return Unmet(reason=reason, scope=UnmetScope.PROJECT)
+        case Trouble.THROTTLED:
+            return Throttled(seconds=seconds)
+        case Trouble.TRANSIENT:
+            return Failed(failure=FailureClass.TRANSIENT, reason=reason)
+        case Trouble.TEMPLATE:
+            return Failed(failure=FailureClass.TEMPLATE, reason=reason)
+        case Trouble.FATAL:
+            return Failed(failure=FailureClass.FATAL, reason=reason)
+        case _:
+            assert_never(trouble)
+
+
 class Answered(msgspec.Struct, frozen=True, kw_only=True):
     """The provider's last word on one request."""
 
@@ -138,6 +184,8 @@ class DeleteAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
     outcome: DeleteOutcome
     reason: str = ""
+    seconds: float = 0.0
+    """How long to wait before it is asked for again."""
 
 
 class MachineState(StrEnum):
@@ -159,6 +207,9 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     state: MachineState
     reason: str = ""
     """Of a failed one: why."""
+    scope: UnmetScope = UnmetScope.OFFER
+    """Of a failed one: how far the refusal reaches."""
+    created_at: datetime | None = None
 
 
 class Listing(msgspec.Struct, frozen=True, kw_only=True):
@@ -167,6 +218,8 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
     at: Instant
     """When it was asked for: it knows everything that was confirmed before."""
     is_complete: bool
+    reason: str = ""
+    """Of an incomplete one: why."""
     machines: Mapping[str, Machine]
     """By name."""
 
