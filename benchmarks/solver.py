@@ -16,7 +16,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from benchmarks.workloads import catalogue, workload
-from reconciler.solver import Effort, solve
+from reconciler.solver import Effort
+from reconciler.solver.solving import solve
 
 if TYPE_CHECKING:
     from reconciler.solver import Plan

@@ -6,6 +6,9 @@ lots (rules about domains settled), dimensions (rules about nodes as resources),
 problems exactly), columns, price, exact and master (contents of nodes), dive and improve (whole
 nodes), first_fit (the yardstick), assemble and explain (names and reasons), steps (weights), search
 and solving (the whole way).
+
+This face has the data alone: whoever asks and whoever answers are two processes, and the engine is
+loaded in one of them only (`reconciler.solver.solving`).
 """
 
 from reconciler.solver.plan import (
@@ -31,7 +34,6 @@ from reconciler.solver.problem import (
     Spread,
     Together,
 )
-from reconciler.solver.solving import solve, solve_by_first_fit
 
 __all__ = [
     "HOSTNAME",
@@ -53,6 +55,4 @@ __all__ = [
     "Stop",
     "Together",
     "Unplaced",
-    "solve",
-    "solve_by_first_fit",
 ]

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.workloads import catalogue, workload
-from reconciler.solver import Effort, solve
+from reconciler.solver import Effort
+from reconciler.solver.solving import solve
 from tests.solver.problems import ruled
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ FINGERPRINT = """
 import hashlib
 from tests.solver.test_determinism import crowd, facts
 from tests.solver.problems import ruled
-from reconciler.solver import Effort, solve
+from reconciler.solver import Effort
+from reconciler.solver.solving import solve
 plans = [solve(crowd(), Effort.QUICK)] + [solve(ruled(seed)) for seed in range(20)]
 print(hashlib.sha256(repr([facts(plan) for plan in plans]).encode()).hexdigest())
 """
@@ -88,7 +90,8 @@ def test_the_order_of_a_large_input_changes_nothing() -> None:
 
 def test_pandas_is_never_loaded() -> None:
     code = (
-        "import sys; from tests.solver.problems import plain; from reconciler.solver import solve;"
+        "import sys; from tests.solver.problems import plain;"
+        "from reconciler.solver.solving import solve;"
         "solve(plain(1)); print('pandas' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

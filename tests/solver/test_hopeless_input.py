@@ -14,8 +14,8 @@ from reconciler.solver import (
     Spread,
     Stop,
     Together,
-    solve,
 )
+from reconciler.solver.solving import solve
 from tests.solver.checker import complaints
 
 SMALL = Offer(name="small", type="s1", capacity=(2000, 4096), price=10_000, labels={"zone": "a"})

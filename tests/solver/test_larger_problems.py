@@ -22,9 +22,8 @@ from reconciler.solver import (
     Spread,
     Stop,
     Together,
-    solve,
-    solve_by_first_fit,
 )
+from reconciler.solver.solving import solve, solve_by_first_fit
 from tests.solver.checker import complaints
 
 HETZNER = catalogue("hetzner", 0)

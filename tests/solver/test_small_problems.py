@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reconciler.solver import Stop, solve
+from reconciler.solver import Stop
+from reconciler.solver.solving import solve
 from tests.solver.brute_force import Rank, optimum
 from tests.solver.checker import complaints
 from tests.solver.problems import plain, ruled
