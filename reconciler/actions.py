@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from growth.api.noderequest import NodeRequest
+from growth.kube.events.event import Event
 from growth.scheduling.taints import Taint
 from reconciler.providers.port import Order
 
@@ -88,7 +89,15 @@ class Delete(msgspec.Struct, frozen=True, kw_only=True):
     version: Version
 
 
-Action = CreateNodeRequest | CreateMachine | SetNode | PatchStatus | SetFinalizers | Delete
+class EmitEvent(msgspec.Struct, frozen=True, kw_only=True):
+    """Say something about an object, for people. It may be dropped, and nothing waits for it."""
+
+    event: Event
+
+
+Action = (
+    CreateNodeRequest | CreateMachine | SetNode | PatchStatus | SetFinalizers | Delete | EmitEvent
+)
 
 
 class Sequence(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,8 +5,7 @@ comes next was decided on a world that has turned out to be another. A subject i
 moment its sequence starts until it has ended and the cache has seen what it wrote. Before a call
 that costs money the leadership is asked for.
 
-Every effect has a number and a name and is announced before and after it happens, which is where
-tests kill the process.
+Every effect is announced before and after it happens, which is where tests end the process.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any, assert_never
 
 import structlog
@@ -29,11 +27,13 @@ from reconciler.actions import (
     CreateMachine,
     CreateNodeRequest,
     Delete,
+    EmitEvent,
     PatchStatus,
     SetFinalizers,
     SetNode,
     Version,
 )
+from reconciler.points import Point, Side, point
 from reconciler.providers.port import Answered, Failed, FailureClass
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from growth.api.meta import Resource
     from growth.instant import Instant
     from growth.kube.election import Leadership
+    from growth.kube.events import Event
     from growth.kube.transport import Connection
     from growth.scheduling.taints import Taint
     from reconciler.actions import Sequence, Subject
@@ -62,24 +63,6 @@ class Outdated(DecideAgain):
     """The object has changed since, and the cache knows: nothing is to be waited for."""
 
 
-class Side(StrEnum):
-    """When an effect is announced."""
-
-    BEFORE = "before"
-    AFTER = "after"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Point:
-    """One side of one effect: where a process can be killed."""
-
-    number: int
-    step: str
-    """What is done: the action's name."""
-    subject: str
-    side: Side
-
-
 @dataclass(kw_only=True)
 class Effects:
     """The only writer of this process."""
@@ -93,6 +76,7 @@ class Effects:
     """Called whenever a subject is free again."""
     tasks: asyncio.TaskGroup
     chance: Random
+    say: Callable[[Event], None] = lambda _: None
     announce: Callable[[Point], None] = lambda _: None
     answers: dict[str, Answered] = field(default_factory=dict)
     """What providers said, by the name of the request, until its status shows it."""
@@ -142,10 +126,8 @@ class Effects:
         return self._backoffs.setdefault(subject, Backoff(chance=self.chance, first=FIRST_PAUSE))
 
     async def _announced(self, action: Action, sequence: Sequence) -> None:
-        number = next(self._numbers)
-        step = type(action).__name__
-        name = sequence.subject.name
-        self.announce(Point(number=number, step=step, subject=name, side=Side.BEFORE))
+        number, subject = next(self._numbers), sequence.subject
+        self.announce(point(action, number=number, subject=subject, side=Side.BEFORE))
         # Also what costs nothing: a request that a deposed leader writes is bought by the next one.
         self.leadership.check()
         try:
@@ -154,7 +136,7 @@ class Effects:
             if self._has_moved_on(action):
                 raise Outdated(str(error)) from error
             raise
-        self.announce(Point(number=number, step=step, subject=name, side=Side.AFTER))
+        self.announce(point(action, number=number, subject=subject, side=Side.AFTER))
 
     def _has_moved_on(self, action: Action) -> bool:
         """Whether the cache shows another state by now, so that it makes sense to decide again.
@@ -183,6 +165,8 @@ class Effects:
                 await self._set_finalizers(action)
             case Delete():
                 await self._delete(action)
+            case EmitEvent(event=event):
+                self.say(event)
             case _:
                 assert_never(action)
 
@@ -259,7 +243,7 @@ def decided_on(action: Action) -> tuple[str, Version] | None:
             | Delete(kind=kind, version=version)
         ):
             return kind, version
-        case CreateNodeRequest() | CreateMachine():
+        case CreateNodeRequest() | CreateMachine() | EmitEvent():
             return None
         case _:
             assert_never(action)

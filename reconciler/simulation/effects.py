@@ -23,12 +23,14 @@ from reconciler.actions import (
     CreateMachine,
     CreateNodeRequest,
     Delete,
+    EmitEvent,
     PatchStatus,
     SetFinalizers,
     SetNode,
     Version,
 )
-from reconciler.effects import FIRST_PAUSE, NODES, Point, Side, decided_on
+from reconciler.effects import FIRST_PAUSE, NODES, decided_on
+from reconciler.points import Point, Side, point
 from reconciler.providers.port import Answered, CreateAnswer, Failed, FailureClass
 from reconciler.simulation.faults import Fault
 from reconciler.simulation.server import Precondition, with_metadata
@@ -51,6 +53,8 @@ TROUBLE = 0.1
 """The share of calls that go wrong where a kind of fault is on."""
 
 REQUESTS = "NodeRequest"
+Write = CreateNodeRequest | CreateMachine | SetNode | PatchStatus | SetFinalizers | Delete
+"""What changes anything."""
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -122,31 +126,28 @@ class Effects:
         if not self.may_act():
             return
         self._number += 1
-        action = sequence.steps[index]
-        point = Point(
+        here = point(
+            sequence.steps[index],
             number=self._number,
-            step=type(action).__name__,
-            subject=sequence.subject.name,
+            subject=sequence.subject,
             side=Side.BEFORE,
         )
-        self._owner.announce(point)
+        self._owner.announce(here)
         # Whoever was stopped by the announcement sends nothing any more.
-        self._owner.arrive(self._send, sequence, index, point)
+        self._owner.arrive(self._send, sequence, index, here)
 
-    def _send(self, sequence: Sequence, index: int, point: Point) -> None:
+    def _send(self, sequence: Sequence, index: int, here: Point) -> None:
         far = isinstance(sequence.steps[index], CreateMachine)
         way = self._chance.between(*(TO_THE_CLOUD if far else ONE_WAY))
-        self._timeline.after(way, self._reached, sequence, index, point)
+        self._timeline.after(way, self._reached, sequence, index, here)
 
-    def _reached(self, sequence: Sequence, index: int, point: Point) -> None:
+    def _reached(self, sequence: Sequence, index: int, here: Point) -> None:
         """At the other side, where nobody knows whether we still live."""
         result = self._carried_out(sequence.steps[index])
         way = self._chance.between(*ONE_WAY)
-        self._timeline.after(
-            way, self._owner.arrive, self._answered, sequence, index, point, result
-        )
+        self._timeline.after(way, self._owner.arrive, self._answered, sequence, index, here, result)
 
-    def _answered(self, sequence: Sequence, index: int, point: Point, result: Result) -> None:
+    def _answered(self, sequence: Sequence, index: int, here: Point, result: Result) -> None:
         action = sequence.steps[index]
         if result.error is not None:
             self._failed(action, sequence.subject, result.error)
@@ -163,7 +164,7 @@ class Effects:
             self.answers.pop(action.version.name, None)
         if isinstance(action, CreateMachine) and result.answer is not None:
             self.answers[action.order.name] = Answered(at=self._timeline.now, answer=result.answer)
-        self._owner.announce(after(point))
+        self._owner.announce(after(here))
         self._owner.arrive(self._step, sequence, index + 1)
 
     def _failed(self, action: Action, subject: Subject, error: GrowthError) -> None:
@@ -189,6 +190,9 @@ class Effects:
         self._owner.wake()
 
     def _carried_out(self, action: Action) -> Result:
+        if isinstance(action, EmitEvent):
+            # Nobody reads events in a simulated world, and nothing may depend on them.
+            return Result()
         if isinstance(action, CreateMachine):
             return self._write(action)
         if self._faults.strikes(Fault.SERVER_ERROR, TROUBLE):
@@ -207,7 +211,7 @@ class Effects:
             return Failed(failure=FailureClass.TRANSIENT, reason="no answer came")
         return answer
 
-    def _write(self, action: Action) -> Result:
+    def _write(self, action: Write) -> Result:
         match action:
             case CreateNodeRequest(request=request):
                 return self._create(request)
@@ -245,9 +249,9 @@ class Effects:
         return Result((kind, key, Deleted(uid=version.uid, version=version.resource_version)))
 
 
-def after(point: Point) -> Point:
+def after(here: Point) -> Point:
     """The same point, after the effect."""
-    return Point(number=point.number, step=point.step, subject=point.subject, side=Side.AFTER)
+    return msgspec.structs.replace(here, side=Side.AFTER)
 
 
 def on(version: Version) -> Precondition:

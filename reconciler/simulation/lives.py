@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from reconciler.effects import Side
 from reconciler.loop import decide
+from reconciler.points import Names, Side
 from reconciler.simulation.chance import Chance
 from reconciler.simulation.faults import Fault
 from reconciler.simulation.process import Fate, Parts, Process
 
 if TYPE_CHECKING:
     from growth.instant import Instant
-    from reconciler.effects import Point
+    from reconciler.points import Point
     from reconciler.simulation.auditor import Auditor
     from reconciler.simulation.cloud import Cloud
     from reconciler.simulation.surroundings import Surroundings
@@ -41,8 +41,11 @@ class Lives:
         self, around: Surroundings, cloud: Cloud, *, parts: Parts, auditor: Auditor
     ) -> None:
         self.leader: Process | None = None
-        self.points = 0
+        self.effects = 0
         """Effects that were announced, in all lives together."""
+        self.points: list[str] = []
+        """Their two sides each, by name."""
+        self._names = Names()
         self.passes = 0
         self._story = story = around.story
         self._parts = parts
@@ -70,14 +73,12 @@ class Lives:
         self._trace.note(f"{self.leader.name} starts")
 
     def _announced(self, process: Process, point: Point) -> None:
+        name = self._names.of(point)
+        self.points.append(name)
         if point.side is Side.BEFORE:
-            self.points += 1
+            self.effects += 1
             self._auditor.effect_begins(point.step, point.subject)
-        planned = self._story.kill
-        is_planned = (
-            planned is not None and planned.number == self.points and planned.side == point.side
-        )
-        if is_planned and self._begun == 1:
+        if name == self._story.kill:
             self._end(process, point, down=1.0)
         elif process is self.leader and self._is_struck():
             self._end(process, point, down=self._faults.chance(Fault.RESTART).between(*DOWN))

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from growth.kube.health import Health
     from growth.kube.resource import Key
     from reconciler import actions
-    from reconciler.effects import Point
     from reconciler.loop import Room
+    from reconciler.points import Point
     from reconciler.simulation.chance import Chance
     from reconciler.simulation.cloud import Cloud
     from reconciler.simulation.surroundings import Surroundings

@@ -39,8 +39,10 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     events: int
     hash: str
     lines: tuple[str, ...]
-    points: int
-    """Effects that were announced."""
+    effects: int
+    """How many were announced."""
+    points: tuple[str, ...]
+    """Where our process could have ended: the names of all announcements."""
     bought: int
     lost: int
     """Machines that died."""
@@ -122,7 +124,8 @@ class Simulation:
             events=self._timeline.events,
             hash=self._around.trace.hash,
             lines=tuple(self._around.trace.lines),
-            points=self._lives.points,
+            effects=self._lives.effects,
+            points=tuple(self._lives.points),
             bought=self._cloud.bought,
             lost=self._cloud.lost,
             retired=self._cloud.retired,

@@ -12,13 +12,6 @@ QUIET_MINUTES = 20.0
 """After the last arrival and the last fault: longer than every wait that a rule knows."""
 
 
-class Kill(msgspec.Struct, frozen=True):
-    """Our process ends at this side of the effect of this number."""
-
-    number: int
-    side: str
-
-
 class Story(msgspec.Struct, frozen=True, kw_only=True):
     """One run."""
 
@@ -27,7 +20,8 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
     """In which pods arrive and things go wrong; the quiet minutes come after them."""
     faults: tuple[Fault, ...]
     workloads: int = WORKLOADS
-    kill: Kill | None = None
+    kill: str = ""
+    """The point at which our process ends, by its name."""
 
     @property
     def noisy(self) -> float:

@@ -1,0 +1,108 @@
+"""The moments right before and right after each effect: where a process can end.
+
+Every effect is announced on both sides, and tests end the process there, the real one and the
+simulated one. Machines are called by chance, so a story that is told twice has other subjects each
+time; `Names` calls them by the order in which they appear, and the same moment has the same name in
+each telling.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple, assert_never
+
+import msgspec
+
+from reconciler.actions import (
+    CreateMachine,
+    CreateNodeRequest,
+    Delete,
+    EmitEvent,
+    PatchStatus,
+    SetFinalizers,
+    SetNode,
+)
+
+if TYPE_CHECKING:
+    from reconciler.actions import Action, Subject
+
+
+class Side(StrEnum):
+    """When an effect is announced."""
+
+    BEFORE = "before"
+    AFTER = "after"
+
+
+class Point(msgspec.Struct, frozen=True, kw_only=True):
+    """One side of one effect."""
+
+    number: int
+    """Of the effect, counted in this process."""
+    step: str
+    """What was decided: the action's name."""
+    verb: str
+    kind: str
+    """What is written, and where: `patch` of `NodeRequest/status`."""
+    subject: str
+    """What its sequence is about."""
+    side: Side
+
+
+class Target(NamedTuple):
+    """What an action does to which kind of thing."""
+
+    verb: str
+    kind: str
+
+
+def target_of(action: Action) -> Target:
+    """The write, or the order, that an action comes to."""
+    match action:
+        case CreateNodeRequest():
+            target = Target("create", "NodeRequest")
+        case CreateMachine():
+            target = Target("create", "machine")
+        case SetNode():
+            target = Target("patch", "Node")
+        case PatchStatus(kind=kind):
+            target = Target("patch", f"{kind}/status")
+        case SetFinalizers(kind=kind):
+            target = Target("patch", kind)
+        case Delete(kind=kind):
+            target = Target("delete", kind)
+        case EmitEvent():
+            target = Target("create", "Event")
+        case _:
+            assert_never(action)
+    return target
+
+
+def point(action: Action, *, number: int, subject: Subject, side: Side) -> Point:
+    """The announcement of one side of an effect."""
+    verb, kind = target_of(action)
+    return Point(
+        number=number,
+        step=type(action).__name__,
+        verb=verb,
+        kind=kind,
+        subject=subject.name,
+        side=side,
+    )
+
+
+class Names:
+    """Calls the points of one story, in the order of their announcements."""
+
+    def __init__(self) -> None:
+        self._subjects: dict[str, int] = {}
+        self._times: Counter[tuple[str, ...]] = Counter()
+
+    def of(self, point: Point) -> str:
+        """Such as `subject 7: PatchStatus (patch NodeRequest/status) 2, before`."""
+        subject = self._subjects.setdefault(point.subject, len(self._subjects) + 1)
+        effect = point.subject, point.step, point.kind, point.side
+        self._times[effect] += 1
+        what = f"{point.step} ({point.verb} {point.kind}) {self._times[effect]}"
+        return f"subject {subject}: {what}, {point.side}"
