@@ -112,6 +112,13 @@ class Trouble(StrEnum):
     """We may not ask at all."""
 
 
+SCOPES: Mapping[Trouble, UnmetScope] = {
+    Trouble.STOCKOUT: UnmetScope.OFFER,
+    Trouble.LOCATION_DOWN: UnmetScope.LOCATION,
+    Trouble.QUOTA: UnmetScope.PROJECT,
+}
+
+
 class Accepted(msgspec.Struct, frozen=True, kw_only=True):
     """The machine is being made, or was there already."""
 
@@ -145,20 +152,12 @@ CreateAnswer = Accepted | Unmet | Throttled | Failed
 def refused(trouble: Trouble, *, reason: str, seconds: float = 0.0) -> CreateAnswer:
     """What a create that ran into trouble answers."""
     match trouble:
-        case Trouble.STOCKOUT:
-            return Unmet(reason=reason, scope=UnmetScope.OFFER)
-        case Trouble.LOCATION_DOWN:
-            return Unmet(reason=reason, scope=UnmetScope.LOCATION)
-        case Trouble.QUOTA:
-            return Unmet(reason=reason, scope=UnmetScope.PROJECT)
+        case Trouble.STOCKOUT | Trouble.LOCATION_DOWN | Trouble.QUOTA:
+            return Unmet(reason=reason, scope=SCOPES[trouble])
         case Trouble.THROTTLED:
             return Throttled(seconds=seconds)
-        case Trouble.TRANSIENT:
-            return Failed(failure=FailureClass.TRANSIENT, reason=reason)
-        case Trouble.TEMPLATE:
-            return Failed(failure=FailureClass.TEMPLATE, reason=reason)
-        case Trouble.FATAL:
-            return Failed(failure=FailureClass.FATAL, reason=reason)
+        case Trouble.TRANSIENT | Trouble.TEMPLATE | Trouble.FATAL:
+            return Failed(failure=FailureClass(trouble.value), reason=reason)
         case _:
             assert_never(trouble)
 
