@@ -1,0 +1,97 @@
+"""The certificates of one process, each followed as long as somebody serves or calls with it."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from growth.errors import RetryLater
+from growth.service.tls.checking import Side
+from growth.service.tls.contexts import listening
+from growth.service.tls.metrics import CertificateMetrics
+from growth.service.tls.watching import Watched
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import AsyncIterator, Callable
+
+    from growth.service.context import Service
+    from growth.service.settings import ServiceSettings
+    from growth.service.tls.files import Files
+
+INTERVAL = 1.0
+"""Seconds between two looks. The kubelet itself takes up to a minute and a half with a Secret."""
+
+
+def wall_clock() -> datetime:
+    """What certificates are dated by."""
+    return datetime.now(UTC)
+
+
+class Certificates:
+    """Made once in a process, as its metrics are declared once."""
+
+    def __init__(
+        self,
+        service: Service[ServiceSettings],
+        *,
+        interval: float = INTERVAL,
+        now: Callable[[], datetime] = wall_clock,
+    ) -> None:
+        self._service = service
+        self._interval = interval
+        self._now = now
+        self._metrics = CertificateMetrics(service.registry)
+
+    @asynccontextmanager
+    async def serving(self, name: str, files: Files) -> AsyncIterator[ssl.SSLContext]:
+        """A context to listen with. Not ready, and refusing handshakes, until the files are good.
+
+        Enter it before the first await of a part: it registers the check of readiness.
+        """
+        watched = self._watched(name, files, side=Side.SERVER)
+        self._service.health.require(f"certificate of {name}", watched.missing)
+        async with _followed(watched, self._interval):
+            yield listening(watched.newest, files)
+
+    @asynccontextmanager
+    async def calling(self, name: str, files: Files) -> AsyncIterator[Callable[[], ssl.SSLContext]]:
+        """The newest context, to be asked for at each connection; `RetryLater` while none is good.
+
+        Readiness doesn't depend on it: a process that can't call another one can still work.
+        """
+        watched = self._watched(name, files, side=Side.CLIENT)
+
+        def newest() -> ssl.SSLContext:
+            found = watched.newest()
+            if found is None:
+                raise RetryLater(f"there is no certificate to show yet: {watched.reason}")
+            return found
+
+        async with _followed(watched, self._interval):
+            yield newest
+
+    def _watched(self, name: str, files: Files, *, side: Side) -> Watched:
+        return Watched(
+            name,
+            files,
+            side=side,
+            metrics=self._metrics,
+            logger=self._service.logger,
+            now=self._now,
+        )
+
+
+@asynccontextmanager
+async def _followed(watched: Watched, interval: float) -> AsyncIterator[None]:
+    """The first look is over when the block begins."""
+    await watched.look()
+    # No task group: it would wrap the errors of the block, which its caller wants to catch.
+    following = asyncio.create_task(watched.follow(interval), name="certificate")
+    try:
+        yield
+    finally:
+        following.cancel()
+        await asyncio.gather(following, return_exceptions=True)
