@@ -1,0 +1,1 @@
+"""The Hetzner provider, against a fake of its API that is spoken to over HTTP."""
