@@ -1,1 +1,1 @@
-"""Which pods need a node, and of which pools. Pure."""
+"""Which pods need a node, and of which pools; the book of them and its wire form. Pure."""

@@ -1,0 +1,171 @@
+"""The demand book: which pods need a node now, kept up to date event by event.
+
+It is fed with pods, pools and what the scheduler's calls give away, and answers with one entry for
+each pod that needs a node, or would need one but is held back for a while. An event costs what it
+touches: the pod, and the siblings whose standing depends on it. Only pods without a node are kept.
+
+The extender and the reconciler each keep one, with this code, from their own watches. So they agree
+but for what only the scheduler's calls tell: that a pod has a node that fits it right now.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from growth.demand.detection import Standing
+from growth.demand.entry import Entry, Reason, State
+from growth.demand.evidence import Evidence
+from growth.demand.history import Change, ChangeKind, History
+from growth.demand.siblings import Siblings
+from growth.demand.waiting import waiting
+from growth.demand.wishes import Wishes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from growth.demand.waiting import Waiting
+    from growth.instant import Instant
+    from growth.scheduling.pod import Pod
+
+
+class Book:
+    """Entries by uid, and their last changes."""
+
+    def __init__(self, *, instance: str) -> None:
+        """The instance tells this book from one of another process; it goes into positions."""
+        self._waiting: dict[str, Waiting] = {}
+        self._entries: dict[str, Entry] = {}
+        self._siblings = Siblings()
+        self._wishes = Wishes()
+        self._evidence = Evidence()
+        self._history = History(instance=instance)
+
+    @property
+    def entries(self) -> Mapping[str, Entry]:
+        """All entries, by uid: a view that moves. Copy what has to stay."""
+        return MappingProxyType(self._entries)
+
+    @property
+    def position(self) -> str:
+        """Where a reader of all entries is; it moves with every change."""
+        return self._history.position
+
+    @property
+    def next_end(self) -> float:
+        """The monotonic second at which `settle` has something to do."""
+        return self._evidence.next_end
+
+    def after(self, position: str) -> tuple[Change, ...] | None:
+        """What has changed since then; None: too long ago, or not of this book. Begin anew."""
+        return self._history.after(position)
+
+    def put(self, pod: Pod, now: Instant) -> None:
+        """A pod was added, or has changed."""
+        self.settle(now)
+        new = waiting(pod)
+        if new is None:
+            self._leave(pod.metadata.uid, version=pod.metadata.resource_version, now=now)
+        else:
+            self._take_in(new, now)
+
+    def remove(self, uid: str, now: Instant) -> None:
+        """A pod is gone."""
+        self.settle(now)
+        self._leave(uid, version=None, now=now)
+
+    def pools(self, names: Iterable[str], now: Instant) -> None:
+        """These are the pools that exist."""
+        self.settle(now)
+        self._write_all(self._wishes.exist(names), now)
+
+    def feasible(self, uid: str, *, version: str, now: Instant) -> None:
+        """The scheduler has just asked about nodes that fit this version of the pod."""
+        self.settle(now)
+        self._judge_all(self._evidence.feasible(uid, version=version, now=now), now)
+
+    def settle(self, now: Instant) -> None:
+        """Ends the holds whose end has come."""
+        self._judge_all(self._evidence.ended(now), now)
+
+    def _take_in(self, new: Waiting, now: Instant) -> None:
+        old = self._waiting.get(new.uid)
+        if old is not None and old.family != new.family:
+            self._write_all(self._siblings.leaves(old.uid, old.family), now)
+        if old is not None and old.wish != new.wish:
+            self._wishes.remove(old.uid, old.wish)
+        self._waiting[new.uid] = new
+        self._wishes.add(new.uid, new.wish)
+        self._judge_all(self._evidence.follow(old, new, now), now)
+        self._judge(new, now)
+
+    def _leave(self, uid: str, *, version: str | None, now: Instant) -> None:
+        self._evidence.forget(uid)
+        gone = self._waiting.pop(uid, None)
+        if gone is not None:
+            self._wishes.remove(uid, gone.wish)
+            self._strike(uid, version or gone.version)
+            self._write_all(self._siblings.leaves(uid, gone.family), now)
+
+    def _judge_all(self, uids: Iterable[str], now: Instant) -> None:
+        for uid in uids:
+            if uid in self._waiting:
+                self._judge(self._waiting[uid], now)
+
+    def _judge(self, pod: Waiting, now: Instant) -> None:
+        """Writes its entry, and those of the siblings that depend on it."""
+        touched = self._file(pod)
+        self._write(pod, now)
+        self._write_all(touched, now)
+
+    def _file(self, pod: Waiting) -> Iterable[str]:
+        if pod.standing is Standing.UNREACHED:
+            return self._siblings.waits(pod.uid, pod.family)
+        if self._evidence.against(pod.uid) is None:
+            return self._siblings.demands(pod.uid, pod.family)
+        return self._siblings.leaves(pod.uid, pod.family)
+
+    def _write_all(self, uids: Iterable[str], now: Instant) -> None:
+        for uid in uids:
+            self._write(self._waiting[uid], now)
+
+    def _write(self, pod: Waiting, now: Instant) -> None:
+        inferred = pod.standing is Standing.UNREACHED
+        if inferred and not self._siblings.infers(pod.family):
+            self._strike(pod.uid, pod.version)
+            return
+        old = self._entries.get(pod.uid)
+        new = self._entry(pod, old, now)
+        if new != old:
+            self._entries[pod.uid] = new
+            self._history.add(Change(ChangeKind.MODIFIED if old else ChangeKind.ADDED, new))
+
+    def _entry(self, pod: Waiting, old: Entry | None, now: Instant) -> Entry:
+        against = self._evidence.against(pod.uid)
+        reason, since = against or (self._need(pod), now.wall)
+        if not against and old is not None and old.reason == reason:
+            since = old.since
+        return Entry(
+            uid=pod.uid,
+            namespace=pod.namespace,
+            name=pod.name,
+            resource_version=pod.version,
+            state=State.HELD if against else State.DEMAND,
+            reason=reason,
+            since=since,
+            inferred=pod.standing is Standing.UNREACHED,
+        )
+
+    def _need(self, pod: Waiting) -> Reason:
+        if not self._wishes.is_served(pod.wish):
+            return Reason.POOL_NOT_FOUND
+        inferred = pod.standing is Standing.UNREACHED
+        return Reason.SIBLING if inferred else Reason.UNSCHEDULABLE
+
+    def _strike(self, uid: str, version: str) -> None:
+        old = self._entries.pop(uid, None)
+        if old is not None:
+            last = msgspec.structs.replace(old, resource_version=version)
+            self._history.add(Change(ChangeKind.DELETED, last))

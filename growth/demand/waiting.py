@@ -1,0 +1,49 @@
+"""A pod without a node, and what the book works out about it when an event brings it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from growth.demand.detection import Standing, scheduled, standing
+from growth.demand.pools import Wish, wish_of
+from growth.demand.siblings import Family, family_of
+from growth.scheduling.metadata import Condition
+
+if TYPE_CHECKING:
+    from growth.scheduling.pod import Pod
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """What is asked again and again while a pod waits. It keeps no pod."""
+
+    uid: str
+    namespace: str
+    name: str
+    version: str
+    standing: Standing
+    verdict: Condition | None
+    """What the scheduler has last said."""
+    nominated: str
+    family: Family | None
+    wish: Wish
+
+
+def waiting(pod: Pod) -> Waiting | None:
+    """What matters of a pod; nothing, if it doesn't wait for a node."""
+    here = standing(pod)
+    if here is Standing.APART:
+        return None
+    metadata = pod.metadata
+    return Waiting(
+        uid=metadata.uid,
+        namespace=metadata.namespace,
+        name=metadata.name,
+        version=metadata.resource_version,
+        standing=here,
+        verdict=scheduled(pod),
+        nominated=pod.status.nominated_node_name,
+        family=family_of(pod),
+        wish=wish_of(pod),
+    )

@@ -1,0 +1,165 @@
+"""The book on the wire: lines of JSON in the form of a Kubernetes watch.
+
+A reader that says no position gets every entry as ADDED, then a BOOKMARK: up to there it is the
+snapshot. What follows are the changes, each batch of them with a BOOKMARK behind it, and a BOOKMARK
+now and then when nothing changes, so that silence means that the connection is dead. The position
+in a BOOKMARK is what a reader says to go on where it was cut off. A position that the book can't go
+on from is answered with an ERROR of code 410, as Kubernetes does it, and the reader begins anew.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.demand.entry import Entry
+from growth.demand.history import Change, ChangeKind
+from growth.errors import RetryLater
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from growth.demand.book import Book
+
+PATH: Final = "/v1/demand"
+CONTENT_TYPE: Final = "application/json"
+BOOKMARK_SECONDS: Final = 5.0
+"""How long a server keeps silent at most."""
+SILENCE_SECONDS: Final = 15.0
+"""After how long a silence a reader takes the connection for dead."""
+LONGEST_LINE: Final = 16_384
+"""Far beyond the longest names that Kubernetes allows; a longer line is no line of ours."""
+_GONE: Final = 410
+
+
+class Bookmark(msgspec.Struct, frozen=True, gc=False):
+    """Everything up to this position has been told."""
+
+    position: str
+
+
+class Expired(msgspec.Struct, frozen=True, gc=False):
+    """The reader has to begin anew, without a position."""
+
+
+class Snapshot(msgspec.Struct, frozen=True):
+    """The whole book at one position."""
+
+    position: str
+    entries: tuple[Entry, ...]
+
+
+class Rubbish(RetryLater):
+    """What came can't be read: neither it nor anything after it is to be trusted."""
+
+
+class _Line(msgspec.Struct):
+    type: str
+    object: msgspec.Raw
+
+
+class _Position(msgspec.Struct, rename="camel"):
+    resource_version: str
+
+
+class _Status(msgspec.Struct):
+    code: int = 0
+    reason: str = ""
+    message: str = ""
+
+
+class _List(msgspec.Struct, kw_only=True):
+    kind: str = "DemandList"
+    metadata: _Position
+    items: tuple[Entry, ...]
+
+
+_encode = msgspec.json.Encoder().encode
+_line = msgspec.json.Decoder(_Line).decode
+_entry = msgspec.json.Decoder(Entry).decode
+_position = msgspec.json.Decoder(_Position).decode
+_status = msgspec.json.Decoder(_Status).decode
+_list = msgspec.json.Decoder(_List).decode
+
+
+def opening(book: Book) -> list[bytes]:
+    """The lines for a reader that knows nothing: the whole book as it is at this moment."""
+    added = (Change(ChangeKind.ADDED, entry) for entry in book.entries.values())
+    return [*map(_change_line, added), bookmark(book)]
+
+
+def following(book: Book, position: str) -> list[bytes]:
+    """The lines that bring a reader from its position to the end of the book.
+
+    When it can't go on from there, the one line that says so: the connection ends after it.
+    """
+    changes = book.after(position)
+    if changes is None:
+        return [_encode({"type": "ERROR", "object": _expired()}) + b"\n"]
+    return [*map(_change_line, changes), bookmark(book)]
+
+
+def bookmark(book: Book) -> bytes:
+    """The line that says where the book is."""
+    return _encode({"type": "BOOKMARK", "object": _Position(book.position)}) + b"\n"
+
+
+def snapshot(book: Book) -> bytes:
+    """The whole book as one document."""
+    items = tuple(book.entries.values())
+    return _encode(_List(metadata=_Position(book.position), items=items))
+
+
+def read_snapshot(document: bytes) -> Snapshot:
+    """What `snapshot` wrote."""
+    try:
+        read = _list(document)
+    except msgspec.MsgspecError as error:
+        raise Rubbish(f"the demand snapshot can't be read: {error}") from None
+    return Snapshot(read.metadata.resource_version, read.items)
+
+
+def read_line(line: bytes) -> Change | Bookmark | Expired | None:
+    """What a line says; None, if it is of a sort that only later versions know."""
+    try:
+        envelope = _line(line)
+        return _read(envelope.type, envelope.object)
+    except msgspec.MsgspecError as error:
+        message = f"a line of {len(line)} bytes in the demand stream can't be read: {error}"
+        raise Rubbish(message) from None
+
+
+def read_lines(lines: Iterable[bytes]) -> Iterator[Change | Bookmark | Expired]:
+    """What these lines say, one after the other."""
+    for line in lines:
+        said = read_line(line) if line else None
+        if said is not None:
+            yield said
+
+
+def _read(kind: str, told: msgspec.Raw) -> Change | Bookmark | Expired | None:
+    match kind:
+        case "ADDED" | "MODIFIED" | "DELETED":
+            return Change(ChangeKind(kind), _entry(told))
+        case "BOOKMARK":
+            return Bookmark(_position(told).resource_version)
+        case "ERROR":
+            return _error(_status(told))
+        case _:
+            return None
+
+
+def _error(said: _Status) -> Expired:
+    if said.code == _GONE:
+        return Expired()
+    raise Rubbish(f"the demand stream ends with an error: {said.code} {said.message[:200]}")
+
+
+def _expired() -> _Status:
+    message = "the book doesn't go back that far: read it anew, without resourceVersion"
+    return _Status(code=_GONE, reason="Expired", message=message)
+
+
+def _change_line(change: Change) -> bytes:
+    return _encode({"type": change.kind, "object": change.entry}) + b"\n"
