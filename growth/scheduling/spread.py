@@ -28,7 +28,7 @@ def rejection(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
         if domain is None:
             text = f"is spread by {constraint.topology_key}, a label the node doesn't have"
             return Rejected(Reason.TOPOLOGY_SPREAD, text)
-        counts = _counts(pod, constraint, cluster)
+        counts = like_by_domain(pod, constraint, cluster)
         crowded = _crowd(pod, constraint, counts=counts, domain=domain)
         if crowded is not None:
             return crowded
@@ -51,7 +51,7 @@ def _crowd(
     )
 
 
-def _counts(pod: Pod, constraint: SpreadConstraint, cluster: Cluster) -> Mapping[str, int]:
+def like_by_domain(pod: Pod, constraint: SpreadConstraint, cluster: Cluster) -> Mapping[str, int]:
     """How many of the pod's like are in each domain."""
     keys = tuple(each.topology_key for each in pod.spread_constraints)
     question = (
