@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.kwoknodeclass import BootDelay, KwokNodeClass
 from growth.api.nodepool import NodePool
+from growth.api.written import Duration
 
 if TYPE_CHECKING:
     from reconciler.simulation.chance import Chance
@@ -18,9 +19,16 @@ TYPES: Final = (
 )
 PLENTY: Final = 80
 """No seed wants so many of one type."""
+AT_ONCE: Final = BootDelay()
 
 
-def node_class() -> KwokNodeClass:
+def boot_delay(chance: Chance) -> BootDelay:
+    """How long machines take in one world."""
+    least, most = chance.between(0.5, 10.0), chance.between(10.0, 60.0)
+    return BootDelay(min=Duration(int(least * 1e9)), max=Duration(int(most * 1e9)))
+
+
+def node_class(boots: BootDelay = AT_ONCE) -> KwokNodeClass:
     """Four types in two places."""
     types = [
         {
@@ -30,7 +38,8 @@ def node_class() -> KwokNodeClass:
         }
         for name, cpu, memory, offers in TYPES
     ]
-    document = {"metadata": {"name": "default"}, "spec": {"types": types}}
+    spec = {"types": types, "bootDelay": boots}
+    document = {"metadata": {"name": "default"}, "spec": spec}
     return KwokNodeClass.model_validate(document)
 
 

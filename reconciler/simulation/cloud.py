@@ -1,12 +1,14 @@
 """The simulated provider and its machines, each until it is a node.
 
-As with KWOK, a machine is made under the name of its request and found again under it; its node is
-there at once, or joins while it boots, as the seed has it. A node begins with our taints and the
-one that says that it isn't ready, which its controller takes off a moment after it is.
+As with KWOK, a machine is made under the name of its request and found again under it, takes as
+long to boot as its class says, and is sold out where the class says so. Its node is there at once,
+or joins while it boots. A node begins with our taints and the one that says that it isn't ready,
+which its controller takes off a moment after it is.
 """
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -19,7 +21,8 @@ from growth.scheduling.metadata import Condition
 from growth.scheduling.node import Node
 from growth.scheduling.taints import NO_SCHEDULE, Taint
 from reconciler.providers.kwok.catalogue import offerings
-from reconciler.providers.kwok.provider import machine_id, manifest
+from reconciler.providers.kwok.faults import is_sold_out
+from reconciler.providers.kwok.provider import boot_time, machine_id, manifest
 from reconciler.providers.port import (
     Accepted,
     Failed,
@@ -29,12 +32,12 @@ from reconciler.providers.port import (
     Unmet,
     UnmetScope,
 )
-from reconciler.simulation.chance import Chance
 from reconciler.simulation.faults import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from growth.api.kwoknodeclass import KwokNodeClass
     from reconciler.providers.port import CreateAnswer, Offering
     from reconciler.simulation.surroundings import Surroundings
 
@@ -47,6 +50,14 @@ NODE_GONE_AFTER = 5.0
 THROTTLED_FOR = (1.0, 30.0)
 
 
+class Joining(StrEnum):
+    """When the node of a machine appears."""
+
+    AT_ONCE = "at once"
+    """As with KWOK, where the node is the machine."""
+    WHILE_BOOTING = "while booting"
+
+
 class Machine(msgspec.Struct, kw_only=True):
     """One machine that is paid for."""
 
@@ -57,7 +68,7 @@ class Machine(msgspec.Struct, kw_only=True):
 class Cloud:
     """Machines, by name."""
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: Surroundings, joining: Joining) -> None:
         self.made: Callable[[Order], None] = lambda _: None
         """Called with each machine that is made."""
         self.gone: Callable[[str], None] = lambda _: None
@@ -71,14 +82,11 @@ class Cloud:
         self.made_for: dict[str, int] = {}
         """Machines that were ever made for a request, by its uid."""
         self._sold_out: dict[tuple[str, str], float] = {}
-        chance = Chance(around.story.seed, "cloud")
+        self._joining = joining
         self._server = around.server
-        self._chance = chance
         self._faults = around.faults
         self._timeline = around.timeline
         self._trace = around.trace
-        self._boots = (chance.between(0.5, 10.0), chance.between(10.0, 60.0))
-        self._joins_at_once = chance.happens(0.5)
 
     def create(self, order: Order) -> CreateAnswer:
         """Make a machine, or find that it was made."""
@@ -90,10 +98,6 @@ class Cloud:
         """None of these can be had for a while."""
         until = self._timeline.now + seconds
         self._sold_out[offering.server_type.canonical, offering.location] = until
-
-    def is_sold_out(self, server_type: str, location: str) -> bool:
-        """Whether none can be had now."""
-        return self._sold_out.get((server_type, location), 0.0) > self._timeline.now
 
     def die(self, name: str) -> None:
         """A machine ends by itself; its node follows."""
@@ -119,12 +123,13 @@ class Cloud:
         if self._faults.strikes(Fault.CLOUD_THROTTLED, 0.1):
             chance = self._faults.chance(Fault.CLOUD_THROTTLED)
             return Throttled(seconds=chance.between(*THROTTLED_FOR))
-        if self.is_sold_out(order.server_type.canonical, order.location):
-            return Unmet(reason="sold out", scope=UnmetScope.OFFER)
-        offering = self._offering(order)
+        node_class = self._server.kind(order.node_class.kind).named(order.node_class.name)
+        offering = _offering(order, node_class)
         if offering is None:
             return Failed(failure=FailureClass.TEMPLATE, reason="not in the catalogue")
-        self._make(order, offering)
+        if self._is_sold_out(order) or is_sold_out(offering, node_class, order):
+            return Unmet(reason="sold out", scope=UnmetScope.OFFER)
+        self._make(order, offering, node_class)
         return Accepted(machine_id=machine_id(order.name))
 
     def _adopted(self, found: Machine, order: Order) -> CreateAnswer:
@@ -132,21 +137,19 @@ class Cloud:
             return Failed(failure=FailureClass.TEMPLATE, reason="made for another request")
         return Accepted(machine_id=machine_id(order.name))
 
-    def _offering(self, order: Order) -> Offering | None:
-        node_class = self._server.kind(order.node_class.kind).named(order.node_class.name)
-        sold = offerings(node_class) if node_class is not None else ()
-        wanted = order.server_type, order.location
-        return next((each for each in sold if (each.server_type, each.location) == wanted), None)
+    def _is_sold_out(self, order: Order) -> bool:
+        until = self._sold_out.get((order.server_type.canonical, order.location), 0.0)
+        return until > self._timeline.now
 
-    def _make(self, order: Order, offering: Offering) -> None:
+    def _make(self, order: Order, offering: Offering, node_class: KwokNodeClass) -> None:
         self.machines[order.name] = Machine(order=order)
         self.bought += 1
         self.made_for[order.request_uid] = self.made_for.get(order.request_uid, 0) + 1
         self.made(order)
-        boot = self._chance.between(*self._boots)
+        boot = boot_time(order.name, node_class.spec.boot_delay).seconds
         if self._faults.strikes(Fault.SLOW_BOOT, 0.2):
             boot += self._faults.chance(Fault.SLOW_BOOT).between(30.0, 400.0)
-        join = 0.0 if self._joins_at_once else boot / 2
+        join = 0.0 if self._joining is Joining.AT_ONCE else boot / 2
         self._timeline.after(join, self._join, order, offering)
         if self._faults.strikes(Fault.DIES_JOINING, 0.1):
             self._timeline.after(boot / 2, self.die, order.name)
@@ -179,6 +182,19 @@ class Cloud:
             self._server.delete("nodes", Key("", name))
         except NotFound:
             return
+
+
+def _offering(order: Order, node_class: KwokNodeClass | None) -> Offering | None:
+    sold = offerings(node_class) if node_class is not None else ()
+    wanted = order.server_type, order.location, dict(order.own_labels)
+    return next(
+        (
+            each
+            for each in sold
+            if (each.server_type, each.location, dict(each.own_labels)) == wanted
+        ),
+        None,
+    )
 
 
 def with_ready(node: Node) -> Node:

@@ -87,8 +87,17 @@ class Lives:
         age = self._timeline.now - self._begun_at
         return age >= LIVES_FOR and self._faults.strikes(Fault.RESTART, RESTARTS)
 
+    def interrupt(self, *, down: float) -> None:
+        """The process that leads ends between two effects, and starts again after a while."""
+        if self.leader is not None:
+            self._trace.note(f"{self.leader.name} ends")
+            self._stop(self.leader, down=down)
+
     def _end(self, process: Process, point: Point, *, down: float) -> None:
         self._trace.note(f"{process.name} ends {point.side} {point.step} of {point.subject}")
+        self._stop(process, down=down)
+
+    def _stop(self, process: Process, *, down: float) -> None:
         process.end()
         self.leader = None
         self._timeline.after(down, self.begin)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from growth.api.wellknown import DEFAULT_POOL, POOL_LABEL
+from growth.api.wellknown import DEFAULT_NODE_CLASS
+from growth.demand.pools import pools_of
 from growth.scheduling.daemonsets import daemon_pods
 from growth.scheduling.fits import verdict
 from growth.scheduling.verdicts import Fits
 from reconciler.planning.templates import template
+from reconciler.providers.kwok.catalogue import offerings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from growth.api.kwoknodeclass import KwokNodeClass
     from growth.api.nodepool import NodePool
     from growth.api.written import ServerTypeName
     from growth.scheduling.pod import Pod
@@ -32,16 +35,16 @@ class Sort(NamedTuple):
 class Possible:
     """What could be bought for whom, whatever is bought already."""
 
-    def __init__(
-        self, around: Surroundings, scheduler: Scheduler, offerings: tuple[Offering, ...]
-    ) -> None:
+    def __init__(self, around: Surroundings, scheduler: Scheduler) -> None:
         self._pools = around.server.kind("NodePool")
+        self._classes = around.server.kind("KwokNodeClass")
         self._scheduler = scheduler
-        self._offerings = offerings
         self._known: dict[Shape, tuple[Sort, ...]] = {}
+        for kind in (self._pools, self._classes):
+            kind.heard_by.append(lambda _: self._known.clear())
 
     def sorts_for(self, pod: Pod) -> tuple[Sort, ...]:
-        """The machines that would hold the pod. Pools and prices stay, so shapes are remembered."""
+        """The machines that would hold the pod; remembered by shape while pools stay."""
         if pod.shape not in self._known:
             self._known[pod.shape] = tuple(self._sorts_for(pod))
         return self._known[pod.shape]
@@ -53,15 +56,20 @@ class Possible:
         return next((entry.max for entry in entries if entry.name == sort.server_type), 0)
 
     def _sorts_for(self, pod: Pod) -> Iterator[Sort]:
-        pool: NodePool | None = self._pools.named(
-            pod.spec.node_selector.get(POOL_LABEL, DEFAULT_POOL)
-        )
-        if pool is None:
-            return
-        for offering in self._offerings:
-            sort = Sort(pool.name, offering.server_type)
-            if self.maximum(sort) and self._holds(pool, offering, pod):
-                yield sort
+        pools: dict[str, NodePool] = {pool.name: pool for pool in self._pools.objects.values()}
+        for name in sorted(pools_of(pod, pools)):
+            for offering in self._sold_for(pools[name]):
+                sort = Sort(name, offering.server_type)
+                if self.maximum(sort) and self._holds(pools[name], offering, pod):
+                    yield sort
+
+    def _sold_for(self, pool: NodePool) -> tuple[Offering, ...]:
+        reference = pool.spec.node_class_ref
+        name = DEFAULT_NODE_CLASS if reference is None else reference.name
+        node_class: KwokNodeClass | None = self._classes.named(name)
+        places = {location.region for location in pool.spec.locations}
+        sold = () if node_class is None else offerings(node_class)
+        return tuple(each for each in sold if not places or each.location in places)
 
     def _holds(self, pool: NodePool, offering: Offering, pod: Pod) -> bool:
         cluster = self._scheduler.cluster

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
 from reconciler.providers.kwok.catalogue import offerings
 from reconciler.simulation import catalogue
-from reconciler.simulation.auditor import Auditor, Breach
+from reconciler.simulation.auditor import Breach
 from reconciler.simulation.chance import Chance
-from reconciler.simulation.cloud import Cloud
-from reconciler.simulation.controllers import Controllers
-from reconciler.simulation.lives import Lives
-from reconciler.simulation.possible import Possible
-from reconciler.simulation.process import TIMING, Parts
-from reconciler.simulation.scheduler import Scheduler
+from reconciler.simulation.cloud import Joining
+from reconciler.simulation.living import Living
+from reconciler.simulation.process import Parts
 from reconciler.simulation.story import Story
-from reconciler.simulation.surroundings import surroundings
+from reconciler.simulation.tidier import Tidier
 from reconciler.simulation.trace import LAST_LINES
 from reconciler.simulation.trouble import Trouble
 from reconciler.simulation.workload import Workloads
-
-if TYPE_CHECKING:
-    from reconciler.providers.port import Offering
 
 SETTLED: Final = 300.0
 """Seconds before the end from which on nothing is bought any more."""
@@ -71,66 +65,54 @@ def run(story: Story, *, parts: Parts | None = None, keep: int | None = LAST_LIN
 
 
 class Simulation:
-    """The world of one story."""
+    """The world of one seed."""
 
     def __init__(self, story: Story, parts: Parts, *, keep: int | None) -> None:
+        chance = Chance(story.seed, "cloud")
+        node_class = catalogue.node_class(catalogue.boot_delay(chance))
+        joining = Joining.AT_ONCE if chance.happens(0.5) else Joining.WHILE_BOOTING
         self._story = story
-        self._around = around = surroundings(story, keep=keep)
-        self._timeline = around.timeline
-        self._cloud = cloud = Cloud(around)
-        scheduler = Scheduler(around)
-        offers = self._furnish()
-        possible = Possible(around, scheduler, offers)
-        self._auditor = Auditor(around, cloud, possible=possible, timing=TIMING)
-        self._lives = Lives(around, cloud, parts=parts, auditor=self._auditor)
-        Trouble(
-            around,
-            cloud,
-            offerings=offers,
-            leader=lambda: self._lives.leader,
-            replace=self._lives.begin,
-        )
+        self._living = living = Living(story, joining, parts=parts, keep=keep)
+        living.server.create("KwokNodeClass", node_class)
+        for pool in catalogue.pools(Chance(story.seed, "pools")):
+            living.server.create("NodePool", pool)
+        Workloads(living)
+        Tidier(living.around, living.cloud)
+        Trouble(living, offerings=offerings(node_class))
 
     def run(self) -> Outcome:
         """From the first second to the verdict."""
         began = time.process_time()
-        self._lives.begin()
-        self._timeline.run(self._story.end - SETTLED)
-        settled = self._cloud.bought
-        self._timeline.run(self._story.end)
-        if self._auditor.found is None and self._cloud.bought != settled:
-            self._auditor.breach("all settles", "machines are still bought at the end of the quiet")
-        if self._auditor.found is None:
-            self._auditor.judge()
+        living = self._living
+        living.lives.begin()
+        living.timeline.run(self._story.end - SETTLED)
+        settled = living.cloud.bought
+        living.timeline.run(self._story.end)
+        if living.auditor.found is None and living.cloud.bought != settled:
+            text = "machines are still bought at the end of the quiet"
+            living.auditor.breach("all settles", text)
+        if living.auditor.found is None:
+            living.auditor.judge()
         return self._outcome(time.process_time() - began)
 
-    def _furnish(self) -> tuple[Offering, ...]:
-        """Everything that is there before the first pod."""
-        server = self._around.server
-        node_class = catalogue.node_class()
-        server.create("KwokNodeClass", node_class)
-        for pool in catalogue.pools(Chance(self._story.seed, "pools")):
-            server.create("NodePool", pool)
-        Controllers(self._around, self._cloud)
-        Workloads(self._around)
-        return offerings(node_class)
-
     def _outcome(self, seconds: float) -> Outcome:
-        orders = [machine.order for machine in self._cloud.machines.values()]
-        pods = self._around.server.kind("pods").objects.values()
+        around, cloud = self._living.around, self._living.cloud
+        auditor, lives = self._living.auditor, self._living.lives
+        orders = [machine.order for machine in cloud.machines.values()]
+        pods = around.server.kind("pods").objects.values()
         return Outcome(
             story=self._story,
-            breaches=() if self._auditor.found is None else (self._auditor.found,),
-            events=self._timeline.events,
-            hash=self._around.trace.hash,
-            lines=tuple(self._around.trace.lines),
-            effects=self._lives.effects,
-            points=tuple(self._lives.points),
-            bought=self._cloud.bought,
-            lost=self._cloud.lost,
-            retired=self._cloud.retired,
-            waited=self._auditor.waited,
-            twice=self._auditor.twice,
+            breaches=() if auditor.found is None else (auditor.found,),
+            events=around.timeline.events,
+            hash=around.trace.hash,
+            lines=tuple(around.trace.lines),
+            effects=lives.effects,
+            points=tuple(lives.points),
+            bought=cloud.bought,
+            lost=cloud.lost,
+            retired=cloud.retired,
+            waited=auditor.waited,
+            twice=auditor.twice,
             machines=tuple(
                 sorted((each.pool, each.server_type.canonical, each.location) for each in orders)
             ),

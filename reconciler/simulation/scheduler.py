@@ -17,8 +17,8 @@ import msgspec
 from growth.kube.contents import Change, ChangeKind
 from growth.scheduling.fits import feasible_nodes
 from growth.scheduling.metadata import Condition
-from growth.scheduling.resources import CPU
 from growth.scheduling.taints import untolerated
+from reconciler.simulation.preferences import preferred
 from reconciler.views import Views
 
 if TYPE_CHECKING:
@@ -79,10 +79,13 @@ class Scheduler:
         old, new = event.old, event.new
         if new is None:
             self._forget(event.key)
-        elif old is None and not new.spec.node_name:
+        elif _asks_for_a_node(new) and (old is None or not _asks_for_a_node(old)):
             self._queue(event.key)
         if old is not None and old.place and (new is None or new.is_finished):
             self._freed(old)
+            self._neighbours_changed()
+        elif new is not None and new.place and (old is None or not old.place):
+            self._neighbours_changed()
 
     def _nodes_changed(self, event: Event) -> None:
         self._see("nodes", event)
@@ -100,6 +103,13 @@ class Scheduler:
         for key in tuple(self._waiting):
             pod = self._pod(key)
             if node is not None and pod is not None and _could_help(node, pod):
+                self._queue(key)
+
+    def _neighbours_changed(self) -> None:
+        """Somebody came or left: those that look at others are tried again."""
+        for key in tuple(self._waiting):
+            pod = self._pod(key)
+            if pod is not None and _looks_at_others(pod):
                 self._queue(key)
 
     def _queue(self, key: Key) -> None:
@@ -131,7 +141,7 @@ class Scheduler:
         key = self._active.popleft()
         self._queued.discard(key)
         pod = self._pod(key)
-        if pod is not None and not pod.spec.node_name and not pod.is_terminating:
+        if pod is not None and _asks_for_a_node(pod) and not pod.is_terminating:
             self._place(key, pod)
         self._go_on()
 
@@ -139,7 +149,7 @@ class Scheduler:
         cluster = self._views.cluster()
         nodes = feasible_nodes(pod, cluster)
         if nodes:
-            chosen = min(nodes, key=lambda node: _preference(node, cluster))
+            chosen = preferred(pod, nodes, cluster)
             self._tries.pop(key, None)
             self._server.change("pods", key, lambda found: _bound(found, chosen.name))
             return
@@ -198,10 +208,13 @@ def _could_help(node: Node, pod: Pod) -> bool:
     )
 
 
-def _preference(node: Node, cluster: Cluster) -> tuple[float, str]:
-    """The emptiest first; names settle ties, where the real one draws lots."""
-    taken = cluster.occupancy(node.name).requested[CPU]
-    return taken / max(1, node.allocatable[CPU]), node.name
+def _asks_for_a_node(pod: Pod) -> bool:
+    """Whether the queue takes it in: a gate keeps a pod out of it."""
+    return not pod.spec.node_name and not pod.spec.scheduling_gates
+
+
+def _looks_at_others(pod: Pod) -> bool:
+    return bool(pod.affinity_terms or pod.anti_affinity_terms or pod.spread_constraints)
 
 
 def _bound(pod: Pod, node: str) -> Pod:

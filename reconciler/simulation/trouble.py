@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from reconciler.providers.port import Offering
     from reconciler.simulation.caches import Cache
     from reconciler.simulation.chance import Chance
-    from reconciler.simulation.cloud import Cloud
+    from reconciler.simulation.living import Living
     from reconciler.simulation.process import Process
-    from reconciler.simulation.surroundings import Surroundings
 
 LEASE = 15.0
 """Seconds until another process takes over from a silent one."""
@@ -33,7 +32,7 @@ RHYTHM: Final[Mapping[Fault, float]] = {
     Fault.FOREIGN_WRITE: 60.0,
     Fault.STOCK_OUT: 600.0,
     Fault.MACHINE_DIES: 600.0,
-    Fault.FREEZE: 900.0,
+    Fault.FREEZE: 300.0,
     Fault.CLOCK_JUMP: 900.0,
 }
 """Seconds between two strikes, on average."""
@@ -42,23 +41,15 @@ RHYTHM: Final[Mapping[Fault, float]] = {
 class Trouble:
     """What strikes from outside."""
 
-    def __init__(
-        self,
-        around: Surroundings,
-        cloud: Cloud,
-        *,
-        offerings: tuple[Offering, ...],
-        leader: Callable[[], Process | None],
-        replace: Callable[[], None],
-    ) -> None:
+    def __init__(self, living: Living, *, offerings: tuple[Offering, ...]) -> None:
+        around = living.around
         self._server = around.server
-        self._cloud = cloud
+        self._cloud = living.cloud
         self._faults = faults = around.faults
         self._timeline = around.timeline
         self._trace = around.trace
         self._offerings = offerings
-        self._leader = leader
-        self._replace = replace
+        self._lives = living.lives
         strokes = {
             Fault.WATCH_LAG: self._lag,
             Fault.WATCH_CUT: self._cut,
@@ -83,7 +74,7 @@ class Trouble:
             self._arrange(kind, stroke)
 
     def _a_cache(self, chance: Chance) -> Cache | None:
-        leader = self._leader()
+        leader = self._lives.leader
         if leader is None:
             return None
         return leader.caches[chance.one_of(STRUCK)]
@@ -125,7 +116,7 @@ class Trouble:
             self._cloud.die(chance.one_of(serving))
 
     def _freeze(self, chance: Chance) -> None:
-        frozen = self._leader()
+        frozen = self._lives.leader
         if frozen is None or frozen.is_frozen:
             return
         self._trace.note(f"fault: {frozen.name} stands still")
@@ -135,7 +126,7 @@ class Trouble:
 
     def _depose(self, frozen: Process) -> None:
         frozen.leads = False
-        self._replace()
+        self._lives.begin()
 
     def _thaw(self, frozen: Process) -> None:
         self._trace.note(f"{frozen.name} goes on")
@@ -144,7 +135,7 @@ class Trouble:
         self._timeline.after(0.05, frozen.end)
 
     def _jump(self, chance: Chance) -> None:
-        leader = self._leader()
+        leader = self._lives.leader
         if leader is not None:
             leader.jump = chance.between(-300.0, 300.0)
             self._trace.note(f"fault: the clock on the wall is moved to {leader.jump:+.0f} s")

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from growth.kube.errors import NotFound
-from growth.kube.resource import Key
-from growth.scheduling.metadata import OwnerReference
-from growth.scheduling.objects import Pod
+from growth.api.wellknown import POOL_LABEL
+from growth.api.written import Duration
+from growth.scheduling.metadata import Metadata
+from growth.scheduling.objects import DaemonSet, Namespace, Pod
 from reconciler.simulation.chance import Chance
+from reconciler.simulation.kubelets import COMPLETES_AFTER_ANNOTATION, ENDS_AFTER
+from reconciler.simulation.replicas import Owner
 
 if TYPE_CHECKING:
+    from reconciler.simulation.living import Living
     from reconciler.simulation.server import Event
     from reconciler.simulation.story import Story
-    from reconciler.simulation.surroundings import Surroundings
 
 SHAPES: Final = (
     ("250m", "256Mi"),
@@ -35,25 +37,23 @@ SHAPES: Final = (
 """The last one fits no machine that is sold."""
 CHANGES_EVERY = 45.0
 """Seconds between two wishes, on average."""
-RUNNING_AFTER = 1.0
-MADE_AGAIN_AFTER = 0.5
-ENDS_AFTER = 2.0
-"""Seconds between the wish to end a running pod and its end."""
 NAMESPACE = "work"
-
-
-class Workload(msgspec.Struct, kw_only=True):
-    """An owner of like pods."""
-
-    name: str
-    uid: str
-    shape: tuple[str, str]
-    pool: str
-    lasts: float
-    """Seconds that each pod runs; 0 for pods that run until they are deleted."""
-    wanted: int = 0
-    made: int = 0
-    pods: dict[Key, None] = {}
+AGENT: Final = {
+    "metadata": {"name": "agent", "namespace": "system", "uid": "agent"},
+    "spec": {
+        "template": {
+            "spec": {
+                "containers": [
+                    {
+                        "name": "agent",
+                        "resources": {"requests": {"cpu": "100m", "memory": "128Mi"}},
+                    }
+                ],
+                "tolerations": [{"operator": "Exists"}],
+            }
+        }
+    },
+}
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,90 +65,32 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Workloads:
-    """All owners, and their controllers."""
+    """All owners of pods, and what they want when."""
 
-    def __init__(self, around: Surroundings) -> None:
-        story, server, timeline = around.story, around.server, around.timeline
-        chance = Chance(story.seed, "workload")
-        drawn = [_workload(number, chance) for number in range(64)]
-        self.workloads = drawn[: story.workloads]
-        self._server = server
-        self._timeline = timeline
-        self._owners = {each.uid: each for each in self.workloads}
-        server.kind("pods").heard_by.append(self._pod_changed)
-        for wish in wishes(story):
-            timeline.at(wish.at, self._grant, wish)
+    def __init__(self, living: Living) -> None:
+        around = living.around
+        self._living = living
+        chance = Chance(around.story.seed, "workload")
+        drawn = [_owner(number, chance) for number in range(64)]
+        self._owners = drawn[: around.story.workloads]
+        around.server.create("namespaces", Namespace(Metadata(name=NAMESPACE)))
+        around.server.create("daemon_sets", msgspec.convert(AGENT, DaemonSet))
+        around.server.kind("pods").heard_by.append(self._pod_changed)
+        for wish in wishes(around.story):
+            around.timeline.at(wish.at, self._grant, wish)
 
     def _grant(self, wish: Wish) -> None:
-        workload = self.workloads[wish.workload]
-        if workload.lasts:
-            workload.wanted = 0
-            for _ in range(wish.number):
-                self._make(workload)
+        owner, replicas = self._owners[wish.workload], self._living.replicas
+        if COMPLETES_AFTER_ANNOTATION in owner.template.metadata.annotations:
+            replicas.add(owner, wish.number)
         else:
-            workload.wanted = wish.number
-            self._level(workload)
-
-    def _level(self, workload: Workload) -> None:
-        for _ in range(workload.wanted - len(workload.pods)):
-            self._make(workload)
-        excess = len(workload.pods) - workload.wanted
-        for key in tuple(workload.pods)[: max(0, excess)]:
-            self._end(key)
-
-    def _make(self, workload: Workload) -> None:
-        workload.made += 1
-        pod = _pod(workload)
-        workload.pods[Key(NAMESPACE, pod.metadata.name)] = None
-        self._server.create("pods", pod)
+            replicas.want(owner, wish.number)
 
     def _pod_changed(self, event: Event) -> None:
-        pod = event.new or event.old
-        owner = pod.metadata.controller
-        workload = self._owners.get(owner.uid) if owner is not None else None
-        if workload is None:
-            return
-        if event.new is None:
-            if workload.pods.pop(event.key, event.key) is None and not workload.lasts:
-                self._timeline.after(MADE_AGAIN_AFTER, self._level, workload)
-        elif event.old is not None and not event.old.spec.node_name and event.new.spec.node_name:
-            self._timeline.after(RUNNING_AFTER, self._run, event.key, pod.metadata.uid, workload)
-
-    def _run(self, key: Key, uid: str, workload: Workload) -> None:
-        if self._phase(key, uid, "Running") and workload.lasts:
-            self._timeline.after(workload.lasts, self._finish, key, uid)
-
-    def _finish(self, key: Key, uid: str) -> None:
-        if self._phase(key, uid, "Succeeded"):
-            self._timeline.after(ENDS_AFTER, self._gone, key, uid)
-
-    def _end(self, key: Key) -> None:
-        """A deletion as people ask for it: what runs has a moment to end."""
-        pod = self._server.kind("pods").objects[key]
-        if not pod.spec.node_name:
-            self._server.delete("pods", key)
-        elif not pod.is_terminating:
-            stamp = self._server.wall.isoformat()
-            self._server.change("pods", key, lambda found: with_deletion(found, stamp))
-            self._timeline.after(ENDS_AFTER, self._gone, key, pod.metadata.uid)
-
-    def _gone(self, key: Key, uid: str) -> None:
-        pod = self._server.kind("pods").objects.get(key)
-        if pod is not None and pod.metadata.uid == uid:
-            self._drop(key)
-
-    def _drop(self, key: Key) -> None:
-        try:
-            self._server.delete("pods", key)
-        except NotFound:
-            return
-
-    def _phase(self, key: Key, uid: str, phase: str) -> bool:
-        pod = self._server.kind("pods").objects.get(key)
-        if pod is None or pod.metadata.uid != uid or pod.is_terminating:
-            return False
-        self._server.change("pods", key, lambda found: with_phase(found, phase))
-        return True
+        """What has done its work is cleared away, as a Job's time to live has it."""
+        old, new = event.old, event.new
+        if new is not None and new.is_finished and not old.is_finished:
+            self._living.kubelets.gone_after(ENDS_AFTER, event.key, new)
 
 
 def wishes(story: Story) -> list[Wish]:
@@ -165,48 +107,29 @@ def wishes(story: Story) -> list[Wish]:
     return found
 
 
-def _workload(number: int, chance: Chance) -> Workload:
-    return Workload(
+def _owner(number: int, chance: Chance) -> Owner:
+    shape, in_batch = chance.one_of(SHAPES), chance.happens(0.2)
+    lasts = chance.between(20.0, 1800.0) if chance.happens(0.4) else 0.0
+    return Owner(
         name=f"w{number}",
         uid=f"owner-{number}",
-        shape=chance.one_of(SHAPES),
-        pool="batch" if chance.happens(0.2) else "",
-        lasts=chance.between(20.0, 1800.0) if chance.happens(0.4) else 0.0,
+        namespace=NAMESPACE,
+        template=_template(shape, pool="batch" if in_batch else "", lasts=lasts),
         pods={},
     )
 
 
-def _pod(workload: Workload) -> Pod:
-    cpu, memory = workload.shape
+def _template(shape: tuple[str, str], *, pool: str, lasts: float) -> Pod:
+    cpu, memory = shape
+    ends = {COMPLETES_AFTER_ANNOTATION: str(Duration(int(lasts * 1e6) * 1000))}
     document: dict[str, Any] = {
-        "metadata": {"name": f"{workload.name}-{workload.made}", "namespace": NAMESPACE},
+        "metadata": {"annotations": ends if lasts else {}},
         "spec": {
             "containers": [
                 {"name": "main", "resources": {"requests": {"cpu": cpu, "memory": memory}}}
-            ]
+            ],
+            "nodeSelector": {POOL_LABEL: pool} if pool else {},
         },
         "status": {"phase": "Pending"},
     }
-    if workload.pool:
-        document["spec"]["nodeSelector"] = {"growth.dev/pool": workload.pool}
-    pod = msgspec.convert(document, Pod)
-    owner = OwnerReference(
-        kind="ReplicaSet",
-        name=workload.name,
-        uid=workload.uid,
-        api_version="apps/v1",
-        controller=True,
-    )
-    metadata = msgspec.structs.replace(pod.metadata, owner_references=(owner,))
-    return msgspec.structs.replace(pod, metadata=metadata)
-
-
-def with_phase(pod: Pod, phase: str) -> Pod:
-    """The pod in a phase."""
-    return msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, phase=phase))
-
-
-def with_deletion(pod: Pod, stamp: str) -> Pod:
-    """The pod, its end asked for."""
-    metadata = msgspec.structs.replace(pod.metadata, deletion_timestamp=stamp)
-    return msgspec.structs.replace(pod, metadata=metadata)
+    return msgspec.convert(document, Pod)

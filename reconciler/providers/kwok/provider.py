@@ -15,6 +15,7 @@ from growth.api.written import Duration
 from growth.kube.errors import AlreadyExists, NotFound
 from growth.scheduling.resources import CPU, Resources
 from reconciler.providers.kwok.catalogue import offerings
+from reconciler.providers.kwok.faults import is_sold_out
 from reconciler.providers.port import (
     Accepted,
     DeleteAnswer,
@@ -24,6 +25,8 @@ from reconciler.providers.port import (
     Listing,
     Machine,
     MachineState,
+    Unmet,
+    UnmetScope,
 )
 
 if TYPE_CHECKING:
@@ -66,6 +69,8 @@ class KwokProvider:
         if node_class is None or offering is None:
             reason = f"{order.server_type} in {order.location} is not in the catalogue"
             return Failed(failure=FailureClass.TEMPLATE, reason=reason)
+        if is_sold_out(offering, node_class, order):
+            return Unmet(reason="sold out", scope=UnmetScope.OFFER)
         node = manifest(
             order,
             allocatable=offering.allocatable,

@@ -1,0 +1,65 @@
+"""The daemon controller: a pod of each DaemonSet for each node that suits, also as nodes change.
+
+Which nodes suit is the verdict of `growth.scheduling`. The pod names its node by an affinity and is
+bound by the scheduler, as a real one: a node that is full keeps it waiting.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from growth.kube.resource import Key
+from growth.scheduling.affinity_terms import Affinity
+from growth.scheduling.daemonsets import daemon_pods
+
+if TYPE_CHECKING:
+    from growth.scheduling.objects import DaemonSet, Pod
+    from reconciler.simulation.server import Event
+    from reconciler.simulation.surroundings import Surroundings
+
+MADE_AFTER = 0.2
+
+
+class Daemons:
+    """All DaemonSets."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self._server = server = around.server
+        self._timeline = around.timeline
+        server.kind("nodes").heard_by.append(self._node_changed)
+        server.kind("daemon_sets").heard_by.append(self._daemon_set_changed)
+
+    def _node_changed(self, event: Event) -> None:
+        if event.new is not None and (event.old is None or event.old.spec != event.new.spec):
+            self._timeline.after(MADE_AFTER, self._follow, event.key)
+
+    def _daemon_set_changed(self, _: Event) -> None:
+        for node in self._server.kind("nodes").objects:
+            self._timeline.after(MADE_AFTER, self._follow, node)
+
+    def _follow(self, key: Key) -> None:
+        node = self._server.kind("nodes").objects.get(key)
+        if node is None:
+            return
+        daemon_sets: dict[Key, DaemonSet] = self._server.kind("daemon_sets").objects
+        for pod in daemon_pods(node, daemon_sets.values()):
+            name = Key(pod.metadata.namespace, pod.metadata.name)
+            if name not in self._server.kind("pods").objects:
+                self._server.create("pods", _bound_by_affinity(pod))
+
+
+def _bound_by_affinity(pod: Pod) -> Pod:
+    """As its controller makes it: with a uid of its own, and the node as a wish."""
+    field = {"key": "metadata.name", "operator": "In", "values": [pod.spec.node_name]}
+    wanted = {"nodeSelectorTerms": [{"matchFields": [field]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": wanted}}
+    return msgspec.structs.replace(
+        pod,
+        metadata=msgspec.structs.replace(pod.metadata, uid=""),
+        spec=msgspec.structs.replace(
+            pod.spec, node_name="", affinity=msgspec.convert(affinity, Affinity)
+        ),
+        status=msgspec.structs.replace(pod.status, phase="Pending"),
+    )

@@ -1,0 +1,90 @@
+"""The kubelets: what is bound runs, some of it ends by itself, and what is deleted has a moment.
+
+How long a pod works until it is done stands on it as an annotation, the one that kwok's stages
+read: so the same pod lives as long here as on a real control plane.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.api.written import Duration
+from growth.kube.errors import NotFound
+
+if TYPE_CHECKING:
+    from growth.kube.resource import Key
+    from growth.scheduling.pod import Pod
+    from reconciler.simulation.server import Event
+    from reconciler.simulation.surroundings import Surroundings
+
+RUNNING_AFTER = 1.0
+ENDS_AFTER = 2.0
+"""Seconds between the wish to end a running pod and its end."""
+COMPLETES_AFTER_ANNOTATION: Final = "growth.dev/kwok-completes-after"
+
+
+class Kubelets:
+    """Those of all nodes."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self._server = server = around.server
+        self._timeline = around.timeline
+        server.kind("pods").heard_by.append(self._pod_changed)
+
+    def end(self, key: Key) -> None:
+        """A deletion as people ask for it: what runs has a moment to end."""
+        pod: Pod = self._server.kind("pods").objects[key]
+        if not pod.spec.node_name:
+            self._server.delete("pods", key)
+        elif not pod.is_terminating:
+            stamp = self._server.wall.isoformat()
+            self._server.change("pods", key, lambda found: with_deletion(found, stamp))
+            self.gone_after(ENDS_AFTER, key, pod)
+
+    def gone_after(self, seconds: float, key: Key, pod: Pod) -> None:
+        """The pod, and no other of its name, is no more after so many seconds."""
+        self._timeline.after(seconds, self._gone, key, pod.metadata.uid)
+
+    def _pod_changed(self, event: Event) -> None:
+        old, new = event.old, event.new
+        if old is None or new is None or old.spec.node_name or not new.spec.node_name:
+            return
+        self._timeline.after(RUNNING_AFTER, self._run, event.key, new.metadata.uid)
+
+    def _run(self, key: Key, uid: str) -> None:
+        pod = self._alive(key, uid)
+        if pod is None:
+            return
+        self._server.change("pods", key, lambda found: with_phase(found, "Running"))
+        lasts = pod.metadata.annotations.get(COMPLETES_AFTER_ANNOTATION)
+        if lasts is not None:
+            self._timeline.after(Duration.parse(lasts).seconds, self._finish, key, uid)
+
+    def _finish(self, key: Key, uid: str) -> None:
+        if self._alive(key, uid) is not None:
+            self._server.change("pods", key, lambda found: with_phase(found, "Succeeded"))
+
+    def _alive(self, key: Key, uid: str) -> Pod | None:
+        pod: Pod | None = self._server.kind("pods").objects.get(key)
+        return None if pod is None or pod.metadata.uid != uid or pod.is_terminating else pod
+
+    def _gone(self, key: Key, uid: str) -> None:
+        pod = self._server.kind("pods").objects.get(key)
+        if pod is not None and pod.metadata.uid == uid:
+            try:
+                self._server.delete("pods", key)
+            except NotFound:
+                return
+
+
+def with_phase(pod: Pod, phase: str) -> Pod:
+    """The pod in a phase."""
+    return msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, phase=phase))
+
+
+def with_deletion(pod: Pod, stamp: str) -> Pod:
+    """The pod, its end asked for."""
+    metadata = msgspec.structs.replace(pod.metadata, deletion_timestamp=stamp)
+    return msgspec.structs.replace(pod, metadata=metadata)

@@ -1,0 +1,49 @@
+"""A simulated cluster: everybody who lives in it by themselves, whatever is wished of it.
+
+Who wishes comes from outside: a seed that draws everything, or a story that is written down.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reconciler.simulation.auditor import Auditor
+from reconciler.simulation.cloud import Cloud
+from reconciler.simulation.daemons import Daemons
+from reconciler.simulation.kubelets import Kubelets
+from reconciler.simulation.lives import Lives
+from reconciler.simulation.pod_collector import PodCollector
+from reconciler.simulation.possible import Possible
+from reconciler.simulation.process import TIMING, Parts
+from reconciler.simulation.replicas import Replicas
+from reconciler.simulation.scheduler import Scheduler
+from reconciler.simulation.surroundings import surroundings
+from reconciler.simulation.trace import LAST_LINES
+
+if TYPE_CHECKING:
+    from reconciler.simulation.cloud import Joining
+    from reconciler.simulation.story import Story
+
+
+class Living:
+    """The cluster of one story; its process starts when `lives.begin` is called."""
+
+    def __init__(
+        self,
+        story: Story,
+        joining: Joining,
+        *,
+        parts: Parts | None = None,
+        keep: int | None = LAST_LINES,
+    ) -> None:
+        self.around = around = surroundings(story, keep=keep)
+        self.timeline = around.timeline
+        self.server = around.server
+        self.cloud = Cloud(around, joining)
+        self.kubelets = Kubelets(around)
+        self.replicas = Replicas(around, self.kubelets)
+        Daemons(around)
+        PodCollector(around)
+        possible = Possible(around, Scheduler(around))
+        self.auditor = Auditor(around, self.cloud, possible=possible, timing=TIMING)
+        self.lives = Lives(around, self.cloud, parts=parts or Parts(), auditor=self.auditor)

@@ -1,0 +1,80 @@
+"""Which of several nodes that a pod fits on the scheduler takes: its scores, where they matter.
+
+The default profile's: the less of a node is taken the better, the more evenly of processor and
+memory the better, and like pods of one controller are kept apart. Where the real scheduler draws
+lots among equals, here names decide.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from growth.scheduling.resources import CPU, MEMORY
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from growth.scheduling.cluster import Cluster
+    from growth.scheduling.node import Node
+    from growth.scheduling.pod import Pod
+
+LEAST_ASKED: Final = {CPU: 100, MEMORY: 200 * 2**20}
+"""What a pod counts for that asks for nothing."""
+APART: Final = {"kubernetes.io/hostname": 3, "topology.kubernetes.io/zone": 5}
+"""The default constraints of spreading, which only score: the key, and the skew that is allowed."""
+WEIGHT_OF_SPREADING: Final = 2
+
+
+def preferred(pod: Pod, nodes: Sequence[Node], cluster: Cluster) -> Node:
+    """The node with the highest score."""
+    spreading = _spreading(pod, nodes, cluster)
+    return min(
+        nodes,
+        key=lambda node: (
+            -_room(pod, node, cluster) - WEIGHT_OF_SPREADING * spreading[node.name],
+            node.name,
+        ),
+    )
+
+
+def _room(pod: Pod, node: Node, cluster: Cluster) -> int:
+    shares = [_share(name, pod, node, cluster) for name in LEAST_ASKED]
+    least_taken = sum(1.0 - share for share in shares) / len(shares)
+    evenly_taken = 1.0 - abs(shares[0] - shares[1]) / 2
+    return int(100 * least_taken) + int(100 * evenly_taken)
+
+
+def _share(resource: str, pod: Pod, node: Node, cluster: Cluster) -> float:
+    """How much of it would be taken, with the pod."""
+    taken = cluster.occupancy(node.name).requested[resource]
+    asked = pod.requests[resource] or LEAST_ASKED[resource]
+    return min(1.0, (taken + asked) / max(1, node.allocatable[resource]))
+
+
+def _spreading(pod: Pod, nodes: Sequence[Node], cluster: Cluster) -> Mapping[str, int]:
+    """From 0 to 100, for each node. Pods that spread by their own word are scored like the rest."""
+    raw = dict.fromkeys((node.name for node in nodes), 0.0)
+    if pod.metadata.controller is None or len(nodes) == 1:
+        return dict.fromkeys(raw, 0)
+    alike = _alike(pod, cluster)
+    for key, skew in APART.items():
+        counts = Counter[str | None]()
+        for name, count in alike.items():
+            counts[cluster.nodes[name].labels.get(key)] += count
+        weight = math.log(len({node.labels.get(key) for node in nodes}) + 2)
+        for node in nodes:
+            raw[node.name] += counts[node.labels.get(key)] * weight + skew - 1
+    most, least = max(raw.values()), min(raw.values())
+    return {name: int(100 * (most + least - score) / most) for name, score in raw.items()}
+
+
+def _alike(pod: Pod, cluster: Cluster) -> Mapping[str, int]:
+    """How many pods of its controller are on each node."""
+    return Counter(
+        placed.node.name
+        for placed in cluster.placed_in(pod.metadata.namespace)
+        if placed.pod.metadata.controller == pod.metadata.controller
+        and not placed.pod.is_terminating
+    )

@@ -1,0 +1,106 @@
+"""Owners of like pods, and the controller that gives each of them as many as it wants."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.kube.resource import Key
+from growth.scheduling.metadata import OwnerReference
+from growth.scheduling.objects import Pod
+
+if TYPE_CHECKING:
+    from reconciler.simulation.kubelets import Kubelets
+    from reconciler.simulation.server import Event
+    from reconciler.simulation.surroundings import Surroundings
+
+MADE_AGAIN_AFTER = 0.5
+PHASES: Final = ("Pending", "Unknown", "Running")
+
+
+class Owner(msgspec.Struct, kw_only=True):
+    """Somebody who wants so many pods of one template, as a ReplicaSet does."""
+
+    name: str
+    uid: str
+    namespace: str
+    template: Pod
+    """The pod, but for its name and its owner."""
+    wanted: int = 0
+    made: int = 0
+    pods: dict[Key, None] = {}
+    """Those that are there, the oldest first."""
+
+    def next_pod(self) -> Pod:
+        """One more pod."""
+        self.made += 1
+        reference = OwnerReference(
+            kind="ReplicaSet", name=self.name, uid=self.uid, api_version="apps/v1", controller=True
+        )
+        metadata = msgspec.structs.replace(
+            self.template.metadata,
+            name=f"{self.name}-{self.made}",
+            namespace=self.namespace,
+            owner_references=(reference,),
+        )
+        return msgspec.structs.replace(self.template, metadata=metadata)
+
+
+class Replicas:
+    """The controller of all owners."""
+
+    def __init__(self, around: Surroundings, kubelets: Kubelets) -> None:
+        self._server = server = around.server
+        self._timeline = around.timeline
+        self._kubelets = kubelets
+        self._owners: dict[str, Owner] = {}
+        server.kind("pods").heard_by.append(self._pod_changed)
+
+    def want(self, owner: Owner, number: int) -> None:
+        """From now on so many."""
+        owner.wanted = number
+        self._level(owner)
+
+    def add(self, owner: Owner, number: int) -> None:
+        """So many more now, which nobody replaces when they end."""
+        self._owners[owner.uid] = owner
+        for _ in range(number):
+            pod = owner.next_pod()
+            key = Key(owner.namespace, pod.metadata.name)
+            owner.pods[key] = None
+            self._server.create("pods", pod)
+
+    def _level(self, owner: Owner) -> None:
+        self.add(owner, owner.wanted - len(owner.pods))
+        for key in self._first_to_go(owner)[: max(0, len(owner.pods) - owner.wanted)]:
+            # It counts no more from now on, however long it takes to end.
+            del owner.pods[key]
+            self._kubelets.end(key)
+
+    def _first_to_go(self, owner: Owner) -> list[Key]:
+        """In the real controller's order: without a node, not running yet, crowded, young."""
+        pods: dict[Key, Pod] = {key: self._server.kind("pods").objects[key] for key in owner.pods}
+        crowd = Counter(pod.spec.node_name for pod in pods.values())
+        age = {key: -number for number, key in enumerate(pods)}
+
+        # Among pods of about one age the real one lets chance decide.
+        def rank(key: Key) -> tuple[bool, int, int, int]:
+            node, phase = pods[key].spec.node_name, pods[key].status.phase
+            return bool(node), PHASES.index(phase), -crowd[node], age[key]
+
+        return sorted(pods, key=rank)
+
+    def _pod_changed(self, event: Event) -> None:
+        pod: Pod = event.new or event.old
+        controller = pod.metadata.controller
+        owner = self._owners.get(controller.uid) if controller is not None else None
+        if owner is None or not _counts_no_more(event.new):
+            return
+        if owner.pods.pop(event.key, event.key) is None and owner.wanted:
+            self._timeline.after(MADE_AGAIN_AFTER, self._level, owner)
+
+
+def _counts_no_more(pod: Pod | None) -> bool:
+    return pod is None or pod.is_finished or pod.is_terminating
