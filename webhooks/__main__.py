@@ -8,21 +8,14 @@ from __future__ import annotations
 import sys
 
 from growth.service import process
-from growth.service.address import Address
-from growth.service.settings import MetricsAddress, ServiceSettings
-
-
-class WebhooksSettings(ServiceSettings):
-    """What the webhook process can be told."""
-
-    metrics_address: MetricsAddress = Address(host="", port=10282)
-
+from webhooks.admitting import admit
+from webhooks.settings import WebhooksSettings
 
 PROCESS = process.Process(
     name="growth-webhooks",
     purpose="admits pods with the pool they belong to",
     settings=WebhooksSettings,
-    parts={},
+    parts={"admit": admit},
 )
 
 

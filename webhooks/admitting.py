@@ -1,0 +1,57 @@
+"""The one part of the process: a cache of the NodePools, and the door that answers from it.
+
+Ready means that a review can be answered rightly: the certificate is good, and the pools have been
+seen whole once. From then on answers come from memory alone; when the API server is away, the
+pools stay as they were last seen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from growth.kube.cache_metrics import CacheMetrics
+from growth.kube.transport import connect
+from growth.service.endpoints import listen, place_of
+from growth.service.tls import Certificates, Files
+from webhooks.desk import Desk
+from webhooks.metrics import AdmissionMetrics
+from webhooks.server import Door, open_door
+from webhooks.watching import PoolCache
+
+if TYPE_CHECKING:
+    from growth.service.context import Service
+    from webhooks.settings import WebhooksSettings
+
+
+async def admit(service: Service[WebhooksSettings]) -> None:
+    """Answer reviews until cancelled."""
+    settings = service.settings
+    pools = PoolCache()
+    service.health.require(
+        "node pools", lambda: "the cache is not complete yet" if pools.now() is None else None
+    )
+    with listen(settings.webhook_address, setting="--webhook-address") as listening:
+        async with (
+            Certificates(service).serving(
+                "the webhook", Files.pair(settings.webhook_tls_folder)
+            ) as tls,
+            open_door(await _door(service, pools), listening, tls=tls),
+        ):
+            service.logger.info("admitting", webhook_address=place_of(listening))
+            await _follow(service, pools)
+
+
+async def _door(service: Service[WebhooksSettings], pools: PoolCache) -> Door:
+    metrics = AdmissionMetrics(service.registry)
+    namespace = await asyncio.to_thread(lambda: service.settings.own_namespace)
+    return Door(Desk(pools.now, own_namespace=namespace, metrics=metrics), metrics=metrics)
+
+
+async def _follow(service: Service[WebhooksSettings], pools: PoolCache) -> None:
+    settings = service.settings
+    connection = await connect(
+        kubeconfig=settings.kubeconfig, context=settings.context, process=service.name
+    )
+    async with connection:
+        await pools.follow(connection, metrics=CacheMetrics(service.registry))

@@ -1,0 +1,51 @@
+"""What admission counts and measures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prometheus_client import Counter, Histogram
+
+from webhooks.admission import Outcome
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.0)
+
+
+class AdmissionMetrics:
+    """Declared once in a process."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        reviews = Counter(
+            "growth_admission_reviews",
+            "Reviews of pods that were answered, by what was done",
+            ["outcome"],
+            registry=registry,
+        )
+        self._reviews = {each: reviews.labels(outcome=each.value) for each in Outcome}
+        self._refused = Counter(
+            "growth_admission_refused",
+            "Requests that were answered with an error, by its status",
+            ["status"],
+            registry=registry,
+        )
+        self._seconds = Histogram(
+            "growth_admission_seconds",
+            "From the last byte of a review to its answer",
+            buckets=BUCKETS,
+            registry=registry,
+        )
+
+    def decided(self, outcome: Outcome) -> None:
+        """A review was answered."""
+        self._reviews[outcome].inc()
+
+    def refused(self, status: int) -> None:
+        """A request was answered with an error."""
+        self._refused.labels(status=str(status)).inc()
+
+    def took(self, seconds: float) -> None:
+        """How long an answer took."""
+        self._seconds.observe(seconds)

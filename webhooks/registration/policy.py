@@ -1,0 +1,156 @@
+"""The MutatingAdmissionPolicy: the webhook's rule in CEL, for Kubernetes 1.36 and newer.
+
+The API server evaluates it once for each NodePool, without asking anybody. A condition drops all
+pools that the pod doesn't mean, so the cost of a pod grows with the pools that it names and hardly
+with those that exist. Only warnings can't be had this way: a policy has none.
+
+It says the same as `webhooks.admission`, and one table of pods is run through both.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from growth.api.nodepool import NodePool, Placement
+from growth.api.wellknown import DEFAULT_POOL, GROUP_VERSION, POOL_LABEL
+from webhooks.patch import PREFERENCE_WEIGHT, PREFERRED
+from webhooks.registration import exempt, names
+
+API_VERSION: Final = "admissionregistration.k8s.io/v1"
+
+_SELECTED: Final = f"object.spec.?nodeSelector[?'{POOL_LABEL}']"
+_TERMS: Final = (
+    "object.spec.?affinity.?nodeAffinity"
+    ".?requiredDuringSchedulingIgnoredDuringExecution.?nodeSelectorTerms"
+)
+_IS_ABOUT_POOLS: Final = f"e.key == '{POOL_LABEL}'"
+_CONDITIONS_OF: Final = "t.?matchExpressions.orValue([])"
+_HAS_THE_NAME: Final = "params.metadata.name in e.?values.orValue([])"
+
+_NAMES_A_POOL: Final = f"""\
+({_SELECTED}.hasValue() ||
+ {_TERMS}.orValue([]).exists(t, {_CONDITIONS_OF}.exists(e, {_IS_ABOUT_POOLS})))"""
+
+_IS_THE_DEFAULT: Final = f"""\
+params.metadata.name == '{DEFAULT_POOL}' && !has(params.metadata.deletionTimestamp) &&
+!{_NAMES_A_POOL}"""
+
+# As in growth.demand.pools: the selector must agree, and one alternative of the affinity must.
+_IS_NAMED: Final = f"""\
+{_SELECTED}.orValue(params.metadata.name) == params.metadata.name &&
+(!{_TERMS}.hasValue() ||
+ {_TERMS}.value().exists(t,
+   {_CONDITIONS_OF}.size() + t.?matchFields.orValue([]).size() > 0 &&
+   {_CONDITIONS_OF}.all(e, !({_IS_ABOUT_POOLS}) ||
+   (e.operator == 'In' && {_HAS_THE_NAME}) ||
+   (e.operator == 'NotIn' && !({_HAS_THE_NAME})) ||
+   e.operator == 'Exists'))) &&
+({_SELECTED}.hasValue() ||
+ {_TERMS}.orValue([]).exists(t, {_CONDITIONS_OF}.exists(e,
+   {_IS_ABOUT_POOLS} && e.operator == 'In' && {_HAS_THE_NAME})))"""
+
+_VARIABLES: Final = {
+    "tolerations": "object.spec.?tolerations.orValue([])",
+    "untolerated": """\
+params.spec.?taints.orValue([]).filter(taint, !variables.tolerations.exists(o,
+  (o.?effect.orValue('') == '' || o.effect == taint.effect) &&
+  (o.?key.orValue('') == '' || o.key == taint.key) &&
+  (o.?operator.orValue('') == 'Exists' ||
+   (o.?operator.orValue('') in ['', 'Equal'] &&
+    o.?value.orValue('') == taint.?value.orValue('')))))""",
+    "placement": f"""\
+{_NAMES_A_POOL} ? '' : params.spec.?placement.orValue('{Placement.PREFER}')""",
+    "preferred": f"object.spec.?affinity.?nodeAffinity.?{PREFERRED}.orValue([])",
+    "prefers": f"""\
+variables.preferred.exists(p, p.preference.?matchExpressions.orValue([]).exists(e,
+  {_IS_ABOUT_POOLS}))""",
+}
+
+_TOLERATION: Final = """\
+Object.spec.tolerations{
+    key: taint.key, operator: 'Equal', value: taint.?value.orValue(''), effect: taint.effect}"""
+
+_TOLERATE: Final = f"""\
+variables.untolerated.size() == 0 ? [] :
+variables.tolerations.size() == 0
+? [JSONPatch{{op: 'add', path: '/spec/tolerations', value: variables.untolerated.map(taint,
+    {_TOLERATION})}}]
+: variables.untolerated.map(taint, JSONPatch{{op: 'add', path: '/spec/tolerations/-', value:
+    {_TOLERATION}}})"""
+
+_REQUIRE: Final = f"""\
+variables.placement != '{Placement.REQUIRE}' ? [] :
+object.spec.?nodeSelector.orValue({{}}).size() == 0
+? [JSONPatch{{op: 'add', path: '/spec/nodeSelector', value: {{
+    '{POOL_LABEL}': params.metadata.name}}}}]
+: [JSONPatch{{op: 'add', value: params.metadata.name,
+    path: '/spec/nodeSelector/' + jsonpatch.escapeKey('{POOL_LABEL}')}}]"""
+
+_PREFERRED_TYPE: Final = f"Object.spec.affinity.nodeAffinity.{PREFERRED}"
+_TERM: Final = f"""\
+{_PREFERRED_TYPE}{{
+    weight: {PREFERENCE_WEIGHT},
+    preference: {_PREFERRED_TYPE}.preference{{matchExpressions: [
+      {_PREFERRED_TYPE}.preference.matchExpressions{{
+        key: '{POOL_LABEL}', operator: 'In', values: [params.metadata.name]}}]}}}}"""
+
+_PREFER: Final = f"""\
+variables.placement != '{Placement.PREFER}' || variables.prefers ? [] :
+variables.preferred.size() > 0
+? [JSONPatch{{op: 'add', path: '/spec/affinity/nodeAffinity/{PREFERRED}/-', value:
+    {_TERM}}}] :
+has(object.spec.affinity) && has(object.spec.affinity.nodeAffinity)
+? [JSONPatch{{op: 'add', path: '/spec/affinity/nodeAffinity/{PREFERRED}', value: [
+    {_TERM}]}}] :
+has(object.spec.affinity)
+? [JSONPatch{{op: 'add', path: '/spec/affinity/nodeAffinity', value:
+    Object.spec.affinity.nodeAffinity{{{PREFERRED}: [
+    {_TERM}]}}}}]
+: [JSONPatch{{op: 'add', path: '/spec/affinity', value:
+    Object.spec.affinity{{nodeAffinity: Object.spec.affinity.nodeAffinity{{{PREFERRED}: [
+    {_TERM}]}}}}}}]"""
+
+
+def policy() -> dict[str, Any]:
+    """The rule."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "MutatingAdmissionPolicy",
+        "metadata": {"name": names.POLICY, "labels": names.LABELS},
+        "spec": {
+            "paramKind": {"apiVersion": GROUP_VERSION, "kind": NodePool.__name__},
+            "matchConstraints": {
+                "resourceRules": [exempt.RULE],
+                "matchPolicy": exempt.MATCH_POLICY,
+                "namespaceSelector": exempt.NAMESPACES,
+                "objectSelector": exempt.PODS,
+            },
+            "matchConditions": [
+                *exempt.CONDITIONS,
+                {
+                    "name": "means-this-pool",
+                    "expression": f"({_IS_THE_DEFAULT}) ||\n({_IS_NAMED})",
+                },
+            ],
+            "variables": [{"name": name, "expression": text} for name, text in _VARIABLES.items()],
+            "mutations": [
+                {"patchType": "JSONPatch", "jsonPatch": {"expression": text}}
+                for text in (_TOLERATE, _REQUIRE, _PREFER)
+            ],
+            "failurePolicy": "Ignore",
+            "reinvocationPolicy": "IfNeeded",
+        },
+    }
+
+
+def binding() -> dict[str, Any]:
+    """What turns the rule on, for every pool that there is."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "MutatingAdmissionPolicyBinding",
+        "metadata": {"name": names.POLICY, "labels": names.LABELS},
+        "spec": {
+            "policyName": names.POLICY,
+            "paramRef": {"selector": {}, "parameterNotFoundAction": "Allow"},
+        },
+    }

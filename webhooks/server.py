@@ -1,0 +1,142 @@
+"""The door: what comes in over HTTP, how much of it, for how long, and what is answered.
+
+Whoever reaches the port may send anything, so all has a limit: the size of a body before it is
+read, the time until it is there, compressed bodies (none). A mistake of the caller is a 4xx with
+one line. There is no router and no middleware: one path, and the API server waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from typing import TYPE_CHECKING, Final
+
+from aiohttp import hdrs, web
+
+from growth.errors import RetryLater
+from webhooks.registration.names import PATH
+from webhooks.review import NotAReview
+
+if TYPE_CHECKING:
+    import socket
+    import ssl
+    from collections.abc import AsyncIterator
+
+    from webhooks.desk import Desk
+    from webhooks.metrics import AdmissionMetrics
+
+LARGEST_BODY: Final = 8 * 2**20
+"""The API server takes requests of 3 MiB, which as JSON may be larger, and wraps them."""
+PATIENCE: Final = 5.0
+"""Seconds for a body to arrive. The API server has given up after two."""
+KEPT_OPEN: Final = 3600.0
+"""Seconds that an idle connection is kept: longer than the API server does, which else could post
+into one that is being closed. A post is not sent again, and the pod would miss its pool."""
+FAREWELL: Final = 2.0
+"""Seconds in which callers are told to go elsewhere, before the door closes."""
+
+
+class _Refusal(Exception):
+    """An answer that isn't an answer to a review."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class Door:
+    """Takes requests in and gives answers out."""
+
+    def __init__(self, desk: Desk, *, metrics: AdmissionMetrics) -> None:
+        self._desk = desk
+        self._metrics = metrics
+        self._is_closing = False
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """One request."""
+        try:
+            response = self._answered(await _body(request))
+        except _Refusal as refusal:
+            response = self._refused(refusal)
+        if self._is_closing:
+            response.force_close()
+        return response
+
+    def close(self) -> None:
+        """From now on every answer is the last one on its connection."""
+        self._is_closing = True
+
+    def _answered(self, body: bytes) -> web.Response:
+        began = time.perf_counter()
+        try:
+            answer = self._desk.answer(body)
+        except NotAReview as error:
+            raise _Refusal(400, f"no review: {error}") from None
+        except RetryLater as error:
+            raise _Refusal(503, str(error)) from None
+        self._metrics.took(time.perf_counter() - began)
+        return web.Response(body=answer, content_type="application/json")
+
+    def _refused(self, refusal: _Refusal) -> web.Response:
+        self._metrics.refused(refusal.status)
+        response = web.Response(status=refusal.status, text=f"{refusal}\n")
+        # What is left of a body that wasn't read would be taken for the next request.
+        response.force_close()
+        return response
+
+
+async def _body(request: web.BaseRequest) -> bytes:
+    if request.path != PATH:
+        raise _Refusal(404, f"only {PATH} is served here")
+    if request.method != hdrs.METH_POST:
+        raise _Refusal(405, "reviews are posted")
+    if hdrs.CONTENT_ENCODING in request.headers:
+        raise _Refusal(415, "bodies are taken without compression")
+    if (request.content_length or 0) > LARGEST_BODY:
+        raise _Refusal(413, f"bodies of more than {LARGEST_BODY} bytes are not read")
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return await _read(request)
+    except TimeoutError:
+        raise _Refusal(408, f"the body did not arrive within {PATIENCE:g} s") from None
+
+
+async def _read(request: web.BaseRequest) -> bytes:
+    """The body; its length may be unknown, so it is counted on the way."""
+    first = await request.content.readany()
+    if request.content.at_eof():
+        return first
+    body = bytearray(first)
+    while chunk := await request.content.readany():
+        body += chunk
+        if len(body) > LARGEST_BODY:
+            raise _Refusal(413, f"bodies of more than {LARGEST_BODY} bytes are not read")
+    return bytes(body)
+
+
+@contextlib.asynccontextmanager
+async def open_door(
+    door: Door, listening: socket.socket, *, tls: ssl.SSLContext | None
+) -> AsyncIterator[None]:
+    """Serve on the socket while the context lasts, and end without a caller noticing."""
+    server = web.Server(
+        door.handle, access_log=None, keepalive_timeout=KEPT_OPEN, auto_decompress=False
+    )
+    runner = web.ServerRunner(server, handle_signals=False, shutdown_timeout=FAREWELL)
+    await runner.setup()
+    try:
+        await web.SockSite(runner, listening, ssl_context=tls).start()
+        yield
+    finally:
+        door.close()
+        await _until_left(server)
+        await runner.cleanup()
+
+
+async def _until_left(server: web.Server) -> None:
+    """Wait until nobody is connected any more, within limits."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(FAREWELL):
+            while server.connections:  # noqa: ASYNC110 - aiohttp tells nobody that one ended
+                await asyncio.sleep(0.02)

@@ -1,0 +1,65 @@
+"""The NodePools as the API server has them, ready to be asked for at each review."""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from growth.api.nodepool import NodePool
+from growth.api.wellknown import GROUP_VERSION
+from growth.kube.reflector import Reflector
+from growth.kube.resource import Resource
+from webhooks.pools import Pools, pools_of_moment
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from growth.kube.cache_metrics import CacheMetrics
+    from growth.kube.contents import Change
+    from growth.kube.server import ApiServer
+
+NODE_POOLS = Resource(
+    path=f"/apis/{GROUP_VERSION}/{NodePool.kind_names[0]}", decode=NodePool.model_validate_json
+)
+
+
+class PoolCache:
+    """The pools of the moment; None until they have been seen whole."""
+
+    def __init__(self) -> None:
+        self._reflector: Reflector[NodePool] | None = None
+        self._pools: Pools | None = None
+
+    def now(self) -> Pools | None:
+        """What admission needs of them."""
+        if self._pools is None or self._reflector is None:
+            return None
+        unreadable = self._reflector.store.unreadable
+        if not unreadable:
+            return self._pools
+        # One that comes in a form that can't be read changes nothing in the cache, and so isn't
+        # told as a change.
+        names = frozenset(key.name for key in unreadable)
+        return msgspec.structs.replace(self._pools, unreadable=names)
+
+    async def follow(self, server: ApiServer, *, metrics: CacheMetrics) -> None:
+        """Keep them current until cancelled."""
+        self._reflector = Reflector(
+            server=server,
+            resource=NODE_POOLS,
+            metrics=metrics,
+            chance=Random(),  # noqa: S311 - it spreads calls and protects nothing
+            changed=self._changed,
+        )
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._reflector.run(), name="watch nodepools")
+            await self._reflector.synced()
+            # A cluster without pools tells of no change.
+            self._changed()
+
+    def _changed(self, _changes: Sequence[Change[NodePool]] = ()) -> None:
+        assert self._reflector is not None  # noqa: S101 - it is what calls
+        self._pools = pools_of_moment(self._reflector.store.objects.values())
