@@ -23,6 +23,7 @@ from growth.errors import Misconfigured
 from growth.kube.call import Call, Query, pairs
 from growth.kube.credentials import Credentials, tls_of
 from growth.kube.errors import Denied, NotFound, Unreachable, error_of, status_of
+from growth.kube.hanging_up import AbruptResponse
 from growth.kube.kubeconfig import Access, access
 from growth.kube.warnings import ServerWarnings
 
@@ -69,6 +70,7 @@ class Connection:
             connector=aiohttp.TCPConnector(ssl=self._tls),
             cookie_jar=aiohttp.DummyCookieJar(),
             read_bufsize=2**18,
+            response_class=AbruptResponse,
         )
         return self
 

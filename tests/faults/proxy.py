@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import aiohttp
 from aiohttp import web
 
+from growth.kube.hanging_up import AbruptResponse
 from tests.faults.upstream import Upstream, kubeconfig_to
 from tests.faults.watches import Fate, Watch
 
@@ -55,6 +56,7 @@ class FaultProxy:
             auto_decompress=False,
             timeout=aiohttp.ClientTimeout(total=None),
             read_bufsize=2**22,
+            response_class=AbruptResponse,
         )
         await self._runner.setup()
         await self.accept()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import secrets
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from random import Random
@@ -29,7 +30,7 @@ from tests.faults.proxy import FaultProxy, fault_proxy
 from tests.kube.mirror import Mirror
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Iterator
     from pathlib import Path
 
     from tests.live import LiveCluster
@@ -118,6 +119,15 @@ async def until(done: Callable[[], bool], *, within: float = 20.0) -> None:
     async with asyncio.timeout(within):
         while not done():  # noqa: ASYNC110 - what it waits for has no event
             await asyncio.sleep(0.02)
+
+
+@pytest.fixture
+def namespace(cluster: LiveCluster) -> Iterator[str]:
+    """Without waiting for what pods need in it: controllers are slow after their server's death."""
+    name = f"test-{secrets.token_hex(4)}"
+    cluster.kubectl("create", "namespace", name)
+    yield name
+    cluster.kubectl("delete", "namespace", name, "--wait=false")
 
 
 @pytest.fixture
