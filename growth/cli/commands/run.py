@@ -7,6 +7,7 @@ is in a cluster, so what is seen here is what runs there; their logs come out in
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from contextlib import suppress
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from asyncio.subprocess import Process
 
 PROCESSES: Final = ("webhooks", "extender", "reconciler")
+PLACES: Final = {"GROWTH_WEBHOOK_ADDRESS": "127.0.0.1:0"}
+"""Where nothing else is said: one machine may serve several clusters."""
 SECONDS_TO_END: Final = 7.0
 """A little more than the processes give themselves."""
 
@@ -65,7 +68,9 @@ async def _start(name: str, arguments: argparse.Namespace) -> Process:
     if arguments.context is not None:
         words += ["--context", arguments.context]
     # A group of its own: Ctrl-C comes to us alone, and we end it in order.
-    return await asyncio.create_subprocess_exec(sys.executable, "-m", name, *words, process_group=0)
+    return await asyncio.create_subprocess_exec(
+        sys.executable, "-m", name, *words, env={**PLACES, **os.environ}, process_group=0
+    )
 
 
 async def _first_of(stop: asyncio.Event, running: dict[str, Process]) -> None:
