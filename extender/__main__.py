@@ -8,22 +8,15 @@ from __future__ import annotations
 
 import sys
 
+from extender.serving import serve
+from extender.settings import ExtenderSettings
 from growth.service import process
-from growth.service.address import Address
-from growth.service.settings import MetricsAddress, ServiceSettings
-
-
-class ExtenderSettings(ServiceSettings):
-    """What the extender process can be told."""
-
-    metrics_address: MetricsAddress = Address(host="", port=10281)
-
 
 PROCESS = process.Process(
     name="growth-extender",
     purpose="answers kube-scheduler's verbs and streams what needs a node",
     settings=ExtenderSettings,
-    parts={},
+    parts={"serve": serve},
 )
 
 

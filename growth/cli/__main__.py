@@ -26,9 +26,11 @@ COMMANDS = {
     "validate": "check manifests, as strictly as the API server and with line numbers",
     "convert": "rewrite manifests of the older group growth/v1alpha1 so that kubectl takes them",
     "crds": "print the definitions of growth's objects, to be applied before anything else",
+    "scheduler-config": "print the configuration that makes kube-scheduler ask growth",
     "version": "print which growth this is",
 }
-"""Name and purpose of each command; its module in growth.cli.commands has the same name."""
+"""Name and purpose of each command; its module in growth.cli.commands has the same name, with an
+underscore for each dash."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -81,7 +83,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     for name, purpose in COMMANDS.items():
         command = commands.add_parser(name, help=purpose, description=_sentence(purpose))
         if name == asked:
-            module = importlib.import_module(f"growth.cli.commands.{name}")
+            module = importlib.import_module(f"growth.cli.commands.{name.replace('-', '_')}")
             module.add_arguments(command)
             command.set_defaults(run=module.run)
     return parser

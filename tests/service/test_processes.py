@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import queue
 import signal
 import subprocess
@@ -32,6 +33,10 @@ PROCESSES: dict[str, process.Process[Any]] = {
 }
 LIMIT = 5.0
 """Seconds from the signal to the end, as `--shutdown-limit` promises by default."""
+FREE_PORTS = {
+    f"GROWTH_{use}_ADDRESS": "127.0.0.1:0" for use in ("METRICS", "VERBS", "DEMAND", "WEBHOOK")
+}
+"""Other tests may run at the same time."""
 PATIENCE = 40
 """Seconds for what has no limit of its own, on a machine that does much else."""
 
@@ -41,7 +46,8 @@ class Running:
 
     def __init__(self, *words: str) -> None:
         self.popen = subprocess.Popen(
-            [sys.executable, "-m", *words, "--metrics-address", "127.0.0.1:0"],
+            [sys.executable, "-m", *words],
+            env={**os.environ, **FREE_PORTS},
             stderr=subprocess.PIPE,
             text=True,
         )

@@ -1,0 +1,120 @@
+"""The part of the process that does its work: both ports open first, the caches behind them.
+
+The verbs are answered from the first moment, since they need no cache to hand back what they got;
+ready the process is when its caches are whole and it has answered itself a few times.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+from typing import TYPE_CHECKING
+
+from extender.demand import Demand
+from extender.listening import Port, served
+from extender.sources import Followers, Sources
+from extender.steering import Steering
+from extender.streaming import Streaming, StreamMetrics
+from extender.verbs import VerbMetrics, Verbs
+from extender.warming import warm
+from growth.kube.cache_metrics import CacheMetrics
+from growth.kube.transport import connect
+from growth.service.tls import Certificates, Files
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from extender.settings import ExtenderSettings
+    from growth.kube.contents import Change
+    from growth.scheduling.pod import Pod
+    from growth.service.context import Service
+
+
+async def serve(service: Service[ExtenderSettings]) -> None:
+    """Answer the scheduler and whoever asks for the demand, until it is cancelled."""
+    work = Work(service)
+    service.health.require("ports", lambda: None if work.is_warm else "not all are open yet")
+    service.health.require("caches", work.missing)
+    await work.run()
+
+
+class Work:
+    """What the process does, put together."""
+
+    def __init__(self, service: Service[ExtenderSettings]) -> None:
+        self._service = service
+        self._demand = Demand()
+        self._steering = Steering()
+        self._sources: Sources | None = None
+        self.is_warm = False
+
+    def missing(self) -> str | None:
+        """The kinds that are not seen yet."""
+        if self._sources is None:
+            return "not connected yet"
+        incomplete = self._sources.incomplete
+        return f"no whole list of {', '.join(incomplete)} yet" if incomplete else None
+
+    async def run(self) -> None:
+        """Open the ports, and follow the cluster."""
+        registry = self._service.registry
+        verbs = Verbs(
+            feasible=self._demand.feasible,
+            scores=self._steering.scores,
+            metrics=VerbMetrics(registry),
+        )
+        streaming = Streaming(self._demand, StreamMetrics(registry))
+        settings = self._service.settings
+        certificates = Certificates(self._service)
+        async with (
+            served(demand_port(settings), streaming.application(), certificates) as demand_url,
+            served(verbs_port(settings), verbs.application(), certificates) as verbs_url,
+        ):
+            self._service.logger.info("listening", verbs=verbs_url, demand=demand_url)
+            await warm(verbs_url)
+            self.is_warm = True
+            await self._follow()
+
+    async def _follow(self) -> None:
+        settings = self._service.settings
+        connection = await connect(
+            kubeconfig=settings.kubeconfig, context=settings.context, process=self._service.name
+        )
+        async with connection, asyncio.TaskGroup() as tasks:
+            self._sources = Sources(
+                connection,
+                self._followers(),
+                metrics=CacheMetrics(self._service.registry),
+                chance=Random(),  # noqa: S311 - it spreads calls and protects nothing
+            )
+            tasks.create_task(self._sources.run(), name="sources")
+            await self._sources.complete()
+            self._demand.complete()
+            self._service.logger.info("following", pods=len(self._demand.book.entries))
+
+    def _followers(self) -> Followers:
+        return Followers(
+            pods=self._follow_pods,
+            nodes=self._steering.follow_nodes,
+            pools=self._demand.follow_pools,
+            requests=self._steering.plans.follow,
+            removals=self._steering.follow_removals,
+        )
+
+    def _follow_pods(self, changes: Sequence[Change[Pod]]) -> None:
+        self._demand.follow_pods(changes)
+        self._steering.follow_pods(changes)
+
+
+def verbs_port(settings: ExtenderSettings) -> Port:
+    """Anybody may ask who reaches it: a scheduler seldom has a certificate of its own."""
+    folder = settings.verbs_tls_folder
+    files = None if folder is None else Files.pair(folder)
+    return Port(name="verbs", address=settings.verbs_address, files=files)
+
+
+def demand_port(settings: ExtenderSettings) -> Port:
+    """What waits in a cluster is nobody's business but ours: who reads has to show who it is."""
+    folder = settings.demand_tls_folder
+    files = None if folder is None else Files.mutual(folder)
+    return Port(name="demand", address=settings.demand_address, files=files)

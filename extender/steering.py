@@ -1,0 +1,110 @@
+"""What has to be known of nodes to rank them, kept up to date with each event.
+
+A question of the scheduler then costs two look-ups a node. Pods are counted where they are bound or
+nominated; a pod that the scheduler has placed a moment ago is missing for the few milliseconds that
+its event needs, which moves a score but never a limit: the scheduler itself knows what is full.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from extender.plans import Plans
+from extender.scoring import scores
+from growth.api.wellknown import SCALE_DOWN_TAINT
+from growth.scheduling.resources import CPU, MEMORY, NOTHING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from growth.api.noderemovalrequest import NodeRemovalRequest
+    from growth.kube.contents import Change
+    from growth.scheduling.node import Node
+    from growth.scheduling.pod import Pod
+    from growth.scheduling.resources import Resources
+
+
+class Steering:
+    """Follows the caches of pods, nodes, requests and removals."""
+
+    def __init__(self) -> None:
+        self.plans = Plans()
+        self._taken: dict[str, Resources] = {}
+        self._allocatable: dict[str, Resources] = {}
+        self._fullness: dict[str, float] = {}
+        self._marked: set[str] = set()
+        self._removals: set[str] = set()
+        self._leaving: frozenset[str] = frozenset()
+
+    def scores(self, pod_uid: str, hosts: Iterable[str]) -> dict[str, int]:
+        """How well each node suits the pod."""
+        return scores(
+            hosts,
+            planned=self.plans.node_of(pod_uid),
+            fullness=self._fullness,
+            leaving=self._leaving,
+        )
+
+    def follow_pods(self, changes: Sequence[Change[Pod]]) -> None:
+        """Pods have come, moved or gone."""
+        touched = set()
+        for change in changes:
+            if change.old is not None and _holds_room(change.old):
+                place = change.old.place
+                self._taken[place] = self._taken.get(place, NOTHING) - change.old.requests
+                touched.add(place)
+            if change.new is not None and _holds_room(change.new):
+                place = change.new.place
+                self._taken[place] = self._taken.get(place, NOTHING) + change.new.requests
+                touched.add(place)
+        self._measure(touched)
+
+    def follow_nodes(self, changes: Sequence[Change[Node]]) -> None:
+        """Nodes have come, changed or gone."""
+        for change in changes:
+            name = change.key.name
+            self._marked.discard(name)
+            if change.new is None:
+                self._allocatable.pop(name, None)
+            else:
+                self._allocatable[name] = change.new.allocatable
+                if _is_marked(change.new):
+                    self._marked.add(name)
+        self._measure(change.key.name for change in changes)
+        self._leaving = frozenset(self._marked | self._removals)
+
+    def follow_removals(self, changes: Sequence[Change[NodeRemovalRequest]]) -> None:
+        """Removals of machines were asked for, or have ended."""
+        for change in changes:
+            # Machine, node and removal share one name.
+            if change.new is None:
+                self._removals.discard(change.key.name)
+            else:
+                self._removals.add(change.key.name)
+        self._leaving = frozenset(self._marked | self._removals)
+
+    def _measure(self, names: Iterable[str]) -> None:
+        for name in names:
+            taken = self._taken.get(name, NOTHING)
+            if not any(taken.amounts.values()):
+                self._taken.pop(name, None)
+            allocatable = self._allocatable.get(name)
+            if allocatable is None:
+                self._fullness.pop(name, None)
+            else:
+                self._fullness[name] = _fullness(taken, allocatable)
+
+
+def _holds_room(pod: Pod) -> bool:
+    return bool(pod.place) and not pod.is_finished
+
+
+def _is_marked(node: Node) -> bool:
+    is_going = node.metadata.deletion_timestamp is not None
+    return is_going or any(taint.key == SCALE_DOWN_TAINT for taint in node.spec.taints)
+
+
+def _fullness(taken: Resources, allocatable: Resources) -> float:
+    """The share that is taken of whichever is scarcer."""
+    shares = (taken[name] / allocatable[name] for name in (CPU, MEMORY) if allocatable[name] > 0)
+    return max(shares, default=0.0)
