@@ -50,6 +50,8 @@ class Cluster:
     scheduler: str = ""
     ports: Mapping[str, int] = field(default_factory=dict)
     ready: bool = False
+    extended: bool = False
+    """Whether its scheduler asks growth's extender."""
 
     @property
     def work(self) -> Path:
@@ -65,6 +67,10 @@ class Cluster:
     def server(self) -> str:
         """The address of its API server."""
         return f"https://127.0.0.1:{self.ports['kube-apiserver']}"
+
+    def address(self, use: str) -> str:
+        """Where a process of growth listens, for one of its uses of a port."""
+        return f"127.0.0.1:{self.ports[use]}"
 
     def save(self) -> None:
         """Write the record; whoever reads it meanwhile sees the old one or the new one."""

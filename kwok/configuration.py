@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import yaml
 
+from growth.cli.scheduler_configuration import Reach, extended
 from growth.errors import Misconfigured
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def write_configuration(cluster: Cluster, programs: Mapping[str, Found]) -> Path
 
 def _options(cluster: Cluster, paths: Mapping[str, Path]) -> dict[str, object]:
     scheduler = cluster.folder / "scheduler.yaml"
-    scheduler.write_text(cluster.scheduler, "utf-8")
+    scheduler.write_text(_scheduler_of(cluster), "utf-8")
     return {
         "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
         "kind": "KwokctlConfiguration",
@@ -111,6 +112,12 @@ def _options(cluster: Cluster, paths: Mapping[str, Path]) -> dict[str, object]:
         },
         "componentsPatches": [_patch(*each) for each in EXTRA_ARGUMENTS.items()],
     }
+
+
+def _scheduler_of(cluster: Cluster) -> str:
+    if not cluster.extended:
+        return cluster.scheduler
+    return extended(cluster.scheduler, Reach(url=f"http://{cluster.address('growth-verbs')}"))
 
 
 def _patch(component: str, arguments: Mapping[str, str]) -> dict[str, object]:

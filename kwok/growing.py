@@ -12,9 +12,11 @@ import os
 import subprocess
 import sys
 import time
+import urllib.request
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.api import crd
+from growth.demand import wire
 from growth.errors import GiveUp
 from kwok.apiserver import ask
 
@@ -29,9 +31,11 @@ _LEASE: Final[dict[str, Any]] = {
     "kind": "Lease",
     "metadata": {"name": "growth-reconciler", "namespace": "kube-system"},
 }
-_LEADS_WITHIN: Final = 40.0
+_WORKS_WITHIN: Final = 40.0
 # A cluster of one's own is trusted at once; in production a stable interval passes first.
 _SETTINGS: Final = {"GROWTH_STABLE_INTERVAL": "100ms", "GROWTH_LEASE_DURATION": "5s"}
+_VERBS: Final = "growth-verbs"
+_DEMAND: Final = "growth-demand"
 
 
 def install(cluster: Cluster) -> None:
@@ -46,7 +50,7 @@ def install(cluster: Cluster) -> None:
 
 
 def start(cluster: Cluster) -> Path:
-    """Start the processes and wait until one of them leads; the answer is their log."""
+    """Start the processes and wait until all of them work; the answer is their log."""
     log = cluster.folder / "growth.log"
     if not cluster.growing():
         command = [sys.executable, "-m", "growth.cli", "run", "--kubeconfig"]
@@ -54,16 +58,16 @@ def start(cluster: Cluster) -> Path:
             subprocess.Popen(
                 [*command, str(cluster.kubeconfig)],
                 cwd=cluster.folder,
-                env={**_SETTINGS, **os.environ},
+                env={**_SETTINGS, **_places(cluster), **os.environ},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
                 start_new_session=True,
             )
-    deadline = time.monotonic() + _LEADS_WITHIN
-    while not _is_led(cluster):
+    deadline = time.monotonic() + _WORKS_WITHIN
+    while not (_is_led(cluster) and _streams_demand(cluster)):
         if time.monotonic() > deadline:
-            raise GiveUp(f'growth does not lead in cluster "{cluster.name}"; see {log}')
+            raise GiveUp(f'growth does not work in cluster "{cluster.name}"; see {log}')
         time.sleep(0.05)
     return log
 
@@ -75,6 +79,25 @@ def kubectl(cluster: Cluster, *words: str, given: str | None = None) -> str:
     if done.returncode != 0:
         raise GiveUp(f"kubectl {words[0]} failed: {done.stderr.strip()}")
     return done.stdout
+
+
+def _places(cluster: Cluster) -> dict[str, str]:
+    """Where the processes find each other, and the scheduler them."""
+    demand = cluster.address(_DEMAND)
+    return {
+        "GROWTH_VERBS_ADDRESS": cluster.address(_VERBS),
+        "GROWTH_DEMAND_ADDRESS": demand,
+        "GROWTH_DEMAND_URL": f"http://{demand}",
+    }
+
+
+def _streams_demand(cluster: Cluster) -> bool:
+    """Whether the extender's caches are whole, which is the last that it needs."""
+    try:
+        with urllib.request.urlopen(f"http://{cluster.address(_DEMAND)}{wire.PATH}", timeout=5):
+            return True
+    except OSError:
+        return False
 
 
 def _is_led(cluster: Cluster) -> bool:

@@ -26,6 +26,8 @@ USES: Final = (
     "kube-controller-manager",
     "kube-scheduler",
     "kwok-controller",
+    "growth-verbs",
+    "growth-demand",
 )
 
 

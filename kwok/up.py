@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,7 +71,13 @@ def bring_up(name: str, *, arguments: argparse.Namespace, progress: Progress) ->
         if found is not None:
             progress.say(f'cluster "{name}" is broken: removing it and starting it anew')
             found.remove()
-        return _started(name, programs, scheduler, progress)
+        new = new_cluster(
+            name,
+            version=str(programs["kube-apiserver"].version),
+            kubectl=programs["kubectl"].path,
+            scheduler=scheduler,
+        )
+        return _started(replace(new, extended=arguments.growth), programs, progress)
 
 
 def grow(cluster: Cluster, *, progress: Progress) -> None:
@@ -81,6 +88,11 @@ def grow(cluster: Cluster, *, progress: Progress) -> None:
     log = growing.start(cluster)
     seconds = time.monotonic() - started
     progress.say(f"growth: leading after {seconds:.1f} s; its log: {log}")
+    if not cluster.extended:
+        progress.say(
+            f'cluster "{cluster.name}" was started without --growth: its scheduler does not ask '
+            "the extender. Everything works; to have that too, end it and start it with --growth"
+        )
 
 
 def _check_same(
@@ -98,18 +110,14 @@ def _check_same(
         raise Misconfigured(f'cluster "{found.name}" runs with {differs}; end it first: {end}')
 
 
-def _started(
-    name: str, programs: Mapping[str, Found], scheduler: str, progress: Progress
-) -> Cluster:
+def _started(new: Cluster, programs: Mapping[str, Found], progress: Progress) -> Cluster:
     for found in programs.values():
         if found.origin != IN_CACHE:
             progress.say(str(found))
     began = time.monotonic()
-    version = str(programs["kube-apiserver"].version)
-    new = new_cluster(name, version=version, kubectl=programs["kubectl"].path, scheduler=scheduler)
     ready = start(new, programs, progress)
     seconds = time.monotonic() - began
-    progress.say(f'cluster "{name}", Kubernetes {version}: ready in {seconds:.1f} s')
+    progress.say(f'cluster "{new.name}", Kubernetes {new.version}: ready in {seconds:.1f} s')
     return ready
 
 

@@ -16,21 +16,21 @@ def test_every_use_has_a_port_of_its_own() -> None:
 
 
 @pytest.fixture
-def seven(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """A machine with seven ports for six uses."""
-    monkeypatch.setattr(ports, "BEYOND", ports.LOWEST + 7)
-    return list(range(ports.LOWEST, ports.LOWEST + 7))
+def nine(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A machine with nine ports for eight uses."""
+    monkeypatch.setattr(ports, "BEYOND", ports.LOWEST + 9)
+    return list(range(ports.LOWEST, ports.LOWEST + 9))
 
 
-def test_a_port_of_another_cluster_is_left_out(seven: list[int]) -> None:
-    assert set(choose_ports({seven[3]}).values()) == {*seven} - {seven[3]}
+def test_a_port_of_another_cluster_is_left_out(nine: list[int]) -> None:
+    assert set(choose_ports({nine[3]}).values()) == {*nine} - {nine[3]}
 
 
-def test_a_port_on_which_someone_listens_is_left_out(seven: list[int]) -> None:
-    with socket.create_server(("127.0.0.1", seven[5])):
-        assert seven[5] not in choose_ports(()).values()
+def test_a_port_on_which_someone_listens_is_left_out(nine: list[int]) -> None:
+    with socket.create_server(("127.0.0.1", nine[5])):
+        assert nine[5] not in choose_ports(()).values()
 
 
-def test_too_few_ports_are_one_line(seven: list[int]) -> None:
+def test_too_few_ports_are_one_line(nine: list[int]) -> None:
     with pytest.raises(Misconfigured, match="no free ports"):
-        choose_ports(seven[:2])
+        choose_ports(nine[:2])
