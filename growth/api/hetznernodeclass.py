@@ -16,6 +16,8 @@ from growth.api.model import Model
 from growth.api.rules import AnyRule
 from growth.api.written import Quantity
 
+THRESHOLD = r"^[0-9]{1,12}(\.[0-9]{1,3})?([KMGT]i?|%)?$"
+VERSION = r"^v?[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?$"
 CIDR_V4 = r"^([0-9]{1,3}\.){3}[0-9]{1,3}/([0-9]|[12][0-9]|3[0-2])$"
 
 
@@ -55,6 +57,20 @@ class TokenSource(StrEnum):
     SECRET = "Secret"  # noqa: S105 - the name of a kind
 
 
+class CloudProvider(StrEnum):
+    """Who tells a node where it is and when it is gone."""
+
+    EXTERNAL = "External"
+    NONE = "None"
+
+
+class MetadataAccess(StrEnum):
+    """Whether pods reach the metadata address, where a server's user data can be read."""
+
+    CLOSED = "Closed"
+    OPEN = "Open"
+
+
 class Kubelet(Model):
     """What the kubelet keeps from pods; plans count with it until a node of the type was seen."""
 
@@ -63,7 +79,7 @@ class Kubelet(Model):
     max_pods: Annotated[Count, Field(ge=1, le=1000)] = 110
     """Pods that a node takes."""
     eviction_hard: Annotated[
-        Mapping[str, Annotated[str, Field(max_length=32, pattern="^[0-9.]+([KMGT]i?|%)?$")]],
+        Mapping[str, Annotated[str, Field(max_length=32, pattern=THRESHOLD)]],
         Field(max_length=8),
     ] = {"memory.available": "100Mi", "nodefs.available": "10%"}
     """Thresholds below which the kubelet evicts, by signal."""
@@ -79,14 +95,25 @@ class Bootstrap(Model):
     server: Annotated[str, Field(min_length=1, max_length=253)] | None = None
     """Where the API server is reached: https://host:6443 for K3s, host:6443 for Kubeadm."""
     ca_hash: Annotated[str, Field(max_length=71, pattern="^sha256:[0-9a-f]{64}$")] | None = None
-    """Hash of the cluster CA's public key, as `kubeadm token create --print-join-command`
-    prints it."""
+    """What a server knows the API server by. Kubeadm: hash of the cluster CA's public key, as
+    `kubeadm token create --print-join-command` prints it. K3s: hash of the CA's certificate, the
+    digits after K10 in the server's node-token; without it the first connection is trusted."""
+    version: Annotated[str, Field(max_length=40, pattern=VERSION)] | None = None
+    """What is installed at the first boot: a release of k3s such as v1.34.1+k3s1, or of Kubernetes
+    such as 1.34.1 (Debian, Ubuntu). Unset: the image has it."""
+    cloud_provider: CloudProvider = CloudProvider.EXTERNAL
+    """External: Hetzner's cloud controller runs in the cluster and sets place, type and provider id
+    of nodes. None: growth's user data sets them."""
+    metadata_access: MetadataAccess = MetadataAccess.CLOSED
+    """Closed: pods can't reach the metadata address, unless they use the host's network, as
+    Hetzner's storage driver then must. For K3s and Kubeadm."""
     token_from: TokenSource = TokenSource.MINTED
     """Minted makes a short-lived token for each server; Secret uses the one in tokenSecretRef."""
     token_secret_ref: KeyReference | None = None
     """The join token, if tokenFrom is Secret."""
     template: Annotated[str, Field(min_length=1, max_length=32_768)] | None = None
-    """User data for kind Custom, with the variables that docs/reference lists."""
+    """User data for kind Custom, with variables like $(growth.nodeName); docs/concepts/hetzner.md
+    lists them."""
     template_secret_ref: KeyReference | None = None
     """The same in a Secret, for what has secrets in it; also the machine configuration of Talos."""
     kubelet: Kubelet = Kubelet()

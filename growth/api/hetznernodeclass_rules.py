@@ -2,17 +2,50 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.api.rule_patterns import no_labels_below, no_reserved_labels
-from growth.api.rules import AnyRule, Rule, holds
+from growth.api.rules import AnyRule, Breach, ModelRule, Rule, holds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from growth.api.hetznernodeclass import Bootstrap, HetznerNodeClassSpec, Images
 
 MINTED: Final = "Minted"
 _PUBLIC: Final = "self.publicIPv4 || self.publicIPv6"
 _BY_ADDRESS: Final = "self.kind in ['K3s', 'Kubeadm']"
+
+TEMPLATE_VARIABLES: Final = (
+    "caHash",
+    "cluster",
+    "kubeletArguments",
+    "location",
+    "nodeLabels",
+    "nodeName",
+    "nodeTaints",
+    "pool",
+    "server",
+    "serverType",
+    "token",
+    "version",
+)
+"""All that user data of one's own may have filled in."""
+NEEDED_VARIABLES: Final = ("nodeName", "nodeLabels", "nodeTaints")
+"""Without these a node isn't found, or gets pods before it can serve them."""
+VARIABLE: Final = re.compile(r"\$\(growth\.([^()\s]*)\)")
+
+
+def unknown_variables(template: str) -> list[str]:
+    """Variables in user data that nothing fills in."""
+    return sorted(set(VARIABLE.findall(template)).difference(TEMPLATE_VARIABLES))
+
+
+def missing_variables(template: str) -> list[str]:
+    """Variables that user data needs and hasn't."""
+    used = set(VARIABLE.findall(template))
+    return [name for name in NEEDED_VARIABLES if name not in used]
 
 
 def _some_image(images: Images) -> bool:
@@ -111,6 +144,31 @@ def _template_used(bootstrap: Bootstrap) -> bool:
     return not _joins_by_address(bootstrap) or _templates(bootstrap) == 2
 
 
+def _template_complete(bootstrap: Bootstrap) -> bool:
+    if bootstrap.kind != "Custom" or bootstrap.template is None:
+        return True
+    return not missing_variables(bootstrap.template)
+
+
+def _unknown_variables(bootstrap: Bootstrap) -> Iterable[Breach]:
+    if bootstrap.kind == "Custom" and bootstrap.template is not None:
+        for name in unknown_variables(bootstrap.template):
+            yield Breach(at=("template",), words={"name": name})
+
+
+def _valueless_variables(bootstrap: Bootstrap) -> Iterable[Breach]:
+    """What the template asks for and the class doesn't say."""
+    used = set(VARIABLE.findall(bootstrap.template or ""))
+    given = {
+        "server": bootstrap.server,
+        "caHash": bootstrap.ca_hash,
+        "version": bootstrap.version,
+    }
+    for name, value in given.items():
+        if bootstrap.kind == "Custom" and name in used and value is None:
+            yield Breach(at=("template",), words={"name": name})
+
+
 def _rule(field: str, cel: str, text: str, condition: Any) -> Rule:
     return Rule(cel=cel, text=text, breaches=holds(condition, at=(field,)))
 
@@ -170,5 +228,27 @@ BOOTSTRAP: Final[tuple[AnyRule, ...]] = (
         "template isn't used for K3s and Kubeadm, whose user data growth writes: remove it, or use "
         "kind Custom",
         _template_used,
+    ),
+    _rule(
+        "template",
+        "self.kind != 'Custom' || !has(self.template) || ("
+        + " && ".join(f"self.template.contains('$(growth.{name})')" for name in NEEDED_VARIABLES)
+        + ")",
+        "template must use $(growth.nodeName), $(growth.nodeLabels) and $(growth.nodeTaints): "
+        "without them the node isn't found, or gets pods before it can serve them",
+        _template_complete,
+    ),
+    ModelRule(
+        text=(
+            "template has $(growth.{name}), which nothing fills in: use one of "
+            + ", ".join(TEMPLATE_VARIABLES)
+        ),
+        because="to look for what is not in a list costs CEL more than an object may cost",
+        breaches=_unknown_variables,
+    ),
+    ModelRule(
+        text="template has $(growth.{name}), and the class has no {name}: set it in bootstrap",
+        because="it belongs to the rule before: both look into the template",
+        breaches=_valueless_variables,
     ),
 )

@@ -68,6 +68,7 @@ KWOK: Final[Document] = {
         ]
     },
 }
+USER_DATA: Final = "join $(growth.nodeName) $(growth.nodeLabels) $(growth.nodeTaints)"
 SECRET: Final = {"namespace": "growth-system", "name": "join", "key": "token"}
 
 
@@ -665,7 +666,17 @@ HETZNER_CLASSES: Final = (
         ),
     ),
     Case("Talos", bootstrap(kind="Talos", templateSecretRef=SECRET)),
-    Case("a template of one's own", bootstrap(kind="Custom", template="#cloud-config\n")),
+    Case("a template of one's own", bootstrap(kind="Custom", template=USER_DATA)),
+    Case(
+        "a release to install, and no cloud controller",
+        bootstrap(
+            kind="K3s",
+            server="https://10.0.0.2:6443",
+            version="v1.34.1+k3s1",
+            cloudProvider="None",
+            metadataAccess="Open",
+        ),
+    ),
     Case(
         "no token of Hetzner",
         spec(HETZNER, tokenSecretRef=None),
@@ -804,6 +815,32 @@ HETZNER_CLASSES: Final = (
         bootstrap(kind="K3s", server="https://10.0.0.2:6443", template="x"),
         "spec.bootstrap.template",
         "template isn't used for K3s and Kubeadm",
+    ),
+    Case(
+        "a template that forgets the start-up taint",
+        bootstrap(kind="Custom", template="join $(growth.nodeName) $(growth.nodeLabels)"),
+        "spec.bootstrap",
+        "template must use $(growth.nodeName), $(growth.nodeLabels) and $(growth.nodeTaints)",
+    ),
+    Case(
+        "a template with a variable that nobody knows",
+        bootstrap(kind="Custom", template=f"{USER_DATA} $(growth.nodename)"),
+        "spec.bootstrap.template",
+        "template has $(growth.nodename), which nothing fills in",
+        model_only="to look for what is not in a list costs CEL too much",
+    ),
+    Case(
+        "a template with a variable that the class doesn't set",
+        bootstrap(kind="Custom", template=f"{USER_DATA} $(growth.caHash)"),
+        "spec.bootstrap.template",
+        "template has $(growth.caHash), and the class has no caHash",
+        model_only="it belongs to the rule before",
+    ),
+    Case(
+        "a release that is none",
+        bootstrap(kind="K3s", server="https://10.0.0.2:6443", version="latest"),
+        "spec.bootstrap.version",
+        "should match",
     ),
     Case(
         "user data larger than Hetzner takes",
