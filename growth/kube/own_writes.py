@@ -8,6 +8,7 @@ here until the cache has reached it, and whoever decides asks first.
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -66,9 +67,12 @@ class OwnWrites:
         *,
         state: Callable[[Key], tuple[KubernetesObject | None, str]],
         seen: Callable[[float], None] = lambda _: None,
+        noted: Callable[[], None] = lambda: None,
     ) -> None:
+        """`noted` is called with each write that isn't seen yet, `seen` with the time it took."""
         self._state = state
         self._observe = seen
+        self._tell = noted
         self._unseen: dict[Key, tuple[Written | Deleted, float]] = {}
         self._waiting: list[asyncio.Event] = []
 
@@ -76,11 +80,19 @@ class OwnWrites:
         """To be called with each confirmed write, before anything else is decided."""
         obj, position = self._state(key)
         if not write.is_seen(obj, position=position):
+            # The oldest comes first: a second write of an object goes to the end.
+            self._unseen.pop(key, None)
             self._unseen[key] = (write, asyncio.get_running_loop().time())
+            self._tell()
 
     def is_unseen(self, key: Key) -> bool:
         """Whether this object must not be decided on yet: the cache is behind our own write."""
         return key in self._unseen
+
+    @property
+    def oldest(self) -> float:
+        """Since when the first of them has been waited for; infinite when none is."""
+        return next((since for _, since in self._unseen.values()), math.inf)
 
     @property
     def keys(self) -> frozenset[Key]:

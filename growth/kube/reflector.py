@@ -15,8 +15,6 @@ list, some time later, agrees.
 from __future__ import annotations
 
 import asyncio
-import enum
-import math
 from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
 
 import structlog
@@ -27,6 +25,7 @@ from growth.kube.contents import Change, ChangeKind, Unreadable
 from growth.kube.errors import Expired, Overloaded, Refused, Unreachable
 from growth.kube.garbage import keep_for_good, no_collections
 from growth.kube.listing import Listing
+from growth.kube.occasions import ListCause, Occasions
 from growth.kube.questions import Questions
 from growth.kube.resource import Resource, T
 from growth.kube.store import Store
@@ -47,20 +46,6 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 
 _log = structlog.get_logger(__name__)
-
-
-class ListCause(enum.Enum):
-    """Why a whole list is needed instead of going on from where we were."""
-
-    START = "start"
-    EXPIRED = "expired"
-    LOST = "lost"
-    """Something was garbled, or came out of order: events may be missing."""
-    CONFIRMATION = "confirmation"
-    """The last one was suspicious."""
-    REFRESH = "refresh"
-    """Nothing is wrong; it is time to look whether an event was lost."""
-    ASKED = "asked"
 
 
 class Behind(Unreachable):
@@ -84,17 +69,18 @@ class Reflector(Generic[T]):
         self._timing = timing or Timing()
         self._resource = resource
         self._metrics = metrics.of(resource.name)
-        self.store = Store(resource, own_write_seen=self._metrics.own_write_seen)
+        self.store = Store(
+            resource,
+            own_write_seen=self._metrics.own_write_seen,
+            own_write_noted=self._measure_leash,
+        )
         self._questions = Questions(server, resource=resource, timing=self._timing, chance=chance)
         self._changed = changed
-        self._chance = chance
         self._backoff = Backoff(chance=chance, longest=self._timing.longest_wait)
         self._vitals = Vitals()
         self._metrics.show(self.store, silence=self._vitals.silence)
         self._synced = asyncio.Event()
-        self._needed: ListCause | None = ListCause.START
-        self._confirm_at = math.inf
-        self._refresh_at = math.inf
+        self._occasions = Occasions(timing=self._timing, chance=chance, own=self.store.own)
         self._leash: asyncio.Timeout | None = None
         self._streams_lists = True
         self._refusals = 0
@@ -111,9 +97,8 @@ class Reflector(Generic[T]):
 
     def relist(self) -> None:
         """Asks for a list of the newest state: a second opinion, or the end of a long wait."""
-        self._needed = ListCause.ASKED
-        if self._leash is not None:
-            self._leash.reschedule(_now())
+        self._occasions.needed = ListCause.ASKED
+        self._measure_leash()
 
     async def run(self) -> NoReturn:
         """Works until it is cancelled."""
@@ -130,7 +115,7 @@ class Reflector(Generic[T]):
 
     async def _live(self) -> None:
         """One connection, from its list or the version reached until it ends."""
-        if self._needed is None:
+        if self._occasions.needed is None:
             await self._noting_refusals(self._questions.whether_it_has_reached(self.store.position))
             await self._resume()
         else:
@@ -163,10 +148,8 @@ class Reflector(Generic[T]):
         That costs the store a read, and a second opinion is worth it. A server that stays behind is
         asked for it too: either it can't answer, or what we have seen is no longer true.
         """
-        is_opinion = self._needed in {ListCause.ASKED, ListCause.CONFIRMATION}
-        if is_opinion or self._refusals >= self._timing.refusals:
-            return ""
-        return self.store.position
+        is_behind = self._refusals >= self._timing.refusals
+        return "" if is_behind or self._occasions.is_opinion_wanted else self.store.position
 
     async def _take_list(
         self, events: EventStream[T], *, newest_at: float | None
@@ -204,7 +187,7 @@ class Reflector(Generic[T]):
         except Overloaded as error:
             if "Too large resource version" in error.message:
                 self._refusals += 1
-                self._needed = self._needed or ListCause.LOST
+                self._occasions.need(ListCause.LOST)
             raise
 
     async def _read_pages(self) -> None:
@@ -226,9 +209,8 @@ class Reflector(Generic[T]):
         changes = await listing.changes()
         self._judge(listing)
         self.store.replace(listing.contents, position=listing.version)
-        self._metrics.listed((self._needed or ListCause.START).value)
-        self._needed = None
-        self._refresh_at = _now() + self._chance.uniform(*self._timing.refresh)
+        self._metrics.listed((self._occasions.needed or ListCause.START).value)
+        self._occasions.listed()
         self._refusals = 0
         self._pages_expired = False
         self._vitals.listed()
@@ -245,11 +227,11 @@ class Reflector(Generic[T]):
             is_older=is_before(listing.version, self.store.position),
         )
         if found is not None:
-            self._confirm_at = _now() + self._timing.stable_interval
+            self._occasions.doubted()
             self._vitals.suspicion = found
             _log.warning("a list is suspicious", resource=self._name, reason=found.value)
-        elif self._needed is ListCause.CONFIRMATION:
-            self._confirm_at = math.inf
+        elif self._occasions.needed is ListCause.CONFIRMATION:
+            self._occasions.confirmed()
             self._vitals.suspicion = None
 
     async def _resume(self) -> None:
@@ -259,9 +241,7 @@ class Reflector(Generic[T]):
 
     async def _follow(self, events: EventStream[T]) -> None:
         """Applies events until the stream ends, or until another list is wanted."""
-        # A list that was asked for while the watch was being opened is due at once.
-        due = min(self._confirm_at, self._refresh_at)
-        self._leash = asyncio.timeout_at(due if self._needed is None else _now())
+        self._leash = asyncio.timeout_at(self._occasions.due)
         try:
             async with self._leash:
                 while (batch := await events.next()) is not None:
@@ -270,11 +250,14 @@ class Reflector(Generic[T]):
         except TimeoutError:
             if not self._leash.expired():
                 raise
-            is_doubtful = self._confirm_at <= self._refresh_at
-            cause = ListCause.CONFIRMATION if is_doubtful else ListCause.REFRESH
-            self._needed = self._needed or cause
+            self._occasions.come()
         finally:
             self._leash = None
+
+    def _measure_leash(self) -> None:
+        """Anew, when a list has become due earlier or later than was known when it was made."""
+        if self._leash is not None and not self._leash.expired():
+            self._leash.reschedule(self._occasions.due)
 
     def _apply(self, events: Iterable[Event[T]]) -> None:
         changes: list[Change[T]] = []
@@ -305,6 +288,8 @@ class Reflector(Generic[T]):
         if changes:
             self._metrics.told(changes)
             self._vitals.changed()
+        if is_released:
+            self._measure_leash()
         if changes or is_released:
             self._changed(changes)
 
@@ -324,9 +309,9 @@ class Reflector(Generic[T]):
         self._metrics.failed(error)
         match error:
             case Expired():
-                self._needed = self._needed or ListCause.EXPIRED
+                self._occasions.need(ListCause.EXPIRED)
             case Garbled() | Behind():
-                self._needed = self._needed or ListCause.LOST
+                self._occasions.need(ListCause.LOST)
             case _:
                 pass
         # The first failure is worth a line, those that follow while it lasts are not.
@@ -336,7 +321,7 @@ class Reflector(Generic[T]):
     def _wait(self, error: GrowthError | None, *, lived: float) -> float:
         if lived >= self._timing.steady:
             self._backoff.succeed()
-        if error is None and (self._needed is not None or lived >= self._timing.steady):
+        if error is None and (self._occasions.needed is not None or lived >= self._timing.steady):
             return 0.0
         asked = error.after if isinstance(error, RetryLater) else None
         return self._backoff.after_failure(asked=asked)

@@ -24,10 +24,14 @@ class Store(Generic[T]):
     """Objects by namespace and name, and by the indexes that were declared for the kind."""
 
     def __init__(
-        self, resource: Resource[T], *, own_write_seen: Callable[[float], None] = lambda _: None
+        self,
+        resource: Resource[T],
+        *,
+        own_write_seen: Callable[[float], None] = lambda _: None,
+        own_write_noted: Callable[[], None] = lambda: None,
     ) -> None:
         self.resource = resource
-        self.own = OwnWrites(state=self._state, seen=own_write_seen)
+        self.own = OwnWrites(state=self._state, seen=own_write_seen, noted=own_write_noted)
         self.position = ""
         """The version up to which everything is known."""
         self._contents = Contents(resource.indexes)

@@ -30,5 +30,8 @@ class Timing:
     """So often a server may be behind what we have seen before its newest state is believed."""
     stable_interval: float = 10.0
     """After a suspicious list, the second opinion is asked for so much later."""
+    own_write: float = 60.0
+    """A write of ours that the watch hasn't shown after so long is looked for in a new list: what
+    it made may have been taken back by a restore, and its event will never come."""
     gathering: float = 0.01
     """While a list streams: what comes within is taken in at once."""

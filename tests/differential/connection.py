@@ -1,7 +1,7 @@
 """Plain requests to an API server with the client certificate of a kubeconfig.
 
 Not `growth.kube`: what is tested here are the rules, and a fault of our own transport must not be
-able to look like the scheduler's verdict.
+able to look like the scheduler's verdict. Only the way to hang up is taken from there.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 import msgspec
 import yaml
+
+from growth.kube.hanging_up import AbruptResponse
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -119,7 +121,9 @@ async def connected(kubeconfig: Path) -> AsyncIterator[Connection]:
     """A connection to the cluster of a kubeconfig with a client certificate."""
     cluster, user = await asyncio.to_thread(_sections, kubeconfig)
     connector = aiohttp.TCPConnector(limit=0, ssl=await asyncio.to_thread(_tls, cluster, user))
-    async with aiohttp.ClientSession(cluster["server"], connector=connector) as session:
+    async with aiohttp.ClientSession(
+        cluster["server"], connector=connector, response_class=AbruptResponse
+    ) as session:
         yield Connection(session)
 
 

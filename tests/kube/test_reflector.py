@@ -661,7 +661,7 @@ async def test_who_waits_for_a_write_is_woken_by_a_bookmark_too() -> None:
         assert not own.keys
 
 
-async def test_a_write_that_a_restore_took_back_is_let_go_by_the_list() -> None:
+async def test_a_write_that_a_restore_took_back_is_let_go_by_a_list_a_minute_later() -> None:
     async with staged("a") as stage:
         await stage.reflector.synced()
         backup = stage.server.backup()
@@ -670,13 +670,55 @@ async def test_a_write_that_a_restore_took_back_is_let_go_by_the_list() -> None:
         key, uid, version = stage.server.put("b")
         stage.reflector.store.own.note(key, Written(uid=uid, version=version))
         stage.server.restore(backup)
-        await asyncio.sleep(200)
+        await asyncio.sleep(55)
         assert stage.reflector.store.own.is_unseen(key)
-        stage.reflector.relist()
-        await asyncio.sleep(5)
+        await asyncio.sleep(10)
 
         stage.assert_equal()
         assert not stage.reflector.store.own.is_unseen(key)
+        assert stage.metric("growth_cache_lists_total", cause="unseen") == 1
+
+
+async def test_only_the_oldest_write_that_is_still_unseen_is_looked_for() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        own = stage.reflector.store.own
+        for second in range(300):
+            key, uid, version = stage.server.put(f"n{second % 3}")
+            own.note(key, Written(uid=uid, version=version))
+            await asyncio.sleep(1)
+        await asyncio.sleep(100)
+
+        assert not own.keys
+        assert stage.health.lists == 1
+
+
+async def test_a_second_write_of_an_object_hides_no_older_one_of_another() -> None:
+    async with staged("a", "b") as stage:
+        await stage.reflector.synced()
+        stage.server.hang()
+        own = stage.reflector.store.own
+        for name, wait in (("a", 10), ("b", 30), ("a", 28)):
+            key, uid, version = stage.server.put(name, "blue")
+            own.note(key, Written(uid=uid, version=version))
+            await asyncio.sleep(wait)
+        assert own.oldest == pytest.approx(asyncio.get_running_loop().time() - 58)
+        assert stage.health.lists == 1
+        await asyncio.sleep(5)
+
+        assert not own.keys
+        stage.assert_equal()
+
+
+async def test_asking_for_a_list_again_and_again_is_asking_once() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        for _ in range(5):
+            stage.reflector.relist()
+            await asyncio.sleep(0)
+        await asyncio.sleep(1)
+
+        assert stage.metric("growth_cache_lists_total", cause="asked") == 1
 
 
 async def test_versions_without_order_are_followed_by_the_objects_own_event() -> None:
