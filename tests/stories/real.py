@@ -1,0 +1,207 @@
+"""The second stage: a real control plane, on which all stories are told at the same time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import asynccontextmanager, suppress
+from random import Random
+from typing import TYPE_CHECKING, Any, assert_never
+
+from prometheus_client import CollectorRegistry
+
+from growth.api.noderequest import NodeRequest
+from growth.kube.cache_metrics import CacheMetrics
+from growth.kube.call import MERGE_PATCH
+from growth.kube.errors import AlreadyExists
+from growth.kube.reflector import Reflector
+from growth.kube.resource import Resource
+from growth.kube.timing import Timing
+from growth.scheduling import objects as kinds
+from tests.stories.ending import Seen, kind_of
+from tests.stories.objects import STORY_LABEL, Node
+from tests.stories.simulated import happens
+from tests.stories.story import (
+    Await,
+    Cordon,
+    Make,
+    Remove,
+    Replace,
+    Restart,
+    Scale,
+    Ungate,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+
+    from growth.kube.transport import Connection
+    from tests.stories.ending import Ending
+    from tests.stories.objects import Document, Object
+    from tests.stories.process import Reconciler
+    from tests.stories.story import Step, Story
+
+LOOKS_AGAIN = 0.05
+WATCHED: dict[str, Resource[Any]] = {
+    "nodes": Resource(path="/api/v1/nodes", decode=kinds.decode_node),
+    "pods": Resource(path="/api/v1/pods", decode=kinds.decode_pod),
+    "requests": Resource(
+        path="/apis/growth.dev/v1alpha1/noderequests", decode=NodeRequest.model_validate_json
+    ),
+}
+OURS = "/apis/growth.dev/v1alpha1"
+PATHS: dict[str, Callable[[str], str]] = {
+    "KwokNodeClass": lambda _: f"{OURS}/kwoknodeclasses",
+    "NodePool": lambda _: f"{OURS}/nodepools",
+    "Node": lambda _: "/api/v1/nodes",
+    "Pod": lambda namespace: f"/api/v1/namespaces/{namespace}/pods",
+    "Deployment": lambda namespace: f"/apis/apps/v1/namespaces/{namespace}/deployments",
+    "DaemonSet": lambda namespace: f"/apis/apps/v1/namespaces/{namespace}/daemonsets",
+}
+
+
+class View:
+    """Everything in the cluster that stories are about, as a watch shows it."""
+
+    def __init__(self, connection: Connection) -> None:
+        metrics = CacheMetrics(CollectorRegistry())
+        self._reflectors: dict[str, Reflector[Any]] = {
+            name: Reflector(
+                server=connection,
+                resource=resource,
+                metrics=metrics,
+                chance=Random(1),
+                changed=lambda _: None,
+                timing=Timing(),
+            )
+            for name, resource in WATCHED.items()
+        }
+
+    def of(self, story: Story) -> Seen:
+        """What belongs to one story."""
+        nodes: Iterable[kinds.Node] = self._all("nodes")
+        pods: Iterable[kinds.Pod] = self._all("pods")
+        requests: Iterable[NodeRequest] = self._all("requests")
+        return Seen(
+            nodes=tuple(node for node in nodes if node.labels.get(STORY_LABEL) == story.name),
+            pods=tuple(pod for pod in pods if pod.metadata.namespace == story.name),
+            requests=tuple(each for each in requests if each.spec.pool in story.pool_names),
+        )
+
+    def _all(self, name: str) -> Iterable[Any]:
+        return self._reflectors[name].store.objects.values()
+
+    @asynccontextmanager
+    async def kept(self) -> AsyncIterator[None]:
+        """Followed until the end of the block."""
+        tasks = [asyncio.create_task(each.run()) for each in self._reflectors.values()]
+        try:
+            for each in self._reflectors.values():
+                await each.synced()
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class Stage:
+    """One story, told in real time."""
+
+    def __init__(
+        self, story: Story, *, connection: Connection, view: View, reconciler: Reconciler
+    ) -> None:
+        self._story = story
+        self._connection = connection
+        self._view = view
+        self._reconciler = reconciler
+
+    @property
+    def seen(self) -> Seen:
+        """Everything as it is now."""
+        return self._view.of(self._story)
+
+    async def tell(self, simulated: Sequence[Ending]) -> AsyncIterator[Seen]:
+        """What is there at the end of each chapter: at once when it is as simulated."""
+        await self._furnish()
+        for chapter, expected in zip(self._story.chapters, simulated, strict=True):
+            for step in chapter:
+                await self._play(step)
+            await self._until(lambda: _is_quiet(self.seen, expected))  # noqa: B023 - awaited here
+            yield self.seen
+
+    async def _furnish(self) -> None:
+        name = self._story.name
+        await self._post("/api/v1/namespaces", {"metadata": {"name": name}})
+        # No pod can be made before this account is there, and its controller takes its time.
+        accounts = f"/api/v1/namespaces/{name}/serviceaccounts"
+        with suppress(AlreadyExists):
+            await self._post(accounts, {"metadata": {"name": "default"}})
+        for each in self._story.given:
+            await self._make(each)
+        nodes = sum(isinstance(each, Node) for each in self._story.given)
+        await self._until(lambda: sum(map(_serves, self.seen.nodes)) == nodes)
+
+    async def _play(self, step: Step) -> None:
+        match step:
+            case Make(objects=made):
+                for each in made:
+                    await self._make(each)
+            case Restart():
+                await self._reconciler.kill()
+                await self._reconciler.start()
+            case Await(happening=happening):
+                await self._until(lambda: happens(happening, self.seen))
+            case Remove(pod=name):
+                await self._connection.request("DELETE", self._path("Pod", name))
+            case Scale() | Ungate() | Cordon() | Replace():
+                for path, spec in self._changes(step):
+                    await self._patch(path, {"spec": spec})
+            case _:
+                assert_never(step)
+
+    def _changes(self, step: Scale | Ungate | Cordon | Replace) -> Iterable[tuple[str, Document]]:
+        """Whose spec changes in what."""
+        match step:
+            case Scale(deployment=name, replicas=replicas):
+                yield self._path("Deployment", name), {"replicas": replicas}
+            case Ungate(pod=name):
+                yield self._path("Pod", name), {"schedulingGates": None}
+            case Cordon():
+                for node in self.seen.nodes:
+                    if kind_of(node) is not None:
+                        yield self._path("Node", node.name), {"unschedulable": True}
+            case Replace(by=by):
+                new = by.document(self._story.name)
+                yield self._path(new["kind"], new["metadata"]["name"]), new["spec"]
+            case _:
+                assert_never(step)
+
+    async def _until(self, done: Callable[[], bool]) -> None:
+        """Until it is so, or for as long as the story grants."""
+        until = time.monotonic() + self._story.within
+        while not done() and time.monotonic() < until:  # noqa: ASYNC110 - nothing tells of it
+            await asyncio.sleep(LOOKS_AGAIN)
+
+    async def _make(self, made: Object) -> None:
+        document = made.document(self._story.name)
+        await self._post(PATHS[document["kind"]](self._story.name), document)
+
+    async def _post(self, path: str, document: Document) -> None:
+        await self._connection.request("POST", path, body=document, timeout=30)
+
+    async def _patch(self, path: str, patch: Document) -> None:
+        await self._connection.request(
+            "PATCH", path, body=patch, content_type=MERGE_PATCH, timeout=30
+        )
+
+    def _path(self, kind: str, name: str) -> str:
+        return f"{PATHS[kind](self._story.name)}/{name}"
+
+
+def _is_quiet(seen: Seen, expected: Ending) -> bool:
+    return not seen.unrest and seen.ending == expected
+
+
+def _serves(node: kinds.Node) -> bool:
+    return node.is_ready and not node.spec.taints

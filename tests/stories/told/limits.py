@@ -1,0 +1,39 @@
+"""How much of what a pool may have, and what becomes of the rest."""
+
+from __future__ import annotations
+
+from tests.stories.objects import HOST, Catalogue, Deployment, Pool
+from tests.stories.story import Make, Replace, Scale, Story
+from tests.stories.told.neighbours import apart
+from tests.stories.told.sizes import FILLS_SMALL
+
+STORIES = (
+    Story(
+        name="next-type",
+        given=(Catalogue(), Pool("main", {"small": 2, "medium": 5})),
+        chapters=((Make((Deployment("web", 4, FILLS_SMALL.but(more=apart("web", HOST))),)),),),
+    ),
+    Story(
+        name="maximum",
+        given=(Catalogue(), Pool("main", {"small": 2})),
+        chapters=((Make((Deployment("web", 5, FILLS_SMALL),)),),),
+        left={"web": 3},
+    ),
+    Story(
+        name="maximum-rises",
+        given=(Catalogue(), Pool("main", {"small": 1})),
+        chapters=(
+            (Make((Deployment("web", 4, FILLS_SMALL),)),),
+            (Replace(Pool("main", {"small": 3})),),
+            (Scale("web", 2), Scale("web", 3)),
+        ),
+    ),
+    Story(
+        name="pool-comes-later",
+        given=(Catalogue(),),
+        chapters=(
+            (Make((Deployment("web", 2, FILLS_SMALL),)),),
+            (Make((Pool("main", {"small": 5}),)),),
+        ),
+    ),
+)
