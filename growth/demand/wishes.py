@@ -25,6 +25,9 @@ class Wishes:
         self._pods: dict[Wish, dict[str, None]] = {}
         self._served: dict[Wish, bool] = {}
 
+    def __len__(self) -> int:
+        return len(self._pods)
+
     def is_served(self, wish: Wish) -> bool:
         """Whether a pool exists that pods of this wish may use."""
         if wish not in self._served:
