@@ -1,0 +1,116 @@
+"""Our Secrets and configurations in the API server: read by name, written on what was read.
+
+By name, so that no role has to list Secrets. The time is the API server's: writers on several
+machines then judge by one clock, and a machine whose own clock is wrong does no harm.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from certs.patches import operations, secret_change
+from certs.reading import read_authority, read_configuration, read_leaf
+from certs.state import Kept
+from certs.steps import Inject
+from growth.kube.errors import Denied, NotFound
+from growth.kube.writes import Writes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from certs.reading import Object
+    from certs.state import Configuration, LeafSecret, State
+    from certs.steps import Write
+    from certs.wanted import Policy, WantedAuthority
+    from growth.kube.transport import Connection
+
+CONFIGURATIONS: Final = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
+SECRETS: Final = "/api/v1/secrets"
+
+
+class Found(NamedTuple):
+    """What there is, and when."""
+
+    state: State
+    now: datetime
+
+
+class Objects:
+    """The objects that certificates are about, in one namespace of one cluster."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        namespace: str,
+        wanted: Sequence[WantedAuthority],
+        policy: Policy,
+    ) -> None:
+        self._connection = connection
+        self._namespace = namespace
+        self._wanted = wanted
+        self.policy = policy
+        self._secrets = Writes(connection, path=SECRETS)
+        self._configurations = Writes(connection, path=CONFIGURATIONS)
+
+    async def read(self) -> Found:
+        """Everything, as it is now."""
+        now = await self._now()
+        return Found(tuple([await self._kept(wanted) for wanted in self._wanted]), now)
+
+    async def carry_out(self, write: Write, *, now: datetime) -> None:
+        """One write; `DecideAgain` when its object has changed since it was read."""
+        if isinstance(write, Inject):
+            await self._configurations.json_patch(write.configuration.decided, operations(write))
+            return
+        change = secret_change(write, policy=self.policy, now=now)
+        if change.decided is None:
+            await self._secrets.create(change.new(self._namespace))
+        else:
+            await self._secrets.merge(change.decided, change.patch())
+
+    async def _now(self) -> datetime:
+        answer = await self._connection.request("GET", "/version")
+        told = answer.headers.get("Date")
+        return parsedate_to_datetime(told) if told else datetime.now(UTC)
+
+    async def _kept(self, wanted: WantedAuthority) -> Kept:
+        authority = read_authority(await self._secret(wanted.name), wanted)
+        leaves = [
+            read_leaf(await self._secret(leaf.name), leaf, namespace=self._namespace)
+            for leaf in wanted.leaves
+        ]
+        configurations, unknown = await self._trusting(leaves)
+        return Kept(
+            authority=authority,
+            leaves=tuple(leaves),
+            configurations=configurations,
+            unknown=unknown,
+        )
+
+    async def _trusting(
+        self, leaves: Sequence[LeafSecret]
+    ) -> tuple[tuple[Configuration, ...], tuple[str, ...]]:
+        """The configurations of our leaves, and the names of those that we may not read."""
+        found: list[Configuration] = []
+        unknown: list[str] = []
+        for name in (leaf.wanted.configuration for leaf in leaves if leaf.ours):
+            try:
+                configuration = await self._get(f"{CONFIGURATIONS}/{name}") if name else None
+            except Denied:
+                unknown.append(name)
+            else:
+                found += [] if configuration is None else [read_configuration(configuration)]
+        return tuple(found), tuple(unknown)
+
+    async def _secret(self, name: str) -> Object | None:
+        return await self._get(f"/api/v1/namespaces/{self._namespace}/secrets/{name}")
+
+    async def _get(self, path: str) -> Object | None:
+        try:
+            found: Object = (await self._connection.request("GET", path)).json()
+        except NotFound:
+            return None
+        return found

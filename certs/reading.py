@@ -1,0 +1,111 @@
+"""Objects as the API server gives them, read into the state that the rule decides on.
+
+Whatever somebody has put there is read as far as it makes sense: a broken half is the same as a
+missing one, and will be written anew.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any, Final
+
+from certs.issued import read_certificate, read_certificates, read_pair
+from certs.state import AuthoritySecret, Configuration, LeafSecret
+from growth.api.written import parse_time
+from growth.kube.resource import Key
+from growth.kube.writes import Decided
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from certs.wanted import WantedAuthority, WantedLeaf
+
+KEPT_BY: Final = "app.kubernetes.io/managed-by"
+"""The label that says who keeps an object. Without it a Secret is not ours, whatever its name."""
+GROWTH: Final = "growth"
+SETTLED: Final = "growth.dev/settled-at"
+ASKED: Final = "growth.dev/rotate"
+
+CERTIFICATE, KEY, BUNDLE = "tls.crt", "tls.key", "ca.crt"
+NEXT_CERTIFICATE, NEXT_KEY = "next.crt", "next.key"
+PREVIOUS_CERTIFICATE = "previous.crt"
+
+Object = dict[str, Any]
+
+
+def read_authority(found: Object | None, wanted: WantedAuthority) -> AuthoritySecret:
+    """The Secret of an authority; None when there is none."""
+    data = _data(found)
+    settled = _annotations(found).get(SETTLED)
+    return AuthoritySecret(
+        wanted=wanted,
+        decided=_decided(found),
+        ours=_is_ours(found),
+        current=read_certificate(data.get(CERTIFICATE, b"")),
+        pair=read_pair(data.get(CERTIFICATE, b""), data.get(KEY, b"")),
+        next=read_pair(data.get(NEXT_CERTIFICATE, b""), data.get(NEXT_KEY, b"")),
+        previous=read_certificate(data.get(PREVIOUS_CERTIFICATE, b"")),
+        settled_at=_time(settled),
+        asked=ASKED in _annotations(found),
+    )
+
+
+def read_leaf(found: Object | None, wanted: WantedLeaf, *, namespace: str) -> LeafSecret:
+    """The Secret of a leaf; None when there is none."""
+    data = _data(found)
+    bundle = data.get(BUNDLE, b"")
+    return LeafSecret(
+        wanted=wanted,
+        decided=_decided(found),
+        ours=_is_ours(found),
+        pair=read_pair(data.get(CERTIFICATE, b""), data.get(KEY, b"")),
+        bundle=bundle,
+        trusted=tuple(read_certificates(bundle)),
+        names=wanted.names(namespace),
+        asked=ASKED in _annotations(found),
+    )
+
+
+def read_configuration(found: Object) -> Configuration:
+    """Whom the API server trusts when it calls these webhooks."""
+    decided = _decided(found)
+    assert decided is not None  # noqa: S101 - it was found
+    return Configuration(
+        name=found["metadata"]["name"],
+        decided=decided,
+        bundles=tuple(
+            base64.b64decode(webhook["clientConfig"].get("caBundle") or "")
+            for webhook in found.get("webhooks") or ()
+        ),
+    )
+
+
+def _decided(found: Object | None) -> Decided | None:
+    if found is None:
+        return None
+    metadata = found["metadata"]
+    key = Key(metadata.get("namespace", ""), metadata["name"])
+    return Decided(key, metadata["uid"], metadata["resourceVersion"])
+
+
+def _is_ours(found: Object | None) -> bool:
+    """What isn't there is ours to make."""
+    labels = {} if found is None else found["metadata"].get("labels") or {}
+    return found is None or labels.get(KEPT_BY) == GROWTH
+
+
+def _annotations(found: Object | None) -> Mapping[str, str]:
+    return {} if found is None else found["metadata"].get("annotations") or {}
+
+
+def _data(found: Object | None) -> Mapping[str, bytes]:
+    data = {} if found is None else found.get("data") or {}
+    return {key: base64.b64decode(value) for key, value in data.items()}
+
+
+def _time(written: str | None) -> datetime | None:
+    try:
+        return None if written is None else parse_time(written)
+    except ValueError:
+        return None

@@ -1,0 +1,112 @@
+"""Certificates are kept for as long as a process leads, and once when a person asks for it.
+
+A round reads everything, writes what is due, and reads again, until nothing is due any more. What
+can't be written is told and left for the next round: neither a missing role nor a missing namespace
+stops the process around it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import structlog
+
+from certs.objects import Objects
+from certs.problems import problems
+from certs.rule import due
+from certs.steps import Write, subject_of
+from certs.wanted import POLICY, WANTED
+from growth.errors import DecideAgain, GrowthError
+from growth.kube.election import LeadershipLost
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from certs.metrics import CertsMetrics
+    from certs.objects import Found
+    from growth.kube.transport import Connection
+
+INTERVAL: Final = 60.0
+"""Seconds between two rounds: a bundle that somebody has overwritten is back after one."""
+MOST_TURNS: Final = 20
+"""Lest two writers keep each other busy for ever; a whole rotation without overlaps needs ten."""
+
+log = structlog.get_logger()
+
+
+class Done(NamedTuple):
+    """What a round has come to."""
+
+    written: tuple[Write, ...]
+    problems: tuple[str, ...]
+    """What a person has to mend."""
+    found: Found | None
+    """How things are now; None when they can't be read."""
+
+
+async def run(
+    connection: Connection, *, namespace: str, metrics: CertsMetrics, may_write: Callable[[], None]
+) -> None:
+    """Keep the certificates for ever. `may_write` raises when another process leads."""
+    objects = Objects(connection, namespace=namespace, wanted=WANTED, policy=POLICY)
+    told: tuple[str, ...] = ()
+    while True:
+        done = await tend(objects, may_write=may_write)
+        metrics.count(done)
+        for problem in done.problems if done.problems != told else ():
+            log.warning("certificates need help", reason=problem)
+        told = done.problems
+        await asyncio.sleep(INTERVAL)
+
+
+async def tend(objects: Objects, *, may_write: Callable[[], None]) -> Done:
+    """One round."""
+    return await _Round(objects, may_write).end()
+
+
+class _Round:
+    """Reading and writing, until nothing is due but what has failed."""
+
+    def __init__(self, objects: Objects, may_write: Callable[[], None]) -> None:
+        self._objects = objects
+        self._may_write = may_write
+        self._written: list[Write] = []
+        self._failed: dict[str, str] = {}
+
+    async def end(self) -> Done:
+        """What all turns together have come to."""
+        try:
+            for _ in range(MOST_TURNS):
+                found = await self._objects.read()
+                if not await self._turn(found):
+                    return self._done(found)
+        except LeadershipLost:
+            raise
+        except GrowthError as error:
+            return Done(tuple(self._written), (str(error),), None)
+        return self._done(await self._objects.read())
+
+    async def _turn(self, found: Found) -> bool:
+        """Whether anything was left to do."""
+        writes = due(found.state, policy=self._objects.policy, now=found.now)
+        todo = [write for write in writes if subject_of(write) not in self._failed]
+        for write in todo:
+            self._may_write()
+            await self._carry_out(write, found)
+        return bool(todo)
+
+    async def _carry_out(self, write: Write, found: Found) -> None:
+        try:
+            await self._objects.carry_out(write, now=found.now)
+        except DecideAgain:
+            return
+        except GrowthError as error:
+            self._failed[subject_of(write)] = str(error)
+        else:
+            self._written.append(write)
+            log.info("certificate written", step=type(write).__name__, object=subject_of(write))
+
+    def _done(self, found: Found) -> Done:
+        standing = problems(found.state, policy=self._objects.policy, now=found.now)
+        return Done(tuple(self._written), (*self._failed.values(), *standing), found)

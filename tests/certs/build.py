@@ -1,0 +1,49 @@
+"""What the tests of certificates share."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from certs.objects import Objects
+from certs.rule import due
+from certs.steps import subject_of
+from certs.tending import tend
+from certs.wanted import POLICY, WANTED
+from tests.certs.api import NAMESPACE
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from certs.tending import Done
+    from growth.kube.transport import Connection
+    from tests.certs.api import Api
+
+
+T = TypeVar("T")
+
+
+def objects(api: Api) -> Objects:
+    connection = cast("Connection", api)
+    return Objects(connection, namespace=NAMESPACE, wanted=WANTED, policy=POLICY)
+
+
+def finish(work: Coroutine[object, object, T]) -> T:
+    with asyncio.Runner() as runner:
+        return runner.run(work)
+
+
+def leading() -> None:
+    """Another process never leads."""
+
+
+def tend_once(api: Api) -> Done:
+    return finish(tend(objects(api), may_write=leading))
+
+
+def steps_due(api: Api) -> list[str]:
+    found = finish(objects(api).read())
+    return [
+        f"{type(write).__name__} {subject_of(write)}"
+        for write in due(found.state, policy=POLICY, now=found.now)
+    ]
