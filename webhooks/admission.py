@@ -43,6 +43,8 @@ class Outcome(enum.Enum):
     UNREADABLE_POOL = "unreadable_pool"
     """Its pool is there, but not in a form that this version can read."""
     UNREADABLE_POD = "unreadable_pod"
+    FAILED = "failed"
+    """Our own rule went wrong: a bug."""
     TOO_LARGE = "too_large"
     """It has more conditions than anybody would write, and to judge it would hold up the others."""
 

@@ -60,7 +60,7 @@ class Desk:
         except Exception as error:  # noqa: BLE001 - the next pod is another one
             pod = f"{request.namespace}/{request.name or '(unnamed)'}"
             _log.exception("a pod could not be judged", pod=pod)
-            return _unreadable(type(error).__name__)
+            return Decision(Outcome.FAILED, warnings=(wording.failed(type(error).__name__),))
 
     def _decide(self, request: review.Request, pools: Pools) -> Decision:
         if request.operation != "CREATE" or request.sub_resource:

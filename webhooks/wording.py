@@ -63,3 +63,8 @@ def _listed(names: list[str]) -> str:
         shown.append(name)
     more = len(names) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")
+
+
+def failed(kind: str) -> str:
+    """We have made a mistake."""
+    return f"growth: this pod is left as it is, as growth failed at it ({kind}); its log says where"

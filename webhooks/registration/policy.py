@@ -66,9 +66,11 @@ variables.preferred.exists(p, p.preference.?matchExpressions.orValue([]).exists(
   {_IS_ABOUT_POOLS}))""",
 }
 
+# Values are plain maps. A list of typed ones (`[Object.spec.tolerations{...}]`) makes an API server
+# of 1.36.3 panic, and then no failurePolicy lets the pod in.
 _TOLERATION: Final = """\
-Object.spec.tolerations{
-    key: taint.key, operator: 'Equal', value: taint.?value.orValue(''), effect: taint.effect}"""
+{'key': taint.key, 'operator': dyn('Equal'),
+     'value': dyn(taint.?value.orValue('')), 'effect': taint.effect}"""
 
 _TOLERATE: Final = f"""\
 variables.untolerated.size() == 0 ? [] :
@@ -86,13 +88,10 @@ object.spec.?nodeSelector.orValue({{}}).size() == 0
 : [JSONPatch{{op: 'add', value: params.metadata.name,
     path: '/spec/nodeSelector/' + jsonpatch.escapeKey('{POOL_LABEL}')}}]"""
 
-_PREFERRED_TYPE: Final = f"Object.spec.affinity.nodeAffinity.{PREFERRED}"
 _TERM: Final = f"""\
-{_PREFERRED_TYPE}{{
-    weight: {PREFERENCE_WEIGHT},
-    preference: {_PREFERRED_TYPE}.preference{{matchExpressions: [
-      {_PREFERRED_TYPE}.preference.matchExpressions{{
-        key: '{POOL_LABEL}', operator: 'In', values: [params.metadata.name]}}]}}}}"""
+{{'weight': dyn({PREFERENCE_WEIGHT}), 'preference': dyn({{'matchExpressions': [
+     {{'key': dyn('{POOL_LABEL}'), 'operator': dyn('In'),
+      'values': dyn([params.metadata.name])}}]}})}}"""
 
 _PREFER: Final = f"""\
 variables.placement != '{Placement.PREFER}' || variables.prefers ? [] :
@@ -103,11 +102,9 @@ has(object.spec.affinity) && has(object.spec.affinity.nodeAffinity)
 ? [JSONPatch{{op: 'add', path: '/spec/affinity/nodeAffinity/{PREFERRED}', value: [
     {_TERM}]}}] :
 has(object.spec.affinity)
-? [JSONPatch{{op: 'add', path: '/spec/affinity/nodeAffinity', value:
-    Object.spec.affinity.nodeAffinity{{{PREFERRED}: [
+? [JSONPatch{{op: 'add', path: '/spec/affinity/nodeAffinity', value: {{'{PREFERRED}': [
     {_TERM}]}}}}]
-: [JSONPatch{{op: 'add', path: '/spec/affinity', value:
-    Object.spec.affinity{{nodeAffinity: Object.spec.affinity.nodeAffinity{{{PREFERRED}: [
+: [JSONPatch{{op: 'add', path: '/spec/affinity', value: {{'nodeAffinity': {{'{PREFERRED}': [
     {_TERM}]}}}}}}]"""
 
 
