@@ -1,0 +1,41 @@
+"""What a server costs over time: whole hours begun, at most the monthly price in each month."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HOUR = timedelta(hours=1)
+
+
+def paid_until(created: datetime, now: datetime) -> datetime:
+    """The end of the hour that is paid already: giving a server back before it saves nothing."""
+    return created + max(1, math.ceil((now - created) / HOUR)) * HOUR
+
+
+def cost(created: datetime, ended: datetime, *, hourly: Decimal, monthly: Decimal) -> Decimal:
+    """What a server has cost from its creation to its end."""
+    return sum(
+        (min(hours * hourly, monthly) for hours in _hours_by_month(created, ended)), Decimal(0)
+    )
+
+
+def _hours_by_month(created: datetime, ended: datetime) -> Iterator[int]:
+    """Hours begun, in the calendar month that each began in."""
+    begun = max(1, math.ceil((ended - created) / HOUR))
+    start = created
+    while begun > 0:
+        hours = min(begun, math.ceil((_next_month(start) - start) / HOUR))
+        yield hours
+        begun -= hours
+        start += hours * HOUR
+
+
+def _next_month(moment: datetime) -> datetime:
+    year, month = divmod(moment.year * 12 + moment.month, 12)
+    return datetime(year, month + 1, 1, tzinfo=UTC)

@@ -1,0 +1,123 @@
+"""User data for cloud-init: files and commands, written as data so that no value breaks out of it.
+
+Two things are the same for every kind. Before anything joins, the server waits for its private
+address and writes it down, as a node that registers with another one is unreachable. And the
+metadata address, where user data with its join token can be read, is closed to everything that is
+forwarded (pods), while the host and pods on its network keep it; by a routing rule, since that is
+there on every image and no network plugin passes it by.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+import yaml
+from typing_extensions import override
+
+from growth.api.hetznernodeclass import MetadataAccess
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reconciler.providers.hetzner.bootstrap.joining import Joining
+
+PREPARE_PATH: Final = "/usr/local/lib/growth/prepare"
+CLOSING_UNIT: Final = "growth-close-metadata.service"
+CLOSING: Final = """\
+[Unit]
+Description=Keep pods from the metadata address
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=ip rule add priority 90 iif lo to 169.254.169.254/32 lookup main
+ExecStart=ip rule add priority 91 to 169.254.169.254/32 prohibit
+
+[Install]
+WantedBy=multi-user.target
+"""
+PREPARE: Final = """\
+#!/bin/sh
+# Asks Hetzner who this server is; waits until its private address is there.
+set -eu
+metadata=http://169.254.169.254/hetzner/v1/metadata
+wanted=$1
+tries=60
+while [ "$tries" -gt 0 ]; do
+  tries=$((tries - 1))
+  id=$(curl -sf "$metadata/instance-id") || id=
+  address=
+  if [ "$wanted" = private ]; then
+    address=$(curl -sf "$metadata/private-networks" | sed -n 's/^[- ]*ip: *//p' | head -n 1)
+    [ -n "$address" ] && ip -4 addr show | grep -qF " $address/" || id=
+  fi
+  if [ -n "$id" ]; then
+    printf 'id=%s\\naddress=%s\\n' "$id" "$address" > /run/growth
+    exit 0
+  fi
+  sleep 5
+done
+echo "no private address after five minutes" >&2
+exit 1
+"""
+
+
+class File(msgspec.Struct, frozen=True):
+    """A file on the server."""
+
+    path: str
+    content: str
+    permissions: str = "0600"
+
+
+class Steps(msgspec.Struct, frozen=True, kw_only=True):
+    """What a kind of bootstrap adds: its files, and its commands after everything is prepared."""
+
+    files: tuple[File, ...]
+    commands: tuple[str, ...]
+
+
+def cloud_config(joining: Joining, steps: Steps) -> str:
+    """The user data."""
+    closes = joining.bootstrap.metadata_access is MetadataAccess.CLOSED
+    files = [File(PREPARE_PATH, PREPARE, "0700"), *steps.files]
+    if closes:
+        files.append(File(f"/etc/systemd/system/{CLOSING_UNIT}", CLOSING, "0644"))
+    wanted = "private" if joining.is_in_private_network else "any"
+    # One script, so that what fails ends the rest: cloud-init itself would go on.
+    script = ["set -eu", *_closing(closing=closes), f"{PREPARE_PATH} {wanted}", *steps.commands]
+    document = {
+        "hostname": joining.order.name,
+        "preserve_hostname": False,
+        "write_files": [msgspec.to_builtins(file) for file in files],
+        "runcmd": [["sh", "-c", "\n".join(script)]],
+    }
+    return f"#cloud-config\n{written(document)}"
+
+
+def written(document: Any) -> str:
+    """YAML with texts of several lines as they are."""
+    return yaml.dump(document, Dumper=_Readable, sort_keys=False, width=1000, allow_unicode=True)
+
+
+def _closing(*, closing: bool) -> Iterator[str]:
+    if closing:
+        yield "systemctl daemon-reload"
+        yield f"systemctl enable --now {CLOSING_UNIT}"
+
+
+class _Readable(yaml.SafeDumper):
+    """As people write YAML: blocks for texts of several lines, and no aliases."""
+
+    @override
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _text(dumper: _Readable, text: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Readable.add_representer(str, _text)

@@ -1,0 +1,74 @@
+"""User data of a person's own, with variables like $(growth.nodeName) filled in.
+
+The variables are a closed set. A template in the class was checked when the class was admitted; one
+in a Secret is checked here, each time, as it may change without the class.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from growth.api.hetznernodeclass_rules import (
+    TEMPLATE_VARIABLES,
+    VARIABLE,
+    missing_variables,
+    unknown_variables,
+)
+from growth.errors import Misconfigured
+from reconciler.providers.hetzner.bootstrap.joining import kubelet_arguments
+
+if TYPE_CHECKING:
+    from reconciler.providers.hetzner.bootstrap.joining import Joining
+
+
+def filled_in(joining: Joining) -> str:
+    """The template with its values."""
+    _check(joining.template)
+    values = _values(joining)
+    used = set(VARIABLE.findall(joining.template))
+    unset = sorted(name for name in used if values[name] is None)
+    if unset:
+        raise Misconfigured(
+            f"bootstrap: the template uses {', '.join(unset)}, which the class doesn't set: set "
+            "it, or take it out of the template"
+        )
+    return VARIABLE.sub(lambda found: values[found[1]] or "", joining.template)
+
+
+def uses_token(template: str) -> bool:
+    """Whether a join token is needed."""
+    return "token" in VARIABLE.findall(template)
+
+
+def _check(template: str) -> None:
+    unknown, missing = unknown_variables(template), missing_variables(template)
+    if unknown:
+        raise Misconfigured(
+            f"bootstrap: the template has $(growth.{unknown[0]}), which nothing fills in: use one "
+            f"of {', '.join(TEMPLATE_VARIABLES)}"
+        )
+    if missing:
+        raise Misconfigured(
+            f"bootstrap: the template lacks $(growth.{missing[0]}): without it the node isn't "
+            "found, or gets pods before it can serve them"
+        )
+
+
+def _values(joining: Joining) -> dict[str, str | None]:
+    bootstrap, order = joining.bootstrap, joining.order
+    arguments = [f"--{name}={value}" for name, value in kubelet_arguments(joining).items()]
+    return {
+        "caHash": bootstrap.ca_hash,
+        "cluster": joining.cluster,
+        "kubeletArguments": shlex.join(arguments),
+        "location": order.location,
+        "nodeLabels": ",".join(f"{key}={value}" for key, value in joining.labels.items()),
+        "nodeName": order.name,
+        "nodeTaints": ",".join(joining.taints),
+        "pool": order.pool,
+        "server": bootstrap.server,
+        "serverType": order.server_type.canonical,
+        "token": joining.token,
+        "version": bootstrap.version,
+    }

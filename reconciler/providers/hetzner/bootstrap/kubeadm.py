@@ -1,0 +1,93 @@
+"""A server that joins by kubeadm."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reconciler.providers.hetzner.bootstrap.cloud_config import File, Steps, written
+from reconciler.providers.hetzner.bootstrap.joining import kubelet_arguments
+
+if TYPE_CHECKING:
+    from reconciler.providers.hetzner.bootstrap.joining import Joining
+
+JOIN_PATH = "/etc/kubernetes/growth-join.yaml"
+MODULES = File("/etc/modules-load.d/growth.conf", "overlay\nbr_netfilter\n", "0644")
+FORWARDING = File("/etc/sysctl.d/90-growth.conf", "net.ipv4.ip_forward = 1\n", "0644")
+# kubeadm's unit of the kubelet reads this file.
+_OWN_ADDRESS = """\
+. /run/growth
+extra=
+[ -z "$address" ] || extra="--node-ip=$address\""""
+_CONTAINERD = (
+    "containerd config default | sed 's/SystemdCgroup = false/SystemdCgroup = true/' "
+    "> /etc/containerd/config.toml"
+)
+_OWN_ID = 'extra="$extra --provider-id=hcloud://$id"'
+_WRITE_EXTRA = 'echo "KUBELET_EXTRA_ARGS=$extra" > /etc/default/kubelet'
+
+
+def steps(joining: Joining) -> Steps:
+    """Installation where it is wanted, and the join."""
+    own_id = () if joining.has_cloud_controller else (_OWN_ID,)
+    return Steps(
+        files=(File(JOIN_PATH, written(_configuration(joining))), MODULES, FORWARDING),
+        commands=(
+            _OWN_ADDRESS,
+            *own_id,
+            _WRITE_EXTRA,
+            "modprobe -a overlay br_netfilter",
+            "sysctl --quiet --system",
+            *_installed(joining.bootstrap.version),
+            f"kubeadm join --config {JOIN_PATH}",
+            f"rm {JOIN_PATH}",
+        ),
+    )
+
+
+def _configuration(joining: Joining) -> dict[str, Any]:
+    arguments = kubelet_arguments(joining)
+    if joining.labels:
+        arguments["node-labels"] = ",".join(f"{key}={it}" for key, it in joining.labels.items())
+    return {
+        "apiVersion": "kubeadm.k8s.io/v1beta4",
+        "kind": "JoinConfiguration",
+        "discovery": {
+            "bootstrapToken": {
+                "apiServerEndpoint": joining.bootstrap.server,
+                "token": joining.token,
+                "caCertHashes": [joining.bootstrap.ca_hash],
+            }
+        },
+        "nodeRegistration": {
+            "name": joining.order.name,
+            "taints": [
+                {"key": taint.key, "value": taint.value, "effect": taint.effect}
+                for taint in joining.order.taints
+            ],
+            "kubeletExtraArgs": [
+                {"name": name, "value": value} for name, value in sorted(arguments.items())
+            ],
+        },
+    }
+
+
+def _installed(version: str | None) -> tuple[str, ...]:
+    """Kubernetes from its own packages for Debian and Ubuntu, and their containerd."""
+    if version is None:
+        return ()
+    release = version.removeprefix("v")
+    minor = ".".join(release.split(".")[:2])
+    repository = f"https://pkgs.k8s.io/core:/stable:/v{minor}/deb/"
+    key = "/etc/apt/keyrings/kubernetes.asc"
+    return (
+        "export DEBIAN_FRONTEND=noninteractive",
+        "mkdir -p /etc/apt/keyrings",
+        f"curl -sfL --retry 5 {repository}Release.key -o {key}",
+        f"echo 'deb [signed-by={key}] {repository} /' > /etc/apt/sources.list.d/kubernetes.list",
+        "apt-get update -q",
+        f"apt-get install -qy containerd 'kubelet={release}-*' 'kubeadm={release}-*'",
+        "apt-mark hold kubelet kubeadm",
+        "mkdir -p /etc/containerd",
+        _CONTAINERD,
+        "systemctl restart containerd",
+    )

@@ -1,0 +1,84 @@
+"""A server that runs Talos: the machine configuration of a person, with what growth adds to it.
+
+How a machine joins (addresses, certificates, its own secret) is in that configuration; growth sets
+the name, labels and taints, and what the plan counted on of the kubelet.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from growth.errors import Misconfigured
+from reconciler.providers.hetzner.bootstrap.cloud_config import written
+
+if TYPE_CHECKING:
+    from reconciler.providers.hetzner.bootstrap.joining import Joining
+
+HOSTNAME_KIND = "HostnameConfig"
+
+
+def machine_configuration(joining: Joining) -> str:
+    """The configuration, complete; other documents in it stay as they are."""
+    documents = _documents(joining.template)
+    machine = next((each for each in documents if "machine" in each), None)
+    if machine is None:
+        raise Misconfigured(
+            "bootstrap.templateSecretRef: no document in it has `machine`: put the configuration "
+            "of a worker there, as `talosctl gen config` writes it"
+        )
+    _name(documents, machine, name=joining.order.name)
+    _merge(machine, _additions(joining))
+    return "---\n".join(written(document) for document in documents)
+
+
+def _documents(text: str) -> list[dict[str, Any]]:
+    try:
+        documents = [document for document in yaml.safe_load_all(text) if document is not None]
+    except yaml.YAMLError:
+        # Its text would quote the configuration, and with it secrets.
+        documents = [None]
+    if not all(isinstance(document, dict) for document in documents):
+        raise Misconfigured(
+            "bootstrap.templateSecretRef: the machine configuration is no YAML: check it with "
+            "`talosctl validate`"
+        )
+    return documents
+
+
+def _name(documents: list[dict[str, Any]], machine: dict[str, Any], *, name: str) -> None:
+    """In newer configurations the name has a document of its own, and may not be in both."""
+    own = next((each for each in documents if each.get("kind") == HOSTNAME_KIND), None)
+    if own is None:
+        _merge(machine, {"machine": {"network": {"hostname": name}}})
+        return
+    own.pop("auto", None)
+    own["hostname"] = name
+
+
+def _additions(joining: Joining) -> dict[str, Any]:
+    kubelet = joining.bootstrap.kubelet
+    return {
+        "machine": {
+            "nodeLabels": joining.labels,
+            "kubelet": {
+                "extraArgs": {"register-with-taints": ",".join(joining.taints)},
+                "extraConfig": {
+                    "maxPods": kubelet.max_pods,
+                    "evictionHard": dict(kubelet.eviction_hard),
+                    "kubeReserved": {name: str(it) for name, it in kubelet.reserved.items()},
+                },
+            },
+        },
+        "cluster": {"externalCloudProvider": {"enabled": joining.has_cloud_controller}},
+    }
+
+
+def _merge(into: dict[str, Any], additions: dict[str, Any]) -> None:
+    for key, value in additions.items():
+        below = into.get(key)
+        if isinstance(value, dict) and isinstance(below, dict):
+            _merge(below, value)
+        else:
+            into[key] = value

@@ -1,0 +1,115 @@
+"""Join tokens of minutes of life, one for each request, as Kubernetes' own bootstrap tokens.
+
+The id follows from the request's uid, so asking again after a crash finds the same Secret instead
+of leaving one behind; the secret half is random. kubeadm and the agents of k3s both join with it.
+The Secret belongs to the request and goes with it, and the API server forgets it by itself when its
+time is over.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+from typing_extensions import override
+
+from growth.api.hetznernodeclass import BootstrapKind
+from growth.api.wellknown import (
+    GROUP_VERSION,
+    MANAGED_BY,
+    MANAGED_BY_LABEL,
+    NODE_REQUEST_LABEL,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+
+NAMESPACE: Final = "kube-system"
+SECRET_TYPE: Final = "bootstrap.kubernetes.io/token"  # noqa: S105 - the name of a type
+LETTERS: Final = "abcdefghijklmnopqrstuvwxyz0123456789"
+GROUPS: Final = {
+    BootstrapKind.K3S: "system:bootstrappers:k3s:default-node-token",
+    BootstrapKind.KUBEADM: "system:bootstrappers:kubeadm:default-node-token",
+}
+"""Who a joining node is, until it has a certificate."""
+
+
+class JoinToken(msgspec.Struct, frozen=True, kw_only=True):
+    """Both halves of a token."""
+
+    id: str
+    secret: str
+
+    @override
+    def __repr__(self) -> str:
+        return f"JoinToken(id={self.id!r})"
+
+    @property
+    def text(self) -> str:
+        """As a node is told it."""
+        return f"{self.id}.{self.secret}"
+
+    @property
+    def secret_name(self) -> str:
+        """The name of its Secret, which Kubernetes prescribes."""
+        return secret_name(self.id)
+
+
+def token_id(request_uid: str) -> str:
+    """Six letters that belong to this request."""
+    number = int.from_bytes(hashlib.sha256(request_uid.encode()).digest()[:8], "big")
+    return "".join(LETTERS[number // 36**place % 36] for place in range(6))
+
+
+def secret_name(token: str) -> str:
+    """Where a token with this id is kept."""
+    return f"bootstrap-token-{token}"
+
+
+def minted(request_uid: str, *, choose: Callable[[str], str]) -> JoinToken:
+    """A new token for a request; `choose` picks a letter as nobody could guess."""
+    secret = "".join(choose(LETTERS) for _ in range(16))
+    return JoinToken(id=token_id(request_uid), secret=secret)
+
+
+def manifest(
+    token: JoinToken,
+    *,
+    request_name: str,
+    request_uid: str,
+    kind: BootstrapKind,
+    expires_at: datetime,
+) -> dict[str, Any]:
+    """The Secret that makes a token valid until then."""
+    groups = {"auth-extra-groups": GROUPS[kind]} if kind in GROUPS else {}
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "type": SECRET_TYPE,
+        "metadata": {
+            "name": token.secret_name,
+            "namespace": NAMESPACE,
+            "labels": {MANAGED_BY_LABEL: MANAGED_BY, NODE_REQUEST_LABEL: request_name},
+            "ownerReferences": [
+                {
+                    "apiVersion": GROUP_VERSION,
+                    "kind": "NodeRequest",
+                    "name": request_name,
+                    "uid": request_uid,
+                    "controller": True,
+                    "blockOwnerDeletion": False,
+                }
+            ],
+        },
+        "stringData": {
+            "token-id": token.id,
+            "token-secret": token.secret,
+            "description": f"growth: {request_name} joins with it",
+            "expiration": expires_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "usage-bootstrap-authentication": "true",
+            "usage-bootstrap-signing": "true",
+            **groups,
+        },
+    }

@@ -1,0 +1,268 @@
+"""Single calls to the API: in threads, within the budget, without retries.
+
+The client library blocks, sleeps between its own retries, and sends a create again whose answer was
+lost. Here a call is made once or not at all: what failed is decided on in the loop, where it can be
+seen. Each thread has a client of its own, as their sessions may not be shared, and a new token
+takes effect with the next call. No error leaves here with a part of the token in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
+
+import msgspec
+from hcloud import APIException, Client
+from requests.exceptions import RequestException
+
+import growth
+from growth.errors import RetryLater
+from reconciler.providers.hetzner.failures import (
+    ANSWER_LOST,
+    NOT_READABLE,
+    OVER_BUDGET,
+    Failure,
+    without_secrets,
+)
+from reconciler.providers.hetzner.rates import Purpose, Standing, exhausted, seen
+from reconciler.providers.hetzner.wire import Meta
+from reconciler.providers.port import Trouble
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from requests import Response, Session
+
+    from growth.instant import Instant
+
+ENDPOINT: Final = "https://api.hetzner.cloud/v1"
+Entry = TypeVar("Entry")
+Value = TypeVar("Value")
+TIMEOUTS = (5.0, 30.0)
+"""Seconds to connect, and to wait for more of an answer."""
+THREADS = 10
+CREATES_AT_ONCE = 8
+"""Fewer than threads, so that a burst of purchases never keeps a delete waiting."""
+PAGE = 50
+"""The most that Hetzner puts on a page."""
+
+
+class CallFailed(RetryLater):
+    """Hetzner refused, or nobody knows."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.reason, after=failure.seconds or None)
+        self.failure = failure
+
+
+class Pages(NamedTuple, Generic[Entry]):
+    """What a listing found, and whether that was everything."""
+
+    entries: tuple[Entry, ...]
+    is_complete: bool
+
+
+class Page(NamedTuple, Generic[Entry]):
+    """One page of a listing."""
+
+    entries: tuple[Entry, ...]
+    next_page: int | None
+    total: int | None
+    """Entries on all pages together."""
+
+
+class _Heard(NamedTuple):
+    """What came back from a thread."""
+
+    payload: dict[str, Any] | None
+    failure: Failure | None
+    headers: Mapping[str, str]
+
+
+class Calls:
+    """The API behind one token, which may be replaced at any time."""
+
+    def __init__(
+        self, *, now: Callable[[], Instant], endpoint: str = ENDPOINT, token: str = ""
+    ) -> None:
+        self._now = now
+        self._endpoint = endpoint
+        self._token = token
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="hetzner")
+        self._own = threading.local()
+        self._clients: list[Client] = []
+        self._creates = asyncio.Semaphore(CREATES_AT_ONCE)
+        self._standing = Standing(at=now().monotonic)
+        self._under_way = 0
+
+    @property
+    def token(self) -> str:
+        """The token that calls are made with."""
+        return self._token
+
+    @property
+    def standing(self) -> Standing:
+        """What is left of the limit now."""
+        return self._standing.later(self._now().monotonic)
+
+    def use(self, token: str) -> None:
+        """Make the next calls with this token."""
+        self._token = token
+
+    async def get(self, path: str, **params: Any) -> dict[str, Any]:
+        """Read something."""
+        return await self._call("GET", path, purpose=Purpose.LIST, params=params)
+
+    async def create(
+        self, path: str, body: Mapping[str, Any], *, secrets: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """Make something; `secrets` are those in the body that no error may quote."""
+        async with self._creates:
+            return await self._call(
+                "POST", path, purpose=Purpose.CREATE, secrets=secrets, json=dict(body)
+            )
+
+    async def delete(self, path: str) -> dict[str, Any]:
+        """End something."""
+        return await self._call("DELETE", path, purpose=Purpose.DELETE)
+
+    async def pages(self, path: str, *, key: str, kind: type[Entry], **params: Any) -> Pages[Entry]:
+        """All pages of a listing; it is complete if it did not change while it was read."""
+        found: dict[Any, Entry] = {}
+        totals: set[int | None] = set()
+        number: int | None = 1
+        while number is not None:
+            page = await self.page(path, key=key, kind=kind, page=number, **params)
+            for entry in page.entries:
+                found[getattr(entry, "id", len(found))] = entry
+            totals.add(page.total)
+            number = page.next_page
+        is_complete = totals in ({len(found)}, {None})
+        return Pages(tuple(found.values()), is_complete)
+
+    async def page(
+        self, path: str, *, key: str, kind: type[Entry], page: int, **params: Any
+    ) -> Page[Entry]:
+        """One page of a listing."""
+        answer = await self.get(path, page=page, per_page=PAGE, **params)
+        entries = decoded(answer.get(key), tuple[kind, ...])  # type: ignore[valid-type]
+        pagination = decoded(answer.get("meta"), Meta).pagination
+        return Page(entries, pagination.next_page, pagination.total_entries)
+
+    async def close(self) -> None:
+        """Let calls under way end, and their connections with them."""
+        await asyncio.to_thread(self._threads.shutdown)
+        for client in self._clients:
+            _session(client).close()
+
+    async def _call(
+        self, method: str, path: str, *, purpose: Purpose, secrets: Sequence[str] = (), **more: Any
+    ) -> dict[str, Any]:
+        self._refuse_beyond_budget(purpose)
+        self._standing = self.standing.drawn()
+        self._under_way += 1
+        try:
+            loop = asyncio.get_running_loop()
+            heard = await loop.run_in_executor(
+                self._threads, lambda: self._in_thread(method, path, secrets, more)
+            )
+        finally:
+            self._under_way -= 1
+        self._learn(heard)
+        if heard.failure is not None:
+            raise CallFailed(self._with_wait(heard.failure, purpose))
+        return heard.payload or {}
+
+    def _refuse_beyond_budget(self, purpose: Purpose) -> None:
+        wait = self.standing.wait(purpose)
+        if wait > 0:
+            text = f"{purpose.name.lower()} waits: others need what is left of the rate limit"
+            raise CallFailed(Failure(code=OVER_BUDGET, text=text, seconds=wait))
+
+    def _learn(self, heard: _Heard) -> None:
+        self._standing = seen(
+            self.standing,
+            heard.headers,
+            wall=self._now().wall.timestamp(),
+            under_way=self._under_way,
+        )
+        if heard.failure is not None and heard.failure.trouble is Trouble.THROTTLED:
+            self._standing = exhausted(self._standing)
+
+    def _with_wait(self, failure: Failure, purpose: Purpose) -> Failure:
+        if failure.trouble is not Trouble.THROTTLED:
+            return failure
+        return msgspec.structs.replace(failure, seconds=max(1.0, self.standing.wait(purpose)))
+
+    def _in_thread(
+        self, method: str, path: str, secrets: Sequence[str], more: Mapping[str, Any]
+    ) -> _Heard:
+        token = self._token
+        client = self._client(token)
+        self._own.headers = {}
+        payload, failure = None, None
+        try:
+            payload = client.request(method, path, **more)
+        except APIException as error:
+            failure = _told(error, secrets=(token, *secrets))
+        except RequestException as error:
+            # Its text may hold the whole request.
+            text = f"the connection failed before an answer came: {type(error).__name__}"
+            failure = Failure(code=ANSWER_LOST, text=text)
+        return _Heard(payload, failure, self._own.headers)
+
+    def _client(self, token: str) -> Client:
+        """This thread's own client for the token."""
+        if getattr(self._own, "token", None) != token:
+            client = Client(
+                token,
+                self._endpoint,
+                application_name="growth",
+                application_version=growth.__version__,
+                timeout=TIMEOUTS,
+            )
+            client._client._retry_max_retries = 0  # noqa: SLF001 - it has no public switch
+            _session(client).hooks["response"].append(self._keep_headers)
+            self._own.client, self._own.token = client, token
+            self._clients.append(client)
+        own: Client = self._own.client
+        return own
+
+    def _keep_headers(self, response: Response, **_: Any) -> None:
+        self._own.headers = dict(response.headers)
+
+
+def decoded(value: Any, kind: type[Value]) -> Value:
+    """A part of an answer in its form."""
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        text = f"Hetzner's answer has another form than documented: {error}"
+        raise CallFailed(Failure(code=NOT_READABLE, text=text)) from None
+
+
+def _session(client: Client) -> Session:
+    return client._client._session  # noqa: SLF001 - hooks and the end are only there
+
+
+def _told(error: APIException, *, secrets: Sequence[str]) -> Failure:
+    code = error.code if isinstance(error.code, str) else f"http_{error.code}"
+    text = f"{error.message}{_fields(error.details)}"
+    return Failure(
+        code=code,
+        text=without_secrets(text, secrets),
+        correlation_id=without_secrets(error.correlation_id or "", secrets),
+    )
+
+
+def _fields(details: Any) -> str:
+    """Which fields were wrong, and why; what is said of user data may quote it."""
+    fields = details.get("fields") if isinstance(details, dict) else None
+    told = [
+        f"{field['name']}: {', '.join(map(str, field.get('messages', ())))}"
+        for field in fields or ()
+        if isinstance(field, dict) and field.get("name") not in {None, "user_data"}
+    ]
+    return f" ({'; '.join(told)})" if told else ""

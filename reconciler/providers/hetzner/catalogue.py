@@ -1,0 +1,182 @@
+"""What can be bought: types in places, at their net price with a public address if there is one.
+
+What the API calls unavailable is only moved to the end, since it is wrong both ways: the account's
+own refusals tell the truth, and planning remembers those. What is retired can't be made and isn't
+offered. Of memory and disk a node gets less than the catalogue says; the first guess leaves what
+was measured on such machines, and what a node of the type really has is learnt once there is one.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.api.written import ServerTypeName
+from growth.scheduling import resources
+from growth.scheduling.quantity import units
+from growth.scheduling.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, Resources
+from reconciler.providers.hetzner.wire import Location, Pricing, ServerType
+from reconciler.providers.port import Offering
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
+
+    from growth.api.hetznernodeclass import HetznerNodeClassSpec, Kubelet
+    from reconciler.providers.hetzner.wire import Network, Price, TypeLocation
+
+PROVIDER: Final = "hetzner"
+ARCHITECTURES: Final = {"x86": "amd64", "arm": "arm64"}
+ZONES: Final = {
+    "nbg1": "nbg1-dc3",
+    "hel1": "hel1-dc2",
+    "fsn1": "fsn1-dc14",
+    "ash": "ash-dc1",
+    "hil": "hil-dc1",
+    "sin": "sin-dc1",
+}
+"""The zone label that Hetzner's cloud controller sets: names of data centres that are no more."""
+SERVERS_IN_NETWORK: Final = 100
+USABLE_MEMORY: Final = Decimal("0.93")
+"""Of the catalogue's memory; kernel and firmware took 4.66 to 6.87 % on cx and cpx types."""
+USABLE_DISK: Final = Decimal("0.98")
+"""Of the catalogue's disk; the file system takes about 2 %."""
+
+
+class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
+    """What Hetzner sells, as it was last read."""
+
+    types: tuple[ServerType, ...]
+    locations: tuple[Location, ...]
+    pricing: Pricing
+    at: float
+    """The monotonic second of reading."""
+
+
+def offerings(
+    catalogue: Catalogue,
+    spec: HetznerNodeClassSpec,
+    *,
+    networks: Iterable[Network],
+    now: datetime,
+) -> tuple[Offering, ...]:
+    """What this class can buy, the most trustworthy first, then by name and place."""
+    rooms = tuple(networks)
+    found = [
+        (_doubts(place), server_type.name, place.name, offering)
+        for server_type in catalogue.types
+        if image_for(spec, server_type.architecture) is not None
+        for place in server_type.locations
+        if not _is_retired(place, now)
+        for offering in _offering(catalogue, spec, server_type, place, rooms)
+    ]
+    return tuple(offering for *_, offering in sorted(found, key=lambda each: each[:3]))
+
+
+def image_for(spec: HetznerNodeClassSpec, architecture: str) -> str | None:
+    """The image that the class names for an architecture."""
+    return {"x86": spec.images.x86, "arm": spec.images.arm}.get(architecture)
+
+
+def allocatable(server_type: ServerType, kubelet: Kubelet) -> Resources:
+    """The first guess at what is left for pods."""
+    memory = int(server_type.memory * 2**30 * USABLE_MEMORY)
+    disk = int(server_type.disk * 10**9 * USABLE_DISK)
+    evictions = kubelet.eviction_hard
+    kept = Resources(
+        {
+            MEMORY: _threshold(evictions.get("memory.available", "100Mi"), of=memory),
+            EPHEMERAL_STORAGE: _threshold(evictions.get("nodefs.available", "10%"), of=disk),
+        }
+    )
+    whole = Resources(
+        {
+            CPU: server_type.cores * 1000,
+            MEMORY: memory,
+            EPHEMERAL_STORAGE: disk,
+            PODS: kubelet.max_pods,
+        }
+    )
+    return whole - kept - resources.parse(kubelet.reserved)
+
+
+def zone_of(location: str, locations: Iterable[Location]) -> str:
+    """The network zone of a place; empty for a place that nobody knows."""
+    return next((each.network_zone for each in locations if each.name == location), "")
+
+
+def _offering(
+    catalogue: Catalogue,
+    spec: HetznerNodeClassSpec,
+    server_type: ServerType,
+    place: TypeLocation,
+    networks: tuple[Network, ...],
+) -> Iterator[Offering]:
+    """The offering in this place, if there is a price and a way into the class's networks."""
+    price = _price_in(place.name, server_type.prices)
+    address = _address_in(place.name, catalogue.pricing) if spec.public_ipv4 else None
+    zone = zone_of(place.name, catalogue.locations)
+    if price is None or not all(zone in _zones(network) for network in networks):
+        return
+    extra_hourly = address.price_hourly.net if address else Decimal(0)
+    extra_monthly = address.price_monthly.net if address else Decimal(0)
+    yield Offering(
+        provider=PROVIDER,
+        server_type=ServerTypeName.parse(server_type.name),
+        location=place.name,
+        price=price.price_hourly.net + extra_hourly,
+        monthly_cap=price.price_monthly.net + extra_monthly,
+        allocatable=allocatable(server_type, spec.bootstrap.kubelet),
+        labels=_labels(server_type, place.name),
+        available=_room_in(networks),
+    )
+
+
+def _doubts(place: TypeLocation) -> int:
+    return int(not place.available) + int(place.deprecation is not None)
+
+
+def _is_retired(place: TypeLocation, now: datetime) -> bool:
+    end = place.deprecation.unavailable_after if place.deprecation else None
+    return end is not None and end <= now
+
+
+def _price_in(location: str, prices: Iterable[Price]) -> Price | None:
+    # Something that costs nothing is a mistake of the price list, and would be bought first.
+    return next(
+        (each for each in prices if each.location == location and each.price_hourly.net > 0), None
+    )
+
+
+def _address_in(location: str, pricing: Pricing) -> Price | None:
+    prices = (price for each in pricing.primary_ips if each.type == "ipv4" for price in each.prices)
+    return _price_in(location, prices)
+
+
+def _zones(network: Network) -> frozenset[str]:
+    return frozenset(subnet.network_zone for subnet in network.subnets)
+
+
+def _room_in(networks: tuple[Network, ...]) -> int | None:
+    rooms = [max(0, SERVERS_IN_NETWORK - len(network.servers)) for network in networks]
+    return min(rooms, default=None)
+
+
+def _labels(server_type: ServerType, location: str) -> Mapping[str, str]:
+    return {
+        "kubernetes.io/os": "linux",
+        "kubernetes.io/arch": ARCHITECTURES[server_type.architecture],
+        "node.kubernetes.io/instance-type": server_type.name,
+        "topology.kubernetes.io/region": location,
+        "topology.kubernetes.io/zone": ZONES.get(location, location),
+        "csi.hetzner.cloud/location": location,
+        "instance.hetzner.cloud/provided-by": "cloud",
+    }
+
+
+def _threshold(written: str, *, of: int) -> int:
+    share = re.fullmatch(r"([0-9.]+)%", written)
+    return int(of * Decimal(share[1]) / 100) if share else units(written)

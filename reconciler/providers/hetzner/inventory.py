@@ -1,0 +1,165 @@
+"""What a node class names, found at Hetzner: images, keys, networks, firewalls.
+
+Names become ids once, before the first server, so that a mistake is a condition of the class with
+all that is wrong in one text, instead of a refusal for each server. Snapshots have no unique name
+and are named by id.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+import msgspec
+
+from reconciler.providers.hetzner.catalogue import SERVERS_IN_NETWORK, image_for
+from reconciler.providers.hetzner.wire import Image, Named, Network
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from growth.api.hetznernodeclass import HetznerNodeClassSpec
+    from reconciler.providers.hetzner.calls import Calls
+
+
+class _Findable(Protocol):
+    @property
+    def id(self) -> int: ...
+    @property
+    def name(self) -> str | None: ...
+
+
+Thing = TypeVar("Thing", bound=_Findable)
+
+
+class Inventory(msgspec.Struct, frozen=True, kw_only=True):
+    """What there is in the project that classes may name."""
+
+    images: tuple[Image, ...]
+    ssh_keys: tuple[Named, ...]
+    networks: tuple[Network, ...]
+    firewalls: tuple[Named, ...]
+    at: float
+    """The monotonic second of reading."""
+
+
+class Resolved(msgspec.Struct, frozen=True, kw_only=True):
+    """The ids behind a class's names."""
+
+    images: dict[str, int]
+    """By architecture, as Hetzner calls it: x86, arm."""
+    ssh_keys: tuple[int, ...]
+    networks: tuple[Network, ...]
+    firewalls: tuple[int, ...]
+
+
+class Unresolved(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wrong with the class, each as what, where and how to mend it."""
+
+    problems: tuple[str, ...]
+
+
+async def read(calls: Calls, spec: HetznerNodeClassSpec, *, at: float) -> Inventory:
+    """Read only what the class needs, as each listing is a call."""
+    firewalls = await _named(calls, "firewalls", wanted=bool(spec.firewalls))
+    ssh_keys = await _named(calls, "ssh_keys", wanted=bool(spec.ssh_keys))
+    networks: tuple[Network, ...] = ()
+    if spec.networks:
+        networks = (await calls.pages("/networks", key="networks", kind=Network)).entries
+    images = [
+        image
+        for architecture in ("x86", "arm")
+        if (name := image_for(spec, architecture)) is not None
+        for image in await _images(calls, name, architecture)
+    ]
+    return Inventory(
+        images=tuple(images), ssh_keys=ssh_keys, networks=networks, firewalls=firewalls, at=at
+    )
+
+
+def resolve(spec: HetznerNodeClassSpec, inventory: Inventory) -> Resolved | Unresolved:
+    """The ids of all that the class names, or everything that is wrong with it."""
+    problems: list[str] = []
+    images = {
+        architecture: image.id
+        for architecture in ("x86", "arm")
+        if (image := _image(spec, inventory, architecture, problems)) is not None
+    }
+    ssh_keys = _found("sshKeys", spec.ssh_keys, inventory.ssh_keys, problems)
+    networks = _found("networks", spec.networks, inventory.networks, problems)
+    firewalls = _found("firewalls", spec.firewalls, inventory.firewalls, problems)
+    problems += _network_problems(networks, spec)
+    if problems:
+        return Unresolved(problems=tuple(problems))
+    return Resolved(
+        images=images,
+        ssh_keys=tuple(each.id for each in ssh_keys),
+        networks=networks,
+        firewalls=tuple(each.id for each in firewalls),
+    )
+
+
+async def _named(calls: Calls, what: str, *, wanted: bool) -> tuple[Named, ...]:
+    return (await calls.pages(f"/{what}", key=what, kind=Named)).entries if wanted else ()
+
+
+async def _images(calls: Calls, name: str, architecture: str) -> tuple[Image, ...]:
+    """Also an image that is there for the other architecture, so that the problem can be told."""
+    if name.isdecimal():
+        return (await calls.pages("/images", key="images", kind=Image, type="snapshot")).entries
+    found = await calls.pages(
+        "/images", key="images", kind=Image, name=name, architecture=architecture
+    )
+    return found.entries
+
+
+def _image(
+    spec: HetznerNodeClassSpec, inventory: Inventory, architecture: str, problems: list[str]
+) -> Image | None:
+    wanted = image_for(spec, architecture)
+    if wanted is None:
+        return None
+    named = [each for each in inventory.images if _is(each, wanted)]
+    fitting = [each for each in named if each.architecture == architecture]
+    if fitting and fitting[0].status == "available":
+        return fitting[0]
+    where = f"spec.images.{architecture}: image {wanted!r}"
+    if fitting:
+        problems.append(f"{where} is {fitting[0].status}: wait until it is available")
+    elif named:
+        problems.append(f"{where} is for {named[0].architecture}: name one for {architecture}")
+    else:
+        problems.append(f"{where} isn't in this project: name one of its images, snapshots by id")
+    return None
+
+
+def _found(
+    field: str, wanted: Iterable[str], there: tuple[Thing, ...], problems: list[str]
+) -> tuple[Thing, ...]:
+    found = []
+    for name in wanted:
+        thing = next((each for each in there if _is(each, name)), None)
+        if thing is None:
+            known = ", ".join(sorted(each.name or str(each.id) for each in there)) or "none"
+            problems.append(f"spec.{field}: {name!r} isn't in this project, which has: {known}")
+        else:
+            found.append(thing)
+    return tuple(found)
+
+
+def _is(thing: _Findable, name: str) -> bool:
+    return thing.name == name or str(thing.id) == name
+
+
+def _network_problems(networks: tuple[Network, ...], spec: HetznerNodeClassSpec) -> Iterator[str]:
+    for network in networks:
+        if not network.subnets:
+            yield f"spec.networks: {network.name!r} has no subnet: add one"
+        if len(network.servers) >= SERVERS_IN_NETWORK:
+            yield (
+                f"spec.networks: {network.name!r} has {len(network.servers)} servers, and "
+                f"{SERVERS_IN_NETWORK} is the most: use another network for this class"
+            )
+    ranges = [each.ip_range for network in networks[:1] for each in network.subnets]
+    if spec.subnet is not None and networks and spec.subnet not in ranges:
+        known = ", ".join(filter(None, ranges))
+        yield f"spec.subnet: {spec.subnet} is no subnet of {networks[0].name!r}, which has: {known}"

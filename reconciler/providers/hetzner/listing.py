@@ -1,0 +1,211 @@
+"""All servers of our cluster, in one listing that everybody shares.
+
+Whether a server exists is only ever read here: a create looks into a listing that is younger than
+its intent and its last try, a delete into the latest, and a burst of a hundred shares one of two
+pages. Hetzner's listings lag, so what was accepted a moment ago is kept in mind until it shows; and
+a create that fails after it was accepted is found among the failed actions, also after a restart.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+
+from growth.api.wellknown import POOL_LABEL
+from reconciler.providers.hetzner.calls import CallFailed
+from reconciler.providers.hetzner.failures import ALREADY_DONE, Failure, without_secrets
+from reconciler.providers.hetzner.labels import REQUEST_UID_LABEL, selector
+from reconciler.providers.hetzner.wire import Action, Server
+from reconciler.providers.port import SCOPES, Listing, Machine, MachineState, UnmetScope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from growth.instant import Instant
+    from reconciler.providers.hetzner.calls import Calls
+
+SHOWS_AFTER = 60.0
+"""Seconds after which a server that is accepted shows in listings, or there is none."""
+DELETED_AFTER = 600.0
+"""Seconds after which a server that still runs was not deleted after all."""
+MAKING: Final = frozenset(
+    {"create_server", "start_server", "attach_to_network", "add_to_placement_group"}
+)
+"""What a server goes through until it runs."""
+MADE_WITHIN = timedelta(minutes=15)
+"""What fails later is no failure of its creation: a person has tried something."""
+
+
+class _Confirmed(NamedTuple):
+    """A machine that was accepted, and when."""
+
+    machine: Machine
+    at: float
+
+
+def machine_of(server: Server, failed: Mapping[int, Failure]) -> Machine:
+    """A server as the port sees it."""
+    failure = failed.get(server.id)
+    if server.status == "deleting":
+        return _machine(server, MachineState.DELETING)
+    if failure is not None and server.status != "running":
+        scope = SCOPES.get(failure.trouble, UnmetScope.OFFER)
+        return _machine(server, MachineState.FAILED, reason=failure.reason, scope=scope)
+    if server.status in {"initializing", "starting"}:
+        return _machine(server, MachineState.CREATING)
+    # Also one that somebody has switched off: it exists and is paid for, and its node tells more.
+    reason = "" if server.status == "running" else f"the server is {server.status}"
+    return _machine(server, MachineState.RUNNING, reason=reason)
+
+
+def failures_by_server(
+    actions: Iterable[Action], servers: Iterable[Server], *, secrets: tuple[str, ...]
+) -> dict[int, Failure]:
+    """Why servers could not be made, from the actions that ended in an error."""
+    created = {server.id: server.created for server in servers}
+    found: dict[int, Failure] = {}
+    for action in actions:
+        if action.error is None or action.command not in MAKING:
+            continue
+        if action.error.code in ALREADY_DONE:
+            continue
+        text = without_secrets(f"{action.command}: {action.error.message}", secrets)
+        for resource in action.resources:
+            began = created.get(resource.id) if resource.type == "server" else None
+            if began is not None and action.started <= began + MADE_WITHIN:
+                found[resource.id] = Failure(code=action.error.code, text=text)
+    return found
+
+
+class Servers:
+    """The servers of one cluster in one project."""
+
+    def __init__(self, calls: Calls, *, cluster: str, now: Callable[[], Instant]) -> None:
+        self._calls = calls
+        self._cluster = cluster
+        self._now = now
+        self._one_at_a_time = asyncio.Lock()
+        self._last: Listing | None = None
+        self._refused: tuple[float, Failure] | None = None
+        """When reading failed last, and why."""
+        self._known: frozenset[str] = frozenset()
+        """Names in the last complete listing."""
+        self._token = ""
+        """The token that it was read with."""
+        self._confirmed: dict[str, _Confirmed] = {}
+        self._deleted: dict[str, float] = {}
+
+    async def listing(self, *, younger_than: float) -> Listing:
+        """A listing that was begun at this monotonic second or later."""
+        async with self._one_at_a_time:
+            # Whoever waited here meanwhile shares what the one before has read.
+            if self._refused is not None and self._refused[0] >= younger_than:
+                raise CallFailed(self._refused[1])
+            if self._last is None or self._last.at.monotonic < younger_than:
+                self._last = await self._read_or_remember()
+            return self._with_what_lags(self._last)
+
+    def accepted(self, machine: Machine) -> None:
+        """Keep a machine in mind until listings show it."""
+        self._confirmed[machine.name] = _Confirmed(machine, self._now().monotonic)
+
+    def deleted(self, machine: Machine) -> None:
+        """A machine's end was accepted."""
+        self._confirmed.pop(machine.name, None)
+        self._deleted[machine.machine_id] = self._now().monotonic
+
+    async def _read_or_remember(self) -> Listing:
+        at = self._now().monotonic
+        try:
+            return await self._read()
+        except CallFailed as failed:
+            self._refused = at, failed.failure
+            raise
+
+    async def _read(self) -> Listing:
+        at, token = self._now(), self._calls.token
+        servers = await self._calls.pages(
+            "/servers",
+            key="servers",
+            kind=Server,
+            label_selector=selector(self._cluster),
+            sort="id",
+        )
+        failed = await self._failed(servers.entries)
+        machines = {each.name: machine_of(each, failed) for each in servers.entries}
+        if not servers.is_complete:
+            reason = "servers came or went while the pages were read"
+            return Listing(at=at, is_complete=False, reason=reason, machines=machines)
+        if self._is_another_project(token, machines):
+            reason = "the token was replaced, and none of our servers is in its project"
+            return Listing(at=at, is_complete=False, reason=reason, machines=machines)
+        self._token, self._known = token, frozenset(machines)
+        return Listing(at=at, is_complete=True, machines=machines)
+
+    def _is_another_project(self, token: str, machines: Mapping[str, Machine]) -> bool:
+        """Servers don't all disappear in the moment when a token is replaced."""
+        is_replaced = self._token not in {"", token}
+        return is_replaced and bool(self._known) and not self._known & machines.keys()
+
+    async def _failed(self, servers: Iterable[Server]) -> dict[int, Failure]:
+        """Why servers could not be made; asked for only while there is one that doesn't run."""
+        making = [each for each in servers if each.status not in {"running", "deleting"}]
+        if not making:
+            return {}
+        oldest = min(each.created for each in making)
+        actions: list[Action] = []
+        page: int | None = 1
+        while page is not None:
+            found = await self._calls.page(
+                "/servers/actions",
+                key="actions",
+                kind=Action,
+                page=page,
+                sort="id:desc",
+                status="error",
+            )
+            actions += found.entries
+            is_older = bool(found.entries) and found.entries[-1].started < oldest
+            page = None if is_older else found.next_page
+        return failures_by_server(actions, making, secrets=(self._calls.token,))
+
+    def _with_what_lags(self, listing: Listing) -> Listing:
+        now = self._now().monotonic
+        self._confirmed = {
+            name: each
+            for name, each in self._confirmed.items()
+            if name not in listing.machines and now - each.at < SHOWS_AFTER
+        }
+        self._deleted = {
+            number: at for number, at in self._deleted.items() if now - at < DELETED_AFTER
+        }
+        shown = {name: self._ended(each) for name, each in listing.machines.items()}
+        unseen = {name: each.machine for name, each in self._confirmed.items()}
+        return msgspec.structs.replace(listing, machines={**unseen, **shown})
+
+    def _ended(self, machine: Machine) -> Machine:
+        if machine.machine_id not in self._deleted:
+            return machine
+        return msgspec.structs.replace(machine, state=MachineState.DELETING, reason="")
+
+
+def _machine(
+    server: Server,
+    state: MachineState,
+    *,
+    reason: str = "",
+    scope: UnmetScope = UnmetScope.OFFER,
+) -> Machine:
+    return Machine(
+        machine_id=str(server.id),
+        name=server.name,
+        request_uid=server.labels.get(REQUEST_UID_LABEL, ""),
+        pool=server.labels.get(POOL_LABEL, ""),
+        state=state,
+        reason=reason,
+        scope=scope,
+        created_at=server.created,
+    )

@@ -1,0 +1,182 @@
+"""Groups of ten servers that Hetzner keeps on different hosts.
+
+A group takes ten servers, so a pool has as many groups as it needs: shards `<pool>-<n>`, made when
+the others are full and removed when they are empty. A project may have fifty; beyond that, and when
+a spread can't be satisfied, the class's policy says whether a server is bought without.
+
+Servers under way hold their place, or a burst would aim all of them at the same gap.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from growth.api.wellknown import POOL_LABEL
+from reconciler.providers.hetzner.calls import CallFailed, decoded
+from reconciler.providers.hetzner.labels import group_labels, selector
+from reconciler.providers.hetzner.wire import PlacementGroup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from growth.instant import Instant
+    from reconciler.providers.hetzner.calls import Calls
+
+GROUP_SIZE = 10
+FRESH_FOR = 60.0
+"""Seconds that a listing of groups is relied on; our own servers are counted at once."""
+FULL_FOR = 300.0
+"""Seconds that a group is left alone after Hetzner couldn't place a server in it."""
+EMPTY_FOR = 600.0
+"""Seconds after its creation from which on an empty group is removed."""
+
+
+@dataclass(kw_only=True)
+class Shard:
+    """One group, with what was put in it since it was listed."""
+
+    group: PlacementGroup
+    underway: set[str] = field(default_factory=set)
+    """Names of servers that are being bought into it."""
+    placed: dict[int, float] = field(default_factory=dict)
+    """Servers that were bought into it and when: listings may not show them yet."""
+    full_until: float = 0.0
+
+    def room(self, now: float) -> int:
+        """Places that are left."""
+        if now < self.full_until:
+            return 0
+        return GROUP_SIZE - len({*self.placed, *self.group.servers}) - len(self.underway)
+
+
+def fullest(shards: Iterable[Shard], *, pool: str, now: float) -> Shard | None:
+    """The group of a pool to fill next: the one with the fewest places left."""
+    open_ones = [
+        shard
+        for shard in shards
+        if shard.group.labels.get(POOL_LABEL) == pool and shard.room(now) > 0
+    ]
+    return min(open_ones, key=lambda shard: (shard.room(now), shard.group.id), default=None)
+
+
+def free_name(pool: str, names: Iterable[str], *, cluster: str) -> str:
+    """The first shard's name that isn't taken; names are the project's, so the cluster is in it."""
+    taken = set(names)
+    number = 1
+    while (name := f"growth-{cluster[:8]}-{pool}-{number}") in taken:
+        number += 1
+    return name
+
+
+class Groups:
+    """The placement groups of one cluster in one project."""
+
+    def __init__(self, calls: Calls, *, cluster: str, now: Callable[[], Instant]) -> None:
+        self._calls = calls
+        self._cluster = cluster
+        self._now = now
+        self._shards: dict[int, Shard] = {}
+        self._read_at: float | None = None
+        self._one_at_a_time = asyncio.Lock()
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The groups in use."""
+        return tuple(sorted(self._shards))
+
+    async def hold(self, server: str, *, pool: str) -> int:
+        """A place in a group for a server that is about to be bought."""
+        async with self._one_at_a_time:
+            await self._refresh()
+            shard = fullest(self._shards.values(), pool=pool, now=self._now().monotonic)
+            shard = shard or await self._add(pool)
+            shard.underway.add(server)
+            return shard.group.id
+
+    def bought(self, group: int, *, server: str, server_id: int) -> None:
+        """The server is there."""
+        if (shard := self._shards.get(group)) is not None:
+            shard.underway.discard(server)
+            shard.placed[server_id] = self._now().monotonic
+
+    def not_bought(self, group: int, *, server: str) -> None:
+        """The server isn't there, or nobody knows: the next listing tells."""
+        if (shard := self._shards.get(group)) is not None:
+            shard.underway.discard(server)
+
+    def is_full(self, group: int) -> None:
+        """Hetzner could not place a server in this group."""
+        if (shard := self._shards.get(group)) is not None:
+            shard.full_until = self._now().monotonic + FULL_FOR
+
+    def forget(self) -> None:
+        """What is known may be wrong: a group that we named is gone."""
+        self._read_at = None
+
+    async def tidy(self) -> None:
+        """Remove groups that have been empty for long enough."""
+        async with self._one_at_a_time:
+            await self._refresh()
+            for shard in list(self._shards.values()):
+                age = self._now().seconds_since(shard.group.created)
+                in_use = shard.underway or shard.placed or shard.group.servers
+                if not in_use and age > EMPTY_FOR:
+                    await self._remove(shard)
+
+    async def _remove(self, shard: Shard) -> None:
+        try:
+            await self._calls.delete(f"/placement_groups/{shard.group.id}")
+        except CallFailed as failed:
+            if failed.failure.code != "not_found":
+                return
+        del self._shards[shard.group.id]
+
+    async def _refresh(self) -> None:
+        now = self._now().monotonic
+        if self._read_at is not None and now - self._read_at < FRESH_FOR:
+            return
+        found = await self._calls.pages(
+            "/placement_groups",
+            key="placement_groups",
+            kind=PlacementGroup,
+            label_selector=selector(self._cluster),
+        )
+        known = self._shards
+        self._shards = {
+            each.id: _carried(each, known.get(each.id), now=now) for each in found.entries
+        }
+        self._read_at = now
+
+    async def _add(self, pool: str) -> Shard:
+        names = (shard.group.name for shard in self._shards.values())
+        body = {
+            "name": free_name(pool, names, cluster=self._cluster),
+            "type": "spread",
+            "labels": group_labels(pool, cluster=self._cluster),
+        }
+        try:
+            answer = await self._calls.create("/placement_groups", body)
+        except CallFailed as failed:
+            raise self._reread(failed) from None
+        shard = Shard(group=decoded(answer["placement_group"], PlacementGroup))
+        self._shards[shard.group.id] = shard
+        return shard
+
+    def _reread(self, failed: CallFailed) -> CallFailed:
+        """A name that is taken is a group of ours that the listing didn't show: not our trouble."""
+        if failed.failure.code != "uniqueness_error":
+            return failed
+        self.forget()
+        return CallFailed(msgspec.structs.replace(failed.failure, code="conflict"))
+
+
+def _carried(group: PlacementGroup, known: Shard | None, *, now: float) -> Shard:
+    """A group as listed now, with what is under way or was placed a moment ago."""
+    if known is None:
+        return Shard(group=group)
+    placed = {server: at for server, at in known.placed.items() if now - at < FRESH_FOR}
+    return Shard(group=group, underway=known.underway, placed=placed, full_until=known.full_until)
