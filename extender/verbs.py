@@ -76,9 +76,9 @@ class Verbs:
 
     async def filter(self, request: web.Request) -> web.Response:
         """Every node that came, unchanged."""
-        body = await request.read()
-        began = time.perf_counter()
         try:
+            body = await _body(request)
+            began = time.perf_counter()
             arguments = protocol.read(body)
         except protocol.Malformed as error:
             return self._refusal(error)
@@ -89,9 +89,9 @@ class Verbs:
 
     async def prioritize(self, request: web.Request) -> web.Response:
         """A score for every node that came."""
-        body = await request.read()
-        began = time.perf_counter()
         try:
+            body = await _body(request)
+            began = time.perf_counter()
             arguments = protocol.read(body)
             hosts = arguments.hosts
         except protocol.Malformed as error:
@@ -114,6 +114,13 @@ class Verbs:
     def _refusal(self, error: protocol.Malformed) -> web.Response:
         self._metrics.refused.inc()
         return web.Response(status=400, text=f"{error}\n")
+
+
+async def _body(request: web.Request) -> bytes:
+    try:
+        return await request.read()
+    except web.RequestPayloadError:
+        raise protocol.Malformed("the body is not encoded as its headers say") from None
 
 
 def _json(body: bytes) -> web.Response:

@@ -1,0 +1,23 @@
+"""What the tests of the extender share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from blockbuster import BlockBuster
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def nothing_blocks_the_loop() -> Iterator[None]:
+    """A call that blocks the event loop fails the test that made it."""
+    blockbuster = BlockBuster()
+    # /proc lies in memory: reading it waits for nobody.
+    for function in blockbuster.functions.values():
+        function.can_block_in("process_collector.py", "collect")
+    blockbuster.activate()
+    yield
+    blockbuster.deactivate()
