@@ -48,6 +48,11 @@ class Book:
         """All entries, by uid: a view that moves. Copy what has to stay."""
         return MappingProxyType(self._entries)
 
+    def version(self, uid: str) -> str | None:
+        """The version in which this pod waits for a node; None, if it doesn't."""
+        pod = self._waiting.get(uid)
+        return None if pod is None else pod.version
+
     @property
     def position(self) -> str:
         """Where a reader of all entries is; it moves with every change."""
