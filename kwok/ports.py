@@ -41,6 +41,12 @@ def choose_ports(taken: Collection[int]) -> dict[str, int]:
     return chosen
 
 
+def free_port() -> int:
+    """One free port, for a program beside a cluster."""
+    candidates = random.sample(range(LOWEST, BEYOND), k=BEYOND - LOWEST)
+    return next(port for port in candidates if _is_free(port))
+
+
 def _is_free(port: int) -> bool:
     with socket.socket() as probe:
         try:

@@ -1,0 +1,113 @@
+"""A scheduler of one's own beside a cluster's: for its pods alone, with a configuration of its own.
+
+Two of them, with and without an extender, see the same cluster at the same moment, which two
+clusters never do. It is also what a managed control plane gets, where nobody can configure the
+scheduler that is there. What it has done is read from its own metrics.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ssl
+import subprocess
+import time
+import urllib.request
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import yaml
+from prometheus_client.parser import text_string_to_metric_families
+
+from growth.errors import GiveUp
+from kwok.ports import free_port
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_READY_WITHIN: Final = 40.0
+_TIMEOUT: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduler:
+    """One that runs."""
+
+    name: str
+    """What its pods say in spec.schedulerName."""
+    port: int
+
+    def attempts(self) -> int:
+        """How often it has tried to place a pod."""
+        return int(self.figure("scheduler_schedule_attempts"))
+
+    def figure(self, metric: str, **labels: str) -> float:
+        """The sum of a metric's samples with these labels; of a counter, without its `_total`."""
+        families = text_string_to_metric_families(_asked(self.port, "/metrics"))
+        return sum(
+            sample.value
+            for family in families
+            if family.name == metric
+            for sample in family.samples
+            if labels.items() <= sample.labels.items()
+            and sample.name in {metric, f"{metric}_total"}
+        )
+
+    def is_ready(self) -> bool:
+        """Whether its caches are filled."""
+        with contextlib.suppress(OSError):
+            return _asked(self.port, "/readyz") == "ok"
+        return False
+
+
+@contextlib.contextmanager
+def scheduling(kubeconfig: Path, *, name: str, configuration: str) -> Iterator[Scheduler]:
+    """Run one while the context lasts; its pods wait when it has ended."""
+    folder = kubeconfig.parent
+    scheduler = Scheduler(name, free_port())
+    written = folder / f"scheduler-{name}.yaml"
+    written.write_text(_completed(configuration, name=name, kubeconfig=kubeconfig), "utf-8")
+    command = [
+        str(folder / "bin" / "kube-scheduler"),
+        f"--config={written}",
+        "--bind-address=127.0.0.1",
+        f"--secure-port={scheduler.port}",
+        "--authorization-always-allow-paths=/readyz,/metrics",
+    ]
+    log = folder / "logs" / f"scheduler-{name}.log"
+    with log.open("ab") as output, subprocess.Popen(
+        command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output
+    ) as process:  # fmt: skip
+        try:
+            _wait(scheduler, process, log)
+            yield scheduler
+        finally:
+            process.kill()
+
+
+def _completed(configuration: str, *, name: str, kubeconfig: Path) -> str:
+    content: dict[str, Any] = yaml.safe_load(configuration)
+    content["profiles"] = [{"schedulerName": name}]
+    content["leaderElection"] = {"leaderElect": False}
+    content.setdefault("clientConnection", {})["kubeconfig"] = str(kubeconfig)
+    text: str = yaml.safe_dump(content)
+    return text
+
+
+def _wait(scheduler: Scheduler, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + _READY_WITHIN
+    while not scheduler.is_ready():
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise GiveUp(f'scheduler "{scheduler.name}" does not start; see {log}')
+        time.sleep(0.05)
+
+
+def _asked(port: int, path: str) -> str:
+    # It makes its certificate itself, at each start.
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    url = f"https://127.0.0.1:{port}{path}"
+    with urllib.request.urlopen(url, timeout=_TIMEOUT, context=context) as answer:
+        body: bytes = answer.read()
+        return body.decode()
