@@ -12,7 +12,7 @@ import statistics
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
@@ -24,6 +24,7 @@ from growth.kube.resource import key_of
 from growth.scheduling.node import Node
 from growth.scheduling.pod import Pod
 from reconciler.brakes import BrakesLedger
+from reconciler.demand import KnownDemand
 from reconciler.ledger import Ledger
 from reconciler.loop import decide
 from reconciler.simulation import catalogue
@@ -34,7 +35,7 @@ from reconciler.views import Views
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from reconciler.world import World
 
@@ -75,13 +76,13 @@ def run(arguments: argparse.Namespace) -> int:
     pods = _pods(arguments.pods, nodes=arguments.nodes, pending=arguments.pending)
     nodes = [_node(number) for number in range(arguments.nodes)]
     requests = [_request(pod) for pod in pods if not pod.spec.node_name]
-    views = Views()
-    _feed(views, "pods", pods)
-    _feed(views, "nodes", nodes)
-    _feed(views, NodeRequest.__name__, requests)
-    _feed(views, "KwokNodeClass", [catalogue.node_class()])
-    _feed(views, "NodePool", catalogue.pools(Chance(1, "pools")))
-    measured = list(_measured(views, pods, rounds=arguments.rounds))
+    known = Known(Views(), KnownDemand(lambda: NOW))
+    known.feed("pods", pods)
+    known.feed("nodes", nodes)
+    known.feed(NodeRequest.__name__, requests)
+    known.feed("KwokNodeClass", [catalogue.node_class()])
+    known.feed("NodePool", catalogue.pools(Chance(1, "pools")))
+    measured = list(_measured(known, pods, rounds=arguments.rounds))
     if arguments.output == "json":
         print(json.dumps([vars(each) for each in measured]))
     else:
@@ -94,19 +95,46 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _measured(views: Views, pods: list[Pod], *, rounds: int) -> Iterable[Measured]:
+class Known(NamedTuple):
+    """What follows the caches."""
+
+    views: Views
+    demand: KnownDemand
+
+    def feed(self, kind: str, objects: Iterable[Any]) -> None:
+        """These objects are there from now on."""
+        self.take(kind, [Change(ChangeKind.ADDED, key_of(each), None, each) for each in objects])
+
+    def take(self, kind: str, changes: Sequence[Change[Any]]) -> None:
+        """A cache has changed."""
+        self.views.take(kind, changes)
+        self.demand.take(kind, changes)
+
+    def world(self) -> World:
+        """What a pass sees."""
+        kinds = [*BUILT_IN, *(kind.__name__ for kind in OURS)]
+        return self.views.world(
+            Ledger(brakes=ACTING),
+            demand=self.demand.at(NOW),
+            answers={},
+            busy=frozenset(),
+            sources=dict.fromkeys(kinds, HEALTHY),
+            timing=Timing(),
+            seed=1,
+        )
+
+
+def _measured(known: Known, pods: list[Pod], *, rounds: int) -> Iterable[Measured]:
     bound = next(pod for pod in pods if pod.spec.node_name)
     again = Change(ChangeKind.MODIFIED, key_of(bound), bound, bound)
-    world = _world(views)
+    world = known.world()
 
     def after_a_change() -> None:
-        views.take("pods", (again,))
-        _world(views)
+        known.take("pods", (again,))
+        known.world()
 
     yield _timed("a pod's event and a World", after_a_change, rounds=rounds, goal=GOAL_WORLD)
-    yield _timed(
-        "a World, nothing has changed", lambda: _world(views), rounds=rounds, goal=GOAL_WORLD
-    )
+    yield _timed("a World, nothing has changed", known.world, rounds=rounds, goal=GOAL_WORLD)
     yield _timed("a pass of all rules", lambda: decide(world, NOW), rounds=rounds, goal=GOAL_PASS)
 
 
@@ -118,23 +146,6 @@ def _timed(what: str, work: Callable[[], object], *, rounds: int, goal: float) -
         work()
         taken.append((time.process_time() - began) * 1000)
     return Measured(what=what, median=statistics.median(taken), slowest=max(taken), goal=goal)
-
-
-def _world(views: Views) -> World:
-    kinds = [*BUILT_IN, *(kind.__name__ for kind in OURS)]
-    return views.world(
-        Ledger(brakes=ACTING),
-        answers={},
-        busy=frozenset(),
-        sources=dict.fromkeys(kinds, HEALTHY),
-        timing=Timing(),
-        seed=1,
-    )
-
-
-def _feed(views: Views, kind: str, objects: Iterable[Any]) -> None:
-    added = [Change(ChangeKind.ADDED, key_of(each), None, each) for each in objects]
-    views.take(kind, added)
 
 
 def _pods(number: int, *, nodes: int, pending: int) -> list[Pod]:

@@ -40,6 +40,7 @@ class Production:
         """Everything as it is known at this moment."""
         return self._sources.views.world(
             ledger,
+            demand=self._sources.demand.at(now()),
             answers=self._effects.answers,
             busy=self._effects.subjects | frozenset(subjects_of(self._sources.unseen())),
             sources=self._sources.health,

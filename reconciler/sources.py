@@ -14,6 +14,8 @@ from growth.api.noderequest import NodeRequest
 from growth.kube.reflector import Reflector
 from growth.kube.resource import Resource
 from growth.scheduling import objects
+from reconciler.demand import KnownDemand
+from reconciler.scene import now
 from reconciler.views import Views
 
 if TYPE_CHECKING:
@@ -72,6 +74,7 @@ class Sources:
         timing: Timing,
     ) -> None:
         self.views = Views()
+        self.demand = KnownDemand(now)
         self._changed = changed
         make = partial(Reflector[Any], server=server, metrics=metrics, chance=chance, timing=timing)
         self._reflectors: dict[str, Reflector[Any]] = {
@@ -116,4 +119,5 @@ class Sources:
 
     def _take(self, name: str, changes: Sequence[Change[Any]]) -> None:
         self.views.take(name, changes)
+        self.demand.take(name, changes)
         self._changed()

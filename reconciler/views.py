@@ -25,6 +25,7 @@ from reconciler.world import World
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from growth.demand.demanded import Demanded
     from growth.kube.contents import Change
     from growth.kube.health import Health
     from growth.kube.resource import Key
@@ -78,6 +79,7 @@ class Views:
         self,
         ledger: Ledger,
         *,
+        demand: Demanded,
         answers: Mapping[str, Answered],
         busy: frozenset[Subject],
         sources: Mapping[str, Health],
@@ -88,6 +90,7 @@ class Views:
         return World(
             cluster=self.cluster(),
             pending=dict(self._pending),
+            demand=demand,
             pools=dict(self._objects[NodePool.__name__]),
             node_classes=dict(self._node_classes),
             requests=dict(self._objects[NodeRequest.__name__]),

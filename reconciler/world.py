@@ -16,6 +16,7 @@ from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
+from growth.demand.demanded import Demanded
 from growth.kube.health import Health
 from growth.scheduling.cluster import Cluster
 from growth.scheduling.pod import Pod
@@ -34,6 +35,8 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     """Nodes and what is on them, namespaces, volumes, DaemonSets, budgets."""
     pending: Mapping[str, Pod]
     """Pods without a node that have not ended, by uid."""
+    demand: Demanded
+    """Which of them need a new node, and until when that can be said without any change."""
     pools: Mapping[str, NodePool]
     node_classes: Mapping[ClassKey, NodeClass]
     requests: Mapping[str, NodeRequest]

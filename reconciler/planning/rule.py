@@ -19,7 +19,6 @@ from growth.api.wellknown import (
     GROUP_VERSION,
     PROVIDER_CLEANUP_FINALIZER,
 )
-from growth.demand.detection import is_demand
 from growth.scheduling.resources import shown
 from reconciler.actions import CreateNodeRequest, Sequence, machine
 from reconciler.decision import NEVER, Decision
@@ -68,7 +67,7 @@ def decide(world: World, now: Instant) -> Decision:
             for name, request in {**unconfirmed, **bought}.items()
             if world.is_free(machine(name))
         ),
-        wake_at=_next_end(world, known, now),
+        wake_at=min(_next_end(world, known, now), world.demand.next_end),
     )
 
 
@@ -112,7 +111,7 @@ def _unconfirmed(world: World, demand: Iterable[Pod]) -> Mapping[str, NodeReques
 
 
 def _demand(world: World) -> Iterator[Pod]:
-    return (pod for pod in world.pending.values() if is_demand(pod))
+    return (pod for uid, pod in world.pending.items() if world.demand.is_demand(uid))
 
 
 def _request(pod: Pod, choice: Choice, chance: Random) -> NodeRequest:

@@ -16,6 +16,7 @@ from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.instant import Instant
+from reconciler.demand import KnownDemand
 from reconciler.ledger import Ledger
 from reconciler.loop import ROOMS, Loop
 from reconciler.simulation.caches import Cache
@@ -97,6 +98,7 @@ class Process:
             for kind in WATCHED
         }
         self.views = Views()
+        self.demand = KnownDemand(self.now)
         self.effects = parts.effects(
             around, fate.cloud, caches=self.caches, chance=fate.network, owner=self
         )
@@ -122,6 +124,7 @@ class Process:
         """Everything as this process knows it."""
         world = self.views.world(
             ledger,
+            demand=self.demand.at(self.now()),
             answers=self.effects.answers,
             busy=frozenset(self.effects.running) | frozenset(subjects_of(self._unseen())),
             sources=self._health(),
@@ -185,6 +188,7 @@ class Process:
 
     def _take(self, kind: str, changes: Sequence[Change[Any]]) -> None:
         self.views.take(kind, changes)
+        self.demand.take(kind, changes)
         self.wake()
 
     def remembered(self) -> Iterator[tuple[str, int]]:

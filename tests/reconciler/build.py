@@ -11,6 +11,7 @@ import msgspec
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.api.noderequest import NodeRequest
+from growth.demand.demanded import Demand
 from growth.instant import Instant
 from growth.kube.health import Health
 from growth.scheduling.cluster import Object, cluster_of
@@ -102,14 +103,21 @@ def world(*objects: Object | NodePool | KwokNodeClass | NodeRequest, **changes: 
         for each in objects
         if isinstance(each, KwokNodeClass)
     }
+    pools = {each.name: each for each in objects if isinstance(each, NodePool)}
+    demand = Demand()
+    demand.pools(pools, at(0))
+    for each in objects:
+        if isinstance(each, Pod):
+            demand.put(each, at(0))
     seen = World(
+        demand=demand.at(at(0)),
         cluster=cluster_of(each for each in objects if not isinstance(each, ours)),
         pending={
             each.metadata.uid: each
             for each in objects
             if isinstance(each, Pod) and not each.spec.node_name
         },
-        pools={each.name: each for each in objects if isinstance(each, NodePool)},
+        pools=pools,
         node_classes=classes,
         requests={each.name: each for each in objects if isinstance(each, NodeRequest)},
         removals={},
