@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple, assert_never
+from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
 import msgspec
 
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from reconciler.actions import Action, Subject
 
 
+AGAIN: Final = ", try "
+
+
 class Side(StrEnum):
     """When an effect is announced."""
 
@@ -41,7 +44,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     """Of the effect, counted in this process."""
     step: str
-    """What was decided: the action's name."""
+    """What was decided: the action's name, and of a status its phase."""
     verb: str
     kind: str
     """What is written, and where: `patch` of `NodeRequest/status`."""
@@ -79,12 +82,22 @@ def target_of(action: Action) -> Target:
     return target
 
 
+def step_of(action: Action) -> str:
+    """What was decided, in a word or two."""
+    name = type(action).__name__
+    match action:
+        case PatchStatus(status={"phase": phase}):
+            return f"{name} {phase}"
+        case _:
+            return name
+
+
 def point(action: Action, *, number: int, subject: Subject, side: Side) -> Point:
     """The announcement of one side of an effect."""
     verb, kind = target_of(action)
     return Point(
         number=number,
-        step=type(action).__name__,
+        step=step_of(action),
         verb=verb,
         kind=kind,
         subject=subject.name,
@@ -100,9 +113,19 @@ class Names:
         self._times: Counter[tuple[str, ...]] = Counter()
 
     def of(self, point: Point) -> str:
-        """Such as `subject 7: PatchStatus (patch NodeRequest/status) 2, before`."""
+        """Such as `subject 7: PatchStatus Ready (patch NodeRequest/status), before`.
+
+        What is tried again says so: it depends on what others did meanwhile, so other tellings of
+        the story may lack it.
+        """
         subject = self._subjects.setdefault(point.subject, len(self._subjects) + 1)
         effect = point.subject, point.step, point.kind, point.side
         self._times[effect] += 1
-        what = f"{point.step} ({point.verb} {point.kind}) {self._times[effect]}"
-        return f"subject {subject}: {what}, {point.side}"
+        times = self._times[effect]
+        what = f"subject {subject}: {point.step} ({point.verb} {point.kind}), {point.side}"
+        return what if times == 1 else f"{what}{AGAIN}{times}"
+
+
+def is_stable(name: str) -> bool:
+    """Whether each telling of the same story has a point of this name."""
+    return AGAIN not in name

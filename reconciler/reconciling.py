@@ -23,6 +23,7 @@ from growth.kube.election import (
 )
 from growth.kube.timing import Timing as CacheTiming
 from growth.kube.transport import connect
+from reconciler.announcing import announcing
 from reconciler.effects import Effects
 from reconciler.ledger import Ledger
 from reconciler.loop import Loop
@@ -81,7 +82,9 @@ class Work:
         lease = LeaseOnServer(self._connection, namespace=namespace, name=LEASE)
         metrics = ElectionMetrics(self._service.registry)
         settings = self._service.settings.election
-        with this_run(socket.gethostname(), lease=LEASE) as who:
+        # Of this cluster: runs for two clusters on one machine are no runs of one candidate.
+        place = f"{self._connection.server} {namespace}/{LEASE}"
+        with this_run(socket.gethostname(), lease=place) as who:
             while True:
                 try:
                     async with lead(lease, who=who, settings=settings, metrics=metrics) as right:
@@ -92,23 +95,28 @@ class Work:
 
     async def _act(self, leadership: Leadership) -> None:
         # A bug in an effect ends the group, and with it the process: it is started again clean.
-        async with asyncio.TaskGroup() as tasks:
-            effects = Effects(
-                connection=self._connection,
-                sources=self.sources,
-                provider_of=self._provider_of,
-                leadership=leadership,
-                now=now,
-                ended=self._wake,
-                tasks=tasks,
-                chance=self._chance,
-            )
-            scene = Production(sources=self.sources, effects=effects, timing=self._timing)
-            self._loop = Loop(scene, ledger=Ledger())
-            try:
-                await self._loop.run(coalesce=self._timing.coalesce)
-            finally:
-                self._loop = None
+        with announcing() as announce:
+            async with asyncio.TaskGroup() as tasks:
+                effects = Effects(
+                    connection=self._connection,
+                    sources=self.sources,
+                    provider_of=self._provider_of,
+                    leadership=leadership,
+                    now=now,
+                    ended=self._wake,
+                    tasks=tasks,
+                    chance=self._chance,
+                    announce=announce,
+                )
+                await self._loop_over(effects)
+
+    async def _loop_over(self, effects: Effects) -> None:
+        scene = Production(sources=self.sources, effects=effects, timing=self._timing)
+        self._loop = Loop(scene, ledger=Ledger())
+        try:
+            await self._loop.run(coalesce=self._timing.coalesce)
+        finally:
+            self._loop = None
 
     def _wake(self) -> None:
         if self._loop is not None:

@@ -1,0 +1,149 @@
+"""The story that is told at every point: 30 pods of 3 shapes get their nodes and are bound.
+
+Each pod asks for a pool of its own, so no pod can take the machine that was bought for another one:
+the end of the story doesn't depend on who comes first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from contextlib import suppress
+from itertools import product
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from growth.api.wellknown import GROUP_VERSION, INSTANCE_TYPE_LABEL, MANAGED_BY_LABEL, POOL_LABEL
+from growth.errors import RetryLater
+
+if TYPE_CHECKING:
+    from growth.kube.transport import Connection
+
+SHAPES: Final = {
+    "cx23": {"cpu": "1500m", "memory": "1Gi"},
+    "cx33": {"cpu": "3", "memory": "6Gi"},
+    "cax31": {"cpu": "6", "memory": "12Gi"},
+}
+"""Each needs a machine of the type that it is called by."""
+EACH: Final = 10
+PODS: Final = "/api/v1/namespaces/default/pods"
+NODES: Final = "/api/v1/nodes"
+POOLS: Final = f"/apis/{GROUP_VERSION}/nodepools"
+REQUESTS: Final = f"/apis/{GROUP_VERSION}/noderequests"
+CLASSES: Final = f"/apis/{GROUP_VERSION}/kwoknodeclasses"
+OURS: Final = {"labelSelector": f"{MANAGED_BY_LABEL}=growth"}
+WITHIN: Final = 90.0
+
+
+class End(NamedTuple):
+    """What a story comes to."""
+
+    machines: Counter[str]
+    """Nodes by type."""
+    unknown: frozenset[str]
+    """Nodes without a request, and requests without a node."""
+    bound: Counter[str]
+    """Pods by the type of their node, which has to be that of their shape."""
+
+
+async def furnish(connection: Connection) -> None:
+    """A catalogue of machines that are there at once."""
+    types = [
+        ("cx23", {"cpu": "2", "memory": "4Gi", "pods": "110"}, "0.0088"),
+        ("cx33", {"cpu": "4", "memory": "8Gi", "pods": "110"}, "0.0136"),
+        ("cax31", {"cpu": "8", "memory": "16Gi", "pods": "110"}, "0.0200"),
+    ]
+    catalogue = [
+        {"name": name, "resources": resources, "offers": [{"location": "here", "price": price}]}
+        for name, resources, price in types
+    ]
+    spec = {"types": catalogue, "bootDelay": {"min": "0s", "max": "0s"}}
+    await _create(connection, CLASSES, "KwokNodeClass", "default", spec)
+    for shape, number in product(SHAPES, range(EACH)):
+        # Room for a second machine: whether there is one is what the test asks.
+        spec = {"serverTypes": [{"name": shape, "max": 2}]}
+        await _create(connection, POOLS, "NodePool", f"{shape}-{number}", spec)
+
+
+async def begin(connection: Connection, story: int) -> None:
+    """All pods are wanted at the same moment."""
+    async with asyncio.TaskGroup() as tasks:
+        for shape, number in product(SHAPES, range(EACH)):
+            pod = _pod(
+                f"{shape}-{story}-{number}", pool=f"{shape}-{number}", requests=SHAPES[shape]
+            )
+            tasks.create_task(connection.request("POST", PODS, body=pod))
+
+
+async def settled(connection: Connection) -> None:
+    """Until every pod has a node and every request has done its work."""
+    began = monotonic()
+    while not await _is_settled(connection):
+        assert monotonic() - began < WITHIN, f"not settled: {await end(connection)}"
+        await asyncio.sleep(0.05)
+
+
+async def end(connection: Connection) -> End:
+    """What there is now."""
+    types = {
+        node["metadata"]["name"]: node["metadata"]["labels"][INSTANCE_TYPE_LABEL]
+        for node in await _items(connection, NODES, OURS)
+    }
+    requests = {each["metadata"]["name"] for each in await _items(connection, REQUESTS)}
+    pods = await _items(connection, PODS)
+    bound = (types[node] if (node := pod["spec"].get("nodeName")) else "nowhere" for pod in pods)
+    return End(Counter(types.values()), frozenset(types.keys() ^ requests), Counter(bound))
+
+
+async def clear(connection: Connection) -> None:
+    """Everything that the story has made goes; pools and catalogue stay."""
+    now = {"gracePeriodSeconds": 0}
+    await connection.request("DELETE", PODS, body=now)
+    await connection.request("DELETE", REQUESTS, body={})
+    await connection.request("DELETE", NODES, query=OURS, body=now)
+    began = monotonic()
+    while await _items(connection, PODS) or await _items(connection, REQUESTS):
+        assert monotonic() - began < WITHIN, "pods or requests are still there"
+        await asyncio.sleep(0.05)
+
+
+async def _is_settled(connection: Connection) -> bool:
+    requests = await _items(connection, REQUESTS)
+    is_done = all(
+        request.get("status", {}).get("phase") == "Ready"
+        and not request["metadata"].get("finalizers")
+        for request in requests
+    )
+    if not is_done:
+        return False
+    pods = await _items(connection, PODS)
+    return len(pods) == EACH * len(SHAPES) and all("nodeName" in pod["spec"] for pod in pods)
+
+
+async def _items(connection: Connection, path: str, query: Any = ()) -> list[dict[str, Any]]:
+    while True:
+        # Right after the definitions have been made, their store is not always ready.
+        with suppress(RetryLater):
+            found = (await connection.request("GET", path, query=query)).json()["items"]
+            return list(found)
+        await asyncio.sleep(0.1)
+
+
+async def _create(connection: Connection, path: str, kind: str, name: str, spec: Any) -> None:
+    body = {
+        "apiVersion": GROUP_VERSION,
+        "kind": kind,
+        "metadata": {"name": name},
+        "spec": spec,
+    }
+    await connection.request("POST", path, body=body)
+
+
+def _pod(name: str, *, pool: str, requests: dict[str, str]) -> dict[str, Any]:
+    container = {"name": "main", "image": "none", "resources": {"requests": requests}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name},
+        "spec": {"containers": [container], "nodeSelector": {POOL_LABEL: pool}},
+    }
