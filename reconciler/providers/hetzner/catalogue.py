@@ -55,6 +55,10 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
     at: float
     """The monotonic second of reading."""
 
+    def architecture_of(self, name: ServerTypeName) -> str:
+        """What processor a type has, as Hetzner calls it; empty for one that isn't sold."""
+        return next((each.architecture for each in self.types if each.name == name.canonical), "")
+
 
 def offerings(
     catalogue: Catalogue,

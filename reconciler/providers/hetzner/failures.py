@@ -91,8 +91,8 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
         return classify(self.code, self.text)
 
     @property
-    def is_full_group(self) -> bool:
-        """Whether the placement group was the obstacle, and another one or none may do."""
+    def is_about_groups(self) -> bool:
+        """Whether a placement group was the obstacle, so that another one or none may do."""
         return self.code == "placement_error" or "placement group" in self.text.lower()
 
     @property

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from growth.instant import Instant
     from reconciler.providers.hetzner.calls import Calls
 
+ANY_AGE: Final = float("-inf")
+"""For whoever is content with the last listing."""
 SHOWS_AFTER = 60.0
 """Seconds after which a server that is accepted shows in listings, or there is none."""
 DELETED_AFTER = 600.0
@@ -44,6 +46,15 @@ class _Confirmed(NamedTuple):
 
     machine: Machine
     at: float
+
+
+class _Reading(NamedTuple):
+    """What came of reading the listing last."""
+
+    number: int = 0
+    token: str = ""
+    listing: Listing | None = None
+    failure: Failure | None = None
 
 
 def machine_of(server: Server, failed: Mapping[int, Failure]) -> Machine:
@@ -88,9 +99,7 @@ class Servers:
         self._cluster = cluster
         self._now = now
         self._one_at_a_time = asyncio.Lock()
-        self._last: Listing | None = None
-        self._refused: tuple[float, Failure] | None = None
-        """When reading failed last, and why."""
+        self._last = _Reading()
         self._known: frozenset[str] = frozenset()
         """Names in the last complete listing."""
         self._token = ""
@@ -100,13 +109,21 @@ class Servers:
 
     async def listing(self, *, younger_than: float) -> Listing:
         """A listing that was begun at this monotonic second or later."""
+        arrived = self._last.number
         async with self._one_at_a_time:
-            # Whoever waited here meanwhile shares what the one before has read.
-            if self._refused is not None and self._refused[0] >= younger_than:
-                raise CallFailed(self._refused[1])
-            if self._last is None or self._last.at.monotonic < younger_than:
-                self._last = await self._read_or_remember()
-            return self._with_what_lags(self._last)
+            # Whoever waited here meanwhile shares what was read before it, or why it wasn't.
+            is_shared = self._last.number > arrived
+            if is_shared and self._last.failure is not None:
+                raise CallFailed(self._last.failure)
+            known = self._last.listing
+            if known is None or not self._serves(known, younger_than, is_shared=is_shared):
+                known = await self._read_on()
+            return self._with_what_lags(known)
+
+    def _serves(self, known: Listing, younger_than: float, *, is_shared: bool) -> bool:
+        is_of_this_token = self._last.token == self._calls.token
+        is_whole = known.is_complete or is_shared
+        return is_whole and is_of_this_token and known.at.monotonic >= younger_than
 
     def accepted(self, machine: Machine) -> None:
         """Keep a machine in mind until listings show it."""
@@ -117,16 +134,18 @@ class Servers:
         self._confirmed.pop(machine.name, None)
         self._deleted[machine.machine_id] = self._now().monotonic
 
-    async def _read_or_remember(self) -> Listing:
-        at = self._now().monotonic
+    async def _read_on(self) -> Listing:
+        number, token = self._last.number + 1, self._calls.token
         try:
-            return await self._read()
+            listing = await self._read(token)
         except CallFailed as failed:
-            self._refused = at, failed.failure
+            self._last = _Reading(number, token, failure=failed.failure)
             raise
+        self._last = _Reading(number, token, listing=listing)
+        return listing
 
-    async def _read(self) -> Listing:
-        at, token = self._now(), self._calls.token
+    async def _read(self, token: str) -> Listing:
+        at = self._now()
         servers = await self._calls.pages(
             "/servers",
             key="servers",
@@ -148,7 +167,8 @@ class Servers:
     def _is_another_project(self, token: str, machines: Mapping[str, Machine]) -> bool:
         """Servers don't all disappear in the moment when a token is replaced."""
         is_replaced = self._token not in {"", token}
-        return is_replaced and bool(self._known) and not self._known & machines.keys()
+        known = self._known | self._confirmed.keys()
+        return is_replaced and bool(known) and not known & machines.keys()
 
     async def _failed(self, servers: Iterable[Server]) -> dict[int, Failure]:
         """Why servers could not be made; asked for only while there is one that doesn't run."""

@@ -97,16 +97,15 @@ class Groups:
             shard.underway.add(server)
             return shard.group.id
 
-    def bought(self, group: int, *, server: str, server_id: int) -> None:
+    def release(self, group: int, *, server: str) -> None:
+        """The server is there, or isn't, or nobody knows: it holds its place no longer."""
+        if (shard := self._shards.get(group)) is not None:
+            shard.underway.discard(server)
+
+    def bought(self, group: int, *, server_id: int) -> None:
         """The server is there."""
         if (shard := self._shards.get(group)) is not None:
-            shard.underway.discard(server)
             shard.placed[server_id] = self._now().monotonic
-
-    def not_bought(self, group: int, *, server: str) -> None:
-        """The server isn't there, or nobody knows: the next listing tells."""
-        if (shard := self._shards.get(group)) is not None:
-            shard.underway.discard(server)
 
     def is_full(self, group: int) -> None:
         """Hetzner could not place a server in this group."""

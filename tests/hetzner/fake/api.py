@@ -169,6 +169,8 @@ def _told(project: Project, server: Any) -> dict[str, Any]:
 async def list_servers(request: web.Request) -> web.Response:
     """GET /servers, with names and labels."""
     project, name = _project(request), request.query.get("name")
+    if request.query.get("page", "1") != "1":
+        project.between_pages()
     selector = request.query.get("label_selector", "")
     found = [
         each

@@ -9,12 +9,15 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tests.hetzner.fake.catalogue import PLACES, ServerType, server_types
 from tests.hetzner.fake.faults import Faults, Problem
 from tests.hetzner.fake.rates import Bucket
 from tests.hetzner.fake.records import Action, Image, Network, PlacementGroup, Server
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 USER_DATA_LIMIT = 32 * 1024
 GROUP_SIZE = 10
@@ -60,6 +63,8 @@ class Project:
     listing_lag: float = 0.0
     """Seconds until a new server shows in listings."""
     delete_seconds: float = 2.0
+    between_pages: Callable[[], object] = lambda: None
+    """What happens while somebody reads a listing, between one page and the next."""
 
     def __post_init__(self) -> None:
         self._ids = itertools.count(1000)

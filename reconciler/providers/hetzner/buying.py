@@ -1,0 +1,157 @@
+"""One server: looked for, and only then asked for.
+
+The name is unique in the project, so it is the key that makes a second try harmless. Where a server
+exists already under it, the labels tell whose it is: the request's, and then it is adopted; or
+somebody else's, and then this request gets none, and the next one has another name.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from growth.api.hetznernodeclass import HetznerNodeClass, PlacementGroupPolicy
+from reconciler.providers.hetzner.calls import CallFailed, decoded
+from reconciler.providers.hetzner.inventory import Resolved
+from reconciler.providers.hetzner.labels import REQUEST_UID_LABEL, ours, server_labels
+from reconciler.providers.hetzner.listing import machine_of
+from reconciler.providers.hetzner.wire import Server
+from reconciler.providers.port import Accepted, MachineState, Order, Trouble, refused
+
+if TYPE_CHECKING:
+    from growth.instant import Instant
+    from reconciler.providers.hetzner.project import Project
+    from reconciler.providers.port import CreateAnswer, Machine
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """An order with everything that Hetzner has to be told."""
+
+    order: Order
+    node_class: HetznerNodeClass
+    resolved: Resolved
+    architecture: str
+    user_data: str
+    token: str
+    """The join token in the user data, which no error may quote."""
+    cluster: str
+
+
+async def found(project: Project, order: Order, *, now: Instant) -> CreateAnswer | None:
+    """The answer if there is a server under this name, or if nobody can say; else nothing."""
+    listing = await project.servers.listing(younger_than=_needed(project, order, now=now))
+    if not listing.is_complete:
+        return refused(Trouble.TRANSIENT, reason=f"not bought: {listing.reason}")
+    machine = listing.machines.get(order.name)
+    return _adopted(machine, order) if machine is not None else None
+
+
+async def buy(project: Project, wanted: Wanted) -> CreateAnswer:
+    """Ask for the server."""
+    try:
+        server = await _placed(project, wanted)
+    except CallFailed as failed:
+        return await _after_failure(project, wanted, failed)
+    machine = machine_of(server, {})
+    project.servers.accepted(machine)
+    return Accepted(machine_id=machine.machine_id)
+
+
+def body_of(wanted: Wanted) -> dict[str, Any]:
+    """What is posted, but for the placement group."""
+    spec, resolved, order = wanted.node_class.spec, wanted.resolved, wanted.order
+    return {
+        "name": order.name,
+        "server_type": order.server_type.canonical,
+        "location": order.location,
+        "image": resolved.images[wanted.architecture],
+        "ssh_keys": list(resolved.ssh_keys),
+        "networks": [network.id for network in resolved.networks],
+        "firewalls": [{"firewall": firewall} for firewall in resolved.firewalls],
+        "public_net": {"enable_ipv4": spec.public_ipv4, "enable_ipv6": spec.public_ipv6},
+        "labels": server_labels(order, wanted.node_class, cluster=wanted.cluster),
+        "user_data": wanted.user_data,
+        "start_after_create": True,
+    }
+
+
+def _needed(project: Project, order: Order, *, now: Instant) -> float:
+    """From when on a listing knows what became of an order."""
+    intended = now.monotonic
+    if order.intended_at is not None:
+        intended -= max(0.0, now.seconds_since(order.intended_at))
+    return max(intended, project.tries.at(order.name) or intended)
+
+
+def _adopted(machine: Machine, order: Order) -> CreateAnswer:
+    if machine.request_uid != order.request_uid:
+        reason = f"a server {order.name} exists that was made for another request"
+        return refused(Trouble.STOCKOUT, reason=reason)
+    if machine.state is MachineState.DELETING:
+        reason = f"the server {order.name} is still being deleted"
+        return refused(Trouble.TRANSIENT, reason=reason)
+    return Accepted(machine_id=machine.machine_id)
+
+
+async def _placed(project: Project, wanted: Wanted) -> Server:
+    """In a placement group as the class wants it; where that fails, in another one or in none."""
+    policy = wanted.node_class.spec.placement_group
+    if policy is PlacementGroupPolicy.NONE:
+        return await _posted(project, wanted)
+    try:
+        return await _in_group(project, wanted)
+    except CallFailed as failed:
+        if not failed.failure.is_about_groups:
+            raise
+    if policy is PlacementGroupPolicy.PREFERRED:
+        return await _posted(project, wanted)
+    return await _in_group(project, wanted)
+
+
+async def _in_group(project: Project, wanted: Wanted) -> Server:
+    name = wanted.order.name
+    group = await project.groups.hold(name, pool=wanted.order.pool)
+    try:
+        server = await _posted(project, wanted, placement_group=group)
+    except CallFailed as failed:
+        if failed.failure.is_about_groups:
+            project.groups.is_full(group)
+        raise
+    finally:
+        project.groups.release(group, server=name)
+    project.groups.bought(group, server_id=server.id)
+    return server
+
+
+async def _posted(project: Project, wanted: Wanted, **more: Any) -> Server:
+    body = {**body_of(wanted), **more}
+    answer = await project.calls.create("/servers", body, secrets=(wanted.token,))
+    return decoded(answer.get("server"), Server)
+
+
+async def _after_failure(project: Project, wanted: Wanted, failed: CallFailed) -> CreateAnswer:
+    failure, name = failed.failure, wanted.order.name
+    if failure.code == "uniqueness_error":
+        return await _under_the_same_name(project, wanted, failed)
+    if failure.code == "not_found" and project.may_look_again(name):
+        return refused(Trouble.TRANSIENT, reason=failure.reason)
+    if failure.trouble is Trouble.TRANSIENT:
+        project.tries.add(name)
+    return refused(failure.trouble, reason=failure.reason, seconds=failure.seconds)
+
+
+async def _under_the_same_name(
+    project: Project, wanted: Wanted, failed: CallFailed
+) -> CreateAnswer:
+    """A server has the name, and the listing didn't show it: it may be ours of a moment ago."""
+    name = wanted.order.name
+    page = await project.calls.page("/servers", key="servers", kind=Server, page=1, name=name)
+    if not page.entries:
+        return refused(Trouble.TRANSIENT, reason=failed.failure.reason)
+    (server,) = page.entries
+    is_ours = ours(server.labels, cluster=wanted.cluster)
+    if not is_ours or REQUEST_UID_LABEL not in server.labels:
+        reason = f"a server {name} exists that isn't ours"
+        return refused(Trouble.STOCKOUT, reason=reason)
+    return _adopted(machine_of(server, {}), wanted.order)

@@ -1,0 +1,110 @@
+"""Secrets as the cluster keeps them: tokens that are read, and join tokens that are minted.
+
+A Secret is read again every few seconds while it is needed, so that a token which is replaced takes
+effect without a restart. Nothing read here is ever part of an error or a log line.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import secrets
+from typing import TYPE_CHECKING, Any
+
+from growth.errors import Misconfigured
+from growth.kube.call import MERGE_PATCH
+from growth.kube.errors import AlreadyExists, NotFound
+from reconciler.providers.hetzner.bootstrap import tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import timedelta
+
+    from growth.api.hetznernodeclass import HetznerNodeClass
+    from growth.api.meta import KeyReference
+    from growth.instant import Instant
+    from growth.kube.transport import Connection
+    from reconciler.providers.port import Order
+
+FRESH_FOR = 10.0
+"""Seconds that a Secret is relied on."""
+
+
+class ClusterSecrets:
+    """The Secrets of the cluster that growth runs for."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        now: Callable[[], Instant],
+        token_life: Callable[[Order], timedelta],
+    ) -> None:
+        self._connection = connection
+        self._now = now
+        self._token_life = token_life
+        self._known: dict[KeyReference, tuple[float, str]] = {}
+
+    async def read(self, reference: KeyReference) -> str:
+        """What a Secret holds under a key."""
+        now = self._now().monotonic
+        read_at, value = self._known.get(reference, (float("-inf"), ""))
+        if now - read_at < FRESH_FOR:
+            return value
+        where = f"Secret {reference.namespace}/{reference.name}"
+        try:
+            data = await self._data(reference.namespace, reference.name)
+        except NotFound:
+            self._known.pop(reference, None)
+            raise Misconfigured(
+                f"{where} isn't there: make it, with the key {reference.key}"
+            ) from None
+        value = _value(data, reference.key, where=where)
+        self._known[reference] = now, value
+        return value
+
+    async def join_token(self, order: Order, node_class: HetznerNodeClass) -> str:
+        """The token of this order: the one that an earlier try has made, or a new one."""
+        token = tokens.minted(order.request_uid, choose=secrets.choice)
+        body = tokens.manifest(
+            token,
+            request_name=order.name,
+            request_uid=order.request_uid,
+            kind=node_class.spec.bootstrap.kind,
+            expires_at=self._now().wall + self._token_life(order),
+        )
+        try:
+            await self._connection.request("POST", _path(tokens.NAMESPACE), body=body)
+        except AlreadyExists:
+            return await self._prolonged(token, body["stringData"]["expiration"])
+        return token.text
+
+    async def _prolonged(self, token: tokens.JoinToken, expiration: str) -> str:
+        """The token of an earlier try, valid for as long as a new one would be."""
+        answer = await self._connection.request(
+            "PATCH",
+            f"{_path(tokens.NAMESPACE)}/{token.secret_name}",
+            body={"stringData": {"expiration": expiration}},
+            content_type=MERGE_PATCH,
+        )
+        where = f"Secret {tokens.NAMESPACE}/{token.secret_name}"
+        secret = _value(answer.json().get("data") or {}, "token-secret", where=where)
+        return tokens.JoinToken(id=token.id, secret=secret).text
+
+    async def _data(self, namespace: str, name: str) -> Mapping[str, Any]:
+        answer = await self._connection.request("GET", f"{_path(namespace)}/{name}")
+        data: Mapping[str, Any] = answer.json().get("data") or {}
+        return data
+
+
+def _path(namespace: str) -> str:
+    return f"/api/v1/namespaces/{namespace}/secrets"
+
+
+def _value(data: Mapping[str, Any], key: str, *, where: str) -> str:
+    if key not in data:
+        raise Misconfigured(f"{where} has no key {key}: add it") from None
+    try:
+        return base64.b64decode(data[key], validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        raise Misconfigured(f"{where}: what is under {key} is no text: write it anew") from None

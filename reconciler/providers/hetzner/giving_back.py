@@ -1,0 +1,67 @@
+"""The end of a server: by its id, and only if it is ours and the one that was meant.
+
+What the listing shows under the id must bear the name and the request's uid of the machine. One
+that isn't listed is asked for by its id, as listings lag: only Hetzner's own word makes it gone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reconciler.providers.hetzner.calls import CallFailed, decoded
+from reconciler.providers.hetzner.labels import ours
+from reconciler.providers.hetzner.listing import ANY_AGE, machine_of
+from reconciler.providers.hetzner.wire import Server
+from reconciler.providers.port import DeleteAnswer, DeleteOutcome
+
+if TYPE_CHECKING:
+    from reconciler.providers.hetzner.failures import Failure
+    from reconciler.providers.hetzner.project import Project
+    from reconciler.providers.port import Machine
+
+GONE = DeleteAnswer(outcome=DeleteOutcome.GONE)
+
+
+async def give_back(project: Project, machine: Machine, *, cluster: str) -> DeleteAnswer:
+    """Ask for the end of a machine."""
+    try:
+        known = await _known(project, machine, cluster=cluster)
+        if known is None or not _is_meant(known, machine):
+            return _not_ours(machine)
+        await project.calls.delete(f"/servers/{int(machine.machine_id)}")
+    except CallFailed as failed:
+        if failed.failure.code != "not_found":
+            return _failed(failed.failure)
+        project.servers.deleted(machine)
+        return GONE
+    project.servers.deleted(machine)
+    return DeleteAnswer(outcome=DeleteOutcome.ACCEPTED)
+
+
+async def _known(project: Project, machine: Machine, *, cluster: str) -> Machine | None:
+    """What Hetzner has under the machine's id, if that is our cluster's."""
+    if not machine.machine_id.isdecimal():
+        return None
+    listing = await project.servers.listing(younger_than=ANY_AGE)
+    listed = listing.machines.get(machine.name)
+    if listed is not None and listed.machine_id == machine.machine_id:
+        return listed
+    answer = await project.calls.get(f"/servers/{int(machine.machine_id)}")
+    server = decoded(answer.get("server"), Server)
+    return machine_of(server, {}) if ours(server.labels, cluster=cluster) else None
+
+
+def _is_meant(known: Machine, machine: Machine) -> bool:
+    return (known.name, known.request_uid) == (machine.name, machine.request_uid)
+
+
+def _not_ours(machine: Machine) -> DeleteAnswer:
+    reason = f"the server with id {machine.machine_id} isn't {machine.name} of this cluster"
+    return DeleteAnswer(outcome=DeleteOutcome.FAILED, reason=reason)
+
+
+def _failed(failure: Failure) -> DeleteAnswer:
+    reason = failure.reason
+    if failure.code == "protected":
+        reason = f"{reason}: take the protection off at Hetzner, growth doesn't"
+    return DeleteAnswer(outcome=DeleteOutcome.FAILED, reason=reason, seconds=failure.seconds)

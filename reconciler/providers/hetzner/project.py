@@ -1,0 +1,157 @@
+"""What all node classes with one token share: its calls, its listing, its groups, its catalogue.
+
+A project is found by the Secret that holds its token, so a token that is replaced there keeps
+everything that is known. The token is read before each call that matters and takes effect at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING
+
+from reconciler.providers.hetzner import inventory
+from reconciler.providers.hetzner.calls import ENDPOINT, CallFailed, Calls, decoded
+from reconciler.providers.hetzner.catalogue import Catalogue
+from reconciler.providers.hetzner.listing import Servers
+from reconciler.providers.hetzner.placement import Groups
+from reconciler.providers.hetzner.wire import Location, Pricing, ServerType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Protocol
+
+    from growth.api.hetznernodeclass import HetznerNodeClass
+    from growth.api.meta import KeyReference
+    from growth.instant import Instant
+    from reconciler.providers.hetzner.inventory import Inventory
+    from reconciler.providers.port import Order
+
+    class Secrets(Protocol):
+        """Where secrets come from; Misconfigured says what is missing."""
+
+        async def read(self, reference: KeyReference) -> str:
+            """What a Secret holds now."""
+
+        async def join_token(self, order: Order, node_class: HetznerNodeClass) -> str:
+            """The token that a server of this order joins with, minted if there is none yet."""
+
+
+CATALOGUE_FOR = 600.0
+"""Seconds that prices and types are relied on; the last good ones stay until there are new ones."""
+INVENTORY_FOR = 600.0
+REMEMBERED_FOR = 3600.0
+"""Seconds after which a try that nobody asked about again is forgotten."""
+TIDY_EVERY = 600.0
+"""Seconds between looks for empty placement groups."""
+
+
+class Recent:
+    """Names, and when something happened to them last; after a while they are forgotten."""
+
+    def __init__(self, now: Callable[[], Instant]) -> None:
+        self._now = now
+        self._at: dict[str, float] = {}
+
+    def add(self, name: str) -> None:
+        """It happens now."""
+        now = self._now().monotonic
+        self._at = {each: at for each, at in self._at.items() if now - at < REMEMBERED_FOR}
+        self._at[name] = now
+
+    def at(self, name: str) -> float | None:
+        """When it happened, if it did."""
+        return self._at.get(name)
+
+
+class Project:
+    """One Hetzner Cloud project, as one cluster uses it."""
+
+    def __init__(
+        self,
+        *,
+        reference: KeyReference,
+        secrets: Secrets,
+        cluster: str,
+        now: Callable[[], Instant],
+        endpoint: str = ENDPOINT,
+    ) -> None:
+        self.calls = Calls(now=now, endpoint=endpoint)
+        self.servers = Servers(self.calls, cluster=cluster, now=now)
+        self.groups = Groups(self.calls, cluster=cluster, now=now)
+        self._reference = reference
+        self._secrets = secrets
+        self._now = now
+        self._catalogue: Catalogue | None = None
+        self._inventories: dict[str, Inventory] = {}
+        """By the spec that they were read for."""
+        self._reading = asyncio.Lock()
+        self.tries = Recent(now)
+        """Creates that ended without anybody knowing what became of them, by the server's name."""
+        self._looked_again = Recent(now)
+        self._tidied_at = now().monotonic
+
+    async def refresh_token(self) -> None:
+        """Use the token that the Secret holds now."""
+        self.calls.use((await self._secrets.read(self._reference)).strip())
+
+    async def tidy_now_and_then(self) -> None:
+        """Remove what nobody uses any more; what fails is tried again the next time."""
+        now = self._now().monotonic
+        if now - self._tidied_at >= TIDY_EVERY:
+            self._tidied_at = now
+            with contextlib.suppress(CallFailed):
+                await self.groups.tidy()
+
+    async def catalogue(self) -> Catalogue:
+        """Types, prices and places; the last good ones while Hetzner can't be asked."""
+        async with self._reading:
+            known, now = self._catalogue, self._now().monotonic
+            if known is not None and now - known.at < CATALOGUE_FOR:
+                return known
+            try:
+                self._catalogue = await self._read_catalogue(now)
+            except CallFailed:
+                if known is None:
+                    raise
+                return known
+            return self._catalogue
+
+    async def inventory(self, node_class: HetznerNodeClass) -> Inventory:
+        """What a class may name, read again after a while or when the class changes."""
+        key = node_class.spec.model_dump_json()
+        async with self._reading:
+            known, now = self._inventories.get(key), self._now().monotonic
+            if known is not None and now - known.at < INVENTORY_FOR:
+                return known
+            try:
+                found = await inventory.read(self.calls, node_class.spec, at=now)
+            except CallFailed:
+                if known is None:
+                    raise
+                return known
+            self._inventories = {
+                each: kept
+                for each, kept in self._inventories.items()
+                if now - kept.at < INVENTORY_FOR
+            } | {key: found}
+            return found
+
+    def may_look_again(self, name: str) -> bool:
+        """Something that a server was to have is gone: its ids are read again, once for each."""
+        self._inventories.clear()
+        self.groups.forget()
+        is_first = self._looked_again.at(name) is None
+        self._looked_again.add(name)
+        return is_first
+
+    async def _read_catalogue(self, now: float) -> Catalogue:
+        types = await self.calls.pages("/server_types", key="server_types", kind=ServerType)
+        places = await self.calls.pages("/locations", key="locations", kind=Location)
+        answer = await self.calls.get("/pricing")
+        return Catalogue(
+            types=types.entries,
+            locations=places.entries,
+            pricing=decoded(answer.get("pricing"), Pricing),
+            at=now,
+        )

@@ -1,0 +1,258 @@
+"""Machines that are servers at Hetzner Cloud.
+
+Nothing here waits for a server and nothing decides about one. A create looks into a listing that is
+younger than its intent and its last try, and only then asks; where nobody knows what became of it,
+the next try finds the server by its name, with our cluster's label and the request's uid. A delete
+goes by id, and only for what the listing shows as ours.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.api.hetznernodeclass import TokenSource
+from growth.api.written import ServerTypeName
+from growth.errors import Misconfigured
+from reconciler.providers.hetzner import buying, catalogue, giving_back
+from reconciler.providers.hetzner.bootstrap.joining import Joining
+from reconciler.providers.hetzner.bootstrap.rendering import needs_token, user_data
+from reconciler.providers.hetzner.calls import ENDPOINT, CallFailed
+from reconciler.providers.hetzner.inventory import Resolved, Unresolved, resolve
+from reconciler.providers.hetzner.project import Project
+from reconciler.providers.port import (
+    ClassKey,
+    DeleteAnswer,
+    DeleteOutcome,
+    Listing,
+    Order,
+    Trouble,
+    refused,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from growth.api.hetznernodeclass import HetznerNodeClass
+    from growth.api.meta import KeyReference
+    from growth.instant import Instant
+    from reconciler.providers.hetzner.project import Secrets
+    from reconciler.providers.port import CreateAnswer, Machine, Offering
+
+
+SAMPLE: Final = Order(
+    name="sample",
+    request_uid="",
+    pool="sample",
+    node_class=ClassKey("HetznerNodeClass", "sample"),
+    server_type=ServerTypeName.parse("cx23"),
+    location="nbg1",
+    own_labels={},
+    labels={},
+    annotations={},
+    taints=(),
+)
+"""What user data is rendered for, to see whether it can be."""
+
+
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a node class before the first server is bought for it."""
+
+    problems: tuple[str, ...]
+    """Everything that is wrong: what, where, how to mend it."""
+    resolved: Resolved | None
+    """The ids behind the class's names, if all were found."""
+    placement_groups: tuple[int, ...]
+
+
+class HetznerCloud:
+    """Everything at Hetzner that one cluster uses, over all its node classes."""
+
+    def __init__(
+        self,
+        *,
+        cluster: str,
+        secrets: Secrets,
+        now: Callable[[], Instant],
+        endpoint: str = ENDPOINT,
+    ) -> None:
+        self.cluster = cluster
+        self.secrets = secrets
+        self.now = now
+        self._endpoint = endpoint
+        self._projects: dict[KeyReference, Project] = {}
+
+    def provider(self, node_class: Callable[[], HetznerNodeClass | None]) -> HetznerProvider:
+        """The port of one node class, which is asked for anew each time."""
+        return HetznerProvider(self, node_class)
+
+    def project(self, reference: KeyReference) -> Project:
+        """The project behind the token in a Secret."""
+        found = self._projects.get(reference)
+        if found is None:
+            found = self._projects[reference] = Project(
+                reference=reference,
+                secrets=self.secrets,
+                cluster=self.cluster,
+                now=self.now,
+                endpoint=self._endpoint,
+            )
+        return found
+
+    async def close(self) -> None:
+        """End all connections."""
+        for project in self._projects.values():
+            await project.calls.close()
+
+
+class HetznerProvider:
+    """The port of one node class."""
+
+    def __init__(
+        self, cloud: HetznerCloud, node_class: Callable[[], HetznerNodeClass | None]
+    ) -> None:
+        self._cloud = cloud
+        self._node_class = node_class
+
+    async def offerings(self) -> tuple[Offering, ...]:
+        """What the class can buy; nothing while something is wrong with it."""
+        node_class = self._node_class()
+        if node_class is None:
+            return ()
+        project = await self._project(node_class)
+        resolved = await self._resolved(project, node_class)
+        if isinstance(resolved, Unresolved):
+            return ()
+        return catalogue.offerings(
+            await project.catalogue(),
+            node_class.spec,
+            networks=resolved.networks,
+            now=self._cloud.now().wall,
+        )
+
+    async def create(self, order: Order) -> CreateAnswer:
+        """Find the server of this order, or ask for it."""
+        node_class = self._node_class()
+        if node_class is None:
+            return refused(Trouble.TEMPLATE, reason="the node class is gone")
+        try:
+            project = await self._project(node_class)
+        except Misconfigured as error:
+            return refused(Trouble.FATAL, reason=str(error))
+        try:
+            found = await buying.found(project, order, now=self._cloud.now())
+            return found or await self._bought(project, order, node_class)
+        except CallFailed as failed:
+            failure = failed.failure
+            return refused(failure.trouble, reason=failure.reason, seconds=failure.seconds)
+        except Misconfigured as error:
+            return refused(Trouble.TEMPLATE, reason=str(error))
+
+    async def list(self) -> Listing:
+        """All servers of our cluster in the class's project."""
+        at, node_class = self._cloud.now(), self._node_class()
+        if node_class is None:
+            reason = "the node class is gone"
+            return Listing(at=at, is_complete=False, reason=reason, machines={})
+        try:
+            project = await self._project(node_class)
+            listing = await project.servers.listing(younger_than=at.monotonic)
+        except (CallFailed, Misconfigured) as error:
+            return Listing(at=at, is_complete=False, reason=str(error), machines={})
+        await project.tidy_now_and_then()
+        return listing
+
+    async def delete(self, machine: Machine) -> DeleteAnswer:
+        """Give a server back, if it is ours."""
+        node_class = self._node_class()
+        if node_class is None:
+            return DeleteAnswer(outcome=DeleteOutcome.FAILED, reason="the node class is gone")
+        try:
+            project = await self._project(node_class)
+        except Misconfigured as error:
+            return DeleteAnswer(outcome=DeleteOutcome.FAILED, reason=str(error))
+        return await giving_back.give_back(project, machine, cluster=self._cloud.cluster)
+
+    async def check(self) -> Checked:
+        """Whether servers could be bought for this class, before one is."""
+        node_class = self._node_class()
+        if node_class is None:
+            return Checked(problems=(), resolved=None, placement_groups=())
+        try:
+            project = await self._project(node_class)
+            resolved = await self._resolved(project, node_class)
+            await self._render_sample(node_class)
+        except (CallFailed, Misconfigured) as error:
+            return Checked(problems=(str(error),), resolved=None, placement_groups=())
+        if isinstance(resolved, Unresolved):
+            return Checked(problems=resolved.problems, resolved=None, placement_groups=())
+        return Checked(problems=(), resolved=resolved, placement_groups=project.groups.ids)
+
+    async def _project(self, node_class: HetznerNodeClass) -> Project:
+        project = self._cloud.project(node_class.spec.token_secret_ref)
+        await project.refresh_token()
+        return project
+
+    async def _resolved(
+        self, project: Project, node_class: HetznerNodeClass
+    ) -> Resolved | Unresolved:
+        return resolve(node_class.spec, await project.inventory(node_class))
+
+    async def _bought(
+        self, project: Project, order: Order, node_class: HetznerNodeClass
+    ) -> CreateAnswer:
+        resolved = await self._resolved(project, node_class)
+        if isinstance(resolved, Unresolved):
+            return refused(Trouble.TEMPLATE, reason="; ".join(resolved.problems))
+        architecture = (await project.catalogue()).architecture_of(order.server_type)
+        if architecture not in resolved.images:
+            reason = f"spec.images names no image that {order.server_type} could boot"
+            return refused(Trouble.TEMPLATE, reason=reason)
+        joining = await self._joining(order, node_class)
+        wanted = buying.Wanted(
+            order=order,
+            node_class=node_class,
+            resolved=resolved,
+            architecture=architecture,
+            user_data=user_data(joining),
+            token=joining.token,
+            cluster=self._cloud.cluster,
+        )
+        return await buying.buy(project, wanted)
+
+    async def _joining(self, order: Order, node_class: HetznerNodeClass) -> Joining:
+        bootstrap = node_class.spec.bootstrap
+        template = await self._template(node_class)
+        token = ""
+        if needs_token(bootstrap.kind, template):
+            token = await self._token(order, node_class)
+        return Joining(
+            order=order,
+            bootstrap=bootstrap,
+            cluster=self._cloud.cluster,
+            token=token,
+            template=template,
+            is_in_private_network=bool(node_class.spec.networks),
+        )
+
+    async def _render_sample(self, node_class: HetznerNodeClass) -> None:
+        bootstrap = node_class.spec.bootstrap
+        template = await self._template(node_class)
+        user_data(
+            Joining(
+                order=SAMPLE, bootstrap=bootstrap, cluster=self._cloud.cluster, template=template
+            )
+        )
+
+    async def _template(self, node_class: HetznerNodeClass) -> str:
+        bootstrap = node_class.spec.bootstrap
+        if bootstrap.template_secret_ref is not None:
+            return await self._cloud.secrets.read(bootstrap.template_secret_ref)
+        return bootstrap.template or ""
+
+    async def _token(self, order: Order, node_class: HetznerNodeClass) -> str:
+        bootstrap = node_class.spec.bootstrap
+        if bootstrap.token_from is TokenSource.SECRET and bootstrap.token_secret_ref is not None:
+            return (await self._cloud.secrets.read(bootstrap.token_secret_ref)).strip()
+        return await self._cloud.secrets.join_token(order, node_class)
