@@ -1,8 +1,8 @@
 """Who we are to the API server, kept current while tokens run out and files are replaced.
 
-Tokens are read anew once a minute where they can change, and at once (but not in a loop) when the
-server has rejected the one we have. When reading fails, the old one is used on: it may still be
-valid, and the server's 401 tells if it isn't.
+Tokens and certificates are read anew once a minute where they can change, and at once (but not in a
+loop) when the server has rejected ours, or we its. When reading fails, the old ones are used on:
+they may still be valid, and the server's 401 tells if they aren't.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from growth.kube.errors import Denied
     from growth.kube.kubeconfig import Access
+    from growth.kube.tls import Tls
 
 PERIOD = 60.0
 """Seconds between readings; the kubelet replaces a token when a fifth of its life is left."""
@@ -29,27 +30,20 @@ SHORTEST = 5.0
 _log = structlog.get_logger(__name__)
 
 
-def tls_of(access: Access) -> ssl.SSLContext:
-    """CA and client certificate, if there is one. Reads files: for a thread."""
-    from kubernetes.aio.client.rest import RESTClientObject  # noqa: PLC0415 - a second of import
-
-    try:
-        return RESTClientObject(access.configuration).ssl_context
-    except (OSError, ValueError) as error:
-        raise Misconfigured(
-            f"{access.origin}: its certificates can't be loaded ({type(error).__name__});"
-            " check the CA, client certificate and key that it names"
-        ) from None
-
-
 class Credentials:
-    """The header that proves who we are."""
+    """What proves who we are, and who the server is."""
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: Access, *, tls: Tls) -> None:
         self._access = access
+        self._tls = tls
         self._read_at = asyncio.get_running_loop().time()
         self._was_rejected = False
         self._reading = asyncio.Lock()
+
+    @property
+    def tls(self) -> ssl.SSLContext:
+        """What a connection is made with."""
+        return self._tls.context
 
     async def headers(self) -> dict[str, str]:
         """What to send along with a request."""
@@ -63,10 +57,12 @@ class Credentials:
 
     def rejected(self, denied: Denied) -> bool:
         """Notes a 401; the answer is whether the next try would be made with new credentials."""
-        if denied.status == 401:
-            self._was_rejected = True
-            return self._age() > SHORTEST
-        return False
+        return denied.status == 401 and self.doubted()
+
+    def doubted(self) -> bool:
+        """Notes that they may be outdated; the answer is as for a rejection."""
+        self._was_rejected = True
+        return self._age() > SHORTEST
 
     def _is_due(self) -> bool:
         if self._was_rejected:
@@ -81,5 +77,6 @@ class Credentials:
         self._was_rejected = False
         try:
             await self._access.read()
+            await asyncio.to_thread(self._tls.renew)
         except Misconfigured as error:
             _log.warning("credentials could not be read anew", error=str(error))

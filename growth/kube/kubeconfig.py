@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 EXPIRY_MARGIN = timedelta(minutes=2)
 """How long before its end a plugin's token is asked for anew: two renewal periods."""
 
+_REPLACED = frozenset({"tokenFile", "client-certificate", "certificate-authority"})
+"""Fields that name a file, which somebody may replace at any time."""
+
 FLAG_HINT = "name one with --kubeconfig or KUBECONFIG"
 
 
@@ -129,7 +132,7 @@ async def _load(
     """Fills the configuration; the answer says when that should be done again."""
     from kubernetes.aio.config import load_kube_config  # noqa: PLC0415 - a second of import
 
-    user = _checked(paths, context)
+    cluster, user = _checked(paths, context)
     origin = ":".join(map(str, paths))
     try:
         loader = await load_kube_config(  # type: ignore[no-untyped-call]
@@ -147,7 +150,7 @@ async def _load(
     expiry = getattr(loader, "exec_plugin_expiry", None)
     if expiry is not None:
         return lambda: datetime.now(UTC) >= expiry - EXPIRY_MARGIN
-    return lambda: "tokenFile" in user
+    return lambda: not _REPLACED.isdisjoint({*cluster, *user})
 
 
 def _expect_plugin_success(
@@ -162,8 +165,10 @@ def _expect_plugin_success(
         )
 
 
-def _checked(paths: tuple[Path, ...], context: str | None) -> Mapping[str, Any]:
-    """Says what is wrong with the files in one line each; the user of the context otherwise."""
+def _checked(
+    paths: tuple[Path, ...], context: str | None
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Cluster and user of the context; what is wrong with the files is said in one line each."""
     files = [(path, _parsed(path)) for path in paths]
     named = context or next(
         (name for _, file in files if (name := file.get("current-context"))), None
@@ -177,7 +182,8 @@ def _checked(paths: tuple[Path, ...], context: str | None) -> Mapping[str, Any]:
         raise Misconfigured(
             f"{origin}: the cluster of context {named!r} has no server; add its URL"
         )
-    return _entry(files, origin=origin, section="users", name=str(chosen.get("user", "")))
+    user = _entry(files, origin=origin, section="users", name=str(chosen.get("user", "")))
+    return cluster, user
 
 
 def _entry(

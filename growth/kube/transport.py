@@ -21,14 +21,14 @@ import msgspec
 import growth
 from growth.errors import Misconfigured
 from growth.kube.call import Call, Query, pairs
-from growth.kube.credentials import Credentials, tls_of
+from growth.kube.credentials import Credentials
 from growth.kube.errors import Denied, NotFound, Unreachable, error_of, status_of
 from growth.kube.hanging_up import AbruptResponse
 from growth.kube.kubeconfig import Access, access
+from growth.kube.tls import Tls
 from growth.kube.warnings import ServerWarnings
 
 if TYPE_CHECKING:
-    import ssl
     from pathlib import Path
     from types import TracebackType
 
@@ -50,10 +50,9 @@ class Response(msgspec.Struct, frozen=True):
 class Connection:
     """The process's way to the API server; an async context manager."""
 
-    def __init__(self, *, access: Access, tls: ssl.SSLContext, process: str) -> None:
+    def __init__(self, *, access: Access, tls: Tls, process: str) -> None:
         self.server = _without_credentials(access.configuration.host)
-        self._credentials = Credentials(access)
-        self._tls = tls
+        self._credentials = Credentials(access, tls=tls)
         self._tls_name = access.configuration.tls_server_name
         self._proxy = access.configuration.proxy or _proxy_from_environment(self.server)
         self._headers = {
@@ -67,7 +66,6 @@ class Connection:
 
     async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(ssl=self._tls),
             cookie_jar=aiohttp.DummyCookieJar(),
             read_bufsize=2**18,
             response_class=AbruptResponse,
@@ -106,6 +104,9 @@ class Connection:
                 return await self._answer(call)
             except Denied as denied:
                 if not self._credentials.rejected(denied):
+                    raise
+            except aiohttp.ClientConnectorCertificateError:
+                if not self._credentials.doubted():
                     raise
             return await self._answer(call)
 
@@ -150,13 +151,15 @@ class Connection:
         if self._session is None:
             raise RuntimeError("the connection is used outside its `async with` block")
         content_type = {} if call.body is None else {"Content-Type": call.content_type}
+        credentials = await self._credentials.headers()
         response = await self._session.request(
             call.method,
             self.server + call.path,
             params=call.query,
             data=call.body,
-            headers=self._headers | content_type | await self._credentials.headers(),
+            headers=self._headers | content_type | credentials,
             allow_redirects=False,
+            ssl=self._credentials.tls,
             proxy=self._proxy,
             server_hostname=self._tls_name,
             timeout=aiohttp.ClientTimeout(total=None, sock_read=silence),
@@ -173,6 +176,7 @@ class Connection:
             late = str(error) or "no bytes for too long"
             raise Unreachable(f"{call.action}: {self.server}: {late}") from None
         except aiohttp.ClientConnectorCertificateError as error:
+            self._credentials.doubted()
             raise Misconfigured(
                 f"{call.action}: {self.server}: {error.certificate_error};"
                 " the CA in the kubeconfig isn't the one of this server"
@@ -186,7 +190,7 @@ async def connect(
 ) -> Connection:
     """The connection that a kubeconfig or the pod's service account describes; not yet opened."""
     found = await access(kubeconfig=kubeconfig, context=context)
-    tls = await asyncio.to_thread(tls_of, found)
+    tls = await asyncio.to_thread(Tls, found)
     return Connection(access=found, tls=tls, process=process)
 
 
