@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from growth.scheduling.objects import Node, Pod
 
 NOWHERE = "no node"
+DONE = "done with its work"
 ON_THEIR_WAY = {RequestPhase.PENDING, RequestPhase.PROVISIONING}
 
 
@@ -41,7 +42,7 @@ class Ending(NamedTuple):
 
     machines: Counter[Kind]
     pods: Counter[tuple[str, str]]
-    """By workload, and by the kind of its machine or the name of a node that isn't ours."""
+    """By workload and place: a kind of machine, the name of a node that isn't ours, or none."""
 
     @property
     def left(self) -> dict[str, int]:
@@ -64,15 +65,13 @@ class Seen(NamedTuple):
     def ending(self) -> Ending:
         kinds = {node.name: kind for node in self.nodes if (kind := kind_of(node)) is not None}
         places = {"": NOWHERE} | {name: str(kind) for name, kind in kinds.items()}
+
+        def place(pod: Pod) -> str:
+            return DONE if pod.is_finished else places.get(pod.spec.node_name, pod.spec.node_name)
+
         return Ending(
             machines=Counter(kinds.values()),
-            pods=Counter(
-                (
-                    pod.metadata.labels[WORKLOAD_LABEL],
-                    places.get(pod.spec.node_name, pod.spec.node_name),
-                )
-                for pod in self.pods
-            ),
+            pods=Counter((pod.metadata.labels[WORKLOAD_LABEL], place(pod)) for pod in self.pods),
         )
 
     @property

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any, assert_never
 
+import msgspec
 from prometheus_client import CollectorRegistry
 
 from growth.api.noderequest import NodeRequest
@@ -15,7 +16,7 @@ from growth.kube.cache_metrics import CacheMetrics
 from growth.kube.call import MERGE_PATCH
 from growth.kube.errors import AlreadyExists
 from growth.kube.reflector import Reflector
-from growth.kube.resource import Resource
+from growth.kube.resource import Key, Resource
 from growth.kube.timing import Timing
 from growth.scheduling import objects as kinds
 from tests.stories.ending import Seen, kind_of
@@ -35,13 +36,13 @@ from tests.stories.story import (
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
+    from growth.kube.contents import Change
     from growth.kube.transport import Connection
     from tests.stories.ending import Ending
     from tests.stories.objects import Document, Object
     from tests.stories.process import Reconciler
     from tests.stories.story import Step, Story
 
-LOOKS_AGAIN = 0.05
 WATCHED: dict[str, Resource[Any]] = {
     "nodes": Resource(path="/api/v1/nodes", decode=kinds.decode_node),
     "pods": Resource(path="/api/v1/pods", decode=kinds.decode_pod),
@@ -60,43 +61,68 @@ PATHS: dict[str, Callable[[str], str]] = {
 }
 
 
-class View:
-    """Everything in the cluster that stories are about, as a watch shows it."""
+class Corner(msgspec.Struct):
+    """The objects of one story, and whoever waits for one of them to change."""
 
-    def __init__(self, connection: Connection) -> None:
+    objects: dict[str, dict[Key, Any]]
+    changed: asyncio.Event
+
+    @property
+    def seen(self) -> Seen:
+        found = {kind: tuple(objects.values()) for kind, objects in self.objects.items()}
+        return Seen(**found)
+
+
+class View:
+    """Everything in the cluster that stories are about, as watches show it."""
+
+    def __init__(self, connection: Connection, stories: Iterable[Story]) -> None:
+        self.corners = {
+            story.name: Corner({kind: {} for kind in WATCHED}, asyncio.Event()) for story in stories
+        }
+        self._pools = {pool: story.name for story in stories for pool in story.pool_names}
         metrics = CacheMetrics(CollectorRegistry())
-        self._reflectors: dict[str, Reflector[Any]] = {
-            name: Reflector(
+        self._reflectors: list[Reflector[Any]] = [
+            Reflector(
                 server=connection,
                 resource=resource,
                 metrics=metrics,
                 chance=Random(1),
-                changed=lambda _: None,
+                changed=partial(self._take, kind),
                 timing=Timing(),
             )
-            for name, resource in WATCHED.items()
-        }
+            for kind, resource in WATCHED.items()
+        ]
 
-    def of(self, story: Story) -> Seen:
-        """What belongs to one story."""
-        nodes: Iterable[kinds.Node] = self._all("nodes")
-        pods: Iterable[kinds.Pod] = self._all("pods")
-        requests: Iterable[NodeRequest] = self._all("requests")
-        return Seen(
-            nodes=tuple(node for node in nodes if node.labels.get(STORY_LABEL) == story.name),
-            pods=tuple(pod for pod in pods if pod.metadata.namespace == story.name),
-            requests=tuple(each for each in requests if each.spec.pool in story.pool_names),
-        )
+    def _take(self, kind: str, changes: Iterable[Change[Any]]) -> None:
+        for change in changes:
+            corner = self.corners.get(self._story_of(change))
+            if corner is None:
+                continue
+            if change.new is None:
+                del corner.objects[kind][change.key]
+            else:
+                corner.objects[kind][change.key] = change.new
+            corner.changed.set()
 
-    def _all(self, name: str) -> Iterable[Any]:
-        return self._reflectors[name].store.objects.values()
+    def _story_of(self, change: Change[Any]) -> str:
+        found = change.old if change.new is None else change.new
+        match found:
+            case NodeRequest():
+                return self._pools.get(found.spec.pool, "")
+            case kinds.Pod():
+                return found.metadata.namespace
+            case kinds.Node():
+                return found.labels.get(STORY_LABEL, "")
+            case _:
+                return ""
 
     @asynccontextmanager
     async def kept(self) -> AsyncIterator[None]:
         """Followed until the end of the block."""
-        tasks = [asyncio.create_task(each.run()) for each in self._reflectors.values()]
+        tasks = [asyncio.create_task(each.run()) for each in self._reflectors]
         try:
-            for each in self._reflectors.values():
+            for each in self._reflectors:
                 await each.synced()
             yield
         finally:
@@ -113,13 +139,13 @@ class Stage:
     ) -> None:
         self._story = story
         self._connection = connection
-        self._view = view
+        self._corner = view.corners[story.name]
         self._reconciler = reconciler
 
     @property
     def seen(self) -> Seen:
         """Everything as it is now."""
-        return self._view.of(self._story)
+        return self._corner.seen
 
     async def tell(self, simulated: Sequence[Ending]) -> AsyncIterator[Seen]:
         """What is there at the end of each chapter: at once when it is as simulated."""
@@ -179,9 +205,11 @@ class Stage:
 
     async def _until(self, done: Callable[[], bool]) -> None:
         """Until it is so, or for as long as the story grants."""
-        until = time.monotonic() + self._story.within
-        while not done() and time.monotonic() < until:  # noqa: ASYNC110 - nothing tells of it
-            await asyncio.sleep(LOOKS_AGAIN)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._story.within):
+                while not done():
+                    self._corner.changed.clear()
+                    await self._corner.changed.wait()
 
     async def _make(self, made: Object) -> None:
         document = made.document(self._story.name)

@@ -79,6 +79,13 @@ class Call(StrEnum):
     """A NodeRequest is created."""
 
 
+class Share(StrEnum):
+    """Which suite tells a story on the real control plane; simulated it always is."""
+
+    QUICK = "quick"
+    LONG = "long"
+
+
 class Story(msgspec.Struct, frozen=True):
     """Told on both stages; at the end of each chapter both must look alike."""
 
@@ -90,8 +97,9 @@ class Story(msgspec.Struct, frozen=True):
     """The pods, by workload, that have no node in the end; all others have one."""
     loses: frozenset[Call] = frozenset()
     """Calls whose first answer for each machine is lost."""
-    within: float = 40.0
+    within: float = 120.0
     """Seconds after which a chapter is quiet, on a slow machine too."""
+    share: Share = Share.QUICK
 
     @property
     def pool_names(self) -> frozenset[str]:

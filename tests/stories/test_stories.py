@@ -19,7 +19,7 @@ from tests.stories.ending import differences
 from tests.stories.losing import LosingProxy
 from tests.stories.objects import named
 from tests.stories.process import reconciling
-from tests.stories.story import Call
+from tests.stories.story import Share
 from tests.stories.told import STORIES
 from tests.thread.growing import install
 
@@ -34,8 +34,18 @@ if TYPE_CHECKING:
 AT_ONCE = 14
 """So many stories go on at the same time: more would only wait for each other."""
 STAYS_FOR = 2.0
+ON_BOTH_STAGES = "test_a_story_ends_alike_on_both_stages"
 
 each_story = pytest.mark.parametrize("story", STORIES, ids=lambda story: story.name)
+told_by_share = pytest.mark.parametrize(
+    "story",
+    [
+        pytest.param(
+            story, id=story.name, marks=() if story.share is Share.QUICK else pytest.mark.long
+        )
+        for story in STORIES
+    ],
+)
 
 
 class Telling(NamedTuple):
@@ -62,29 +72,38 @@ def simulated_endings(story: Story) -> Sequence[Ending]:
 
 @pytest.fixture(scope="module")
 def tellings(
-    endings: Mapping[str, Sequence[Ending]], tmp_path_factory: pytest.TempPathFactory
+    endings: Mapping[str, Sequence[Ending]],
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Mapping[str, Telling]]:
-    """All stories, each with a namespace and pools of its own in one cluster."""
+    """All stories that are asked for, each with a namespace and pools of its own in one cluster."""
+    wanted = {item.name for item in request.session.items}
+    stories = [story for story in STORIES if f"{ON_BOTH_STAGES}[{story.name}]" in wanted]
+    folder = tmp_path_factory.mktemp("stories")
     name = f"growth-test-{os.getpid()}-stories"
     try:
         cluster = bring_up(name)
         install(cluster)
-        yield asyncio.run(tell_all(cluster, endings, folder=tmp_path_factory.mktemp("stories")))
+        yield asyncio.run(tell_all(cluster, stories, endings, folder=folder))
     finally:
         bring_down(name)
 
 
 async def tell_all(
-    cluster: LiveCluster, endings: Mapping[str, Sequence[Ending]], *, folder: Path
+    cluster: LiveCluster,
+    stories: Sequence[Story],
+    endings: Mapping[str, Sequence[Ending]],
+    *,
+    folder: Path,
 ) -> Mapping[str, Telling]:
     upstream = Upstream.of(cluster.kubeconfig)
-    proxy = LosingProxy(upstream, kubeconfig=folder / "kubeconfig", stories=STORIES)
+    proxy = LosingProxy(upstream, kubeconfig=folder / "kubeconfig", stories=stories)
     await proxy.start()
     async with (
         await connect(kubeconfig=cluster.kubeconfig, process="stories") as connection,
         reconciling(proxy.kubeconfig, log=folder / "log") as reconciler,
     ):
-        view = real.View(connection)
+        view = real.View(connection, stories)
         turn = asyncio.Semaphore(AT_ONCE)
 
         async def tell(story: Story) -> tuple[Seen, ...]:
@@ -93,14 +112,14 @@ async def tell_all(
                 return tuple([seen async for seen in stage.tell(endings[story.name])])
 
         async with view.kept():
-            told = await asyncio.gather(*(tell(story) for story in STORIES))
+            told = await asyncio.gather(*(tell(story) for story in stories))
             await asyncio.sleep(STAYS_FOR)
             tellings = {
-                story.name: Telling(chapters, view.of(story))
-                for story, chapters in zip(STORIES, told, strict=True)
+                story.name: Telling(chapters, view.corners[story.name].seen)
+                for story, chapters in zip(stories, told, strict=True)
             }
     await proxy.stop()
-    assert {call for call, _ in proxy.lost} == set(Call)
+    assert {call for call, _ in proxy.lost} == {call for story in stories for call in story.loses}
     return tellings
 
 
@@ -119,8 +138,8 @@ def test_a_simulated_story_keeps_to_what_is_known_of_it(
 
 
 @pytest.mark.cluster
-@pytest.mark.timeout(300)
-@each_story
+@pytest.mark.timeout(400)
+@told_by_share
 def test_a_story_ends_alike_on_both_stages(
     story: Story, endings: Mapping[str, Sequence[Ending]], tellings: Mapping[str, Telling]
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.stories.objects import HOST, Catalogue, Deployment, Pool
-from tests.stories.story import Make, Replace, Scale, Story
+from tests.stories.story import Make, Replace, Scale, Share, Story
 from tests.stories.told.neighbours import apart
 from tests.stories.told.sizes import FILLS_SMALL
 
@@ -15,6 +15,7 @@ STORIES = (
     ),
     Story(
         name="maximum",
+        share=Share.LONG,
         given=(Catalogue(), Pool("main", {"small": 2})),
         chapters=((Make((Deployment("web", 5, FILLS_SMALL),)),),),
         left={"web": 3},

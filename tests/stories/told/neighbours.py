@@ -16,7 +16,7 @@ from tests.stories.objects import (
     Pool,
     Template,
 )
-from tests.stories.story import Make, Scale, Story
+from tests.stories.story import Make, Scale, Share, Story
 from tests.stories.told.sizes import FILLS_LARGE, FILLS_SMALL, MAIN
 
 
@@ -81,6 +81,7 @@ STORIES = (
     ),
     Story(
         name="away-from-it",
+        share=Share.LONG,
         given=(Catalogue(), MAIN),
         chapters=(
             (Make((Pod("loud", FILLS_SMALL.but(select={ZONE: "here"})),)),),
@@ -103,6 +104,7 @@ STORIES = (
     ),
     Story(
         name="host-ports",
+        share=Share.LONG,
         given=(Catalogue(), Pool("main", {"large": PLENTY})),
         chapters=((Make((Deployment("edge", 3, Template(more=PORT)),)),),),
     ),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from tests.stories.objects import Catalogue, Deployment, Node, Template
-from tests.stories.story import Cordon, Make, Scale, Story
+from tests.stories.story import Cordon, Make, Scale, Share, Story
 from tests.stories.told.sizes import FILLS_SMALL, MAIN
 
 STORIES = (
     Story(
         name="room-is-there",
+        share=Share.LONG,
         given=(Catalogue(), MAIN, Node("old", "8", "16Gi")),
         chapters=((Make((Deployment("web", 4, Template("1", "1Gi")),)),),),
     ),

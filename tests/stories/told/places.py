@@ -16,7 +16,7 @@ from tests.stories.objects import (
     Template,
     server_type,
 )
-from tests.stories.story import Make, Story
+from tests.stories.story import Make, Share, Story
 from tests.stories.told.neighbours import PORT
 from tests.stories.told.sizes import ALL, FILLS_MEDIUM, FILLS_SMALL, MAIN
 
@@ -60,6 +60,7 @@ STORIES = (
     ),
     Story(
         name="one-place",
+        share=Share.LONG,
         given=(Catalogue(), Pool("main", ALL, {"locations": [{"region": "there"}]})),
         chapters=(
             (
@@ -90,6 +91,7 @@ STORIES = (
     ),
     Story(
         name="architecture",
+        share=Share.LONG,
         given=(Catalogue((SMALL, MEDIUM, ARM)), Pool("main", ALL | {"arm": PLENTY})),
         chapters=(
             (Make((Pod("cheap", FILLS_MEDIUM),)),),

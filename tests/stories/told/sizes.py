@@ -14,7 +14,7 @@ from tests.stories.objects import (
     Template,
     server_type,
 )
-from tests.stories.story import Make, Scale, Story
+from tests.stories.story import Make, Scale, Share, Story
 
 ALL = {"small": PLENTY, "medium": PLENTY, "large": PLENTY}
 MAIN = Pool("main", ALL)
@@ -43,6 +43,7 @@ STORIES = (
     ),
     Story(
         name="grows",
+        share=Share.LONG,
         given=(Catalogue(), MAIN),
         chapters=(
             (Make((Deployment("web", 1, FILLS_SMALL),)),),
@@ -62,6 +63,7 @@ STORIES = (
     ),
     Story(
         name="room-is-reused",
+        share=Share.LONG,
         given=(Catalogue(), MAIN),
         chapters=(
             (Make((Deployment("first", 3, FILLS_LARGE),)),),
@@ -88,6 +90,7 @@ STORIES = (
     ),
     Story(
         name="gpu",
+        share=Share.LONG,
         given=(Catalogue((*Catalogue().types, GPU)), Pool("main", ALL | {"gpu": 3})),
         chapters=(
             (Make((Pod("serves", FILLS_SMALL),)),),
@@ -96,6 +99,7 @@ STORIES = (
     ),
     Story(
         name="asks-for-nothing",
+        share=Share.LONG,
         given=(Catalogue(), MAIN),
         chapters=((Make((Deployment("idle", 2, Template()),)),),),
     ),

@@ -12,6 +12,7 @@ from tests.stories.story import (
     Replace,
     Restart,
     Scale,
+    Share,
     Story,
     Ungate,
 )
@@ -69,6 +70,7 @@ STORIES = (
     ),
     Story(
         name="sold-out",
+        share=Share.LONG,
         given=(Catalogue(faults=(SOLD_OUT,)), MAIN),
         chapters=(
             (Make((Deployment("web", 2, FILLS_SMALL.but(cpu="1950m")),)),),
@@ -77,6 +79,7 @@ STORIES = (
     ),
     Story(
         name="all-sold-out",
+        share=Share.LONG,
         given=(Catalogue(faults=({"kind": "StockOut"},)), Pool("main", ALL)),
         chapters=((Make((Deployment("web", 2, FILLS_SMALL),)),),),
         left={"web": 2},
