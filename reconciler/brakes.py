@@ -4,15 +4,20 @@ A cache that is old or half full looks exactly like one that is right. So nothin
 every cache is whole and has stayed whole for a stable interval; and nothing is removed while a
 source is blind or its last list looks like something else than the truth. The clock of that
 interval starts anew whenever the sight is lost.
+
+Pools that somebody has paused are known here too, so that every later rule can ask; whatever a rule
+decides, the loop starts nothing that would buy for them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from reconciler.decision import NEVER, Decision
+from reconciler.pauses import Pause, next_look, notices, pauses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +39,8 @@ class BrakesLedger(msgspec.Struct, frozen=True, kw_only=True):
     """Whether machines may be given back."""
     reason: str = "nothing has been seen yet"
     """Why not, for people; empty when everything may be done."""
+    pauses: Mapping[str, Pause] = {}
+    """Pools that a person has paused."""
 
 
 def decide(world: World, now: Instant) -> Decision:
@@ -45,6 +52,7 @@ def decide(world: World, now: Instant) -> Decision:
     clear_since = None if missing or doubts else _since(before.clear_since, now)
     acts_at = _after(whole_since, world)
     removes_at = _after(clear_since, world)
+    held = pauses(world, now)
     return Decision(
         section=BrakesLedger(
             whole_since=whole_since,
@@ -52,8 +60,13 @@ def decide(world: World, now: Instant) -> Decision:
             may_act=acts_at <= now.monotonic,
             may_remove=max(acts_at, removes_at) <= now.monotonic,
             reason=_reason(missing, doubts, waits=removes_at > now.monotonic),
+            pauses=held,
         ),
-        wake_at=min((at for at in (acts_at, removes_at) if at > now.monotonic), default=NEVER),
+        sequences=tuple(notices(world, held, now)),
+        wake_at=min(
+            (at for at in (acts_at, removes_at, next_look(held, now)) if at > now.monotonic),
+            default=NEVER,
+        ),
     )
 
 

@@ -16,6 +16,7 @@ import structlog
 
 from reconciler import brakes, planning, provisioning
 from reconciler.decision import Decision, earliest
+from reconciler.pauses import is_held
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -57,13 +58,12 @@ def decide(world: World, now: Instant, rooms: Sequence[Room] = ROOMS) -> Outcome
     wakes = [braked.wake_at]
     sequences: dict[Subject, actions.Sequence] = {}
     if world.ledger.brakes.may_act:
+        _gather(sequences, braked, world)
         for room in rooms:
             decision = room.decide(world, now)
             world = _remembering(world, room.name, decision)
             wakes.append(decision.wake_at)
-            for sequence in _startable(decision, world):
-                # The first room that has something to do with a subject has it for this pass.
-                sequences.setdefault(sequence.subject, sequence)
+            _gather(sequences, decision, world)
     return Outcome(
         ledger=world.ledger, sequences=tuple(sequences.values()), wake_at=earliest(wakes)
     )
@@ -73,8 +73,20 @@ def _remembering(world: World, name: str, decision: Decision) -> World:
     return world if decision.section is None else world.remembering(name, decision.section)
 
 
+def _gather(sequences: dict[Subject, actions.Sequence], decision: Decision, world: World) -> None:
+    for sequence in _startable(decision, world):
+        # The first room that has something to do with a subject has it for this pass.
+        sequences.setdefault(sequence.subject, sequence)
+
+
 def _startable(decision: Decision, world: World) -> Iterator[actions.Sequence]:
-    return (sequence for sequence in decision.sequences if world.is_free(sequence.subject))
+    """What may begin now, whatever a room believes: free subjects, and no purchase in a pause."""
+    held = world.ledger.brakes.pauses
+    return (
+        sequence
+        for sequence in decision.sequences
+        if world.is_free(sequence.subject) and not is_held(sequence, held)
+    )
 
 
 class Scene(Protocol):

@@ -27,14 +27,18 @@ from reconciler.announcing import announcing
 from reconciler.effects import Effects
 from reconciler.ledger import Ledger
 from reconciler.loop import Loop
+from reconciler.pause_metrics import PausedPools
 from reconciler.providers.kwok.provider import KwokProvider
 from reconciler.scene import Production, now
 from reconciler.sources import Sources
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from growth.kube.election import Leadership
     from growth.kube.transport import Connection
     from growth.service.context import Service
+    from reconciler.pauses import Pause
     from reconciler.providers.port import ClassKey, Provider
     from reconciler.settings import ReconcilerSettings
 
@@ -70,11 +74,13 @@ class Work:
         self._chance = Random()  # noqa: S311 - it spreads calls and protects nothing
         self.sources = Sources(
             connection,
+            namespace=service.settings.namespace,
             metrics=CacheMetrics(service.registry),
             chance=self._chance,
             changed=self._wake,
             timing=CacheTiming(stable_interval=self._timing.stable_interval),
         )
+        PausedPools(service.registry, self._pauses)
 
     async def lead_for_ever(self) -> None:
         """Stand as a candidate, act while elected, and stand again when it is lost."""
@@ -117,6 +123,9 @@ class Work:
             await self._loop.run(coalesce=self._timing.coalesce)
         finally:
             self._loop = None
+
+    def _pauses(self) -> Mapping[str, Pause]:
+        return {} if self._loop is None else self._loop.ledger.brakes.pauses
 
     def _wake(self) -> None:
         if self._loop is not None:

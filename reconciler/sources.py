@@ -11,12 +11,14 @@ from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
+from growth.api.wellknown import PAUSE_CONFIG_MAP
 from growth.kube.reflector import Reflector
 from growth.kube.resource import Resource
 from growth.scheduling import objects
+from reconciler import pauses
 from reconciler.demand import KnownDemand
 from reconciler.scene import now
-from reconciler.views import Views
+from reconciler.views import PAUSE, Views
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -68,6 +70,7 @@ class Sources:
         self,
         server: ApiServer,
         *,
+        namespace: str,
         metrics: CacheMetrics,
         chance: Random,
         changed: Callable[[], None],
@@ -90,6 +93,14 @@ class Sources:
             )
             for kind in OURS
         }
+        self._reflectors[PAUSE] = make(
+            resource=Resource(
+                path=f"/api/v1/namespaces/{namespace}/configmaps",
+                query={"fieldSelector": f"metadata.name={PAUSE_CONFIG_MAP}"},
+                decode=pauses.decode,
+            ),
+            changed=partial(self._take, PAUSE),
+        )
 
     async def run(self) -> None:
         """Keep every cache, until it is cancelled."""

@@ -17,7 +17,7 @@ from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.scheduling.cluster import Cluster
 from growth.scheduling.occupancy import EMPTY, Occupancy
-from reconciler.actions import machine
+from reconciler.actions import Subject, SubjectKind, machine
 from reconciler.providers.kwok.catalogue import offerings
 from reconciler.providers.port import ClassKey
 from reconciler.world import World
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from growth.kube.health import Health
     from growth.kube.resource import Key
     from growth.scheduling.pod import Pod
-    from reconciler.actions import Subject
     from reconciler.ledger import Ledger
     from reconciler.providers.port import Answered, Offering
     from reconciler.timing import Timing
@@ -50,6 +49,7 @@ OF_THE_CLUSTER: Final = (
     "budgets",
 )
 """Kinds that a snapshot of the cluster holds under the same names, pods apart."""
+PAUSE: Final = "pause"
 NODE_CLASSES: Final = (KwokNodeClass.__name__, HetznerNodeClass.__name__)
 MACHINE_KINDS: Final = frozenset({"nodes", NodeRequest.__name__, NodeRemovalRequest.__name__})
 
@@ -93,6 +93,7 @@ class Views:
             demand=demand,
             pools=dict(self._objects[NodePool.__name__]),
             node_classes=dict(self._node_classes),
+            pause_of_all=next(iter(self._objects[PAUSE].values()), None),
             requests=dict(self._objects[NodeRequest.__name__]),
             removals=dict(self._objects[NodeRemovalRequest.__name__]),
             offerings=dict(self._offerings),
@@ -154,5 +155,9 @@ class Views:
 
 
 def subjects_of(keys: Iterable[tuple[str, Key]]) -> Iterator[Subject]:
-    """The machines that objects of these kinds and keys are about."""
-    return (machine(key.name) for kind, key in keys if kind in MACHINE_KINDS)
+    """What objects of these kinds and keys are about."""
+    for kind, key in keys:
+        if kind in MACHINE_KINDS:
+            yield machine(key.name)
+        elif kind == NodePool.__name__:
+            yield Subject(SubjectKind.POOL, key.name)

@@ -22,6 +22,7 @@ from growth.scheduling.cluster import Cluster
 from growth.scheduling.pod import Pod
 from reconciler.actions import Subject
 from reconciler.ledger import Ledger
+from reconciler.pauses import PauseOfAll
 from reconciler.providers.port import Answered, ClassKey, Offering
 from reconciler.timing import Timing
 
@@ -38,6 +39,8 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     demand: Demanded
     """Which of them need a new node, and until when that can be said without any change."""
     pools: Mapping[str, NodePool]
+    pause_of_all: PauseOfAll | None = None
+    """What pauses every pool, if somebody has written it."""
     node_classes: Mapping[ClassKey, NodeClass]
     requests: Mapping[str, NodeRequest]
     removals: Mapping[str, NodeRemovalRequest]
@@ -59,6 +62,10 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     def is_free(self, subject: Subject) -> bool:
         """Whether this may be decided on now."""
         return subject not in self.busy
+
+    def is_paused(self, pool: str) -> bool:
+        """Whether nothing may be bought for a pool, and nothing given back of it."""
+        return pool in self.ledger.brakes.pauses
 
     def remembering(self, room: str, section: msgspec.Struct) -> World:
         """The same world, with a room's new part of the ledger."""

@@ -70,6 +70,9 @@ DO_NOT_DISRUPT_ANNOTATION: Final = "growth.dev/do-not-disrupt"
 PAUSED_UNTIL_ANNOTATION: Final = "growth.dev/paused-until"
 """On a pool: growth neither buys nor removes in it before this time (RFC 3339)."""
 
+PAUSED_REASON_ANNOTATION: Final = "growth.dev/paused-reason"
+"""On a pool: why, for people."""
+
 # Taints
 
 UNREGISTERED_TAINT: Final = "growth.dev/unregistered"
@@ -84,6 +87,15 @@ PROVIDER_CLEANUP_FINALIZER: Final = "growth.dev/provider-cleanup"
 """Keeps an object until the machine behind it is dealt with. Never on nodes, never on pods."""
 
 # Names
+
+PAUSE_CONFIG_MAP: Final = "growth-pause"
+"""In growth's own namespace: every pool is paused."""
+
+PAUSE_UNTIL_KEY: Final = "until"
+"""In its data: the end of the pause (RFC 3339)."""
+
+PAUSE_REASON_KEY: Final = "reason"
+"""In its data: why, for people."""
 
 DEFAULT_POOL: Final = "default"
 """The pool of pods that name none."""

@@ -111,7 +111,9 @@ def cheapest(
         (
             choice
             for choice in _fitting(pod, world).choices
-            if not _at_maximum(choice, counts) and not _is_refused(choice, world, refused)
+            if not _at_maximum(choice, counts)
+            and not _is_refused(choice, world, refused)
+            and not world.is_paused(choice.pool.name)
         ),
         None,
     )

@@ -1,0 +1,199 @@
+"""A paused pool buys nothing until the pause ends, and says so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+
+from growth.api.nodepool import NodePool
+from growth.scheduling.metadata import Metadata
+from reconciler import brakes, loop
+from reconciler.actions import (
+    Action,
+    CreateMachine,
+    CreateNodeRequest,
+    PatchStatus,
+    SetNode,
+    Subject,
+    SubjectKind,
+)
+from reconciler.brakes import BrakesLedger
+from reconciler.pause_metrics import PausedPools
+from reconciler.pauses import Cause, PauseOfAll, decode
+from tests.reconciler.build import at, node_class, pool, request, waiting, world
+from tests.scheduling import build
+
+if TYPE_CHECKING:
+    from reconciler.world import World
+
+SOON = "2026-01-01T00:01:40Z"
+"""100 seconds after the start."""
+LATER = "2026-01-01T01:00:00Z"
+UNTIL = "growth.dev/paused-until"
+
+
+def paused(until: str, name: str = "default", **annotations: str) -> NodePool:
+    made = pool(name)
+    metadata = made.metadata.model_copy(update={"annotations": {UNTIL: until, **annotations}})
+    return made.model_copy(update={"metadata": metadata})
+
+
+def of_all(until: str | None, reason: str = "") -> PauseOfAll:
+    data = {"reason": reason} | ({} if until is None else {"until": until})
+    return PauseOfAll(metadata=Metadata(name="growth-pause", namespace="home"), data=data)
+
+
+def said(seen: World, seconds: float = 0.0) -> BrakesLedger:
+    section = brakes.decide(seen, at(seconds)).section
+    assert isinstance(section, BrakesLedger)
+    return section
+
+
+def started(seen: World, seconds: float = 50.0) -> list[Action]:
+    outcome = loop.decide(seen, at(seconds))
+    return [step for sequence in outcome.sequences for step in sequence.steps]
+
+
+def bought(seen: World, seconds: float = 50.0) -> list[str]:
+    steps = started(seen, seconds)
+    return [step.request.spec.pool for step in steps if isinstance(step, CreateNodeRequest)]
+
+
+def test_a_paused_pool_buys_nothing_for_whom_it_alone_could_serve() -> None:
+    pod = waiting(requests={"cpu": "1"})
+    assert bought(world(pod, pool(), node_class())) == ["default"]
+    assert bought(world(pod, paused(SOON), node_class())) == []
+
+
+def test_a_pod_that_may_use_two_pools_is_served_by_the_one_that_is_not_paused() -> None:
+    pod = waiting(requests={"cpu": "1"}, affinity=build_affinity("default", "other"))
+    assert bought(world(pod, paused(SOON), pool("other"), node_class())) == ["other"]
+
+
+def build_affinity(*pools: str) -> dict[str, Any]:
+    term = {"key": "growth.dev/pool", "operator": "In", "values": list(pools)}
+    required = {"nodeSelectorTerms": [{"matchExpressions": [term]}]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+
+
+def test_the_end_of_a_pause_wakes_the_loop_which_buys_again() -> None:
+    seen = world(waiting(requests={"cpu": "1"}), paused(SOON), node_class())
+    assert loop.decide(seen, at(95)).wake_at == pytest.approx(100)
+    assert bought(seen, seconds=100) == ["default"]
+
+
+def test_a_long_pause_is_looked_at_each_minute_as_clocks_are_moved() -> None:
+    assert loop.decide(world(paused(LATER)), at(20)).wake_at == pytest.approx(80)
+
+
+def test_a_request_of_a_paused_pool_waits_before_its_machine_is_ordered() -> None:
+    seen = world(request(), paused(SOON), node_class())
+    assert not [step for step in started(seen) if isinstance(step, CreateMachine)]
+    assert [step for step in started(seen, seconds=100) if isinstance(step, CreateMachine)]
+
+
+def test_what_is_on_its_way_is_finished_in_a_pause() -> None:
+    node = build.node(
+        "default-1", taints=[{"key": "growth.dev/unregistered", "effect": "NoSchedule"}]
+    )
+    ready = msgspec.convert(
+        {"conditions": [{"type": "Ready", "status": "True"}]}, type(node.status)
+    )
+    joined = msgspec.structs.replace(node, status=ready)
+    coming = request(status={"phase": "Provisioning"})
+    steps = started(world(coming, joined, paused(SOON), node_class()))
+    assert any(isinstance(step, SetNode) for step in steps)
+
+
+@pytest.mark.parametrize("until", ["", "tomorrow", "2026-01-01", "2026-01-01T00:01:40"])
+def test_a_time_that_cannot_be_read_pauses_until_it_is_mended(until: str) -> None:
+    pause = said(world(paused(until)), seconds=1e6).pauses["default"]
+    assert (pause.cause, pause.until) == (Cause.UNREADABLE, None)
+    assert UNTIL in pause.message
+
+
+def test_one_config_map_pauses_every_pool() -> None:
+    seen = world(pool(), pool("gpu"), pause_of_all=of_all(SOON, "we move house"))
+    pauses = said(seen).pauses
+    assert set(pauses) == {"default", "gpu"}
+    assert {each.cause for each in pauses.values()} == {Cause.ALL}
+    assert "we move house" in pauses["gpu"].message
+    assert said(seen, seconds=100).pauses == {}
+
+
+def test_a_config_map_without_a_time_pauses_and_says_where_to_mend_it() -> None:
+    pause = said(world(pool(), pause_of_all=of_all(None))).pauses["default"]
+    assert pause.cause is Cause.UNREADABLE
+    assert "ConfigMap home/growth-pause: until" in pause.message
+
+
+def test_of_two_pauses_the_longer_one_counts() -> None:
+    pauses = said(world(paused(LATER), pause_of_all=of_all(SOON))).pauses
+    assert pauses["default"].cause is Cause.POOL
+    pauses = said(world(paused(SOON), pause_of_all=of_all(LATER))).pauses
+    assert pauses["default"].cause is Cause.ALL
+
+
+def conditions(seen: World, seconds: float = 50.0) -> Any:
+    (patch,) = [step for step in started(seen, seconds) if isinstance(step, PatchStatus)]
+    return patch.status["conditions"]
+
+
+def with_conditions(found: NodePool, written: Any) -> NodePool:
+    return NodePool.model_validate(found.document() | {"status": {"conditions": written}})
+
+
+def test_a_paused_pool_has_a_condition_that_says_until_when_and_why() -> None:
+    (told,) = conditions(world(paused(SOON, **{"growth.dev/paused-reason": "a bill"})))
+    assert (told["type"], told["status"], told["reason"]) == (
+        "Paused",
+        "True",
+        "PausedByAnnotation",
+    )
+    assert told["message"] == f"Until {SOON}: a bill"
+
+
+def test_a_condition_is_written_once_and_taken_back_when_the_pause_ends() -> None:
+    begun = conditions(world(paused(SOON)))
+    known = with_conditions(paused(SOON), begun)
+    assert not started(world(known), seconds=50)
+    (ended,) = conditions(world(known), seconds=100)
+    assert (ended["status"], ended["reason"]) == ("False", "Resumed")
+    assert not started(world(with_conditions(paused(SOON), [ended])), seconds=101)
+
+
+def test_other_conditions_of_the_pool_stay() -> None:
+    other = {
+        "type": "Ready",
+        "status": "True",
+        "reason": "AllServe",
+        "lastTransitionTime": "2026-01-01T00:00:00Z",
+    }
+    types = [each["type"] for each in conditions(world(with_conditions(paused(SOON), [other])))]
+    assert types == ["Ready", "Paused"]
+
+
+def test_a_pool_that_is_being_written_is_not_written_again() -> None:
+    busy = frozenset({Subject(SubjectKind.POOL, "default")})
+    assert not started(world(paused(SOON), busy=busy))
+
+
+def test_a_pool_that_was_never_paused_has_no_condition_of_it() -> None:
+    assert not started(world(pool()))
+
+
+def test_the_config_map_is_read_as_the_api_server_tells_it() -> None:
+    told = b'{"kind":"ConfigMap","metadata":{"name":"growth-pause"},"data":{"until":"x"}}'
+    assert decode(told).data == {"until": "x"}
+    assert decode(b'{"metadata":{"name":"growth-pause"}}').data == {}
+
+
+def test_a_metric_names_the_paused_pools_and_why() -> None:
+    registry = CollectorRegistry()
+    PausedPools(registry, lambda: said(world(paused(SOON), pool("gpu"))).pauses)
+    text = generate_latest(registry).decode()
+    assert 'growth_paused{cause="PausedByAnnotation",pool="default"} 1.0' in text
+    assert "gpu" not in text
