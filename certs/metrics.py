@@ -29,6 +29,11 @@ class CertsMetrics:
             ["write"],
             registry=registry,
         )
+        self.crashes = Counter(
+            "growth_certs_crashes",
+            "Rounds that ended in a bug",
+            registry=registry,
+        )
         self.problems = Gauge(
             "growth_certs_problems",
             "How many things stand in the way of certificates that renew themselves",

@@ -58,12 +58,14 @@ class Moment(msgspec.Struct, frozen=True):
 
     @property
     def lost(self) -> Issued | None:
-        """The authority of the leaves that are there, which they carry along."""
+        """The authority of the leaves that are there, as those who trust it carry it along."""
         shown = {leaf.pair.certificate.authority_id for leaf in self.leaves if leaf.pair}
         carried = [
-            issued for leaf in self.leaves for issued in leaf.trusted if issued.key_id in shown
+            *(issued for leaf in self.leaves for issued in leaf.trusted),
+            *(issued for each in self.kept.configurations for issued in each.trusted),
         ]
-        return max(carried, key=lambda issued: (issued.end, issued.key_id), default=None)
+        found = (issued for issued in carried if issued.key_id in shown)
+        return max(found, key=lambda issued: (issued.end, issued.key_id), default=None)
 
     def signer_for(self, leaf: LeafSecret) -> Pair | None:
         """Who has to sign this leaf anew; None when it is good, or when nobody can."""

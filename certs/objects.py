@@ -11,9 +11,10 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from certs.patches import operations, secret_change
-from certs.reading import read_authority, read_configuration, read_leaf
+from certs.reading import ASKED, read_authority, read_configuration, read_leaf
 from certs.state import Kept
 from certs.steps import Inject
+from growth.api.written import write_time
 from growth.kube.errors import Denied, NotFound
 from growth.kube.writes import Writes
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from certs.steps import Write
     from certs.wanted import Policy, WantedAuthority
     from growth.kube.transport import Connection
+    from growth.kube.writes import Decided
 
 CONFIGURATIONS: Final = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
 SECRETS: Final = "/api/v1/secrets"
@@ -70,6 +72,11 @@ class Objects:
             await self._secrets.create(change.new(self._namespace))
         else:
             await self._secrets.merge(change.decided, change.patch())
+
+    async def ask_for_rotation(self, decided: Decided, *, now: datetime) -> None:
+        """Note in a Secret that a person wants a new one."""
+        note = {"metadata": {"annotations": {ASKED: write_time(now)}}}
+        await self._secrets.merge(decided, note)
 
     async def _now(self) -> datetime:
         answer = await self._connection.request("GET", "/version")

@@ -71,13 +71,15 @@ def read_configuration(found: Object) -> Configuration:
     """Whom the API server trusts when it calls these webhooks."""
     decided = _decided(found)
     assert decided is not None  # noqa: S101 - it was found
+    bundles = tuple(
+        base64.b64decode(webhook["clientConfig"].get("caBundle") or "")
+        for webhook in found.get("webhooks") or ()
+    )
     return Configuration(
         name=found["metadata"]["name"],
         decided=decided,
-        bundles=tuple(
-            base64.b64decode(webhook["clientConfig"].get("caBundle") or "")
-            for webhook in found.get("webhooks") or ()
-        ),
+        bundles=bundles,
+        trusted=tuple(issued for bundle in bundles for issued in read_certificates(bundle)),
     )
 
 
@@ -101,7 +103,7 @@ def _annotations(found: Object | None) -> Mapping[str, str]:
 
 def _data(found: Object | None) -> Mapping[str, bytes]:
     data = {} if found is None else found.get("data") or {}
-    return {key: base64.b64decode(value) for key, value in data.items()}
+    return {key: base64.b64decode(value or "") for key, value in data.items()}
 
 
 def _time(written: str | None) -> datetime | None:

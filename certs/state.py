@@ -68,6 +68,8 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     decided: Decided
     bundles: tuple[bytes, ...]
     """Whom the API server trusts, for each of its webhooks."""
+    trusted: tuple[Issued, ...]
+    """The same, read."""
 
 
 class Kept(msgspec.Struct, frozen=True, kw_only=True):

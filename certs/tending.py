@@ -52,12 +52,26 @@ async def run(
     objects = Objects(connection, namespace=namespace, wanted=WANTED, policy=POLICY)
     told: tuple[str, ...] = ()
     while True:
-        done = await tend(objects, may_write=may_write)
-        metrics.count(done)
-        for problem in done.problems if done.problems != told else ():
-            log.warning("certificates need help", reason=problem)
-        told = done.problems
+        try:
+            done = await tend(objects, may_write=may_write)
+        except LeadershipLost:
+            raise
+        except Exception:
+            # A bug here must not end the process that buys machines.
+            metrics.crashes.inc()
+            log.exception("certificates were not looked at")
+        else:
+            told = _tell(done, told)
+            metrics.count(done)
         await asyncio.sleep(INTERVAL)
+
+
+def _tell(done: Done, told: tuple[str, ...]) -> tuple[str, ...]:
+    """Each problem once, as long as it stands."""
+    for problem in done.problems:
+        if problem not in told:
+            log.warning("certificates need help", reason=problem)
+    return done.problems
 
 
 async def tend(objects: Objects, *, may_write: Callable[[], None]) -> Done:

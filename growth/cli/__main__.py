@@ -26,6 +26,7 @@ COMMANDS = {
     "validate": "check manifests, as strictly as the API server and with line numbers",
     "convert": "rewrite manifests of the older group growth/v1alpha1 so that kubectl takes them",
     "crds": "print the definitions of growth's objects, to be applied before anything else",
+    "certs": "show, renew and export the certificates of growth's own processes",
     "scheduler-config": "print the configuration that makes kube-scheduler ask growth",
     "version": "print which growth this is",
 }

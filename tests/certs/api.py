@@ -37,7 +37,12 @@ class Api:
     now: datetime = START
     objects: dict[str, Object] = field(default_factory=dict)
     history: list[tuple[datetime, str, Object | None]] = field(default_factory=list)
+    skew: timedelta = timedelta()
+    """How far ahead the clock is that the next answers are dated by."""
     forbidden: set[str] = field(default_factory=set)
+    """Ends of paths that may not be read."""
+    read_only: set[str] = field(default_factory=set)
+    """Ends of paths that may not be written."""
     killed_before: int = -1
     killed_after: int = -1
     writes: int = 0
@@ -54,7 +59,8 @@ class Api:
         timeout: float = 10.0,  # noqa: ASYNC109 - as the transport has it
     ) -> Response:
         call = Call(method=method, path=path, content_type=content_type)
-        if any(path.endswith(name) for name in self.forbidden):
+        closed = self.forbidden if method == "GET" else self.read_only | self.forbidden
+        if any(path.endswith(name) for name in closed):
             raise _refusal(call, 403, "Forbidden")
         if method == "GET":
             return self._answer(call, self._read(path))
@@ -117,7 +123,7 @@ class Api:
     def _answer(self, call: Call, found: Object | None) -> Response:
         if found is None:
             raise _refusal(call, 404, "NotFound")
-        date = format_datetime(self.now, usegmt=True)
+        date = format_datetime(self.now + self.skew, usegmt=True)
         return Response(status=200, headers={"Date": date}, body=msgspec.json.encode(found))
 
     def _write(self, call: Call, body: Any) -> Object | None:

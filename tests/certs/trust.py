@@ -2,7 +2,8 @@
 
 A change reaches a server, or whoever calls it, somewhen within the overlap. So what somebody showed
 up to an overlap ago may meet what somebody else trusted up to an overlap ago; each such meeting has
-to work.
+to work. What clocks may differ by comes off the overlap. What is broken or gone is used by nobody:
+processes go on with what they had.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 
-from certs.reading import BUNDLE, CERTIFICATE
+from certs.issued import read_certificates, read_pair
+from certs.reading import BUNDLE, CERTIFICATE, KEY
 from certs.wanted import EXTENDER, POLICY, RECONCILER, WEBHOOKS
 from tests.certs.api import WEBHOOKS as CONFIGURATION
 from tests.certs.api import bundle_of, secret_path
@@ -35,7 +37,7 @@ class Span(NamedTuple):
 
     def meets(self, other: Span) -> bool:
         """Whether both can be in use at one time, each late by up to an overlap."""
-        late = POLICY.overlap
+        late = POLICY.overlap - 2 * POLICY.skew
         return self.begin <= other.end + late and other.begin <= self.end + late
 
 
@@ -61,11 +63,23 @@ def run_out(api: Api) -> list[str]:
 
 
 def _certificate(secret: Object) -> bytes:
-    return base64.b64decode(secret["data"].get(CERTIFICATE, ""))
+    return _data(secret).get(CERTIFICATE, b"") if _is_whole(secret) else b""
 
 
 def _bundle(secret: Object) -> bytes:
-    return base64.b64decode(secret["data"].get(BUNDLE, ""))
+    return _data(secret).get(BUNDLE, b"") if _is_whole(secret) else b""
+
+
+def _is_whole(secret: Object) -> bool:
+    data = _data(secret)
+    return bool(
+        read_pair(data.get(CERTIFICATE, b""), data.get(KEY, b""))
+        and read_certificates(data.get(BUNDLE, b""))
+    )
+
+
+def _data(secret: Object) -> dict[str, bytes]:
+    return {key: base64.b64decode(text) for key, text in secret["data"].items()}
 
 
 MEETINGS: tuple[tuple[str, str, Callable[[Object], bytes]], ...] = (
@@ -76,13 +90,15 @@ MEETINGS: tuple[tuple[str, str, Callable[[Object], bytes]], ...] = (
 
 
 def _spans(api: Api, path: str, content_of: Callable[[Object], bytes]) -> Iterator[Span]:
-    """What was to be found at a path, and from when to when; what is empty met nobody."""
-    found = [(at, known) for at, where, known in api.history if where == path]
+    """What was in use from a path, and from when to when."""
+    found = [
+        (at, content)
+        for at, where, known in api.history
+        if where == path and known is not None and (content := content_of(known))
+    ]
     ends = [at for at, _ in found[1:]] + [api.now]
-    for (begin, known), end in zip(found, ends, strict=True):
-        content = b"" if known is None else content_of(known)
-        if content:
-            yield Span(content, begin, end)
+    for (begin, content), end in zip(found, ends, strict=True):
+        yield Span(content, begin, end)
 
 
 @functools.cache
