@@ -33,6 +33,8 @@ PATIENCE: Final = 5.0
 KEPT_OPEN: Final = 3600.0
 """Seconds that an idle connection is kept: longer than the API server does, which else could post
 into one that is being closed. A post is not sent again, and the pod would miss its pool."""
+LINGERING: Final = 1.0
+"""Seconds for the rest of a body that is refused: a caller that still sends hears no answer."""
 FAREWELL: Final = 2.0
 """Seconds in which callers are told to go elsewhere, before the door closes."""
 
@@ -121,7 +123,11 @@ async def open_door(
 ) -> AsyncIterator[None]:
     """Serve on the socket while the context lasts, and end without a caller noticing."""
     server = web.Server(
-        door.handle, access_log=None, keepalive_timeout=KEPT_OPEN, auto_decompress=False
+        door.handle,
+        access_log=None,
+        keepalive_timeout=KEPT_OPEN,
+        lingering_time=LINGERING,
+        auto_decompress=False,
     )
     runner = web.ServerRunner(server, handle_signals=False, shutdown_timeout=FAREWELL)
     await runner.setup()

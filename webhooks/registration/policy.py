@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from growth.api.nodepool import NodePool, Placement
 from growth.api.wellknown import DEFAULT_POOL, GROUP_VERSION, POOL_LABEL
+from webhooks.admission import LARGEST
 from webhooks.patch import PREFERENCE_WEIGHT, PREFERRED
 from webhooks.registration import exempt, names
 
@@ -49,18 +50,34 @@ _IS_NAMED: Final = f"""\
  {_TERMS}.orValue([]).exists(t, {_CONDITIONS_OF}.exists(e,
    {_IS_ABOUT_POOLS} && e.operator == 'In' && {_HAS_THE_NAME})))"""
 
+_PREFERENCES: Final = f"object.spec.?affinity.?nodeAffinity.?{PREFERRED}.orValue([])"
+_CONDITIONS_WITHIN: Final = (
+    "t.?matchExpressions.orValue([]).map(e, 1 + e.?values.orValue([]).size())"
+)
+
+# The webhook counts the same, and warns.
+_IS_NOT_TOO_LARGE: Final = f"""\
+object.spec.?tolerations.orValue([]).size() +
+{_TERMS}.orValue([]).map(t,
+  1 + {_CONDITIONS_WITHIN}.sum()).sum() +
+{_PREFERENCES}.map(p, p.preference).map(t,
+  1 + {_CONDITIONS_WITHIN}.sum()).sum() <= {LARGEST}"""
+
 _VARIABLES: Final = {
     "tolerations": "object.spec.?tolerations.orValue([])",
+    "keys": "variables.tolerations.map(o, o.?key.orValue(''))",
+    # Hardly any taint needs the long look: `in` is a hundred times as fast.
     "untolerated": """\
-params.spec.?taints.orValue([]).filter(taint, !variables.tolerations.exists(o,
-  (o.?effect.orValue('') == '' || o.effect == taint.effect) &&
-  (o.?key.orValue('') == '' || o.key == taint.key) &&
-  (o.?operator.orValue('') == 'Exists' ||
-   (o.?operator.orValue('') in ['', 'Equal'] &&
-    o.?value.orValue('') == taint.?value.orValue('')))))""",
+params.spec.?taints.orValue([]).filter(taint,
+  !(taint.key in variables.keys || '' in variables.keys) || !variables.tolerations.exists(o,
+    (o.?effect.orValue('') == '' || o.effect == taint.effect) &&
+    (o.?key.orValue('') == '' || o.key == taint.key) &&
+    (o.?operator.orValue('') == 'Exists' ||
+     (o.?operator.orValue('') in ['', 'Equal'] &&
+      o.?value.orValue('') == taint.?value.orValue('')))))""",
     "placement": f"""\
 {_NAMES_A_POOL} ? '' : params.spec.?placement.orValue('{Placement.PREFER}')""",
-    "preferred": f"object.spec.?affinity.?nodeAffinity.?{PREFERRED}.orValue([])",
+    "preferred": _PREFERENCES,
     "prefers": f"""\
 variables.preferred.exists(p, p.preference.?matchExpressions.orValue([]).exists(e,
   {_IS_ABOUT_POOLS}))""",
@@ -108,6 +125,10 @@ has(object.spec.affinity)
     {_TERM}]}}}}}}]"""
 
 
+# One mutation, as each takes the whole pod apart and puts it together again.
+_ALL: Final = f"({_TOLERATE}) +\n({_REQUIRE}) +\n({_PREFER})"
+
+
 def policy() -> dict[str, Any]:
     """The rule."""
     return {
@@ -128,12 +149,10 @@ def policy() -> dict[str, Any]:
                     "name": "means-this-pool",
                     "expression": f"({_IS_THE_DEFAULT}) ||\n({_IS_NAMED})",
                 },
+                {"name": "is-not-too-large", "expression": _IS_NOT_TOO_LARGE},
             ],
             "variables": [{"name": name, "expression": text} for name, text in _VARIABLES.items()],
-            "mutations": [
-                {"patchType": "JSONPatch", "jsonPatch": {"expression": text}}
-                for text in (_TOLERATE, _REQUIRE, _PREFER)
-            ],
+            "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": _ALL}}],
             "failurePolicy": "Ignore",
             "reinvocationPolicy": "IfNeeded",
         },
