@@ -28,8 +28,6 @@ BOOKMARK_SECONDS: Final = 5.0
 """How long a server keeps silent at most."""
 SILENCE_SECONDS: Final = 15.0
 """After how long a silence a reader takes the connection for dead."""
-LONGEST_LINE: Final = 16_384
-"""Far beyond the longest names that Kubernetes allows; a longer line is no line of ours."""
 _GONE: Final = 410
 
 
@@ -131,11 +129,13 @@ def read_line(line: bytes) -> Change | Bookmark | Expired | None:
 
 
 def read_lines(lines: Iterable[bytes]) -> Iterator[Change | Bookmark | Expired]:
-    """What these lines say, one after the other."""
+    """What these lines say, one after the other; nothing counts behind the one that ends it all."""
     for line in lines:
         said = read_line(line) if line else None
         if said is not None:
             yield said
+        if isinstance(said, Expired):
+            return
 
 
 def _read(kind: str, told: msgspec.Raw) -> Change | Bookmark | Expired | None:

@@ -48,8 +48,11 @@ class Wishes:
 
     def exist(self, pools: Iterable[str]) -> list[str]:
         """These are the pools; the answer are the pods that are judged anew."""
+        found = frozenset(pools)
+        if found == self._pools:
+            return []
+        self._pools = found
         before, self._served = self._served, {}
-        self._pools = frozenset(pools)
         return [
             uid
             for wish, pods in self._pods.items()

@@ -1,0 +1,209 @@
+"""Reads the extender's demand stream, for as long as the process lives.
+
+Losing it is no event to act on: our own book goes on, and only what the scheduler alone tells comes
+late. So the stream is simply read again, from the position it had reached, after a wait that grows.
+What counts as lost: an end, an error, a line that can't be read, and silence; a server that has
+nothing to say says where it is every few seconds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final, NoReturn, Protocol
+
+import aiohttp
+import structlog
+from prometheus_client import Counter, Gauge
+
+from growth.demand import wire
+from growth.demand.wire import Bookmark, Expired
+from growth.errors import RetryLater
+from growth.kube.backoff import Backoff
+from growth.kube.watch_events import Garbled, Lines
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable, Iterable, Sequence
+    from random import Random
+
+    from prometheus_client import CollectorRegistry
+
+    from growth.demand.history import Change
+
+CONNECT_SECONDS: Final = 5.0
+LONGEST_WAIT: Final = 5.0
+"""Seconds between two tries at most: a try costs little, and a hold lasts not much longer."""
+
+_log = structlog.get_logger(__name__)
+
+
+class Listener(Protocol):
+    """Who is told what the stream says."""
+
+    @property
+    def resumes_at(self) -> str | None:
+        """Where to go on; None: from the beginning."""
+
+    def connected(self) -> None:
+        """It goes on from there."""
+
+    def hear(self, said: Iterable[Change | Bookmark | Expired]) -> None:
+        """This was said."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Where the stream is."""
+
+    url: str
+    """Of the server, without the path."""
+    certificates: Callable[[], ssl.SSLContext] | None = None
+    """The newest certificate to show, asked for at each connection."""
+    silence: float = wire.SILENCE_SECONDS
+
+
+class Loss(enum.Enum):
+    """How the stream was lost."""
+
+    ENDED = "ended"
+    SILENT = "silent"
+    UNREACHABLE = "unreachable"
+    REFUSED = "refused"
+    """It answers, but not with the stream; or we have no certificate to show."""
+    UNREADABLE = "unreadable"
+    """What it says can't be trusted, so it is read from the beginning."""
+
+
+class StreamMetrics:
+    """What is counted of the stream."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.whole = Gauge(
+            "growth_demand_stream_whole",
+            "1 while the extender's demand stream is read and was told to its end",
+            registry=registry,
+        )
+        self.lost = Counter(
+            "growth_demand_stream_lost",
+            "How often the extender's demand stream was lost, by how",
+            ["how"],
+            registry=registry,
+        )
+        for loss in Loss:
+            self.lost.labels(loss.value)
+
+
+class DemandStream:
+    """The one reader of one stream."""
+
+    def __init__(
+        self,
+        source: Source,
+        listener: Listener,
+        *,
+        changed: Callable[[], None],
+        chance: Random,
+        metrics: StreamMetrics,
+    ) -> None:
+        """`changed` is called after each piece that was heard."""
+        self._source = source
+        self._listener = listener
+        self._changed = changed
+        self._backoff = Backoff(chance=chance, longest=LONGEST_WAIT)
+        self._metrics = metrics
+        self._is_whole = False
+        self._is_missed = False
+        """Whether its loss was told already: one line for an outage, not one for each try."""
+
+    async def run(self) -> NoReturn:
+        """Read, and read again, until it is cancelled."""
+        connector = aiohttp.TCPConnector(force_close=True)
+        async with aiohttp.ClientSession(connector=connector) as session:
+            while True:
+                wait = await self._once(session)
+                await asyncio.sleep(wait)
+
+    async def _once(self, session: aiohttp.ClientSession) -> float:
+        """One connection, to its end; the answer is how long to wait before the next."""
+        asked = None
+        try:
+            await self._read(session)
+            loss, reason = Loss.ENDED, "the server has ended it"
+        except TimeoutError:
+            loss, reason = Loss.SILENT, f"nothing came for {self._source.silence:g} s"
+        except (wire.Rubbish, Garbled) as error:
+            self._listener.hear((Expired(),))
+            loss, reason = Loss.UNREADABLE, str(error)
+        except RetryLater as error:
+            loss, reason, asked = Loss.REFUSED, str(error), error.after
+        except (aiohttp.ClientError, OSError) as error:
+            loss, reason = Loss.UNREACHABLE, str(error) or type(error).__name__
+        wait = self._backoff.after_failure(asked=asked)
+        self._lose(loss, reason, wait)
+        return wait
+
+    async def _read(self, session: aiohttp.ClientSession) -> None:
+        position = self._listener.resumes_at
+        query = {"watch": "true"} | ({} if position is None else {"resourceVersion": position})
+        async with (
+            asyncio.timeout(self._source.silence) as silence,
+            session.get(
+                self._source.url + wire.PATH,
+                params=query,
+                ssl=True if self._source.certificates is None else self._source.certificates(),
+                timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_SECONDS),
+                allow_redirects=False,
+            ) as response,
+        ):
+            _check(response)
+            self._listener.connected()
+            await self._hear_all(response.content, silence)
+
+    async def _hear_all(self, content: aiohttp.StreamReader, silence: asyncio.Timeout) -> None:
+        """Whole lines count as a sign of life, bytes don't."""
+        lines, clock = Lines(), asyncio.get_running_loop()
+        while piece := await content.readany():
+            if whole := lines.feed(piece):
+                silence.reschedule(clock.time() + self._source.silence)
+                said = tuple(wire.read_lines(whole))
+                self._hear(said)
+                if any(isinstance(each, Expired) for each in said):
+                    return
+
+    def _hear(self, said: Sequence[Change | Bookmark | Expired]) -> None:
+        self._listener.hear(said)
+        if not self._is_whole and any(isinstance(each, Bookmark) for each in said):
+            self._gain()
+        self._changed()
+
+    def _gain(self) -> None:
+        self._is_whole, self._is_missed = True, False
+        self._metrics.whole.set(1)
+        self._backoff.succeed()
+        _log.info("the demand stream is whole", url=self._source.url)
+
+    def _lose(self, loss: Loss, reason: str, wait: float) -> None:
+        self._metrics.lost.labels(loss.value).inc()
+        self._metrics.whole.set(0)
+        tell = _log.debug if self._is_missed else _log.warning
+        tell(
+            "the demand stream is lost; our own watch goes on",
+            url=self._source.url,
+            how=loss.value,
+            reason=reason,
+            again_in=round(wait, 2),
+        )
+        self._is_whole, self._is_missed = False, True
+
+
+def _check(response: aiohttp.ClientResponse) -> None:
+    if response.status == HTTPStatus.OK:
+        return
+    asked = response.headers.get("Retry-After", "")
+    raise RetryLater(
+        f"it answers {response.status} {response.reason}",
+        after=min(float(asked), LONGEST_WAIT) if asked.isascii() and asked.isdigit() else None,
+    )
