@@ -115,7 +115,9 @@ async def _in_group(project: Project, wanted: Wanted) -> Server:
     try:
         server = await _posted(project, wanted, placement_group=group)
     except CallFailed as failed:
-        if failed.failure.is_about_groups:
+        if failed.failure.code == "not_found":
+            project.groups.forget()
+        elif failed.failure.is_about_groups:
             project.groups.is_full(group)
         raise
     finally:

@@ -111,9 +111,11 @@ class Calls:
         """Make the next calls with this token."""
         self._token = token
 
-    async def get(self, path: str, **params: Any) -> dict[str, Any]:
+    async def get(
+        self, path: str, *, purpose: Purpose = Purpose.LIST, **params: Any
+    ) -> dict[str, Any]:
         """Read something."""
-        return await self._call("GET", path, purpose=Purpose.LIST, params=params)
+        return await self._call("GET", path, purpose=purpose, params=params)
 
     async def create(
         self, path: str, body: Mapping[str, Any], *, secrets: Sequence[str] = ()

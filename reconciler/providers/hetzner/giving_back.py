@@ -1,7 +1,7 @@
 """The end of a server: by its id, and only if it is ours and the one that was meant.
 
-What the listing shows under the id must bear the name and the request's uid of the machine. One
-that isn't listed is asked for by its id, as listings lag: only Hetzner's own word makes it gone.
+What the last listing shows under the id must bear the name and the request's uid of the machine.
+One that isn't in it is asked for by its id, as listings lag: only Hetzner's own word makes it gone.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from reconciler.providers.hetzner.calls import CallFailed, decoded
 from reconciler.providers.hetzner.labels import ours
-from reconciler.providers.hetzner.listing import ANY_AGE, machine_of
+from reconciler.providers.hetzner.listing import machine_of
+from reconciler.providers.hetzner.rates import Purpose
 from reconciler.providers.hetzner.wire import Server
 from reconciler.providers.port import DeleteAnswer, DeleteOutcome
 
@@ -42,11 +43,11 @@ async def _known(project: Project, machine: Machine, *, cluster: str) -> Machine
     """What Hetzner has under the machine's id, if that is our cluster's."""
     if not machine.machine_id.isdecimal():
         return None
-    listing = await project.servers.listing(younger_than=ANY_AGE)
-    listed = listing.machines.get(machine.name)
-    if listed is not None and listed.machine_id == machine.machine_id:
-        return listed
-    answer = await project.calls.get(f"/servers/{int(machine.machine_id)}")
+    known = project.servers.known(machine.name)
+    if known is not None and known.machine_id == machine.machine_id:
+        return known
+    number = int(machine.machine_id)
+    answer = await project.calls.get(f"/servers/{number}", purpose=Purpose.DELETE)
     server = decoded(answer.get("server"), Server)
     return machine_of(server, {}) if ours(server.labels, cluster=cluster) else None
 

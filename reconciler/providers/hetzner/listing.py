@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from growth.instant import Instant
     from reconciler.providers.hetzner.calls import Calls
 
-ANY_AGE: Final = float("-inf")
-"""For whoever is content with the last listing."""
 SHOWS_AFTER = 60.0
 """Seconds after which a server that is accepted shows in listings, or there is none."""
 DELETED_AFTER = 600.0
@@ -49,7 +47,7 @@ class _Confirmed(NamedTuple):
 
 
 class _Reading(NamedTuple):
-    """What came of reading the listing last."""
+    """The last listing that was read, and why there is no younger one."""
 
     number: int = 0
     token: str = ""
@@ -120,6 +118,13 @@ class Servers:
                 known = await self._read_on()
             return self._with_what_lags(known)
 
+    def known(self, name: str) -> Machine | None:
+        """A machine as it was seen last, without asking."""
+        listing = self._last.listing
+        seen = listing.machines.get(name) if listing is not None else None
+        confirmed = self._confirmed.get(name)
+        return seen or (confirmed.machine if confirmed is not None else None)
+
     def _serves(self, known: Listing, younger_than: float, *, is_shared: bool) -> bool:
         is_of_this_token = self._last.token == self._calls.token
         is_whole = known.is_complete or is_shared
@@ -139,7 +144,7 @@ class Servers:
         try:
             listing = await self._read(token)
         except CallFailed as failed:
-            self._last = _Reading(number, token, failure=failed.failure)
+            self._last = self._last._replace(number=number, failure=failed.failure)
             raise
         self._last = _Reading(number, token, listing=listing)
         return listing

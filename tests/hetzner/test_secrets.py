@@ -1,0 +1,152 @@
+"""Tokens: read from Secrets when they change, minted for each server, and told to nobody."""
+
+from __future__ import annotations
+
+import base64
+import logging
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from growth.api.meta import KeyReference
+from growth.errors import Misconfigured
+from growth.kube.transport import connect
+from reconciler.providers.hetzner.cluster_secrets import FRESH_FOR, ClusterSecrets
+from tests.hetzner.build import JOIN_TOKEN, K3S, node_class, order
+from tests.hetzner.conftest import TOKEN
+from tests.hetzner.fake.faults import STATUSES, Fault, Kind
+from tests.reconciler.build import at
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from growth.instant import Instant
+    from growth.kube.transport import Connection
+    from tests.hetzner.story import Story
+    from tests.live import LiveCluster
+
+MARK = "a-mark-in-the-user-data"
+CUSTOM = {
+    "kind": "Custom",
+    "template": f"# {MARK}\n$(growth.token) $(growth.nodeName) $(growth.nodeLabels) "
+    "$(growth.nodeTaints)",
+}
+
+
+def pieces(secret: str) -> list[str]:
+    """What no text may have in it."""
+    return [secret[start : start + 8] for start in range(len(secret) - 7)]
+
+
+@pytest.mark.parametrize("bootstrap", [K3S, CUSTOM], ids=lambda each: each["kind"])
+async def test_no_secret_is_in_any_log_or_answer_whatever_goes_wrong(
+    story: Story, bootstrap: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    story.uses(bootstrap=bootstrap)
+    told: list[object] = []
+    faults = [
+        *(Fault(call="*", code=code, message=f"for {TOKEN[:20]}...") for code in STATUSES),
+        *(
+            Fault(call="POST /servers", code=code, message=f"{TOKEN} sent {JOIN_TOKEN}")
+            for code in STATUSES
+        ),
+        *(Fault(call=call, kind=kind) for kind in Kind for call in ("*", "POST /servers")),
+    ]
+    for number, fault in enumerate(faults):
+        story.project.faults.add(fault)
+        told += [await story.create(f"default-{number}"), await story.provider.list()]
+        story.project.pass_time(61)
+    story.project.bucket.left = 0
+    told += [await story.create("default-last"), await story.provider.check()]
+    for machine in (await story.provider.list()).machines.values():
+        told.append(await story.delete(machine))
+
+    text = f"{told} {caplog.text}"
+    assert len(told) > 80
+    assert "[redacted]" in text
+    for secret in (*pieces(TOKEN), *pieces(JOIN_TOKEN), MARK):
+        assert secret not in text
+
+
+class Clock:
+    """Stands still until a test moves it."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> Instant:
+        return at(self.seconds)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def connection(cluster: LiveCluster) -> AsyncIterator[Connection]:
+    async with await connect(kubeconfig=cluster.kubeconfig, process="test") as connection:
+        yield connection
+
+
+@pytest.fixture
+def secrets(connection: Connection, clock: Clock) -> ClusterSecrets:
+    life = timedelta(minutes=10)
+    return ClusterSecrets(connection, now=clock, token_life=lambda _: life)
+
+
+def kept(namespace: str, key: str = "token") -> KeyReference:
+    return KeyReference(namespace=namespace, name="hetzner", key=key)
+
+
+@pytest.mark.cluster
+async def test_a_secret_that_changes_is_seen_soon(
+    cluster: LiveCluster, namespace: str, secrets: ClusterSecrets, clock: Clock
+) -> None:
+    document = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "hetzner"}}
+    cluster.create(document | {"stringData": {"token": "first"}}, namespace=namespace)
+    first = await secrets.read(kept(namespace))
+
+    second = '{"stringData":{"token":"second"}}'
+    cluster.kubectl("--namespace", namespace, "patch", "secret", "hetzner", "--patch", second)
+
+    clock.seconds += FRESH_FOR
+    assert (first, await secrets.read(kept(namespace))) == ("first", "second")
+
+
+@pytest.mark.cluster
+async def test_a_secret_that_is_missing_says_how_to_mend_it(
+    cluster: LiveCluster, namespace: str, secrets: ClusterSecrets
+) -> None:
+    with pytest.raises(Misconfigured, match="hetzner isn't there: make it, with the key token"):
+        await secrets.read(kept(namespace))
+
+    document = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "hetzner"}}
+    binary = base64.b64encode(b"\xff\xfe").decode()
+    cluster.create(document | {"data": {"binary": binary}}, namespace=namespace)
+
+    with pytest.raises(Misconfigured, match="has no key token: add it"):
+        await secrets.read(kept(namespace))
+    with pytest.raises(Misconfigured, match="is no text: write it anew"):
+        await secrets.read(kept(namespace, "binary"))
+
+
+@pytest.mark.cluster
+async def test_an_order_that_is_tried_again_joins_with_the_same_token_for_longer(
+    cluster: LiveCluster, namespace: str, secrets: ClusterSecrets, clock: Clock
+) -> None:
+    # The owner doesn't exist, so the garbage collector would take the Secret: there is none here.
+    wanted = order(request_uid=f"uid-{namespace}")
+    first = await secrets.join_token(wanted, node_class())
+    clock.seconds += 300
+
+    again = await secrets.join_token(wanted, node_class())
+
+    name = f"bootstrap-token-{first.partition('.')[0]}"
+    stored = cluster.get("--namespace", "kube-system", "secret", name)
+    cluster.kubectl("--namespace", "kube-system", "delete", "secret", name)
+    assert again == first
+    assert base64.b64decode(stored["data"]["expiration"]).decode() == "2026-01-01T00:15:00Z"
+    assert stored["type"] == "bootstrap.kubernetes.io/token"
