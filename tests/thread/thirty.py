@@ -17,6 +17,8 @@ from growth.api.wellknown import GROUP_VERSION, INSTANCE_TYPE_LABEL, MANAGED_BY_
 from growth.errors import RetryLater
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from growth.kube.transport import Connection
 
 SHAPES: Final = {
@@ -46,8 +48,8 @@ class End(NamedTuple):
     """Pods by the type of their node, which has to be that of their shape."""
 
 
-async def furnish(connection: Connection) -> None:
-    """A catalogue of machines that are there at once."""
+def furniture() -> Iterator[dict[str, Any]]:
+    """A catalogue of machines that are there at once, and a pool for each pod."""
     types = [
         ("cx23", {"cpu": "2", "memory": "4Gi", "pods": "110"}, "0.0088"),
         ("cx33", {"cpu": "4", "memory": "8Gi", "pods": "110"}, "0.0136"),
@@ -57,21 +59,39 @@ async def furnish(connection: Connection) -> None:
         {"name": name, "resources": resources, "offers": [{"location": "here", "price": price}]}
         for name, resources, price in types
     ]
-    spec = {"types": catalogue, "bootDelay": {"min": "0s", "max": "0s"}}
-    await _create(connection, CLASSES, "KwokNodeClass", "default", spec)
+    delay = {"min": "0s", "max": "0s"}
+    yield _ours("KwokNodeClass", "default", {"types": catalogue, "bootDelay": delay})
     for shape, number in product(SHAPES, range(EACH)):
         # Room for a second machine: whether there is one is what the test asks.
-        spec = {"serverTypes": [{"name": shape, "max": 2}]}
-        await _create(connection, POOLS, "NodePool", f"{shape}-{number}", spec)
+        yield _ours("NodePool", f"{shape}-{number}", {"serverTypes": [{"name": shape, "max": 2}]})
+
+
+def pods(story: int = 0) -> Iterator[dict[str, Any]]:
+    """All that are wanted, at the same moment."""
+    for shape, number in product(SHAPES, range(EACH)):
+        container = {"name": "main", "image": "none", "resources": {"requests": SHAPES[shape]}}
+        yield {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": f"{shape}-{story}-{number}", "namespace": "default"},
+            "spec": {
+                "containers": [container],
+                "nodeSelector": {POOL_LABEL: f"{shape}-{number}"},
+            },
+        }
+
+
+async def furnish(connection: Connection) -> None:
+    """Everything that is there before the story."""
+    paths = {"NodePool": POOLS, "KwokNodeClass": CLASSES}
+    for document in furniture():
+        await connection.request("POST", paths[document["kind"]], body=document)
 
 
 async def begin(connection: Connection, story: int) -> None:
     """All pods are wanted at the same moment."""
     async with asyncio.TaskGroup() as tasks:
-        for shape, number in product(SHAPES, range(EACH)):
-            pod = _pod(
-                f"{shape}-{story}-{number}", pool=f"{shape}-{number}", requests=SHAPES[shape]
-            )
+        for pod in pods(story):
             tasks.create_task(connection.request("POST", PODS, body=pod))
 
 
@@ -90,8 +110,10 @@ async def end(connection: Connection) -> End:
         for node in await _items(connection, NODES, OURS)
     }
     requests = {each["metadata"]["name"] for each in await _items(connection, REQUESTS)}
-    pods = await _items(connection, PODS)
-    bound = (types[node] if (node := pod["spec"].get("nodeName")) else "nowhere" for pod in pods)
+    bound = (
+        types[node] if (node := pod["spec"].get("nodeName")) else "nowhere"
+        for pod in await _items(connection, PODS)
+    )
     return End(Counter(types.values()), frozenset(types.keys() ^ requests), Counter(bound))
 
 
@@ -116,8 +138,8 @@ async def _is_settled(connection: Connection) -> bool:
     )
     if not is_done:
         return False
-    pods = await _items(connection, PODS)
-    return len(pods) == EACH * len(SHAPES) and all("nodeName" in pod["spec"] for pod in pods)
+    found = await _items(connection, PODS)
+    return len(found) == EACH * len(SHAPES) and all("nodeName" in pod["spec"] for pod in found)
 
 
 async def _items(connection: Connection, path: str, query: Any = ()) -> list[dict[str, Any]]:
@@ -129,21 +151,5 @@ async def _items(connection: Connection, path: str, query: Any = ()) -> list[dic
         await asyncio.sleep(0.1)
 
 
-async def _create(connection: Connection, path: str, kind: str, name: str, spec: Any) -> None:
-    body = {
-        "apiVersion": GROUP_VERSION,
-        "kind": kind,
-        "metadata": {"name": name},
-        "spec": spec,
-    }
-    await connection.request("POST", path, body=body)
-
-
-def _pod(name: str, *, pool: str, requests: dict[str, str]) -> dict[str, Any]:
-    container = {"name": "main", "image": "none", "resources": {"requests": requests}}
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name},
-        "spec": {"containers": [container], "nodeSelector": {POOL_LABEL: pool}},
-    }
+def _ours(kind: str, name: str, spec: Any) -> dict[str, Any]:
+    return {"apiVersion": GROUP_VERSION, "kind": kind, "metadata": {"name": name}, "spec": spec}
