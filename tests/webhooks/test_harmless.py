@@ -1,0 +1,200 @@
+"""Whatever becomes of the webhook, pods come in, and those who create them hardly notice."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from aiohttp import web
+
+from tests.live import wait_until
+from tests.webhooks.admitting import BY_NOBODY, BY_WEBHOOK, FREE
+from tests.webhooks.strangers import registered, stranger
+from webhooks.registration.webhook import TIMEOUT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.webhooks.admitting import Admitting
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
+
+Document = dict[str, Any]
+POD: Document = {
+    "metadata": {"name": "web"},
+    "spec": {"containers": [{"name": "main", "image": "none"}], "nodeSelector": {"disk": "ssd"}},
+}
+PATIENCE = 30.0
+"""Seconds, on a machine that does much else; the promise is the timeout of the registration."""
+
+
+def spec_of(setting: Admitting, *, namespace: str) -> Document:
+    answer = setting.api.create_pod(POD, namespace=namespace, query="?dryRun=All")
+    spec: Document = answer.body["spec"]
+    # Its name is drawn by lot.
+    return {**spec, "volumes": [], "containers": [{**spec["containers"][0], "volumeMounts": []}]}
+
+
+def admitted_unchanged(setting: Admitting, *, namespace: str) -> float:
+    """Seconds until a pod came in as if there were no webhook."""
+    began = time.monotonic()
+    spec = spec_of(setting, namespace=namespace)
+    taken = time.monotonic() - began
+    assert spec == spec_of(setting, namespace=BY_NOBODY)
+    return taken
+
+
+async def _invalid_json(_: web.BaseRequest) -> web.Response:
+    return web.Response(body=b'{"response": {', content_type="application/json")
+
+
+async def _a_page(_: web.BaseRequest) -> web.Response:
+    return web.Response(text="<html>It works!</html>", content_type="text/html")
+
+
+async def _nothing(_: web.BaseRequest) -> web.Response:
+    return web.Response()
+
+
+async def _an_error(_: web.BaseRequest) -> web.Response:
+    return web.Response(status=500, text="boom")
+
+
+async def _bytes(_: web.BaseRequest) -> web.Response:
+    return web.Response(body=os.urandom(100_000))
+
+
+async def _half_an_answer(request: web.BaseRequest) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Length": "1000"})
+    await response.prepare(request)
+    await response.write(b"{")
+    if request.transport is not None:
+        request.transport.abort()
+    return response
+
+
+def _review(**response: Any) -> Any:
+    async def answer(_: web.BaseRequest) -> web.Response:
+        kind = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
+        return web.json_response({**kind, "response": response})
+
+    return answer
+
+
+RUBBISH = {
+    "broken JSON": _invalid_json,
+    "a page": _a_page,
+    "nothing": _nothing,
+    "an error": _an_error,
+    "bytes": _bytes,
+    "half an answer": _half_an_answer,
+    "the answer to another review": _review(uid="another", allowed=False),
+    "no verdict": _review(),
+}
+
+
+@pytest.mark.parametrize("answer", RUBBISH.values(), ids=RUBBISH.keys())
+def test_rubbish_keeps_no_pod_out(answer: Any, admitting: Admitting, tmp_path: Path) -> None:
+    asked = []
+
+    async def counted(request: web.BaseRequest) -> web.StreamResponse:
+        await request.read()
+        asked.append(request)
+        response: web.StreamResponse = await answer(request)
+        return response
+
+    with (
+        stranger(admitting, tmp_path, counted) as url,
+        registered(admitting, "rubbish", url, namespace=FREE),
+    ):
+        wait_until(
+            lambda: bool(admitted_unchanged(admitting, namespace=FREE)) and asked, "it is asked"
+        )
+
+
+def test_a_webhook_that_is_slow_or_hung_or_deaf_costs_its_timeout_at_most(
+    admitting: Admitting, tmp_path: Path
+) -> None:
+    asked = []
+
+    async def slow(request: web.BaseRequest) -> web.Response:
+        asked.append(request)
+        await asyncio.sleep(PATIENCE * 2)
+        return web.Response()
+
+    with (
+        stranger(admitting, tmp_path, slow) as url,
+        registered(admitting, "slow", url, namespace=FREE),
+    ):
+        taken = admitted_unchanged(admitting, namespace=FREE)
+        while not asked:
+            taken = admitted_unchanged(admitting, namespace=FREE)
+    assert TIMEOUT * 0.9 < taken < PATIENCE
+
+    with (
+        socket.create_server(("127.0.0.1", 0)) as deaf,
+        registered(
+            admitting, "deaf", f"https://127.0.0.1:{deaf.getsockname()[1]}/", namespace=FREE
+        ),
+    ):
+        assert admitted_unchanged(admitting, namespace=FREE) < PATIENCE
+
+
+def test_a_webhook_that_is_gone_costs_nothing(admitting: Admitting) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        url = f"https://127.0.0.1:{gone.getsockname()[1]}/"
+    with registered(admitting, "gone", url, namespace=FREE):
+        for _ in range(20):
+            assert admitted_unchanged(admitting, namespace=FREE) < PATIENCE
+
+
+def test_our_process_stopped_in_the_middle_holds_nobody_up(admitting: Admitting) -> None:
+    admitting.pools("prefer")
+    assert admitting.process is not None
+    assert "affinity" in spec_of(admitting, namespace=BY_WEBHOOK)
+
+    with stopped(admitting.process.pid), ThreadPoolExecutor(8) as clients:
+        pods = [
+            clients.submit(admitted_unchanged, admitting, namespace=BY_WEBHOOK) for _ in range(8)
+        ]
+        assert max(pod.result() for pod in pods) < PATIENCE
+
+    wait_until(lambda: "affinity" in spec_of(admitting, namespace=BY_WEBHOOK), "it works again")
+
+
+@contextmanager
+def stopped(pid: int) -> Iterator[None]:
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def test_a_certificate_of_somebody_else_is_not_believed(
+    admitting: Admitting, tmp_path: Path
+) -> None:
+    asked = []
+
+    async def never(request: web.BaseRequest) -> web.Response:
+        asked.append(request)
+        return web.Response()
+
+    with stranger(admitting, tmp_path, never) as url:
+        foreign = type(admitting.authority)("somebody else")
+        ours, admitting.authority = admitting.authority, foreign
+        try:
+            with registered(admitting, "foreign", url, namespace=FREE):
+                for _ in range(5):
+                    assert admitted_unchanged(admitting, namespace=FREE) < PATIENCE
+        finally:
+            admitting.authority = ours
+    assert not asked
