@@ -24,6 +24,7 @@ from growth.kube.election import (
 from growth.kube.timing import Timing as CacheTiming
 from growth.kube.transport import connect
 from reconciler.announcing import announcing
+from reconciler.demand_place import Place, hear_demand
 from reconciler.effects import Effects
 from reconciler.ledger import Ledger
 from reconciler.loop import Loop
@@ -52,12 +53,15 @@ async def reconcile(service: Service[ReconcilerSettings]) -> None:
     )
     ready: list[bool] = []
     settings = service.settings
+    demand = Place(settings.demand_url, settings.demand_tls_folder)
+    demand.check()
     connection = await connect(
         kubeconfig=settings.kubeconfig, context=settings.context, process=service.name
     )
     async with connection, asyncio.TaskGroup() as tasks:
         work = Work(service, connection)
         tasks.create_task(work.sources.run(), name="sources")
+        tasks.create_task(work.hear_demand(demand), name="demand stream")
         await work.sources.complete()
         ready.append(True)
         await work.lead_for_ever()
@@ -81,6 +85,10 @@ class Work:
             timing=CacheTiming(stable_interval=self._timing.stable_interval),
         )
         PausedPools(service.registry, self._pauses)
+
+    async def hear_demand(self, place: Place) -> None:
+        """Read the extender's stream, if it was said where that is."""
+        await hear_demand(place, self._service, self.sources.demand, changed=self._wake)
 
     async def lead_for_ever(self) -> None:
         """Stand as a candidate, act while elected, and stand again when it is lost."""

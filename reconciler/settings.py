@@ -5,10 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from pydantic import AfterValidator
+
 from growth.api.written import Duration, between
 from growth.kube import election
 from growth.service.address import Address
 from growth.service.settings import Listed, MetricsAddress, ServiceSettings
+from growth.service.tls import TlsFolder  # noqa: TC001 - pydantic reads it at run time
+from reconciler.demand_place import server_url
 from reconciler.timing import Timing
 
 OWN_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
@@ -22,6 +26,15 @@ class ReconcilerSettings(ServiceSettings):
     lease_namespace: Annotated[str, Listed("Cluster", "NAMESPACE")] = ""
     """Where the Lease of the leader is. Not set: the namespace of the pod in a cluster, elsewhere
     kube-system."""
+
+    demand_url: Annotated[str | None, AfterValidator(server_url), Listed("Demand", "URL")] = None
+    """Where the extender streams the demand, as https://growth-extender:10285; http on loopback
+    only. Not set: only what the API server tells counts, and what the scheduler alone knows is
+    missing."""
+
+    demand_tls_folder: TlsFolder = None
+    """tls.crt and tls.key to show to the extender, and ca.crt: who has to have signed its
+    certificate. Needed for https."""
 
     stable_interval: Annotated[Duration, between("0s", "1h"), Listed("Caution", "DURATION")] = (
         Duration.parse("10s")

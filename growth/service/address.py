@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from dataclasses import dataclass
 
@@ -32,3 +33,11 @@ class Address:
         if port > _LARGEST_PORT:
             raise ValueError(f"must have a port of at most {_LARGEST_PORT}")
         return cls(host=form["six"] or form["host"] or "", port=port)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches a server there."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
