@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import structlog
 
 from growth.cli.output import add_output_argument
@@ -88,11 +87,13 @@ def _document(outcome: Outcome) -> dict[str, Any]:
         "events": outcome.events,
         "effects": outcome.effects,
         "machines": outcome.bought,
-        "breaches": [msgspec.to_builtins(breach) for breach in outcome.breaches],
+        "breaches": len(outcome.breaches),
         "hash": outcome.hash,
         "secondsPerSecond": round(outcome.seconds_per_second),
     }
-    return document | ({"replay": outcome.story.command} if outcome.breaches else {})
+    for breach in outcome.breaches:
+        document |= {"breach": breach._asdict(), "replay": outcome.story.command}
+    return document
 
 
 def _text(outcome: Outcome) -> str:

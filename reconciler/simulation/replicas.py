@@ -43,6 +43,7 @@ class Owner(msgspec.Struct, kw_only=True):
             self.template.metadata,
             name=f"{self.name}-{self.made}",
             namespace=self.namespace,
+            uid="",
             owner_references=(reference,),
         )
         return msgspec.structs.replace(self.template, metadata=metadata)
