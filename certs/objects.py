@@ -15,6 +15,7 @@ from certs.reading import ASKED, read_authority, read_configuration, read_leaf
 from certs.state import Kept
 from certs.steps import Inject
 from growth.api.written import write_time
+from growth.errors import Misconfigured
 from growth.kube.errors import Denied, NotFound
 from growth.kube.writes import Writes
 
@@ -69,9 +70,19 @@ class Objects:
             return
         change = secret_change(write, policy=self.policy, now=now)
         if change.decided is None:
-            await self._secrets.create(change.new(self._namespace))
+            await self._create(change.new(self._namespace))
         else:
             await self._secrets.merge(change.decided, change.patch())
+
+    async def _create(self, secret: Object) -> None:
+        try:
+            await self._secrets.create(secret)
+        except NotFound:
+            namespace = self._namespace
+            raise Misconfigured(
+                f"namespace {namespace}: it isn't there; kubectl create namespace {namespace},"
+                " or name the one that growth runs in"
+            ) from None
 
     async def ask_for_rotation(self, decided: Decided, *, now: datetime) -> None:
         """Note in a Secret that a person wants a new one."""

@@ -67,7 +67,9 @@ async def run(
 
 
 def _tell(done: Done, told: tuple[str, ...]) -> tuple[str, ...]:
-    """Each problem once, as long as it stands."""
+    """What was written, and each problem once as long as it stands."""
+    for write in done.written:
+        log.info("certificate written", step=type(write).__name__, object=subject_of(write))
     for problem in done.problems:
         if problem not in told:
             log.warning("certificates need help", reason=problem)
@@ -119,8 +121,8 @@ class _Round:
             self._failed[subject_of(write)] = str(error)
         else:
             self._written.append(write)
-            log.info("certificate written", step=type(write).__name__, object=subject_of(write))
 
     def _done(self, found: Found) -> Done:
         standing = problems(found.state, policy=self._objects.policy, now=found.now)
-        return Done(tuple(self._written), (*self._failed.values(), *standing), found)
+        problems_once = dict.fromkeys((*self._failed.values(), *standing))
+        return Done(tuple(self._written), tuple(problems_once), found)

@@ -9,7 +9,7 @@ from certs.objects import Objects
 from certs.rule import due
 from certs.steps import subject_of
 from certs.tending import tend
-from certs.wanted import POLICY, WANTED
+from certs.wanted import POLICY, WANTED, Policy
 from tests.certs.api import NAMESPACE
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def objects(api: Api) -> Objects:
+def objects(api: Api, policy: Policy = POLICY) -> Objects:
     connection = cast("Connection", api)
-    return Objects(connection, namespace=NAMESPACE, wanted=WANTED, policy=POLICY)
+    return Objects(connection, namespace=NAMESPACE, wanted=WANTED, policy=policy)
 
 
 def finish(work: Coroutine[object, object, T]) -> T:

@@ -86,6 +86,7 @@ async def _rotate(arguments: argparse.Namespace) -> int:
     async with _objects(arguments) as objects:
         found = await objects.read()
         secret = _ours(found, arguments.name)
+        _check_idle(secret)
         assert secret.decided is not None  # noqa: S101 - it is there
         await objects.ask_for_rotation(secret.decided, now=found.now)
     for line in _told(secret):
@@ -139,6 +140,14 @@ def _ours(found: Found, name: str) -> AuthoritySecret | LeafSecret:
     if not secret.ours:
         raise GiveUp(f"Secret {name}: somebody else keeps it; ask there for a new one")
     return secret
+
+
+def _check_idle(secret: AuthoritySecret | LeafSecret) -> None:
+    if not isinstance(secret, AuthoritySecret):
+        return
+    by_itself = secret.wanted.rotation is Rotation.BY_ITSELF
+    if secret.previous is not None or (by_itself and secret.next is not None):
+        raise GiveUp(f"Secret {secret.wanted.name}: a rotation is under way; see growth certs show")
 
 
 def _secrets(found: Found) -> Iterator[AuthoritySecret | LeafSecret]:
