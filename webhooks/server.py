@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from aiohttp import hdrs, web
 
@@ -45,6 +45,16 @@ class _Refusal(Exception):
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
         self.status = status
+
+
+class Serving(Protocol):
+    """What can be behind the socket."""
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """One request."""
+
+    def close(self) -> None:
+        """From now on every answer is the last one on its connection."""
 
 
 class Door:
@@ -119,7 +129,7 @@ async def _read(request: web.BaseRequest) -> bytes:
 
 @contextlib.asynccontextmanager
 async def open_door(
-    door: Door, listening: socket.socket, *, tls: ssl.SSLContext | None
+    door: Serving, listening: socket.socket, *, tls: ssl.SSLContext | None
 ) -> AsyncIterator[None]:
     """Serve on the socket while the context lasts, and end without a caller noticing."""
     server = web.Server(
