@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "run": "run all processes of growth against a cluster, from this machine",
+    "pause": "buy nothing and give nothing back for a while, in one pool or in all",
+    "resume": "end a pause before its time",
     "doctor": "say what is wrong with the installation, and how to mend it",
     "validate": "check manifests, as strictly as the API server and with line numbers",
     "convert": "rewrite manifests of the older group growth/v1alpha1 so that kubectl takes them",

@@ -27,9 +27,14 @@ QUICKLY: Final = {"GROWTH_STABLE_INTERVAL": "100ms", "GROWTH_LEASE_DURATION": "3
 
 def install(cluster: LiveCluster) -> None:
     """Everything that an administrator applies before growth starts."""
+    install_definitions(cluster)
+    cluster.create(LEASE, namespace="kube-system")
+
+
+def install_definitions(cluster: LiveCluster) -> None:
+    """growth's kinds; again, if they are there already."""
     cluster.kubectl("apply", "--server-side", "-f", "-", input="---\n".join(crd.render().values()))
     cluster.kubectl("wait", "crd", "--all", "--for=condition=Established", "--timeout=20s")
-    cluster.create(LEASE, namespace="kube-system")
 
 
 @contextlib.contextmanager
