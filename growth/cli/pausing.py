@@ -22,6 +22,7 @@ from growth.kube.errors import NotFound
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
     from growth.kube.transport import Connection
 
@@ -111,7 +112,9 @@ async def own_namespace(connection: Connection, given: str | None) -> str:
             raise GiveUp(f"Leases {LEASE} are in {places}; name growth's namespace with -n")
 
 
-async def _annotate(connection: Connection, pool: str, annotations: dict[str, str | None]) -> None:
+async def _annotate(
+    connection: Connection, pool: str, annotations: Mapping[str, str | None]
+) -> None:
     await _pool(connection, pool)
     await connection.request(
         "PATCH",

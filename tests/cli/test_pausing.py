@@ -88,6 +88,7 @@ def test_a_pool_that_resumes_while_all_are_paused_is_told_so(
     assert "hint: all pools are paused until" in growth("resume", pool, "-n", namespace)
 
 
+@pytest.mark.usefixtures("_definitions")
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -100,7 +101,6 @@ def test_a_pool_that_resumes_while_all_are_paused_is_told_so(
 )
 def test_a_mistake_is_one_line_that_tells_how_to_mend_it(
     cluster: LiveCluster,
-    _definitions: None,
     words: tuple[str, ...],
     said: str,
     capsys: pytest.CaptureFixture[str],
