@@ -12,6 +12,7 @@ import socket
 from random import Random
 from typing import TYPE_CHECKING
 
+import certs
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.kube.cache_metrics import CacheMetrics
 from growth.kube.election import (
@@ -31,6 +32,7 @@ from reconciler.loop import Loop
 from reconciler.pause_metrics import PausedPools
 from reconciler.providers.kwok.provider import KwokProvider
 from reconciler.scene import Production, now
+from reconciler.settings import Certificates
 from reconciler.sources import Sources
 
 if TYPE_CHECKING:
@@ -76,6 +78,7 @@ class Work:
         self._timing = service.settings.timing
         self._loop: Loop | None = None
         self._chance = Random()  # noqa: S311 - it spreads calls and protects nothing
+        self._certs_metrics = certs.CertsMetrics(service.registry)
         self.sources = Sources(
             connection,
             namespace=service.settings.namespace,
@@ -122,7 +125,18 @@ class Work:
                     chance=self._chance,
                     announce=announce,
                 )
+                tasks.create_task(self._keep_certificates(leadership), name="certificates")
                 await self._loop_over(effects)
+
+    async def _keep_certificates(self, leadership: Leadership) -> None:
+        settings = self._service.settings
+        if settings.certificates is Certificates.MANAGED:
+            await certs.run(
+                self._connection,
+                namespace=settings.namespace,
+                metrics=self._certs_metrics,
+                may_write=leadership.check,
+            )
 
     async def _loop_over(self, effects: Effects) -> None:
         scene = Production(sources=self.sources, effects=effects, timing=self._timing)

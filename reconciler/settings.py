@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +17,13 @@ from reconciler.demand_place import server_url
 from reconciler.timing import Timing
 
 OWN_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+
+
+class Certificates(StrEnum):
+    """Who keeps the certificates of growth's own processes."""
+
+    MANAGED = "managed"
+    EXTERNAL = "external"
 
 
 class ReconcilerSettings(ServiceSettings):
@@ -35,6 +43,11 @@ class ReconcilerSettings(ServiceSettings):
     demand_tls_folder: TlsFolder = None
     """tls.crt and tls.key to show to the extender, and ca.crt: who has to have signed its
     certificate. Needed for https."""
+
+    certificates: Annotated[Certificates, Listed("Cluster", "WHO")] = Certificates.MANAGED
+    """Who keeps the certificates of webhooks and extender: managed (the reconciler's leader, in
+    Secrets of the Lease's namespace) or external (another program; these Secrets aren't looked
+    at)."""
 
     stable_interval: Annotated[Duration, between("0s", "1h"), Listed("Caution", "DURATION")] = (
         Duration.parse("10s")

@@ -13,7 +13,7 @@ from certs.wanted import POLICY, WANTED, Policy
 from tests.certs.api import NAMESPACE
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
 
     from certs.tending import Done
     from growth.kube.transport import Connection
@@ -47,3 +47,10 @@ def steps_due(api: Api) -> list[str]:
         f"{type(write).__name__} {subject_of(write)}"
         for write in due(found.state, policy=POLICY, now=found.now)
     ]
+
+
+async def becomes(condition: Callable[[], object]) -> None:
+    """Wait for what has no event of its own."""
+    async with asyncio.timeout(30):
+        while not condition():  # noqa: ASYNC110 - see above
+            await asyncio.sleep(0.01)

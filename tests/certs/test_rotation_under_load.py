@@ -21,7 +21,7 @@ from certs.tending import tend
 from certs.wanted import EXTENDER, OWN, RECONCILER, WEBHOOKS, Policy
 from growth.service.tls import Certificates, Files
 from tests.certs.api import Api
-from tests.certs.build import leading, objects
+from tests.certs.build import becomes, leading, objects
 from tests.service.build import a_service
 
 if TYPE_CHECKING:
@@ -127,12 +127,6 @@ def _write(folder: Path, content: dict[str, bytes]) -> None:
     folder.mkdir(exist_ok=True)
     for name, data in content.items():
         (folder / name).write_bytes(data)
-
-
-async def becomes(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(30):
-        while not condition():  # noqa: ASYNC110 - what is waited for has no event
-            await asyncio.sleep(SOON)
 
 
 async def rotate(site: Site, load: Load, number: int, *, shown: str, bring: Bring) -> None:
