@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from growth.api import crd
 from growth.demand import wire
 from growth.errors import GiveUp
+from kwok import admission
 from kwok.apiserver import ask
 
 if TYPE_CHECKING:
@@ -46,7 +47,10 @@ def install(cluster: Cluster) -> None:
     kubectl(cluster, *established)
     # A Lease that is there and was never held is taken at once; a missing one could be one that
     # was deleted under a living leader, and so would have to be waited out.
-    kubectl(cluster, "apply", "-f", "-", given=json.dumps(_LEASE))
+    items = [_LEASE, admission.registration(cluster)]
+    listed = {"apiVersion": "v1", "kind": "List", "items": items}
+    kubectl(cluster, "apply", "-f", "-", given=json.dumps(listed))
+    admission.certify(cluster)
 
 
 def start(cluster: Cluster) -> Path:
@@ -65,7 +69,7 @@ def start(cluster: Cluster) -> Path:
                 start_new_session=True,
             )
     deadline = time.monotonic() + _WORKS_WITHIN
-    while not (_is_led(cluster) and _streams_demand(cluster)):
+    while not (_is_led(cluster) and _streams_demand(cluster) and admission.is_served(cluster)):
         if time.monotonic() > deadline:
             raise GiveUp(f'growth does not work in cluster "{cluster.name}"; see {log}')
         time.sleep(0.05)
@@ -88,6 +92,7 @@ def _places(cluster: Cluster) -> dict[str, str]:
         "GROWTH_VERBS_ADDRESS": cluster.address(_VERBS),
         "GROWTH_DEMAND_ADDRESS": demand,
         "GROWTH_DEMAND_URL": f"http://{demand}",
+        **admission.settings(cluster),
     }
 
 

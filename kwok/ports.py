@@ -28,6 +28,7 @@ USES: Final = (
     "kwok-controller",
     "growth-verbs",
     "growth-demand",
+    "growth-webhook",
 )
 
 

@@ -16,21 +16,22 @@ def test_every_use_has_a_port_of_its_own() -> None:
 
 
 @pytest.fixture
-def nine(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """A machine with nine ports for eight uses."""
-    monkeypatch.setattr(ports, "BEYOND", ports.LOWEST + 9)
-    return list(range(ports.LOWEST, ports.LOWEST + 9))
+def few(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A machine with one port more than there are uses."""
+    beyond = ports.LOWEST + len(USES) + 1
+    monkeypatch.setattr(ports, "BEYOND", beyond)
+    return list(range(ports.LOWEST, beyond))
 
 
-def test_a_port_of_another_cluster_is_left_out(nine: list[int]) -> None:
-    assert set(choose_ports({nine[3]}).values()) == {*nine} - {nine[3]}
+def test_a_port_of_another_cluster_is_left_out(few: list[int]) -> None:
+    assert set(choose_ports({few[3]}).values()) == {*few} - {few[3]}
 
 
-def test_a_port_on_which_someone_listens_is_left_out(nine: list[int]) -> None:
-    with socket.create_server(("127.0.0.1", nine[5])):
-        assert nine[5] not in choose_ports(()).values()
+def test_a_port_on_which_someone_listens_is_left_out(few: list[int]) -> None:
+    with socket.create_server(("127.0.0.1", few[5])):
+        assert few[5] not in choose_ports(()).values()
 
 
-def test_too_few_ports_are_one_line(nine: list[int]) -> None:
+def test_too_few_ports_are_one_line(few: list[int]) -> None:
     with pytest.raises(Misconfigured, match="no free ports"):
-        choose_ports(nine[:2])
+        choose_ports(few[:2])

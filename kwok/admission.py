@@ -1,0 +1,90 @@
+"""`up --growth`: the cluster's API server asks the webhook process beside it.
+
+As in a cluster of one's own, but for two things: there is no Service, so the registration names an
+address of loopback; and no kubelet mounts Secrets for a process beside the cluster, so the
+certificate that `certs` has made is written into the cluster's folder.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import ssl
+from typing import TYPE_CHECKING, Any, Final
+
+from certs.files import files_of, write_files
+from certs.objects import Objects
+from certs.tending import tend
+from certs.wanted import POLICY, WANTED, WEBHOOKS
+from growth.errors import GiveUp
+from growth.kube.transport import connect
+from webhooks.registration.names import PATH
+from webhooks.registration.webhook import configuration
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from certs.objects import Found
+    from certs.state import LeafSecret
+    from kwok.clusters import Cluster
+
+_PORT: Final = "growth-webhook"
+# The reconciler's Lease is there, and so are the certificates that its leader looks after.
+_NAMESPACE: Final = "kube-system"
+_PATIENCE: Final = 5.0
+
+
+def registration(cluster: Cluster) -> dict[str, Any]:
+    """What has to be applied: the shipped one, with an address of loopback."""
+    shipped = configuration()
+    [webhook] = shipped["webhooks"]
+    url = {"url": f"https://{cluster.address(_PORT)}{PATH}"}
+    return {**shipped, "webhooks": [{**webhook, "clientConfig": url}]}
+
+
+def certify(cluster: Cluster) -> None:
+    """Make the certificates, let the registration trust them, and write the webhook's own."""
+    leaf = asyncio.run(_leaf(cluster))
+    write_files(_folder(cluster), files_of(leaf))
+
+
+async def _leaf(cluster: Cluster) -> LeafSecret:
+    async with await connect(kubeconfig=cluster.kubeconfig, process="kwok") as connection:
+        kept = Objects(connection, namespace=_NAMESPACE, wanted=WANTED, policy=POLICY)
+        done = await tend(kept, may_write=lambda: None)
+    if done.found is None or done.problems:
+        raise GiveUp(f"no certificate for the webhook: {'; '.join(done.problems)}")
+    return _webhooks_leaf(done.found)
+
+
+def _webhooks_leaf(found: Found) -> LeafSecret:
+    leaves = (leaf for authority in found.state for leaf in authority.leaves)
+    return next(leaf for leaf in leaves if leaf.wanted == WEBHOOKS)
+
+
+def settings(cluster: Cluster) -> dict[str, str]:
+    """What the webhook process is told."""
+    return {
+        "GROWTH_WEBHOOK_ADDRESS": cluster.address(_PORT),
+        "GROWTH_WEBHOOK_TLS_FOLDER": str(_folder(cluster)),
+    }
+
+
+def is_served(cluster: Cluster) -> bool:
+    """Whether reviews are answered: what is none is refused, and nothing is before it can be."""
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    tls.load_verify_locations(_folder(cluster) / "ca.crt")
+    port = cluster.ports[_PORT]
+    connection = http.client.HTTPSConnection("127.0.0.1", port, context=tls, timeout=_PATIENCE)
+    try:
+        connection.request("POST", PATH, json.dumps({}))
+        return connection.getresponse().status == 400
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def _folder(cluster: Cluster) -> Path:
+    return cluster.folder / "webhook-tls"
