@@ -1,0 +1,1 @@
+"""The adapters, a module for each part of the product; every module here is loaded."""
