@@ -14,17 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from benchmarks.extender_live import TAINT, Extender, replicas
 from growth.kube.transport import connect
-from tests.extender.live import (
-    TAINT,
-    Extender,
-    alone,
-    asking,
-    bound,
-    extending,
-    nodes,
-    replicas,
-)
+from tests.extender.live import alone, asking, bound, extending, nodes
 from tests.extender.rubbish import ANSWERS, talking_rubbish
 from tests.live import wait_until
 
