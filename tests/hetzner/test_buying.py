@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from growth.api.wellknown import POOL_LABEL
+from growth.api.wellknown import MANAGED_BY_LABEL, POOL_LABEL
 from reconciler.providers.hetzner.labels import CLUSTER_LABEL, REQUEST_UID_LABEL
 from reconciler.providers.port import (
     Accepted,
@@ -19,7 +19,7 @@ from reconciler.providers.port import (
     Unmet,
     UnmetScope,
 )
-from tests.hetzner.build import CLUSTER, SECRET
+from tests.hetzner.build import CLUSTER, SECRET, order
 from tests.hetzner.fake.faults import Fault, Kind
 from tests.hetzner.fake.project import Project
 from tests.hetzner.fake.records import START
@@ -94,18 +94,12 @@ async def test_two_that_buy_the_same_machine_at_once_get_the_same_one(story: Sto
     await asyncio.gather(story.provider.offerings(), other.offerings())
 
     answers = await asyncio.gather(
-        story.create(), other.create(_order()), story.create(), other.create(_order())
+        story.create(), other.create(order()), story.create(), other.create(order())
     )
 
     assert len({repr(answer) for answer in answers}) == 1
     assert isinstance(answers[0], Accepted)
     assert story.names == ["default-1"]
-
-
-def _order() -> Any:
-    from tests.hetzner.build import order  # noqa: PLC0415 - one test wants it
-
-    return order()
 
 
 @pytest.mark.parametrize(
@@ -185,8 +179,18 @@ async def test_too_many_calls_are_no_stock_out_and_say_how_long_to_wait(story: S
     assert isinstance(await story.create(), Accepted)
 
 
-async def test_a_stranger_s_server_under_our_name_is_left_alone(story: Story) -> None:
-    stranger = story.project.add_foreign("default-1")
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {},
+        {CLUSTER_LABEL: "another", MANAGED_BY_LABEL: "growth", REQUEST_UID_LABEL: "uid-default-1"},
+    ],
+    ids=["a person's", "another cluster's"],
+)
+async def test_a_stranger_s_server_under_our_name_is_left_alone(
+    story: Story, labels: dict[str, str]
+) -> None:
+    stranger = story.project.add_foreign("default-1", **labels)
 
     answer = await story.create()
 
@@ -194,6 +198,18 @@ async def test_a_stranger_s_server_under_our_name_is_left_alone(story: Story) ->
     assert answer.reason == "a server default-1 exists that isn't ours"
     assert await story.machines() == {}
     assert story.project.servers == {stranger.id: stranger}
+
+
+async def test_after_a_lost_answer_only_a_younger_listing_is_believed(story: Story) -> None:
+    story.project.pass_time(100)
+    await story.machines()
+    story.project.faults.add(Fault(call="POST /servers", kind=Kind.LOST))
+    await story.create(intended_at=START)
+    story.project.pass_time(1)
+
+    assert isinstance(await story.create(intended_at=START), Accepted)
+
+    assert story.project.calls["POST /servers"] == 1
 
 
 async def test_a_server_of_an_earlier_request_is_not_taken_for_this_one(story: Story) -> None:

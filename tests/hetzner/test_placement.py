@@ -129,9 +129,10 @@ async def test_a_place_is_free_again_when_its_server_was_refused(story: Story) -
 async def test_empty_groups_are_removed_and_those_of_others_stay(story: Story) -> None:
     story.uses(placementGroup="Required")
     story.project.create_group({"name": "of-others"})
-    machine = await story.bought()
-    await story.delete(machine)
-    story.project.pass_time(300)
+    await story.machines()
+    story.project.pass_time(550)
+    await story.delete(await story.bought())
+    story.project.pass_time(100)
     await story.machines()
     assert len(sizes(story)) == 2, "a young group may be about to be filled"
 

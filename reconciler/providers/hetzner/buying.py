@@ -7,6 +7,7 @@ somebody else's, and then this request gets none, and the next one has another n
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -81,7 +82,8 @@ def _needed(project: Project, order: Order, *, now: Instant) -> float:
     intended = now.monotonic
     if order.intended_at is not None:
         intended -= max(0.0, now.seconds_since(order.intended_at))
-    return max(intended, project.tries.at(order.name) or intended)
+    tried = project.tries.at(order.name)
+    return intended if tried is None else max(intended, math.nextafter(tried, math.inf))
 
 
 def _adopted(machine: Machine, order: Order) -> CreateAnswer:
