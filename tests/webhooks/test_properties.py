@@ -1,0 +1,107 @@
+"""What holds for any pod, whatever it says about nodes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from growth.demand.pools import pools_of
+from growth.scheduling.pod import Pod
+from tests.webhooks.reviews import changed_by, pools_from, posted
+from tests.webhooks.strategies import pods
+from tests.webhooks.table import POOLS
+from tests.webhooks.test_cases import desk_with
+from webhooks.pod import AdmittedPod
+
+if TYPE_CHECKING:
+    from webhooks.pools import Pools
+
+Document = dict[str, Any]
+any_pools = st.sampled_from([pools_from(POOLS[name]) for name in ("prefer", "require", "allow")])
+
+
+def admitted(pod: Document, pools: Pools) -> Document:
+    return changed_by(desk_with(pools).answer(posted(pod)), pod)
+
+
+def as_scheduled(pod: Document) -> Pod:
+    return msgspec.convert(pod, Pod)
+
+
+@given(pod=pods(), pools=any_pools)
+def test_a_second_review_adds_nothing(pod: Document, pools: Pools) -> None:
+    once = admitted(pod, pools)
+
+    assert admitted(once, pools) == once
+
+
+@given(pod=pods(), pools=any_pools)
+def test_what_the_pod_had_is_there_and_in_its_order(pod: Document, pools: Pools) -> None:
+    assert_contains(admitted(pod, pools), pod)
+
+
+def assert_contains(whole: Any, part: Any) -> None:
+    """Every value of the part is in the whole, at the same place."""
+    match part:
+        case dict():
+            for key, value in part.items():
+                assert_contains(whole[key], value)
+        case list():
+            for index, value in enumerate(part):
+                assert_contains(whole[index], value)
+        case _:
+            assert whole == part
+
+
+@given(pod=pods(), pools=any_pools)
+def test_a_pod_is_let_onto_every_pool_that_it_names_and_may_use(
+    pod: Document, pools: Pools
+) -> None:
+    scheduled = as_scheduled(admitted(pod, pools))
+
+    said = json.dumps([pod["spec"].get("nodeSelector"), pod["spec"].get("affinity")])
+    for name in pools_of(scheduled, pools.by_name):
+        by_name = name in names_of(pod) or (name == "default" and "growth.dev/pool" not in said)
+        for taint in pools.by_name[name].taints if by_name else ():
+            assert any(each.tolerates(taint) for each in scheduled.spec.tolerations)
+
+
+def names_of(pod: Document) -> set[str]:
+    terms = (
+        pod["spec"]
+        .get("affinity", {})
+        .get("nodeAffinity", {})
+        .get("requiredDuringSchedulingIgnoredDuringExecution", {})
+        .get("nodeSelectorTerms", ())
+    )
+    conditions = [each for term in terms for each in term.get("matchExpressions", ())]
+    named = {
+        name
+        for each in conditions
+        if (each["key"], each["operator"]) == ("growth.dev/pool", "In")
+        for name in each["values"]
+    }
+    selected = pod["spec"].get("nodeSelector", {}).get("growth.dev/pool")
+    return named | ({selected} if selected is not None else set())
+
+
+@given(pod=pods(), pools=any_pools)
+def test_admission_never_takes_a_pool_from_a_pod_nor_gives_it_one_that_it_excludes(
+    pod: Document, pools: Pools
+) -> None:
+    before = pools_of(as_scheduled(pod), pools.by_name)
+
+    assert pools_of(as_scheduled(admitted(pod, pools)), pools.by_name) == before
+
+
+@given(pod=pods())
+def test_the_scheduling_room_sees_the_same_pod_as_admission(pod: Document) -> None:
+    part = msgspec.convert(pod, AdmittedPod).for_scheduling
+    whole = as_scheduled(pod)
+
+    assert part.wanted_nodes == whole.wanted_nodes
+    assert part.metadata == whole.metadata
