@@ -6,9 +6,13 @@ from typing import Any
 
 import pytest
 
+from growth.demand import evidence
+from growth.demand.book import Book
 from growth.demand.entry import Reason, State
 from growth.demand.evidence import FEASIBLE_SECONDS, NOMINATED_SECONDS
 from growth.demand.history import ChangeKind
+from growth.demand.siblings import Family, Siblings
+from growth.scheduling.shape import Shape
 from tests.demand.build import NOW, at, book, marked, told, verdict, waiting
 
 DAEMON = {"ownerReferences": [{"kind": "DaemonSet", "name": "d", "uid": "d", "controller": True}]}
@@ -142,6 +146,15 @@ class TestSiblings:
         assert told(made)["b"] == "Unschedulable"
         assert not made.entries["b"].inferred
 
+    def test_are_touched_by_the_first_and_the_last_only(self) -> None:
+        siblings, family = Siblings(), Family("web", Shape("any"))
+        for uid in "cd":
+            siblings.waits(uid, family)
+        assert list(siblings.demands("a", family)) == ["c", "d"]
+        assert list(siblings.demands("b", family)) == []
+        assert list(siblings.leaves("a", family)) == []
+        assert list(siblings.leaves("b", family)) == ["c", "d"]
+
     def test_go_with_a_pod_that_changes_its_owner(self) -> None:
         made = book(marked("a", owner="web"), waiting("b", owner="web"), waiting("c", owner="db"))
         made.put(marked("a", owner="db", version=2), at(1))
@@ -171,6 +184,21 @@ class TestEvidence:
         made.feasible("a", version="1", now=at(5))
         assert made.entries["a"].since == at(5).wall
         assert made.next_end == 5 + FEASIBLE_SECONDS
+
+    def test_that_is_repeated_leaves_the_end_of_others_where_it_was(self) -> None:
+        made = book(marked("a"), marked("b"))
+        for uid, second in (("a", 1), ("b", 5), ("a", 10)):
+            made.feasible(uid, version="1", now=at(second))
+        assert made.next_end == 5 + FEASIBLE_SECONDS
+        made.settle(at(made.next_end))
+        assert told(made) == {"a": "Feasible", "b": "Unschedulable"}
+
+    def test_is_bounded_and_the_oldest_gives_way(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(evidence, "MOST_HOLDS", 2)
+        made = book(marked("a"), marked("b"), marked("c"))
+        for uid in "abc":
+            made.feasible(uid, version="1", now=at(1))
+        assert told(made) == {"a": "Unschedulable", "b": "Feasible", "c": "Feasible"}
 
     def test_ends_when_the_scheduler_gives_up_on_the_pod_afterwards(self) -> None:
         made = book(waiting("a", version=5))
@@ -248,8 +276,6 @@ class TestPools:
         assert told(made) == {"a": "Unschedulable", "b": "PoolNotFound"}
 
     def test_are_not_missing_before_they_are_known(self) -> None:
-        from growth.demand.book import Book  # noqa: PLC0415 - the one book without pools
-
         made = Book(instance="one")
         made.put(marked("a"), NOW)
         assert told(made) == {"a": "Unschedulable"}
