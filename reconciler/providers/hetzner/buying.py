@@ -15,8 +15,13 @@ import msgspec
 from growth.api.hetznernodeclass import HetznerNodeClass, PlacementGroupPolicy
 from reconciler.providers.hetzner.calls import CallFailed, decoded
 from reconciler.providers.hetzner.inventory import Resolved
-from reconciler.providers.hetzner.labels import REQUEST_UID_LABEL, ours, server_labels
-from reconciler.providers.hetzner.listing import machine_of
+from reconciler.providers.hetzner.labels import (
+    REQUEST_UID_LABEL,
+    ours,
+    server_labels,
+    subnet_label,
+)
+from reconciler.providers.hetzner.machines import machine_of
 from reconciler.providers.hetzner.wire import Server
 from reconciler.providers.port import Accepted, MachineState, Order, Trouble, refused
 
@@ -62,7 +67,7 @@ async def buy(project: Project, wanted: Wanted) -> CreateAnswer:
 def body_of(wanted: Wanted) -> dict[str, Any]:
     """What is posted, but for the placement group."""
     spec, resolved, order = wanted.node_class.spec, wanted.resolved, wanted.order
-    return {
+    body = {
         "name": order.name,
         "server_type": order.server_type.canonical,
         "location": order.location,
@@ -75,6 +80,14 @@ def body_of(wanted: Wanted) -> dict[str, Any]:
         "user_data": wanted.user_data,
         "start_after_create": True,
     }
+    return body if spec.subnet is None else _waiting_for(spec.subnet, body)
+
+
+def _waiting_for(subnet: str, body: dict[str, Any]) -> dict[str, Any]:
+    """The same, but made switched off: a subnet can only be chosen afterwards."""
+    first, *others = body["networks"]
+    labels = body["labels"] | subnet_label(first, subnet)
+    return body | {"networks": others, "labels": labels, "start_after_create": False}
 
 
 def _needed(project: Project, order: Order, *, now: Instant) -> float:

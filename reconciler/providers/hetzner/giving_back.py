@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from reconciler.providers.hetzner.calls import CallFailed, decoded
 from reconciler.providers.hetzner.labels import ours
-from reconciler.providers.hetzner.listing import machine_of
+from reconciler.providers.hetzner.machines import machine_of
 from reconciler.providers.hetzner.rates import Purpose
 from reconciler.providers.hetzner.wire import Server
 from reconciler.providers.port import DeleteAnswer, DeleteOutcome

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 CLUSTER_LABEL: Final = "growth.dev/cluster"
 REQUEST_UID_LABEL: Final = "growth.dev/request-uid"
 TEMPLATE_LABEL: Final = "growth.dev/template"
+SUBNET_LABEL: Final = "growth.dev/subnet"
+"""Where a server is attached before its first boot: `<id of the network>_<address>_<bits>`."""
 
 
 def selector(cluster: str) -> str:
@@ -40,6 +42,17 @@ def server_labels(order: Order, node_class: HetznerNodeClass, *, cluster: str) -
         REQUEST_UID_LABEL: order.request_uid,
         TEMPLATE_LABEL: template_hash(node_class),
     }
+
+
+def subnet_label(network: int, ip_range: str) -> dict[str, str]:
+    """The label of a server that gets its address from a chosen subnet."""
+    return {SUBNET_LABEL: f"{network}_{ip_range.replace('/', '_')}"}
+
+
+def subnet_of(labels: Mapping[str, str]) -> tuple[int, str]:
+    """The network and the IP range in that label."""
+    network, address, bits = labels[SUBNET_LABEL].split("_")
+    return int(network), f"{address}/{bits}"
 
 
 def group_labels(pool: str, *, cluster: str) -> dict[str, str]:

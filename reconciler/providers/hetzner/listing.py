@@ -9,34 +9,27 @@ a create that fails after it was accepted is found among the failed actions, als
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from growth.api.wellknown import POOL_LABEL
 from reconciler.providers.hetzner.calls import CallFailed
-from reconciler.providers.hetzner.failures import ALREADY_DONE, Failure, without_secrets
-from reconciler.providers.hetzner.labels import REQUEST_UID_LABEL, selector
+from reconciler.providers.hetzner.labels import selector
+from reconciler.providers.hetzner.machines import failures_by_server, is_unfinished, machine_of
 from reconciler.providers.hetzner.wire import Action, Server
-from reconciler.providers.port import SCOPES, Listing, Machine, MachineState, UnmetScope
+from reconciler.providers.port import Listing, Machine, MachineState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from growth.instant import Instant
     from reconciler.providers.hetzner.calls import Calls
+    from reconciler.providers.hetzner.failures import Failure
 
 SHOWS_AFTER = 60.0
 """Seconds after which a server that is accepted shows in listings, or there is none."""
 DELETED_AFTER = 600.0
 """Seconds after which a server that still runs was not deleted after all."""
-MAKING: Final = frozenset(
-    {"create_server", "start_server", "attach_to_network", "add_to_placement_group"}
-)
-"""What a server goes through until it runs."""
-MADE_WITHIN = timedelta(minutes=15)
-"""What fails later is no failure of its creation: a person has tried something."""
 
 
 class _Confirmed(NamedTuple):
@@ -55,40 +48,6 @@ class _Reading(NamedTuple):
     failure: Failure | None = None
 
 
-def machine_of(server: Server, failed: Mapping[int, Failure]) -> Machine:
-    """A server as the port sees it."""
-    failure = failed.get(server.id)
-    if server.status == "deleting":
-        return _machine(server, MachineState.DELETING)
-    if failure is not None and server.status != "running":
-        scope = SCOPES.get(failure.trouble, UnmetScope.OFFER)
-        return _machine(server, MachineState.FAILED, reason=failure.reason, scope=scope)
-    if server.status in {"initializing", "starting"}:
-        return _machine(server, MachineState.CREATING)
-    # Also one that somebody has switched off: it exists and is paid for, and its node tells more.
-    reason = "" if server.status == "running" else f"the server is {server.status}"
-    return _machine(server, MachineState.RUNNING, reason=reason)
-
-
-def failures_by_server(
-    actions: Iterable[Action], servers: Iterable[Server], *, secrets: tuple[str, ...]
-) -> dict[int, Failure]:
-    """Why servers could not be made, from the actions that ended in an error."""
-    created = {server.id: server.created for server in servers}
-    found: dict[int, Failure] = {}
-    for action in actions:
-        if action.error is None or action.command not in MAKING:
-            continue
-        if action.error.code in ALREADY_DONE:
-            continue
-        text = without_secrets(f"{action.command}: {action.error.message}", secrets)
-        for resource in action.resources:
-            began = created.get(resource.id) if resource.type == "server" else None
-            if began is not None and action.started <= began + MADE_WITHIN:
-                found[resource.id] = Failure(code=action.error.code, text=text)
-    return found
-
-
 class Servers:
     """The servers of one cluster in one project."""
 
@@ -104,6 +63,10 @@ class Servers:
         """The token that it was read with."""
         self._confirmed: dict[str, _Confirmed] = {}
         self._deleted: dict[str, float] = {}
+        self._setbacks: dict[int, Failure] = {}
+        """Why the next step of an unfinished server was refused."""
+        self.unfinished: tuple[Server, ...] = ()
+        """Servers of the last listing that wait for a next step of ours."""
 
     async def listing(self, *, younger_than: float) -> Listing:
         """A listing that was begun at this monotonic second or later."""
@@ -117,6 +80,10 @@ class Servers:
             if known is None or not self._serves(known, younger_than, is_shared=is_shared):
                 known = await self._read_on()
             return self._with_what_lags(known)
+
+    def set_back(self, server: int, failure: Failure) -> None:
+        """A server can't be finished, and shows as failed from now on."""
+        self._setbacks[server] = failure
 
     def known(self, name: str) -> Machine | None:
         """A machine as it was seen last, without asking."""
@@ -158,7 +125,9 @@ class Servers:
             label_selector=selector(self._cluster),
             sort="id",
         )
-        failed = await self._failed(servers.entries)
+        failed = await self._failed(servers.entries) | self._setbacks
+        self._setbacks = {each.id: failed[each.id] for each in servers.entries if each.id in failed}
+        self.unfinished = tuple(each for each in servers.entries if is_unfinished(each))
         machines = {each.name: machine_of(each, failed) for each in servers.entries}
         if not servers.is_complete:
             reason = "servers came or went while the pages were read"
@@ -215,22 +184,3 @@ class Servers:
         if machine.machine_id not in self._deleted:
             return machine
         return msgspec.structs.replace(machine, state=MachineState.DELETING, reason="")
-
-
-def _machine(
-    server: Server,
-    state: MachineState,
-    *,
-    reason: str = "",
-    scope: UnmetScope = UnmetScope.OFFER,
-) -> Machine:
-    return Machine(
-        machine_id=str(server.id),
-        name=server.name,
-        request_uid=server.labels.get(REQUEST_UID_LABEL, ""),
-        pool=server.labels.get(POOL_LABEL, ""),
-        state=state,
-        reason=reason,
-        scope=scope,
-        created_at=server.created,
-    )

@@ -19,6 +19,7 @@ from reconciler.providers.hetzner import buying, catalogue, giving_back
 from reconciler.providers.hetzner.bootstrap.joining import Joining
 from reconciler.providers.hetzner.bootstrap.rendering import needs_token, user_data
 from reconciler.providers.hetzner.calls import ENDPOINT, CallFailed
+from reconciler.providers.hetzner.finishing import finish
 from reconciler.providers.hetzner.inventory import Resolved, Unresolved, resolve
 from reconciler.providers.hetzner.project import Project
 from reconciler.providers.port import (
@@ -160,6 +161,7 @@ class HetznerProvider:
             listing = await project.servers.listing(younger_than=at.monotonic)
         except (CallFailed, Misconfigured) as error:
             return Listing(at=at, is_complete=False, reason=str(error), machines={})
+        await finish(project, now=self._cloud.now())
         await project.tidy_now_and_then()
         return listing
 

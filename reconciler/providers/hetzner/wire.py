@@ -110,6 +110,12 @@ class Network(msgspec.Struct, frozen=True):
     servers: tuple[int, ...] = ()
 
 
+class PrivateNet(msgspec.Struct, frozen=True):
+    """A network that a server is in."""
+
+    network: int
+
+
 class Server(msgspec.Struct, frozen=True):
     """One server."""
 
@@ -118,6 +124,7 @@ class Server(msgspec.Struct, frozen=True):
     status: str
     created: datetime
     labels: Mapping[str, str] = {}
+    private_net: tuple[PrivateNet, ...] = ()
 
 
 class Resource(msgspec.Struct, frozen=True):

@@ -41,6 +41,7 @@ def application(account: Account) -> web.Application:
             web.get("/v1/servers/actions", list_actions),
             web.get("/v1/servers/{id:\\d+}", get_server),
             web.delete("/v1/servers/{id:\\d+}", delete_server),
+            web.post("/v1/servers/{id:\\d+}/actions/{name}", act),
             web.get("/v1/placement_groups", list_groups),
             web.post("/v1/placement_groups", create_group),
             web.delete("/v1/placement_groups/{id:\\d+}", delete_group),
@@ -205,6 +206,16 @@ async def delete_server(request: web.Request) -> web.Response:
     project = _project(request)
     action = project.delete_server(_server(request))
     return web.json_response({"action": action.as_json(project.now)})
+
+
+async def act(request: web.Request) -> web.Response:
+    """POST /servers/{id}/actions/...: what growth asks of a server that is off."""
+    project, server = _project(request), _server(request)
+    if request.match_info["name"] == "attach_to_network":
+        action = project.attach(server, await request.json())
+    else:
+        action = project.power_on(server)
+    return web.json_response({"action": action.as_json(project.now)}, status=201)
 
 
 async def list_actions(request: web.Request) -> web.Response:

@@ -96,6 +96,26 @@ class Project:
         self._check_room(body, server_type)
         return self._make(body)
 
+    def attach(self, server: Server, body: dict[str, Any]) -> Action:
+        """Put a server into a network, and in a subnet of it if one is named."""
+        self._check_idle(server)
+        network = next((each for each in self.networks if each.id == body["network"]), None)
+        if network is None:
+            raise Problem("not_found", f"network with ID '{body['network']}' not found")
+        if any(number == network.id for number, _ in server.attached):
+            raise Problem("server_already_attached")
+        if network.others >= 100:
+            raise Problem("no_subnet_available", "no free address in the network")
+        server.attached.append((network.id, body.get("ip_range")))
+        action = self._action("attach_to_network", server.id, takes=1)
+        server.actions.append(action)
+        return action
+
+    def power_on(self, server: Server) -> Action:
+        """Switch a server on."""
+        self._check_idle(server)
+        return self._start(server, takes=self.action_seconds)
+
     def delete_server(self, server: Server) -> Action:
         """Accept a server's end."""
         if server.protected:
@@ -187,13 +207,25 @@ class Project:
             visible_from=self.now + self.listing_lag,
             labels=dict(body.get("labels") or {}),
         )
-        made = self._action("create_server", server.id, takes=self.action_seconds)
-        start = self._action("start_server", server.id, takes=2 * self.action_seconds)
-        server.actions += [made, start]
+        server.attached += [(network, None) for network in server.body["networks"]]
+        server.actions.append(self._action("create_server", server.id, takes=self.action_seconds))
+        if body.get("start_after_create", True):
+            self._start(server, takes=2 * self.action_seconds)
+        else:
+            server.power = "off"
         self.servers[server.id] = server
         if body.get("placement_group") is not None:
             self.groups[body["placement_group"]].servers.append(server.id)
         return server
+
+    def _start(self, server: Server, *, takes: float) -> Action:
+        server.power = "running"
+        server.actions.append(self._action("start_server", server.id, takes=takes))
+        return server.actions[-1]
+
+    def _check_idle(self, server: Server) -> None:
+        if any(each.status(self.now) == "running" for each in server.actions):
+            raise Problem("locked", "the server is locked by another action")
 
     def _action(self, command: str, server: int, *, takes: float) -> Action:
         failing = next((each for each in self.failing_actions if each[0] == command), None)

@@ -63,6 +63,8 @@ class Server:
     power: str = "running"
     """What it is once it has been made and started."""
     gone_from: float | None = None
+    attached: list[tuple[int, str | None]] = field(default_factory=list)
+    """Networks that it is in, and the subnet that was chosen, if one was."""
 
     @property
     def name(self) -> str:
@@ -78,7 +80,8 @@ class Server:
         made, *_ = self.actions
         if made.status(now) == "running":
             return "initializing"
-        return "starting" if any(a.status(now) == "running" for a in self.actions) else self.power
+        starts = [each for each in self.actions if each.command == "start_server"]
+        return "starting" if any(it.status(now) == "running" for it in starts) else self.power
 
     def as_json(self, now: float, *, server_type: dict[str, Any]) -> dict[str, Any]:
         """As the API tells it."""
@@ -96,7 +99,7 @@ class Server:
             "protection": {"delete": self.protected, "rebuild": self.protected},
             "placement_group": {"id": group} if group is not None else None,
             "public_net": {"ipv4": None, "ipv6": None, "floating_ips": [], "firewalls": []},
-            "private_net": [],
+            "private_net": [{"network": network, "ip": "10.0.0.7"} for network, _ in self.attached],
             "image": None,
             "volumes": [],
         }

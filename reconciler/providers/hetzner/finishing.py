@@ -1,0 +1,44 @@
+"""What a server needs after it was made switched off: its place in a subnet, and then power.
+
+Each look at the listing takes the next step of each server, so nothing waits here and a restart
+forgets nothing: what is left to do is seen on the server. A server of long ago isn't touched, since
+a person has switched it off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from reconciler.providers.hetzner.calls import CallFailed
+from reconciler.providers.hetzner.failures import ALREADY_DONE
+from reconciler.providers.hetzner.labels import subnet_of
+from reconciler.providers.hetzner.machines import MADE_WITHIN
+from reconciler.providers.port import Trouble
+
+if TYPE_CHECKING:
+    from growth.instant import Instant
+    from reconciler.providers.hetzner.project import Project
+    from reconciler.providers.hetzner.wire import Server
+
+
+async def finish(project: Project, *, now: Instant) -> None:
+    """Take the next step of every server that waits for one."""
+    young = [each for each in project.servers.unfinished if now.wall - each.created < MADE_WITHIN]
+    await asyncio.gather(*(_step(project, server) for server in young))
+
+
+async def _step(project: Project, server: Server) -> None:
+    network, ip_range = subnet_of(server.labels)
+    actions = f"/servers/{server.id}/actions"
+    try:
+        if any(each.network == network for each in server.private_net):
+            await project.calls.create(f"{actions}/poweron", {})
+        else:
+            body = {"network": network, "ip_range": ip_range}
+            await project.calls.create(f"{actions}/attach_to_network", body)
+    except CallFailed as failed:
+        failure = failed.failure
+        passes = failure.trouble in {Trouble.TRANSIENT, Trouble.THROTTLED}
+        if not passes and failure.code not in ALREADY_DONE:
+            project.servers.set_back(server.id, failure)

@@ -1,0 +1,85 @@
+"""Servers as the port sees them: being made, running, failed, on their way out.
+
+A server that is to get its address from a chosen subnet is made switched off, as Hetzner lets a
+subnet be chosen only afterwards; that it still waits for this is written in its labels.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from growth.api.wellknown import POOL_LABEL
+from reconciler.providers.hetzner.failures import ALREADY_DONE, Failure, without_secrets
+from reconciler.providers.hetzner.labels import REQUEST_UID_LABEL, SUBNET_LABEL
+from reconciler.providers.port import SCOPES, Machine, MachineState, UnmetScope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from reconciler.providers.hetzner.wire import Action, Server
+
+MAKING: Final = frozenset(
+    {"create_server", "start_server", "attach_to_network", "add_to_placement_group"}
+)
+"""What a server goes through until it runs."""
+MADE_WITHIN = timedelta(minutes=15)
+"""What fails later is no failure of its creation: a person has tried something."""
+
+
+def machine_of(server: Server, failed: Mapping[int, Failure]) -> Machine:
+    """A server as the port sees it."""
+    failure = failed.get(server.id)
+    if server.status == "deleting":
+        return _machine(server, MachineState.DELETING)
+    if failure is not None and server.status != "running":
+        scope = SCOPES.get(failure.trouble, UnmetScope.OFFER)
+        return _machine(server, MachineState.FAILED, reason=failure.reason, scope=scope)
+    if server.status in {"initializing", "starting"} or is_unfinished(server):
+        return _machine(server, MachineState.CREATING)
+    # Also one that somebody has switched off: it exists and is paid for, and its node tells more.
+    reason = "" if server.status == "running" else f"the server is {server.status}"
+    return _machine(server, MachineState.RUNNING, reason=reason)
+
+
+def is_unfinished(server: Server) -> bool:
+    """Whether a server waits for a step of ours before it can start."""
+    return server.status == "off" and SUBNET_LABEL in server.labels
+
+
+def failures_by_server(
+    actions: Iterable[Action], servers: Iterable[Server], *, secrets: tuple[str, ...]
+) -> dict[int, Failure]:
+    """Why servers could not be made, from the actions that ended in an error."""
+    created = {server.id: server.created for server in servers}
+    found: dict[int, Failure] = {}
+    for action in actions:
+        if action.error is None or action.command not in MAKING:
+            continue
+        if action.error.code in ALREADY_DONE:
+            continue
+        text = without_secrets(f"{action.command}: {action.error.message}", secrets)
+        for resource in action.resources:
+            began = created.get(resource.id) if resource.type == "server" else None
+            if began is not None and action.started <= began + MADE_WITHIN:
+                found[resource.id] = Failure(code=action.error.code, text=text)
+    return found
+
+
+def _machine(
+    server: Server,
+    state: MachineState,
+    *,
+    reason: str = "",
+    scope: UnmetScope = UnmetScope.OFFER,
+) -> Machine:
+    return Machine(
+        machine_id=str(server.id),
+        name=server.name,
+        request_uid=server.labels.get(REQUEST_UID_LABEL, ""),
+        pool=server.labels.get(POOL_LABEL, ""),
+        state=state,
+        reason=reason,
+        scope=scope,
+        created_at=server.created,
+    )
