@@ -29,6 +29,8 @@ WEIGHT_OF_SPREADING: Final = 2
 
 def preferred(pod: Pod, nodes: Sequence[Node], cluster: Cluster) -> Node:
     """The node with the highest score."""
+    if len(nodes) == 1:
+        return nodes[0]
     spreading = _spreading(pod, nodes, cluster)
     return min(
         nodes,
@@ -56,7 +58,7 @@ def _share(resource: str, pod: Pod, node: Node, cluster: Cluster) -> float:
 def _spreading(pod: Pod, nodes: Sequence[Node], cluster: Cluster) -> Mapping[str, int]:
     """From 0 to 100, for each node. Pods that spread by their own word are scored like the rest."""
     raw = dict.fromkeys((node.name for node in nodes), 0.0)
-    if pod.metadata.controller is None or len(nodes) == 1:
+    if pod.metadata.controller is None:
         return dict.fromkeys(raw, 0)
     alike = _alike(pod, cluster)
     for key, skew in APART.items():
@@ -71,10 +73,14 @@ def _spreading(pod: Pod, nodes: Sequence[Node], cluster: Cluster) -> Mapping[str
 
 
 def _alike(pod: Pod, cluster: Cluster) -> Mapping[str, int]:
-    """How many pods of its controller are on each node."""
-    return Counter(
-        placed.node.name
-        for placed in cluster.placed_in(pod.metadata.namespace)
-        if placed.pod.metadata.controller == pod.metadata.controller
-        and not placed.pod.is_terminating
-    )
+    """How many pods of its controller are on each node that has any."""
+    namespace, controller = pod.metadata.namespace, pod.metadata.controller
+    counts = {
+        name: sum(
+            other.metadata.controller == controller and not other.is_terminating
+            for other in held.by_namespace.get(namespace, ())
+        )
+        for name, held in cluster.occupancies.items()
+        if name in cluster.nodes
+    }
+    return {name: count for name, count in counts.items() if count}

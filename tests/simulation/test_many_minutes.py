@@ -29,6 +29,7 @@ def test_nothing_is_breached_under_the_faults_of_a_seed(seed: int) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("seed", LONG)
 def test_nothing_is_breached_for_ten_thousand_minutes(seed: int) -> None:
     assert_holds(story(seed, MINUTES))
