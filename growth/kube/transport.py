@@ -205,6 +205,8 @@ async def _limit(seconds: float) -> AsyncIterator[None]:
 
 def _plainly(error: Exception) -> str:
     """One line, as some network errors have no text and others several lines."""
+    if isinstance(error, aiohttp.ClientConnectorError):
+        error = error.os_error  # its own text shows where in memory the TLS context lies
     return " ".join(str(error).split()) or type(error).__name__
 
 

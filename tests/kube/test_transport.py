@@ -149,7 +149,10 @@ async def test_a_port_without_a_server_is_unreachable(tmp_path: Path) -> None:
     file.write_text(text_of(server, token=CANARY))
 
     async with await connect(kubeconfig=file) as connection:
-        with pytest.raises(RetryLater, match=r"list pods: http://127\.0\.0\.1"):
+        with pytest.raises(
+            RetryLater,
+            match=r"list pods: http://127\.0\.0\.1:\d+: \[Errno 111\] Connect call failed",
+        ):
             await connection.request("GET", "/api/v1/pods")
 
 
