@@ -338,8 +338,10 @@ async def test_nothing_is_left_of_a_storm(stage: Stage) -> None:
     await stage.put_many(300)
     await stage.settled()
     tasks = len(asyncio.all_tasks())
-    for _ in range(5):
+    changing = await stage.put("changing")
+    for colour in ("blue", "green", "red", "white", "black"):
         stage.proxy.cut_watches()
+        changing = await stage.writes.merge(changing, {"data": {"colour": colour}})
         stage.reflector.relist()
         lists = stage.reflector.health.lists
         await until(lambda lists=lists: stage.reflector.health.lists > lists)  # type: ignore[misc]
