@@ -1,58 +1,23 @@
-"""What of planning has its function already: what is offered, what counts, labels of nodes."""
+"""How a bought node is labelled, and that the planned nodes are those that the scheduler fills."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from typing_extensions import override
 
 from growth.scheduling.fits import verdict
 from growth.scheduling.verdicts import Fits
-from reconciler.actions import CreateNodeRequest
-from reconciler.planning import decide
-from reconciler.planning.choosing import counts
 from reconciler.planning.templates import node_labels
-from tests.reconciler.build import at, node_class, pool, request, waiting, world
+from tests.reconciler.build import node_class, pool, world
 from tests.scheduling import build
 from tests.scheduling.build import ZONE
 from tests.vectors.registry import adapts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from growth.api.nodepool import NodePool
-    from growth.scheduling.objects import Node
     from reconciler.world import World
     from tests.vectors.rows import Json
-
-
-@adapts("filter_offerings")
-def filtered_offerings(given: Json) -> Json:
-    """An offering is kept if it is bought when there is no other."""
-    # A pool without any type can't be written; one with a type that nobody sells is as good.
-    names = given["pool_types"] or ["sold-nowhere"]
-    pools = pool(serverTypes=[{"name": name, "max": 1} for name in names])
-    return {"kept": [name for name in given["offerings"] if _is_bought(name, pools)]}
-
-
-@adapts("occupied_counts")
-def occupied_counts(given: Json) -> Json:
-    requests = [
-        request(
-            f"{name}-{kind}-{number}",
-            pool=name,
-            serverType=kind,
-            targetOffering=f"kwok-{kind}",
-        )
-        for name, kind, number in _each(given["requests"])
-    ]
-    nodes = [_node_of(name, kind, number) for name, kind, number in _each(given["nodes"])]
-    seen = world(*requests, *nodes)
-    merged: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    for (name, kind), count in counts(seen, seen.requests.values()).items():
-        merged[name][kind.canonical] = count
-    return {"merged": dict(merged)}
 
 
 @adapts("node_labels")
@@ -112,20 +77,4 @@ def _selling(kind: str, pools: NodePool) -> World:
     resources = {"cpu": "2", "memory": "4Gi", "pods": "110"}
     offers = [{"location": "here", "price": "1"}]
     only = node_class(types=[{"name": kind, "resources": resources, "offers": offers}])
-    return world(pools, only, waiting(requests={"cpu": "1"}))
-
-
-def _is_bought(kind: str, pools: NodePool) -> bool:
-    steps = (step for each in decide(_selling(kind, pools), at(0)).sequences for step in each.steps)
-    return any(isinstance(step, CreateNodeRequest) for step in steps)
-
-
-def _each(counted: dict[str, dict[str, int]]) -> Iterator[tuple[str, str, int]]:
-    for name, kinds in counted.items():
-        for kind, count in kinds.items():
-            yield from ((name, kind, number) for number in range(count))
-
-
-def _node_of(pool: str, kind: str, number: int) -> Node:
-    labels = {"growth.dev/pool": pool, "growth.dev/instance-type": kind}
-    return build.node(f"node-{pool}-{kind}-{number}", labels=labels)
+    return world(pools, only)
