@@ -38,6 +38,10 @@ LINGERING: Final = 1.0
 FAREWELL: Final = 2.0
 """Seconds in which callers are told to go elsewhere, before the door closes."""
 
+MOMENT: Final = 0.1
+LOOKS: Final = 10
+"""So often in that moment: who has just left may come back by another connection."""
+
 
 class _Refusal(Exception):
     """An answer that isn't an answer to a review."""
@@ -151,8 +155,11 @@ async def open_door(
 
 
 async def _until_left(server: web.Server) -> None:
-    """Wait until nobody is connected any more, within limits."""
+    """Wait until nobody has been connected for a moment, within limits."""
+    empty = 0
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(FAREWELL):
-            while server.connections:  # noqa: ASYNC110 - aiohttp tells nobody that one ended
-                await asyncio.sleep(0.02)
+            # aiohttp tells nobody that a connection has ended.
+            while empty < LOOKS:
+                await asyncio.sleep(MOMENT / LOOKS)
+                empty = 0 if server.connections else empty + 1

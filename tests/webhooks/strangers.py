@@ -73,13 +73,31 @@ async def _serve(
 @contextlib.contextmanager
 def registered(setting: Admitting, name: str, url: str, *, namespace: str) -> Iterator[None]:
     """A configuration like ours for another server, in one namespace, while the block lasts."""
+    selector = only_in((namespace,), {"matchExpressions": []})
+    with registered_where(setting, name, url, namespaces=selector):
+        yield
+
+
+@contextlib.contextmanager
+def registered_everywhere(setting: Admitting, name: str, url: str) -> Iterator[None]:
+    """The same where ours would be in force."""
+    [ours] = configuration()["webhooks"]
+    with registered_where(setting, name, url, namespaces=ours["namespaceSelector"]):
+        yield
+
+
+@contextlib.contextmanager
+def registered_where(
+    setting: Admitting, name: str, url: str, *, namespaces: Document
+) -> Iterator[None]:
+    """The same in some namespaces."""
     [ours] = configuration()["webhooks"]
     authority = base64.b64encode(setting.authority.certificate).decode()
     webhook = {
         **ours,
         "name": f"{name}.example.org",
         "clientConfig": {"url": url, "caBundle": authority},
-        "namespaceSelector": only_in((namespace,), {"matchExpressions": []}),
+        "namespaceSelector": namespaces,
     }
     document = {
         "apiVersion": "admissionregistration.k8s.io/v1",

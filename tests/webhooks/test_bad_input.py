@@ -10,12 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from prometheus_client import CollectorRegistry
 
 from tests.webhooks.mutations import mutated
 from tests.webhooks.reviews import changed_by, pools_from, posted, review_of, warnings_of
 from tests.webhooks.serving import Served, served
 from tests.webhooks.table import POOLS, TABLE
 from webhooks import server
+from webhooks.desk import Desk
+from webhooks.metrics import AdmissionMetrics
+from webhooks.review import NotAReview
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -193,8 +197,40 @@ async def mutations_are_answered(door: Served, *, number: int) -> None:
     assert door.count("patched") > 0
 
 
-async def test_a_thousand_mutated_reviews_are_answered_properly(door: Served) -> None:
-    await mutations_are_answered(door, number=1000)
+async def test_hundreds_of_mutated_reviews_are_answered_properly(door: Served) -> None:
+    await mutations_are_answered(door, number=400)
+
+
+def test_ten_thousand_mutated_reviews_are_judged_without_a_failure_and_in_flat_memory() -> None:
+    chance = random.Random(7)
+    registry = CollectorRegistry()
+    desk = Desk(lambda: PREFER, own_namespace="ours", metrics=AdmissionMetrics(registry))
+
+    def judge(number: int) -> int:
+        """How many were no reviews; all others let the pod in."""
+        refused = 0
+        for _ in range(number):
+            body = mutated(chance)
+            try:
+                assert json.loads(desk.answer(body))["response"]["allowed"] is True
+            except NotAReview:
+                refused += 1
+        return refused
+
+    assert 0 < judge(2000) < 2000
+    before = resident()
+    assert 0 < judge(8000) < 8000
+    assert resident() - before < 20 * MEBIBYTE
+    failed = registry.get_sample_value("growth_admission_reviews_total", {"outcome": "failed"})
+    assert failed == 0
+
+
+async def test_bodies_that_are_refused_leave_no_memory_behind(door: Served) -> None:
+    await door.post(b" " * 10 * MEBIBYTE)
+    before = resident()
+    for _ in range(10):
+        assert (await door.post(b" " * 10 * MEBIBYTE))[0] == 413
+    assert resident() - before < 30 * MEBIBYTE
 
 
 @pytest.mark.long

@@ -16,7 +16,7 @@ from aiohttp import web
 
 from tests.live import wait_until
 from tests.webhooks.admitting import BY_NOBODY, BY_WEBHOOK, FREE
-from tests.webhooks.strangers import registered, stranger
+from tests.webhooks.strangers import registered, registered_everywhere, stranger
 from webhooks.registration.webhook import TIMEOUT
 
 if TYPE_CHECKING:
@@ -198,3 +198,67 @@ def test_a_certificate_of_somebody_else_is_not_believed(
         finally:
             admitting.authority = ours
     assert not asked
+
+
+def test_pods_that_are_none_of_our_business_are_never_sent(
+    admitting: Admitting, tmp_path: Path
+) -> None:
+    asked: list[str] = []
+
+    async def note(request: web.BaseRequest) -> web.Response:
+        asked.append((await request.json())["request"]["name"])
+        return web.Response(status=500)
+
+    with (
+        stranger(admitting, tmp_path, note) as url,
+        registered_everywhere(admitting, "everywhere", url),
+    ):
+        wait_until(lambda: created_as("first", admitting, FREE) and "first" in asked, "it is asked")
+        asked.clear()
+        admitting.api.ask("POST", "/api/v1/namespaces", {"metadata": {"name": "growth-system"}})
+        for namespace in ("kube-system", "growth-system", BY_NOBODY):
+            created_as("in-a-namespace-apart", admitting, namespace)
+        for kind in ("DaemonSet", "Node"):
+            created_as("owned", admitting, FREE, metadata={"ownerReferences": [owner(kind)]})
+        created_as("opted-out", admitting, FREE, metadata={"labels": DISABLED})
+        created_as("mirror", admitting, FREE, metadata={"annotations": MIRROR}, nodeName="n1")
+        created_as("bound", admitting, FREE, nodeName="n1")
+        change_a_pod(admitting)
+        created_as("last", admitting, FREE)
+    assert asked == ["changing", "last"]
+
+
+DISABLED = {"growth.dev/admission": "disabled"}
+MIRROR = {"kubernetes.io/config.mirror": "1"}
+
+
+def owner(kind: str) -> Document:
+    version = "v1" if kind == "Node" else "apps/v1"
+    return {"apiVersion": version, "kind": kind, "name": "x", "uid": "x", "controller": True}
+
+
+def created_as(
+    name: str, setting: Admitting, namespace: str, *, metadata: Document | None = None, **spec: Any
+) -> Document:
+    pod = {
+        "metadata": {"name": name, **(metadata or {})},
+        "spec": {"containers": [{"name": "main", "image": "none"}], **spec},
+    }
+    answer = setting.api.ask(
+        "POST",
+        f"/api/v1/namespaces/{namespace}/pods?dryRun=All",
+        {"apiVersion": "v1", "kind": "Pod", **pod},
+    )
+    # The service account of a namespace may still be on its way; admission comes before it or not.
+    assert answer.status in {201, 403}, answer.body
+    return pod
+
+
+def change_a_pod(setting: Admitting) -> None:
+    """Its creation is our business, what becomes of it isn't."""
+    place = f"/api/v1/namespaces/{FREE}/pods"
+    setting.api.create_pod({**POD, "metadata": {"name": "changing"}}, namespace=FREE)
+    setting.api.do("PATCH", f"{place}/changing", {"metadata": {"labels": {"a": "b"}}})
+    condition = {"type": "example.org/Seen", "status": "True"}
+    setting.api.do("PATCH", f"{place}/changing/status", {"status": {"conditions": [condition]}})
+    setting.api.do("DELETE", f"{place}/changing?gracePeriodSeconds=0")
