@@ -30,9 +30,9 @@ LARGEST_BODY: Final = 8 * 2**20
 """The API server takes requests of 3 MiB, which as JSON may be larger, and wraps them."""
 PATIENCE: Final = 5.0
 """Seconds for a body to arrive. The API server has given up after two."""
-KEPT_OPEN: Final = 3600.0
-"""Seconds that an idle connection is kept: longer than the API server does, which else could post
-into one that is being closed. A post is not sent again, and the pod would miss its pool."""
+KEPT_OPEN: Final = 180.0
+"""Seconds that an idle connection is kept: twice as long as by the API server, which else could
+post into one that is being closed. A post is not sent again, and the pod would miss its pool."""
 LINGERING: Final = 1.0
 """Seconds for the rest of a body that is refused: a caller that still sends hears no answer."""
 FAREWELL: Final = 2.0

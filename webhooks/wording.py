@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from webhooks.pools import Pools
 
 LONGEST: Final = 256
-_ROOM_FOR_NAMES: Final = 120
+_ROOM_FOR_NAMES: Final = 100
 _LONGEST_NAME: Final = 63
 _MOST_NAMES: Final = 5
 _CONSEQUENCE: Final = "The pod waits until it exists"

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 from prometheus_client import CollectorRegistry
+from structlog.testing import capture_logs
 
 from tests.webhooks.reviews import changed_by, pools_from, posted, warnings_of
 from tests.webhooks.table import POOLS, TABLE, Case
 from webhooks.desk import Desk
 from webhooks.metrics import AdmissionMetrics
+from webhooks.pools import Pools
 
-if TYPE_CHECKING:
-    from webhooks.pools import Pools
-
+NO_POOLS = Pools()
 every_case = pytest.mark.parametrize("case", TABLE, ids=lambda case: case.name)
 
 
@@ -72,3 +72,87 @@ def test_only_the_creation_of_a_pod_changes_it(request_of_another_kind: dict[str
 
     assert "patch" not in json.loads(answer)["response"]
     assert warnings_of(answer) == ()
+
+
+POD = next(case for case in TABLE if case.pools == "require").before
+LEAVING = "2026-01-01T00:00:00Z"
+
+
+def leaving(name: str, *, pools: str = "require") -> Pools:
+    """The pools of the table, one of which is being deleted."""
+    return pools_from(
+        {**pool, "metadata": {**pool["metadata"], "deletionTimestamp": LEAVING}}
+        if pool["metadata"]["name"] == name
+        else pool
+        for pool in POOLS[pools]
+    )
+
+
+def test_a_default_pool_that_is_being_deleted_binds_no_new_pod_to_itself() -> None:
+    answer = desk_with(leaving("default")).answer(posted(POD))
+
+    assert changed_by(answer, POD) == POD
+
+
+def test_a_pool_that_is_being_deleted_still_serves_who_names_it() -> None:
+    pod = {**POD, "spec": {**POD["spec"], "nodeSelector": {"growth.dev/pool": "gpu"}}}
+
+    answer = desk_with(leaving("gpu")).answer(posted(pod))
+
+    assert len(changed_by(answer, pod)["spec"]["tolerations"]) == 2
+
+
+@pytest.mark.parametrize("selector", [{}, {"growth.dev/pool": "default"}])
+def test_a_pool_that_cannot_be_read_is_warned_about_and_not_called_missing(
+    selector: dict[str, str],
+) -> None:
+    pod = {**POD, "spec": {**POD["spec"], "nodeSelector": selector}}
+    pools = msgspec.structs.replace(NO_POOLS, unreadable=frozenset({"default"}))
+
+    answer = desk_with(pools).answer(posted(pod))
+
+    assert changed_by(answer, pod) == pod
+    [warning] = warnings_of(answer)
+    assert "kubectl describe nodepool default" in warning
+    assert len(warning) <= 256
+
+
+def test_a_warning_stays_within_what_the_api_server_shows() -> None:
+    name, [pool] = "x" * 500, POOLS["untainted"]
+    many = [{**pool, "metadata": {"name": f"a-pool-with-a-long-name-{n}"}} for n in range(40)]
+    pod = {**POD, "spec": {**POD["spec"], "nodeSelector": {"growth.dev/pool": name}}}
+
+    [warning] = warnings_of(desk_with(pools_from(many)).answer(posted(pod)))
+
+    assert len(warning) <= 256
+    assert "a-pool-with-a-long-name-0, " in warning
+    assert " more. The pod waits" in warning
+
+
+def test_many_missing_pools_are_summed_up() -> None:
+    condition = {"key": "growth.dev/pool", "operator": "In", "values": [f"p{n}" for n in range(90)]}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [condition]}]}
+    required = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+    pod = {**POD, "spec": {**POD["spec"], "affinity": required}}
+
+    warnings = warnings_of(desk_with(NO_POOLS).answer(posted(pod)))
+
+    assert warnings[-1] == "growth: 85 more NodePools that the pod names are missing"
+    assert len(warnings) == 6
+
+
+def test_a_pod_at_which_growth_fails_comes_in_and_is_named_in_the_log(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> None:
+        raise LookupError("a bug")
+
+    monkeypatch.setattr("webhooks.desk.decide", fail)
+    with capture_logs() as logs:
+        answer = desk_with(NO_POOLS).answer(posted(POD))
+
+    assert changed_by(answer, POD) == POD
+    assert "LookupError" in warnings_of(answer)[0]
+    assert [(each["event"], each["pod"]) for each in logs] == [
+        ("a pod could not be judged", "shop/web")
+    ]
