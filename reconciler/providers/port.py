@@ -227,7 +227,7 @@ class Provider(Protocol):
     """A cloud."""
 
     async def offerings(self) -> tuple[Offering, ...]:
-        """What can be bought now, in a stable order."""
+        """What can be bought now, in a stable order; RetryLater while nobody can say."""
 
     async def create(self, order: Order) -> CreateAnswer:
         """Ask for a machine; asking again under the same name makes no second one."""

@@ -5,8 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from prometheus_client import CollectorRegistry
+
 from growth.errors import Misconfigured
 from growth.instant import Instant
+from reconciler.providers.hetzner.metrics import HetznerMetrics
 from reconciler.providers.hetzner.provider import HetznerCloud
 from reconciler.providers.port import Accepted
 from tests.hetzner.build import CLUSTER, JOIN_TOKEN, node_class, order
@@ -48,8 +51,13 @@ class Story:
 
     def start(self, *, cluster: str = CLUSTER) -> HetznerCloud:
         """A process of growth, which remembers nothing."""
+        self.registry = CollectorRegistry()
         cloud = HetznerCloud(
-            cluster=cluster, secrets=self.secrets, now=self.now, endpoint=self.endpoint
+            cluster=cluster,
+            secrets=self.secrets,
+            now=self.now,
+            metrics=HetznerMetrics(self.registry),
+            endpoint=self.endpoint,
         )
         self.clouds.append(cloud)
         return cloud

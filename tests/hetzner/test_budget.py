@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from reconciler.providers.hetzner.rates import HOUR, OUR_SHARE, Purpose, Standing, exhausted, seen
 from reconciler.providers.port import Accepted, DeleteOutcome, MachineState, Throttled
 from tests.hetzner.build import order
+from tests.hetzner.fake.faults import Fault
 from tests.hetzner.fake.records import START
 
 if TYPE_CHECKING:
@@ -21,9 +22,7 @@ CREATE, LIST, DELETE = Purpose.CREATE, Purpose.LIST, Purpose.DELETE
 FULL = Standing()
 
 
-async def test_a_burst_of_a_hundred_servers_takes_at_most_250_calls(
-    story: Story, capsys: pytest.CaptureFixture[str]
-) -> None:
+async def test_a_burst_of_a_hundred_servers_takes_at_most_250_calls(story: Story) -> None:
     story.uses(placementGroup="Preferred", networks=["cluster"], firewalls=["nodes"])
     await story.provider.offerings()
     orders = [order(f"default-{number}", intended_at=START) for number in range(100)]
@@ -34,10 +33,7 @@ async def test_a_burst_of_a_hundred_servers_takes_at_most_250_calls(
 
     assert all(isinstance(answer, Accepted) for answer in answers)
     assert len(story.names) == 100
-    calls = sum(story.project.calls.values())
-    with capsys.disabled():
-        print(f"\n100 servers: {calls} calls, {dict(story.project.calls)}")  # noqa: T201 - a figure
-    assert calls <= 250
+    assert sum(story.project.calls.values()) <= 250, story.project.calls
 
 
 async def test_a_burst_that_nobody_dated_is_cheap_too(story: Story) -> None:
@@ -94,6 +90,26 @@ async def test_a_delete_that_is_refused_for_its_rate_says_how_long_to_wait(story
     assert answer.seconds >= 1
     story.project.pass_time(answer.seconds)
     assert (await story.delete(machine)).outcome is DeleteOutcome.ACCEPTED
+
+
+async def test_what_is_called_and_left_is_told_without_a_series_for_each_server(
+    story: Story,
+) -> None:
+    machine = await story.bought()
+    await story.delete(machine)
+    story.project.faults.add(Fault(call="GET /servers", code="bad_gateway"))
+    story.project.pass_time(1)
+    await story.provider.list()
+
+    def value(name: str, **labels: str) -> float | None:
+        return story.registry.get_sample_value(name, labels)
+
+    calls = "growth_hetzner_calls_total"
+    assert value(calls, call="DELETE /servers/{id}", outcome="ok") == 1
+    assert value(calls, call="GET /servers", outcome="bad_gateway") == 1
+    left = value("growth_hetzner_rate_limit_remaining", secret="growth-system/hetzner")
+    assert left is not None
+    assert 3500 < left < 3600
 
 
 @pytest.mark.parametrize(

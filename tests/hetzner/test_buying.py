@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from growth.api.wellknown import MANAGED_BY_LABEL, POOL_LABEL
+from growth.errors import RetryLater
 from reconciler.providers.hetzner.labels import CLUSTER_LABEL, REQUEST_UID_LABEL
 from reconciler.providers.port import (
     Accepted,
@@ -327,6 +328,16 @@ async def test_what_is_wrong_with_a_class_is_told_before_and_instead_of_a_call(
     assert answer.failure is TEMPLATE
     assert problem in answer.reason
     assert story.project.calls["POST /servers"] == 0
+
+
+async def test_what_time_will_mend_is_no_problem_of_the_class(story: Story) -> None:
+    story.project.faults.add(Fault(call="GET /ssh_keys", code="bad_gateway"))
+    with pytest.raises(RetryLater):
+        await story.provider.check()
+
+    story.secrets.values["hetzner"] = "wrong"
+    (problem,) = (await story.provider.check()).problems
+    assert "unable to authenticate" in problem
 
 
 async def test_a_full_network_is_told_with_its_name(story: Story) -> None:

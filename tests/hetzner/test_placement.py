@@ -92,6 +92,15 @@ async def test_beyond_fifty_groups_the_policy_decides(story: Story) -> None:
     assert story.names == ["default-1"]
 
 
+async def test_what_hetzner_calls_that_limit_does_not_matter(story: Story) -> None:
+    story.uses(placementGroup="Preferred")
+    story.project.faults.add(
+        Fault(call="POST /placement_groups", code="resource_limit_exceeded", message="limit")
+    )
+
+    assert isinstance(await story.create(), Accepted)
+
+
 async def test_a_group_that_was_deleted_by_hand_is_made_anew(story: Story) -> None:
     story.uses(placementGroup="Required")
     await story.create("default-0")

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from prometheus_client import generate_latest
 
 from growth.api.meta import KeyReference
 from growth.errors import Misconfigured
@@ -40,8 +41,11 @@ def pieces(secret: str) -> list[str]:
 
 
 @pytest.mark.parametrize("bootstrap", [K3S, CUSTOM], ids=lambda each: each["kind"])
-async def test_no_secret_is_in_any_log_or_answer_whatever_goes_wrong(
-    story: Story, bootstrap: dict[str, str], caplog: pytest.LogCaptureFixture
+async def test_no_secret_is_in_any_log_metric_or_answer_whatever_goes_wrong(
+    story: Story,
+    bootstrap: dict[str, str],
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     caplog.set_level(logging.DEBUG)
     story.uses(bootstrap=bootstrap)
@@ -63,7 +67,8 @@ async def test_no_secret_is_in_any_log_or_answer_whatever_goes_wrong(
     for machine in (await story.provider.list()).machines.values():
         told.append(await story.delete(machine))
 
-    text = f"{told} {caplog.text}"
+    metrics = generate_latest(story.registry).decode()
+    text = f"{told} {caplog.text} {capsys.readouterr()} {metrics}"
     assert len(told) > 80
     assert "[redacted]" in text
     for secret in (*pieces(TOKEN), *pieces(JOIN_TOKEN), MARK):

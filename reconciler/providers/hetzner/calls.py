@@ -26,6 +26,7 @@ from reconciler.providers.hetzner.failures import (
     Failure,
     without_secrets,
 )
+from reconciler.providers.hetzner.metrics import ANSWERED
 from reconciler.providers.hetzner.rates import Purpose, Standing, exhausted, seen
 from reconciler.providers.hetzner.wire import Meta
 from reconciler.providers.port import Trouble
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from requests import Response, Session
 
     from growth.instant import Instant
+    from reconciler.providers.hetzner.metrics import ProjectMetrics
 
 ENDPOINT: Final = "https://api.hetzner.cloud/v1"
 Entry = TypeVar("Entry")
@@ -85,11 +87,12 @@ class Calls:
     """The API behind one token, which may be replaced at any time."""
 
     def __init__(
-        self, *, now: Callable[[], Instant], endpoint: str = ENDPOINT, token: str = ""
+        self, *, now: Callable[[], Instant], metrics: ProjectMetrics, endpoint: str = ENDPOINT
     ) -> None:
         self._now = now
+        self._metrics = metrics
         self._endpoint = endpoint
-        self._token = token
+        self._token = ""
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="hetzner")
         self._own = threading.local()
         self._clients: list[Client] = []
@@ -173,6 +176,8 @@ class Calls:
         finally:
             self._under_way -= 1
         self._learn(heard)
+        outcome = heard.failure.code if heard.failure is not None else ANSWERED
+        self._metrics.called(method, path, outcome=outcome, standing=self._standing)
         if heard.failure is not None:
             raise CallFailed(self._with_wait(heard.failure, purpose))
         return heard.payload or {}

@@ -57,7 +57,9 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
 
     def architecture_of(self, name: ServerTypeName) -> str:
         """What processor a type has, as Hetzner calls it; empty for one that isn't sold."""
-        return next((each.architecture for each in self.types if each.name == name.canonical), "")
+        return next(
+            (each.architecture for each in self.types if each.name.lower() == name.canonical), ""
+        )
 
 
 def offerings(

@@ -84,6 +84,8 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     """What Hetzner's support asks for."""
     seconds: float = 0.0
     """How long to wait, where the error or our own budget says so."""
+    concerns_groups: bool = False
+    """Whether it came of making a placement group, not a server."""
 
     @property
     def trouble(self) -> Trouble:
@@ -93,6 +95,8 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_about_groups(self) -> bool:
         """Whether a placement group was the obstacle, so that another one or none may do."""
+        if self.concerns_groups:
+            return self.trouble in {Trouble.QUOTA, Trouble.STOCKOUT}
         return self.code == "placement_error" or "placement group" in self.text.lower()
 
     @property

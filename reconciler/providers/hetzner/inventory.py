@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import msgspec
 
+from reconciler.providers.hetzner.calls import CallFailed, decoded
 from reconciler.providers.hetzner.catalogue import SERVERS_IN_NETWORK, image_for
 from reconciler.providers.hetzner.wire import Image, Named, Network
 
@@ -103,13 +104,28 @@ async def _named(calls: Calls, what: str, *, wanted: bool) -> tuple[Named, ...]:
 
 
 async def _images(calls: Calls, name: str, architecture: str) -> tuple[Image, ...]:
-    """Also an image that is there for the other architecture, so that the problem can be told."""
+    """The images of this name, or the one with this id, for whatever architecture that is."""
     if name.isdecimal():
-        return (await calls.pages("/images", key="images", kind=Image, type="snapshot")).entries
+        return await _image_by_id(calls, int(name))
     found = await calls.pages(
-        "/images", key="images", kind=Image, name=name, architecture=architecture
+        "/images",
+        key="images",
+        kind=Image,
+        name=name,
+        architecture=architecture,
+        include_deprecated="true",
     )
     return found.entries
+
+
+async def _image_by_id(calls: Calls, number: int) -> tuple[Image, ...]:
+    try:
+        answer = await calls.get(f"/images/{number}")
+    except CallFailed as failed:
+        if failed.failure.code != "not_found":
+            raise
+        return ()
+    return (decoded(answer.get("image"), Image),)
 
 
 def _image(

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import msgspec
+import structlog
 
 from growth.api.wellknown import POOL_LABEL
 from reconciler.providers.hetzner.calls import CallFailed, decoded
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
     from growth.instant import Instant
     from reconciler.providers.hetzner.calls import Calls
+
+_log = structlog.get_logger(__name__)
 
 GROUP_SIZE = 10
 FRESH_FOR = 60.0
@@ -133,6 +136,7 @@ class Groups:
             if failed.failure.code != "not_found":
                 return
         del self._shards[shard.group.id]
+        _log.info("removed an empty placement group", name=shard.group.name)
 
     async def _refresh(self) -> None:
         now = self._now().monotonic
@@ -167,10 +171,11 @@ class Groups:
 
     def _reread(self, failed: CallFailed) -> CallFailed:
         """A name that is taken is a group of ours that the listing didn't show: not our trouble."""
-        if failed.failure.code != "uniqueness_error":
-            return failed
-        self.forget()
-        return CallFailed(msgspec.structs.replace(failed.failure, code="conflict"))
+        failure = msgspec.structs.replace(failed.failure, concerns_groups=True)
+        if failure.code == "uniqueness_error":
+            self.forget()
+            failure = msgspec.structs.replace(failure, code="conflict")
+        return CallFailed(failure)
 
 
 def _carried(group: PlacementGroup, known: Shard | None, *, now: float) -> Shard:

@@ -10,10 +10,13 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING
 
+import structlog
+
 from reconciler.providers.hetzner import inventory
 from reconciler.providers.hetzner.calls import ENDPOINT, CallFailed, Calls, decoded
 from reconciler.providers.hetzner.catalogue import Catalogue
 from reconciler.providers.hetzner.listing import Servers
+from reconciler.providers.hetzner.metrics import ProjectMetrics
 from reconciler.providers.hetzner.placement import Groups
 from reconciler.providers.hetzner.wire import Location, Pricing, ServerType
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from growth.api.meta import KeyReference
     from growth.instant import Instant
     from reconciler.providers.hetzner.inventory import Inventory
+    from reconciler.providers.hetzner.metrics import HetznerMetrics
     from reconciler.providers.port import Order
 
     class Secrets(Protocol):
@@ -36,6 +40,8 @@ if TYPE_CHECKING:
         async def join_token(self, order: Order, node_class: HetznerNodeClass) -> str:
             """The token that a server of this order joins with, minted if there is none yet."""
 
+
+_log = structlog.get_logger(__name__)
 
 CATALOGUE_FOR = 600.0
 """Seconds that prices and types are relied on; the last good ones stay until there are new ones."""
@@ -74,9 +80,11 @@ class Project:
         secrets: Secrets,
         cluster: str,
         now: Callable[[], Instant],
+        metrics: HetznerMetrics,
         endpoint: str = ENDPOINT,
     ) -> None:
-        self.calls = Calls(now=now, endpoint=endpoint)
+        project_metrics = ProjectMetrics(metrics, reference)
+        self.calls = Calls(now=now, metrics=project_metrics, endpoint=endpoint)
         self.servers = Servers(self.calls, cluster=cluster, now=now)
         self.groups = Groups(self.calls, cluster=cluster, now=now)
         self._reference = reference
@@ -93,7 +101,13 @@ class Project:
 
     async def refresh_token(self) -> None:
         """Use the token that the Secret holds now."""
-        self.calls.use((await self._secrets.read(self._reference)).strip())
+        token = (await self._secrets.read(self._reference)).strip()
+        if token == self.calls.token:
+            return
+        if self.calls.token:
+            secret = f"{self._reference.namespace}/{self._reference.name}"
+            _log.info("the token of a Hetzner project was replaced", kept_in=secret)
+        self.calls.use(token)
 
     async def tidy_now_and_then(self) -> None:
         """Remove what nobody uses any more; what fails is tried again the next time."""

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from growth.api.hetznernodeclass import HetznerNodeClass
     from growth.api.meta import KeyReference
     from growth.instant import Instant
+    from reconciler.providers.hetzner.metrics import HetznerMetrics
     from reconciler.providers.hetzner.project import Secrets
     from reconciler.providers.port import CreateAnswer, Machine, Offering
 
@@ -76,11 +77,13 @@ class HetznerCloud:
         cluster: str,
         secrets: Secrets,
         now: Callable[[], Instant],
+        metrics: HetznerMetrics,
         endpoint: str = ENDPOINT,
     ) -> None:
         self.cluster = cluster
         self.secrets = secrets
         self.now = now
+        self._metrics = metrics
         self._endpoint = endpoint
         self._projects: dict[KeyReference, Project] = {}
 
@@ -97,6 +100,7 @@ class HetznerCloud:
                 secrets=self.secrets,
                 cluster=self.cluster,
                 now=self.now,
+                metrics=self._metrics,
                 endpoint=self._endpoint,
             )
         return found
@@ -177,7 +181,10 @@ class HetznerProvider:
         return await giving_back.give_back(project, machine, cluster=self._cloud.cluster)
 
     async def check(self) -> Checked:
-        """Whether servers could be bought for this class, before one is."""
+        """Whether servers could be bought for this class, before one is.
+
+        What only time can mend is no problem of the class, and raised.
+        """
         node_class = self._node_class()
         if node_class is None:
             return Checked(problems=(), resolved=None, placement_groups=())
@@ -185,7 +192,11 @@ class HetznerProvider:
             project = await self._project(node_class)
             resolved = await self._resolved(project, node_class)
             await self._render_sample(node_class)
-        except (CallFailed, Misconfigured) as error:
+        except CallFailed as failed:
+            if failed.failure.trouble not in {Trouble.FATAL, Trouble.TEMPLATE}:
+                raise
+            return Checked(problems=(str(failed),), resolved=None, placement_groups=())
+        except Misconfigured as error:
             return Checked(problems=(str(error),), resolved=None, placement_groups=())
         if isinstance(resolved, Unresolved):
             return Checked(problems=resolved.problems, resolved=None, placement_groups=())

@@ -1,0 +1,61 @@
+"""What the calls to Hetzner tell about themselves."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import prometheus_client as prometheus
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+    from growth.api.meta import KeyReference
+    from reconciler.providers.hetzner.rates import Standing
+
+ANSWERED = "ok"
+
+
+class HetznerMetrics:
+    """The metrics of all projects."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.calls = prometheus.Counter(
+            "growth_hetzner_calls",
+            "Calls to Hetzner's API, by what came of them: ok, or the code of the error",
+            ("call", "outcome"),
+            registry=registry,
+        )
+        self.left = prometheus.Gauge(
+            "growth_hetzner_rate_limit_remaining",
+            "Calls left in the bucket that everybody shares, as the last answer said",
+            ("secret",),
+            registry=registry,
+        )
+        self.limit = prometheus.Gauge(
+            "growth_hetzner_rate_limit",
+            "Calls that the bucket holds when it is full",
+            ("secret",),
+            registry=registry,
+        )
+
+
+class ProjectMetrics:
+    """The same for one project, which is told by the Secret of its token."""
+
+    def __init__(self, metrics: HetznerMetrics, reference: KeyReference) -> None:
+        secret = f"{reference.namespace}/{reference.name}"
+        self._calls = metrics.calls
+        self._left = metrics.left.labels(secret)
+        self._limit = metrics.limit.labels(secret)
+
+    def called(self, method: str, path: str, *, outcome: str, standing: Standing) -> None:
+        """A call has come back."""
+        self._calls.labels(f"{method} {without_ids(path)}", outcome).inc()
+        self._left.set(max(0.0, standing.left))
+        self._limit.set(standing.limit)
+
+
+def without_ids(path: str) -> str:
+    """The path with its ids taken out, or there would be a series for each server."""
+    return re.sub(r"/\d+", "/{id}", path)
