@@ -11,6 +11,8 @@ import urllib.request
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from prometheus_client.parser import text_string_to_metric_families
+
 from growth.demand import wire
 from growth.errors import GiveUp, Misconfigured
 from kwok import growing
@@ -30,17 +32,20 @@ _READY_WITHIN: Final = 90.0
 class Extender:
     """The process, at ports that it keeps over a restart."""
 
-    def __init__(self, kubeconfig: Path, log: Path) -> None:
+    def __init__(self, kubeconfig: Path, log: Path, *words: str) -> None:
+        """The words are flags beyond those that every one here needs."""
         self.verbs = f"127.0.0.1:{free_port()}"
         self.demand = f"127.0.0.1:{free_port()}"
+        self._metrics = f"127.0.0.1:{free_port()}"
         self._kubeconfig = kubeconfig
+        self._words = words
         self._log = log
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Start it, and wait until it has seen everything."""
-        words = ["--kubeconfig", str(self._kubeconfig), "--metrics-address", "127.0.0.1:0"]
-        places = ["--verbs-address", self.verbs, "--demand-address", self.demand]
+        words = ["--kubeconfig", str(self._kubeconfig), "--metrics-address", self._metrics]
+        places = ["--verbs-address", self.verbs, "--demand-address", self.demand, *self._words]
         with self._log.open("ab") as output:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "extender", *words, *places], stdout=output, stderr=output
@@ -88,6 +93,17 @@ class Extender:
                 if line["object"]["namespace"] == namespace:
                     yield line["type"]
 
+    def figure(self, name: str, **labels: str) -> float:
+        """The sum of the samples of this name with these labels."""
+        with urllib.request.urlopen(f"http://{self._metrics}/metrics", timeout=20) as answer:
+            families = text_string_to_metric_families(answer.read().decode())
+        samples = (sample for family in families for sample in family.samples)
+        return sum(
+            each.value
+            for each in samples
+            if each.name == name and labels.items() <= each.labels.items()
+        )
+
     def _document(self) -> dict[str, Any]:
         with urllib.request.urlopen(f"http://{self.demand}{wire.PATH}", timeout=20) as answer:
             document: dict[str, Any] = json.loads(answer.read())
@@ -131,9 +147,9 @@ def _kwok(*words: str) -> None:
 
 
 @contextmanager
-def extending(kubeconfig: Path, log: Path) -> Iterator[Extender]:
+def extending(kubeconfig: Path, log: Path, *words: str) -> Iterator[Extender]:
     """The extender, from its start to its end."""
-    extender = Extender(kubeconfig, log)
+    extender = Extender(kubeconfig, log, *words)
     try:
         extender.start()
         yield extender
@@ -160,12 +176,13 @@ def is_ready(node: dict[str, Any]) -> bool:
     return ready and len(node["spec"].get("taints", [])) == 1
 
 
-def replicas(name: str, *, count: int, scheduler: str, cpu: str) -> dict[str, Any]:
+def replicas(name: str, *, count: int, scheduler: str, cpu: str, group: str = "") -> dict[str, Any]:
     """Like pods, made by the controller manager, which is faster than we are."""
     container = {"name": "main", "image": "none", "resources": {"requests": {"cpu": cpu}}}
     spec = {
         "schedulerName": scheduler,
         "tolerations": [{"key": TAINT, "operator": "Exists"}],
+        "nodeSelector": {TEST_LABEL: group} if group else {},
         "terminationGracePeriodSeconds": 0,
         "containers": [container],
     }

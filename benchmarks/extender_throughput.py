@@ -41,6 +41,7 @@ _event = msgspec.json.Decoder(_Event).decode
 GOAL: Final = 0.8
 NAMESPACE: Final = "benchmark"
 CPU: Final = "10m"
+GROUP: Final = "throughput"
 PATIENCE: Final = 120.0
 
 
@@ -83,19 +84,18 @@ def _in_turns(
 
 @contextmanager
 def _nodes(cluster: Cluster, count: int) -> Iterator[None]:
-    group = "throughput"
-    listed = [node(f"{group}-{number}", group=group) for number in range(count)]
+    listed = [node(f"{GROUP}-{number}", group=GROUP) for number in range(count)]
     _create(cluster, *listed)
 
     def ready() -> int:
-        words = ("get", "nodes", "-l", f"{TEST_LABEL}={group}", "-o", "json")
+        words = ("get", "nodes", "-l", f"{TEST_LABEL}={GROUP}", "-o", "json")
         return sum(map(is_ready, json.loads(growing.kubectl(cluster, *words))["items"]))
 
     _wait(lambda: ready() == count)
     try:
         yield
     finally:
-        growing.kubectl(cluster, "delete", "nodes", "-l", f"{TEST_LABEL}={group}")
+        growing.kubectl(cluster, "delete", "nodes", "-l", f"{TEST_LABEL}={GROUP}")
 
 
 @contextmanager
@@ -104,7 +104,7 @@ def _waiting(cluster: Cluster, *, scheduler: str, count: int) -> Iterator[None]:
     _create(cluster, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
     _wait(lambda: _exists(cluster, "serviceaccount", "default"))
     named = ("-n", NAMESPACE)
-    many = replicas("many", count=count, scheduler=scheduler, cpu=CPU)
+    many = replicas("many", count=count, scheduler=scheduler, cpu=CPU, group=GROUP)
     _create(cluster, many, namespace=NAMESPACE)
     status = ("get", "replicaset", "many", *named, "-o", "jsonpath={.status.replicas}")
     _wait(lambda: growing.kubectl(cluster, *status) == str(count))

@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def extending(cluster: LiveCluster, log: Path) -> Iterator[Extender]:
+def extending(cluster: LiveCluster, log: Path, *words: str) -> Iterator[Extender]:
     """The extender, from its start to its end, in a cluster with the objects that it watches."""
     cluster.kubectl("apply", "--server-side", "-f", "-", input="---\n".join(crd.render().values()))
     cluster.kubectl("wait", "crd", "--all", "--for=condition=Established", "--timeout=20s")
-    with extender_process(cluster.kubeconfig, log) as extender:
+    with extender_process(cluster.kubeconfig, log, *words) as extender:
         yield extender
 
 
 @contextmanager
-def asking(cluster: LiveCluster, verbs: str) -> Iterator[Scheduler]:
-    """A scheduler that asks the extender at this address."""
-    configuration = extended(DEFAULT_SCHEDULER, Reach(url=f"http://{verbs}"))
-    name = f"asking-{os.getpid()}"
+def asking(cluster: LiveCluster, reach: Reach, *, name: str = "asking") -> Iterator[Scheduler]:
+    """A scheduler that asks the extender."""
+    configuration = extended(DEFAULT_SCHEDULER, reach)
+    name = f"{name}-{os.getpid()}"
     with scheduling(cluster.kubeconfig, name=name, configuration=configuration) as scheduler:
         yield scheduler
 

@@ -15,13 +15,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchmarks.extender_live import TAINT, Extender, replicas
+from growth.cli.scheduler_configuration import Reach
 from growth.kube.transport import connect
 from tests.extender.live import alone, asking, bound, extending, nodes
 from tests.extender.rubbish import ANSWERS, talking_rubbish
 from tests.live import wait_until
+from tests.service.authority import Authority
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from kwok.schedulers import Scheduler
     from tests.live import LiveCluster
@@ -40,7 +43,7 @@ def extender(cluster: LiveCluster, tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.fixture(scope="module")
 def scheduler(cluster: LiveCluster, extender: Extender) -> Iterator[Scheduler]:
-    with asking(cluster, extender.verbs) as scheduler:
+    with asking(cluster, Reach(url=f"http://{extender.verbs}")) as scheduler:
         yield scheduler
 
 
@@ -79,6 +82,12 @@ async def churn(cluster: LiveCluster, namespace: str, *, pods: int, times: int) 
                     for name in names
                 )
             )
+
+
+def are_bound(cluster: LiveCluster, namespace: str, app: str, count: int) -> None:
+    """Waits until so many pods of an application have their node."""
+    goal = f"{count} bound pods of {app}"
+    wait_until(lambda: bound(cluster, namespace, app=app) == count, goal, within=LONG)
 
 
 def busy_pod(number: int, node: str) -> dict[str, Any]:
@@ -139,15 +148,8 @@ def test_pods_that_fit_nowhere_are_demand_once_and_are_tried_no_more_often_with_
 def test_the_extender_may_die_hang_talk_rubbish_and_come_back_in_mid_burst(
     cluster: LiveCluster, namespace: str, extender: Extender, scheduler: Scheduler
 ) -> None:
-    def are_bound(app: str, count: int) -> None:
-        wait_until(
-            lambda: bound(cluster, namespace, app=app) == count,
-            f"{count} bound pods of {app}",
-            within=LONG,
-        )
-
     def create(app: str, count: int, cpu: str = "1m") -> None:
-        pods = replicas(app, count=count, scheduler=scheduler.name, cpu=cpu)
+        pods = replicas(app, count=count, scheduler=scheduler.name, cpu=cpu, group="roomy")
         cluster.create(pods, namespace=namespace)
 
     with nodes(cluster, "roomy", count=4):
@@ -156,16 +158,16 @@ def test_the_extender_may_die_hang_talk_rubbish_and_come_back_in_mid_burst(
         wait_until(lambda: bound(cluster, namespace, app="killed") > 5, "a burst", within=LONG)
         extender.kill()
         create("large", 20, cpu="1k")
-        are_bound("killed", 60)
+        are_bound(cluster, namespace, "killed", 60)
         create("returned", 30)
         extender.start()
-        are_bound("returned", 30)
+        are_bound(cluster, namespace, "returned", 30)
 
         # hung: each question costs its timeout, and the pod is bound all the same
         extender.send(signal.SIGSTOP)
         try:
             create("hung", 4)
-            are_bound("hung", 4)
+            are_bound(cluster, namespace, "hung", 4)
         finally:
             extender.send(signal.SIGCONT)
 
@@ -176,7 +178,7 @@ def test_the_extender_may_die_hang_talk_rubbish_and_come_back_in_mid_burst(
             for number, answer in enumerate(ANSWERS.values()):
                 rubbish.answer = answer
                 create(f"rubbish-{number}", 3)
-                are_bound(f"rubbish-{number}", 3)
+                are_bound(cluster, namespace, f"rubbish-{number}", 3)
             assert rubbish.asked >= 3 * len(ANSWERS)
         # no pod was tried twice for it; the others are woken by nodes and pods as ever
         assert scheduler.attempts() - tried <= 3 * len(ANSWERS) + 20
@@ -185,3 +187,27 @@ def test_the_extender_may_die_hang_talk_rubbish_and_come_back_in_mid_burst(
     # and nothing of it has lost a pod, or made demand of one that has a node
     wait_until(lambda: extender.demanded(namespace) == 20, "all demand", within=LONG)
     assert {each["name"].rpartition("-")[0] for each in extender.entries(namespace)} == {"large"}
+
+
+def test_the_scheduler_asks_over_tls_too_and_pods_go_to_the_fullest_node(
+    cluster: LiveCluster, namespace: str, tmp_path: Path
+) -> None:
+    authority = Authority()
+    authority.leaf().write_to(tmp_path / "tls")
+    words = ("--verbs-tls-folder", str(tmp_path / "tls"))
+    with extending(cluster, tmp_path / "log", *words) as extender:
+        reach = Reach(url=f"https://{extender.verbs}", authority=authority.certificate)
+        warmed = extender.figure("growth_extender_verb_seconds_count")
+        with asking(cluster, reach, name="secure") as scheduler, nodes(cluster, "steered", count=3):
+            # One after the other: two at once don't see each other in any cache yet.
+            for number in range(4):
+                app = f"single-{number}"
+                one = replicas(app, count=1, scheduler=scheduler.name, cpu="1m", group="steered")
+                cluster.create(one, namespace=namespace)
+                are_bound(cluster, namespace, app, 1)
+            pods = cluster.get("pods", "--namespace", namespace)["items"]
+        asked = extender.figure("growth_extender_verb_seconds_count") - warmed
+
+    # One filter and one prioritize for each pod at least; and by itself the scheduler spreads.
+    assert asked >= 2 * len(pods)
+    assert len({pod["spec"]["nodeName"] for pod in pods}) == 1
