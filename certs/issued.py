@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -77,12 +78,14 @@ def read_certificate(pem: bytes) -> Issued | None:
     return next(iter(read_certificates(pem)), None)
 
 
-def read_certificates(pem: bytes) -> list[Issued]:
+# A round reads the same few again and again; what is kept is public.
+@functools.lru_cache(maxsize=64)
+def read_certificates(pem: bytes) -> tuple[Issued, ...]:
     """All certificates in these bytes; none when they are anything else."""
     try:
-        return [_issued(found) for found in x509.load_pem_x509_certificates(pem)]
+        return tuple(_issued(found) for found in x509.load_pem_x509_certificates(pem))
     except ValueError:
-        return []
+        return ()
 
 
 def _issued(found: x509.Certificate) -> Issued:

@@ -61,7 +61,7 @@ def read_leaf(found: Object | None, wanted: WantedLeaf, *, namespace: str) -> Le
         ours=_is_ours(found),
         pair=read_pair(data.get(CERTIFICATE, b""), data.get(KEY, b"")),
         bundle=bundle,
-        trusted=tuple(read_certificates(bundle)),
+        trusted=read_certificates(bundle),
         names=wanted.names(namespace),
         asked=ASKED in _annotations(found),
     )

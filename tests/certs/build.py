@@ -29,8 +29,13 @@ def objects(api: Api, policy: Policy = POLICY) -> Objects:
 
 
 def finish(work: Coroutine[object, object, T]) -> T:
-    with asyncio.Runner() as runner:
-        return runner.run(work)
+    """Run what never waits, as an API server in memory answers at once."""
+    try:
+        work.send(None)
+    except StopIteration as done:
+        answer: T = done.value
+        return answer
+    raise AssertionError("it has waited for something")
 
 
 def leading() -> None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from typing_extensions import override
@@ -148,6 +148,13 @@ class LongStory(Story):
 
 
 TestAnyStory = Story.TestCase
-TestAnyStory.settings = settings(max_examples=12, stateful_step_count=12, deadline=None)
-TestAnyLongStory = pytest.mark.long(LongStory.TestCase)
-TestAnyLongStory.settings = settings(max_examples=400, stateful_step_count=40, deadline=None)
+TestAnyStory.settings = settings(
+    max_examples=12,
+    stateful_step_count=12,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+TestAnyLongStory = pytest.mark.timeout(1800)(pytest.mark.long(LongStory.TestCase))
+TestAnyLongStory.settings = settings(
+    TestAnyStory.settings, max_examples=400, stateful_step_count=40
+)

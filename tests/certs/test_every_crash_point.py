@@ -17,6 +17,8 @@ from tests.certs.trust import broken_meetings, run_out
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.timeout(240)
+
 MINUTE = timedelta(minutes=1)
 
 

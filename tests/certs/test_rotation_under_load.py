@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import aiohttp
+import pytest
 from aiohttp import web
 
 from certs.tending import tend
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
     Newest = Callable[[], ssl.SSLContext]
     Bring = Callable[[], Awaitable[None]]
+
+pytestmark = pytest.mark.timeout(240)
 
 CLIENTS = 8
 ROTATIONS = 20
