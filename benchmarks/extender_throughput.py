@@ -14,13 +14,11 @@ import time
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
-
 from benchmarks.extender_live import TEST_LABEL, Extender, extending, is_ready, node, replicas
+from benchmarks.watched_pods import pod_events
 from growth.cli.scheduler_configuration import Reach, extended
 from growth.errors import GiveUp
 from growth.kube.transport import connect
-from growth.scheduling.objects import Pod
 from kwok import growing
 from kwok.configuration import DEFAULT_SCHEDULER
 from kwok.schedulers import scheduling
@@ -31,12 +29,6 @@ if TYPE_CHECKING:
 
     from kwok.clusters import Cluster
 
-
-class _Event(msgspec.Struct, gc=False):
-    object: Pod
-
-
-_event = msgspec.json.Decoder(_Event).decode
 
 GOAL: Final = 0.8
 NAMESPACE: Final = "benchmark"
@@ -133,18 +125,14 @@ async def _placing(cluster: Cluster, name: str, configuration: str, *, count: in
 async def _watch_bindings(
     kubeconfig: Path, count: int, *, moments: list[float], watching: asyncio.Event
 ) -> None:
-    path = f"/api/v1/namespaces/{NAMESPACE}/pods"
     bound: set[str] = set()
     async with await connect(kubeconfig=kubeconfig, process="benchmark") as connection:
-        page = (await connection.request("GET", path, query={"limit": "1"})).json()
-        query = {"watch": "true", "resourceVersion": page["metadata"]["resourceVersion"]}
-        async with connection.stream(path, query=query, silence=PATIENCE) as response:
-            watching.set()
-            while len(bound) < count:
-                pod = _event(await response.content.readline()).object
-                if pod.spec.node_name and pod.metadata.uid not in bound:
-                    bound.add(pod.metadata.uid)
-                    moments.append(time.perf_counter())
+        async for moment, pod in pod_events(connection, NAMESPACE, watching=watching.set):
+            if pod.spec.node_name and pod.metadata.uid not in bound:
+                bound.add(pod.metadata.uid)
+                moments.append(moment)
+                if len(bound) == count:
+                    return
 
 
 def _create(cluster: Cluster, *objects: dict[str, Any], namespace: str = "default") -> None:

@@ -1,0 +1,78 @@
+"""How soon demand is known: a line of the stream against the same event on a bare watch.
+
+Both are read by this one process, so the clock is the same. Single pods tell the delay that the
+extender adds to the watch. A burst of like pods, under a scheduler with its default limits, tells
+how soon all of them are known, though the scheduler gets to mark them one after the other. Goals:
+5 ms (median) and 30 ms (p99) for a line, 1 s after the last pod's creation for a burst.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import statistics
+from typing import TYPE_CHECKING, Final
+
+from benchmarks.demand_timing import Moments, burst, single_pods
+from benchmarks.extender_live import a_cluster, extending
+from growth.cli.scheduler_configuration import Reach, extended
+from kwok.configuration import DEFAULT_SCHEDULER, SCHEDULER_API
+from kwok.schedulers import scheduling
+
+if TYPE_CHECKING:
+    import argparse
+
+    from benchmarks.extender_live import Extender
+    from kwok.clusters import Cluster
+
+DEFAULT_LIMITS: Final = f"apiVersion: {SCHEDULER_API}\nkind: KubeSchedulerConfiguration\n"
+"""A scheduler that nobody has configured writes 50 times a second."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What can be chosen."""
+    parser.add_argument("--cluster", metavar="NAME", help="one that runs, instead of a new one")
+    parser.add_argument("--pods", type=int, default=300, help="single ones (default: %(default)s)")
+    parser.add_argument("--burst", type=int, default=1000, help="like pods (default: %(default)s)")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Measures and prints."""
+    print(f"load while measuring: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
+    with (
+        a_cluster(arguments.cluster) as cluster,
+        extending(cluster.kubeconfig, cluster.folder / "extender.log") as extender,
+    ):
+        if arguments.pods:
+            _print_lags(_of_single_pods(cluster, extender, arguments.pods))
+        if arguments.burst:
+            _print_burst(_of_a_burst(cluster, extender, arguments.burst), arguments.burst)
+
+
+def _of_single_pods(cluster: Cluster, extender: Extender, count: int) -> Moments:
+    configuration = extended(DEFAULT_SCHEDULER, Reach(url=f"http://{extender.verbs}"))
+    with scheduling(cluster.kubeconfig, name="asking", configuration=configuration) as scheduler:
+        return asyncio.run(single_pods(cluster, extender, scheduler=scheduler.name, count=count))
+
+
+def _of_a_burst(cluster: Cluster, extender: Extender, count: int) -> Moments:
+    configuration = extended(DEFAULT_LIMITS, Reach(url=f"http://{extender.verbs}"))
+    with scheduling(cluster.kubeconfig, name="slow", configuration=configuration) as scheduler:
+        return asyncio.run(burst(cluster, extender, scheduler=scheduler.name, count=count))
+
+
+def _print_lags(moments: Moments) -> None:
+    lags = sorted(moments.known[uid] - moments.marked[uid] for uid in moments.marked)
+    p99 = lags[min(int(len(lags) * 0.99), len(lags) - 1)] * 1e3
+    print(f"{len(lags)} single pods: a line of the stream later than the event on a bare watch")
+    print(f"  median {statistics.median(lags) * 1e3:.2f} ms (goal 5), p99 {p99:.2f} ms (goal 30)")
+
+
+def _print_burst(moments: Moments, count: int) -> None:
+    last = max(moments.created.values())
+    known = max(moments.known.values()) - last
+    marked = max(moments.marked.values()) - last
+    creating = last - min(moments.created.values())
+    print(f"{count} like pods, created within {creating:.2f} s; after the last one's creation")
+    print(f"  all were known as demand after    {known:6.2f} s (goal 1)")
+    print(f"  the scheduler had marked all after {marked:5.2f} s; ratio {marked / known:.0f}")
