@@ -215,7 +215,7 @@ class AnyStory(RuleBasedStateMachine):
 
 
 TestAnyStory = pytest.mark.timeout(120)(AnyStory.TestCase)
-TestAnyStory.settings = settings(max_examples=150, stateful_step_count=50, deadline=None)
+TestAnyStory.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
 
 
 @given(

@@ -110,7 +110,7 @@ async def test_what_only_the_scheduler_tells_arrives() -> None:
 async def test_after_any_trouble_everything_is_told(mood: Mood) -> None:
     async with serving() as server:
         server.book = book(marked("a"), marked("b"))
-        server.moods = [mood, mood]
+        server.moods = [mood]
         async with reading(Source(url=server.url, silence=SILENCE)) as reader:
             reader.cache(marked("a"), marked("b"))
             await reader.until(lambda: not server.moods)

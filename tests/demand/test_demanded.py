@@ -211,7 +211,7 @@ STEPS = st.lists(
 
 
 @given(steps=STEPS)
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 def test_however_the_stream_goes_and_returns_nothing_is_lost_or_doubled(steps: list[Step]) -> None:
     """Both see the same pods, we some events late; in the end only what is true is left."""
     theirs, made = book(), demand()
