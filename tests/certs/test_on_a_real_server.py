@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import re
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -12,16 +13,19 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 import pytest
+import yaml
 from aiohttp import web
 from prometheus_client import CollectorRegistry
 
 from certs import CertsMetrics, run
-from certs.objects import Objects
+from certs.objects import CONFIGURATIONS, Objects
 from certs.tending import tend
 from certs.wanted import OWN, SCHEDULER, WEBHOOKS, Policy
+from growth.kube.errors import Denied
 from growth.kube.transport import connect
 from growth.service.tls import Certificates, Files
 from tests.certs.build import becomes, leading
+from tests.live import ROOT
 from tests.service.authority import Authority
 from tests.service.build import a_service
 
@@ -245,6 +249,47 @@ async def test_a_missing_namespace_is_told_with_its_remedy(connection: Connectio
     assert done.written == ()
     mend = "kubectl create namespace nowhere, or name the one that growth runs in"
     assert done.problems == (f"namespace nowhere: it isn't there; {mend}",)
+
+
+async def test_the_rights_of_the_page_are_enough_and_no_more_than_that(
+    cluster: LiveCluster, namespace: str, tmp_path: Path
+) -> None:
+    names = (f"--serviceaccount={namespace}:default", f"{namespace}-certs")
+    rights = _rights(namespace)
+    cluster.kubectl("apply", "-f", "-", input=yaml.safe_dump_all(rights))
+    cluster.kubectl(
+        *("create", "rolebinding", "certs", "--role=growth-certs", names[0]),
+        *("--namespace", namespace),
+    )
+    cluster.kubectl("create", "clusterrolebinding", names[1], f"--clusterrole={names[1]}", names[0])
+    cluster.create(configuration(namespace, "https://127.0.0.1:1/", selector="none"))
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text(_as_nobody(cluster, namespace))
+    try:
+        async with await connect(kubeconfig=kubeconfig, process="test") as connection:
+            done = await tend(_objects(connection, namespace), may_write=leading)
+
+            assert done.problems == ()
+            assert len(done.written) == 7
+            with pytest.raises(Denied):
+                await connection.request("GET", f"/api/v1/namespaces/{namespace}/secrets")
+            with pytest.raises(Denied):
+                await connection.request("GET", f"{CONFIGURATIONS}/{namespace}-foreign")
+    finally:
+        cluster.kubectl("delete", "mutatingwebhookconfiguration", namespace)
+        cluster.kubectl("delete", "clusterrole,clusterrolebinding", names[1])
+
+
+def _rights(namespace: str) -> list[dict[str, Any]]:
+    """Those of the page, for the namespace and the configuration of a test."""
+    page = (ROOT / "docs" / "concepts" / "certificates.md").read_text("utf-8")
+    [block] = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    role, cluster_role = yaml.safe_load_all(block)
+    role["metadata"]["namespace"] = namespace
+    cluster_role["metadata"]["name"] = f"{namespace}-certs"
+    assert cluster_role["rules"][0]["resourceNames"] == [WEBHOOKS.configuration]
+    cluster_role["rules"][0]["resourceNames"] = [namespace]
+    return [role, cluster_role]
 
 
 async def test_missing_rights_are_told_and_end_nothing(
