@@ -1,0 +1,53 @@
+"""What a cluster's scheduler is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from kwok.clusters import Cluster
+from kwok.configuration import DEFAULT_SCHEDULER, write_configuration
+from kwok.finding import Found
+from kwok.versions import PROGRAMS, Version
+
+OWN = yaml.safe_dump(
+    {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"schedulerName": "other"}],
+    }
+)
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Cluster:
+    uses = ("etcd", "etcd-peers", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
+    ports = {use: number for number, use in enumerate((*uses, "kwok-controller"), start=1)}
+    return Cluster("x", tmp_path, "1.36.3", scheduler=DEFAULT_SCHEDULER, ports=ports)
+
+
+def told(cluster: Cluster) -> dict[str, Any]:
+    found = {each.name: Found(each, Version(1, 36, 3), Path("x"), "named") for each in PROGRAMS}
+    write_configuration(cluster, found)
+    content: dict[str, Any] = yaml.safe_load((cluster.folder / "scheduler.yaml").read_text())
+    return content
+
+
+def test_without_growth_it_is_told_what_it_always_was(cluster: Cluster) -> None:
+    assert told(cluster) == yaml.safe_load(DEFAULT_SCHEDULER)
+
+
+@pytest.mark.parametrize("theirs", [DEFAULT_SCHEDULER, OWN])
+def test_with_growth_it_asks_the_extender_too(cluster: Cluster, theirs: str) -> None:
+    ports = {**cluster.ports, "growth-verbs": 77}
+
+    content = told(replace(cluster, scheduler=theirs, ports=ports, extended=True))
+
+    (extender,) = content.pop("extenders")
+    assert extender["urlPrefix"] == "http://127.0.0.1:77"
+    assert extender["ignorable"] is True
+    assert content == yaml.safe_load(theirs)
