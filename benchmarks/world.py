@@ -117,6 +117,7 @@ class Known(NamedTuple):
             Ledger(brakes=ACTING),
             demand=self.demand.at(NOW),
             answers={},
+            plans={},
             busy=frozenset(),
             sources=dict.fromkeys(kinds, HEALTHY),
             timing=Timing(),

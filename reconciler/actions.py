@@ -17,6 +17,7 @@ from growth.api.noderequest import NodeRequest
 from growth.kube.events.event import Event
 from growth.scheduling.taints import Taint
 from reconciler.providers.port import Order
+from reconciler.solver import Plan, Problem
 
 
 class SubjectKind(StrEnum):
@@ -27,6 +28,8 @@ class SubjectKind(StrEnum):
     POOL = "pool"
     NODE_CLASS = "node class"
     POD = "pod"
+    LANE = "lane"
+    """A worker that solves: one question at a time."""
 
 
 class Subject(NamedTuple):
@@ -95,8 +98,30 @@ class EmitEvent(msgspec.Struct, frozen=True, kw_only=True):
     event: Event
 
 
+class Solve(msgspec.Struct, frozen=True, kw_only=True):
+    """Ask the solver. Its plan enters a later World, with the number of the question."""
+
+    lane: str
+    number: int
+    problem: Problem
+
+
+class Solved(msgspec.Struct, frozen=True, kw_only=True):
+    """What the solver answered last on a lane."""
+
+    number: int
+    plan: Plan
+
+
 Action = (
-    CreateNodeRequest | CreateMachine | SetNode | PatchStatus | SetFinalizers | Delete | EmitEvent
+    CreateNodeRequest
+    | CreateMachine
+    | SetNode
+    | PatchStatus
+    | SetFinalizers
+    | Delete
+    | EmitEvent
+    | Solve
 )
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, assert_never
 
@@ -22,6 +23,7 @@ from growth.kube.backoff import Backoff
 from growth.kube.errors import AlreadyExists, NotFound
 from growth.kube.resource import Key
 from growth.kube.writes import Decided, Writes
+from growth.scheduling.objects import decode_pod
 from reconciler.actions import (
     Action,
     CreateMachine,
@@ -31,16 +33,20 @@ from reconciler.actions import (
     PatchStatus,
     SetFinalizers,
     SetNode,
+    Solve,
+    Solved,
     Version,
 )
 from reconciler.points import Point, Side, point
 from reconciler.providers.port import Answered, Failed, FailureClass
+from reconciler.sources import BY_POD
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
     from random import Random
 
-    from growth.api.meta import Resource
+    from growth.api.meta import PodReference, Resource
+    from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
     from growth.kube.election import Leadership
     from growth.kube.events import Event
@@ -48,6 +54,7 @@ if TYPE_CHECKING:
     from growth.scheduling.taints import Taint
     from reconciler.actions import Sequence, Subject
     from reconciler.providers.port import ClassKey, Provider
+    from reconciler.solver import Plan
     from reconciler.sources import Sources
 
 _log = structlog.get_logger(__name__)
@@ -76,10 +83,14 @@ class Effects:
     """Called whenever a subject is free again."""
     tasks: asyncio.TaskGroup
     chance: Random
+    plan: Callable[[Solve], Awaitable[Plan]]
+    """Where questions are solved: away from this process, as they take long."""
     say: Callable[[Event], None] = lambda _: None
     announce: Callable[[Point], None] = lambda _: None
     answers: dict[str, Answered] = field(default_factory=dict)
     """What providers said, by the name of the request, until its status shows it."""
+    plans: dict[str, Solved] = field(default_factory=dict)
+    """The last plan of each lane."""
 
     def __post_init__(self) -> None:
         self._numbers = itertools.count(1)
@@ -154,6 +165,7 @@ class Effects:
     async def _carry_out(self, action: Action) -> None:
         match action:
             case CreateNodeRequest(request=request):
+                await self._check_bought_once(request)
                 await self._create(request)
             case CreateMachine():
                 await self._create_machine(action)
@@ -167,8 +179,28 @@ class Effects:
                 await self._delete(action)
             case EmitEvent(event=event):
                 self.say(event)
+            case Solve(lane=lane, number=number):
+                self.plans[lane] = Solved(number=number, plan=await self.plan(action))
             case _:
                 assert_never(action)
+
+    async def _check_bought_once(self, request: NodeRequest) -> None:
+        """Pods that were bought for before are looked up: they may be bound, unknown to the cache.
+
+        A cache that lags says nothing of it, and a second machine costs more than a question.
+        """
+        requests = self.sources.store(type(request).__name__)
+        for pod in request.spec.pods:
+            if any(key.name != request.name for key in requests.by(BY_POD, pod.uid)):
+                await self._check_waiting(pod)
+
+    async def _check_waiting(self, pod: PodReference) -> None:
+        path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}"
+        with suppress(NotFound):
+            found = decode_pod((await self.connection.request("GET", path)).body)
+            if found.metadata.uid == pod.uid and not found.spec.node_name:
+                return
+        raise RetryLater(f"{pod.namespace}/{pod.name} waits no longer, but the cache says so")
 
     async def _create(self, resource: Resource) -> None:
         kind, key = type(resource).__name__, Key("", resource.metadata.name)
@@ -243,7 +275,7 @@ def decided_on(action: Action) -> tuple[str, Version] | None:
             | Delete(kind=kind, version=version)
         ):
             return kind, version
-        case CreateNodeRequest() | CreateMachine() | EmitEvent():
+        case CreateNodeRequest() | CreateMachine() | EmitEvent() | Solve():
             return None
         case _:
             assert_never(action)

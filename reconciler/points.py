@@ -22,6 +22,7 @@ from reconciler.actions import (
     PatchStatus,
     SetFinalizers,
     SetNode,
+    Solve,
 )
 
 if TYPE_CHECKING:
@@ -77,6 +78,8 @@ def target_of(action: Action) -> Target:
             target = Target("delete", kind)
         case EmitEvent():
             target = Target("create", "Event")
+        case Solve():
+            target = Target("solve", "Problem")
         case _:
             assert_never(action)
     return target

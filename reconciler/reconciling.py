@@ -27,12 +27,15 @@ from growth.kube.transport import connect
 from reconciler.announcing import announcing
 from reconciler.demand_place import Place, hear_demand
 from reconciler.effects import Effects
+from reconciler.lane import Lane
 from reconciler.ledger import Ledger
 from reconciler.loop import Loop
 from reconciler.pause_metrics import PausedPools
+from reconciler.planning import LANE
 from reconciler.providers.kwok.provider import KwokProvider
 from reconciler.scene import Production, now
 from reconciler.settings import Certificates
+from reconciler.solver import Effort
 from reconciler.sources import Sources
 
 if TYPE_CHECKING:
@@ -41,11 +44,15 @@ if TYPE_CHECKING:
     from growth.kube.election import Leadership
     from growth.kube.transport import Connection
     from growth.service.context import Service
+    from reconciler.actions import Solve
     from reconciler.pauses import Pause
     from reconciler.providers.port import ClassKey, Provider
     from reconciler.settings import ReconcilerSettings
+    from reconciler.solver import Plan
 
 LEASE = "growth-reconciler"
+SOLVE_SECONDS = 5.0
+"""Counted work ends a solve long before; this is only for a machine that stands still."""
 
 
 async def reconcile(service: Service[ReconcilerSettings]) -> None:
@@ -64,9 +71,13 @@ async def reconcile(service: Service[ReconcilerSettings]) -> None:
         work = Work(service, connection)
         tasks.create_task(work.sources.run(), name="sources")
         tasks.create_task(work.hear_demand(demand), name="demand stream")
-        await work.sources.complete()
-        ready.append(True)
-        await work.lead_for_ever()
+        try:
+            await work.lane.warm_up()
+            await work.sources.complete()
+            ready.append(True)
+            await work.lead_for_ever()
+        finally:
+            await work.lane.close()
 
 
 class Work:
@@ -77,6 +88,7 @@ class Work:
         self._connection = connection
         self._timing = service.settings.timing
         self._loop: Loop | None = None
+        self.lane = Lane(LANE, effort=Effort.QUICK, seconds=SOLVE_SECONDS)
         self._chance = Random()  # noqa: S311 - it spreads calls and protects nothing
         self._certs_metrics = certs.CertsMetrics(service.registry)
         self.sources = Sources(
@@ -124,6 +136,7 @@ class Work:
                     tasks=tasks,
                     chance=self._chance,
                     announce=announce,
+                    plan=self._plan,
                 )
                 tasks.create_task(self._keep_certificates(leadership), name="certificates")
                 await self._loop_over(effects)
@@ -148,6 +161,9 @@ class Work:
 
     def _pauses(self) -> Mapping[str, Pause]:
         return {} if self._loop is None else self._loop.ledger.brakes.pauses
+
+    async def _plan(self, question: Solve) -> Plan:
+        return await self.lane.solve(question.problem)
 
     def _wake(self) -> None:
         if self._loop is not None:

@@ -42,6 +42,7 @@ class Production:
             ledger,
             demand=self._sources.demand.at(now()),
             answers=self._effects.answers,
+            plans=self._effects.plans,
             busy=self._effects.subjects | frozenset(subjects_of(self._sources.unseen())),
             sources=self._sources.health,
             timing=self._timing,

@@ -13,7 +13,7 @@ from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.api.wellknown import PAUSE_CONFIG_MAP
 from growth.kube.reflector import Reflector
-from growth.kube.resource import Resource
+from growth.kube.resource import Index, Resource
 from growth.scheduling import objects
 from reconciler import pauses
 from reconciler.demand import KnownDemand
@@ -58,6 +58,11 @@ OURS: tuple[type[ApiResource], ...] = (
 )
 
 
+BY_POD: Index[NodeRequest] = Index("pods", lambda request: (pod.uid for pod in request.spec.pods))
+"""Requests by the uids of the pods that they were made for."""
+_INDEXES: Mapping[str, tuple[Index[Any], ...]] = {NodeRequest.__name__: (BY_POD,)}
+
+
 def path_of(kind: type[ApiResource]) -> str:
     """Where objects of one of our kinds are."""
     return f"/apis/growth.dev/v1alpha1/{kind.kind_names[0]}"
@@ -88,7 +93,11 @@ class Sources:
             for name, (path, decode) in BUILT_IN.items()
         } | {
             kind.__name__: make(
-                resource=Resource(path=path_of(kind), decode=kind.model_validate_json),
+                resource=Resource(
+                    path=path_of(kind),
+                    decode=kind.model_validate_json,
+                    indexes=_INDEXES.get(kind.__name__, ()),
+                ),
                 changed=partial(self._take, kind.__name__),
             )
             for kind in OURS

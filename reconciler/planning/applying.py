@@ -1,0 +1,255 @@
+"""A plan becomes requests and promises, as far as the world of now still lets it.
+
+A solve takes a moment, and the world goes on: pods that are bound, gone or changed are taken out, a
+node that is left without pods isn't bought, one that is left with fewer is bought as small as they
+need, and every limit is looked at once more, node by node. What finds no place this way is demand
+of the next round.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict, deque
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from growth.api.meta import ObjectMeta, OwnerReference, PodReference
+from growth.api.naming import request_name
+from growth.api.noderequest import NodeRequest, NodeRequestSpec
+from growth.api.wellknown import GROUP_VERSION, PLAN_ANNOTATION, PROVIDER_CLEANUP_FINALIZER
+from growth.scheduling.resources import shown
+from reconciler.decision import NEVER
+from reconciler.planning.nominations import COMING, Nomination, serves
+from reconciler.solver import Cause
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from uuid import UUID
+
+    from growth.api.nodepool import NodePool
+    from growth.instant import Instant
+    from growth.scheduling.metadata import Metadata
+    from growth.scheduling.pod import Pod
+    from reconciler.planning.fleet import Market
+    from reconciler.planning.offers import Purchasable
+    from reconciler.planning.question import Question
+    from reconciler.solver import Plan, PlannedNode, Reason
+    from reconciler.world import World
+
+WRITTEN_PODS = 256
+"""So many pods a request names; the rest are remembered only."""
+
+
+class Applied(msgspec.Struct, frozen=True, kw_only=True):
+    """What a plan comes to now."""
+
+    requests: Mapping[str, NodeRequest]
+    places: Mapping[str, Nomination]
+    left_out: Mapping[str, str]
+    """Pods that the plan has no place for, by uid, with the reason."""
+    overtaken: frozenset[str]
+    """Pods whose place in the plan is none any more, by uid."""
+
+
+def applied(
+    plan: Plan,
+    question: Question,
+    world: World,
+    *,
+    waiting: Mapping[str, Pod],
+    market: Market,
+    new_id: Callable[[], UUID],
+    now: Instant,
+) -> Applied:
+    """The requests and nominations of a plan; `waiting` are the pods that still need a place."""
+    buying = _Buying(question, world, market=market, new_id=new_id, now=now)
+    queues = {
+        name: deque(uid for uid in uids if uid in waiting and waiting[uid].shape == name)
+        for name, uids in question.pods.items()
+    }
+    for node in plan.nodes:
+        pods = [
+            waiting[queues[name].popleft()]
+            for name, count in node.pods.items()
+            for _ in range(min(count, len(queues[name])))
+        ]
+        buying.take(node, pods)
+    reasons = {each.pod_class: told(each.reason) for each in plan.unplaced}
+    return Applied(
+        requests=buying.requests,
+        places=buying.places,
+        left_out={
+            **{
+                uid: reasons[name]
+                for name, queue in queues.items()
+                if name in reasons
+                for uid in queue
+            },
+            **{uid: text for uid, text in question.left_out.items() if uid in waiting},
+        },
+        overtaken=frozenset(buying.overtaken),
+    )
+
+
+def told(reason: Reason) -> str:
+    """A reason in the units that people write."""
+    if reason.cause is not Cause.TOO_LARGE:
+        return reason.text
+    needed = shown(reason.resource, reason.needed)
+    available = shown(reason.resource, reason.available)
+    what = "the most that any offer it may use leaves for pods is"
+    return f"needs {needed} of {reason.resource}; {what} {available} ({reason.offer})"
+
+
+class _Buying:
+    """The nodes of one plan, one after the other, each looked at with what the others left."""
+
+    def __init__(
+        self,
+        question: Question,
+        world: World,
+        *,
+        market: Market,
+        new_id: Callable[[], UUID],
+        now: Instant,
+    ) -> None:
+        self.requests: dict[str, NodeRequest] = {}
+        self.places: dict[str, Nomination] = {}
+        self.overtaken: list[str] = []
+        self._question = question
+        self._world = world
+        self._requests = {**world.ledger.planning.unconfirmed, **world.requests}
+        self._new_id = new_id
+        self._now = now
+        self._items = {item.name: item for item in market.items}
+        self._left = {limit.name: (limit.amounts, limit.most) for limit in market.limits()}
+        self._most = {item.name: item.most for item in market.items}
+        self._allowed = {each.name: each.offers for each in question.problem.classes}
+
+    def take(self, node: PlannedNode, pods: Sequence[Pod]) -> None:
+        """Promise the node's place to its pods, and buy it where it has to be bought."""
+        if node.offer in self._question.spots:
+            is_settled = self._is_there(node.offer)
+            if is_settled:
+                self._promise(node.offer, pods, is_bought_for=False)
+        else:
+            is_settled = self._bought(node, pods) if pods or not node.pods else True
+        if not is_settled:
+            self.overtaken += (pod.metadata.uid for pod in pods)
+
+    def _is_there(self, machine: str) -> bool:
+        known = self._world.cluster.nodes.get(machine)
+        request = self._requests.get(machine)
+        return (known is not None and serves(known, self._world)) or (
+            request is not None and request.status.phase in COMING
+        )
+
+    def _promise(self, machine: str, pods: Iterable[Pod], *, is_bought_for: bool) -> None:
+        known = self._world.cluster.nodes.get(machine)
+        is_serving = known is not None and serves(known, self._world)
+        since = self._now.monotonic if is_serving else NEVER
+        for pod in pods:
+            self.places[pod.metadata.uid] = Nomination(
+                machine=machine, shape=pod.shape, is_bought_for=is_bought_for, since=since
+            )
+
+    def _bought(self, node: PlannedNode, pods: Sequence[Pod]) -> bool:
+        is_whole = len(pods) == sum(node.pods.values())
+        item = self._items.get(node.offer) if is_whole else self._smallest(node, pods)
+        if item is None or not self._is_within_limits(item):
+            return False
+        self._count(item)
+        request = _request(item, pods, why=_why(node, item), new_id=self._new_id)
+        self.requests[request.name] = request
+        self._promise(request.name, pods, is_bought_for=True)
+        return True
+
+    def _smallest(self, node: PlannedNode, pods: Sequence[Pod]) -> Purchasable | None:
+        """The cheapest offer that holds those who are left of a node's pods."""
+        planned = self._items.get(node.offer)
+        total: defaultdict[str, int] = defaultdict(int)
+        for pod in pods:
+            for name, amount in pod.requests.amounts.items():
+                total[name] += amount
+        fitting = (
+            item
+            for item in self._items.values()
+            if planned is not None
+            and item.pool.name == planned.pool.name
+            and item.price <= planned.price
+            and all(item.name in self._allowed[pod.shape] for pod in pods)
+            and all(amount <= item.room[name] for name, amount in total.items())
+        )
+        return min(fitting, key=lambda item: (item.price, item.name), default=planned)
+
+    def _is_within_limits(self, item: Purchasable) -> bool:
+        most = self._most[item.name]
+        return (most is None or most > 0) and all(
+            amounts.get(item.name, 0) <= left for amounts, left in self._left.values()
+        )
+
+    def _count(self, item: Purchasable) -> None:
+        most = self._most[item.name]
+        self._most[item.name] = None if most is None else most - 1
+        for name, (amounts, left) in self._left.items():
+            self._left[name] = amounts, left - amounts.get(item.name, 0)
+
+
+def _request(
+    item: Purchasable, pods: Sequence[Pod], *, why: str, new_id: Callable[[], UUID]
+) -> NodeRequest:
+    pool, offering = item.pool, item.offering
+    references = sorted(
+        (PodReference(namespace=m.namespace, name=m.name, uid=m.uid) for m in _metadata(pods)),
+        key=lambda one: (one.namespace, one.name),
+    )
+    return NodeRequest(
+        metadata=ObjectMeta(
+            name=request_name(pool.name, new_id),
+            annotations={PLAN_ANNOTATION: why},
+            owner_references=(_owned_by(pool),),
+            finalizers=(PROVIDER_CLEANUP_FINALIZER,),
+        ),
+        spec=NodeRequestSpec(
+            pool=pool.name,
+            target_offering=offering.name,
+            server_type=offering.server_type,
+            location=offering.location,
+            labels=dict(offering.own_labels),
+            price=offering.price,
+            resources={
+                resource: shown(resource, amount) if resource == "cpu" else str(amount)
+                for resource, amount in offering.allocatable.amounts.items()
+            },
+            pods=tuple(references[:WRITTEN_PODS]),
+        ),
+    )
+
+
+def _metadata(pods: Iterable[Pod]) -> Iterable[Metadata]:
+    return (pod.metadata for pod in pods)
+
+
+def _owned_by(pool: NodePool) -> OwnerReference:
+    return OwnerReference(
+        api_version=GROUP_VERSION,
+        kind="NodePool",
+        name=pool.name,
+        uid=pool.metadata.uid,
+        controller=True,
+        block_owner_deletion=False,
+    )
+
+
+def _why(node: PlannedNode, item: Purchasable) -> str:
+    """Why this type: what it costs, whom it holds, and what the next best would have cost."""
+    best = node.next_best
+    told = {
+        "offer": item.name,
+        "price": str(item.offering.price),
+        "pods": sum(node.pods.values()),
+        "next": None if best is None else {"type": best.type, "price": f"{best.price / 1e6:.6f}"},
+    }
+    return json.dumps(told, separators=(",", ":"))

@@ -1,0 +1,130 @@
+"""What there is already: nodes with room, machines on their way, and who has been promised a place.
+
+Rules between pods look at the whole cluster; they are shown one in which every nominated pod sits
+where it was promised to sit, and every machine on its way is a node that has joined. So a plan is
+made on top of the plans before it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from growth.scheduling.cluster import Cluster
+from growth.scheduling.daemonsets import runs_on
+from growth.scheduling.node import Node
+from growth.scheduling.occupancy import Occupancy
+from growth.scheduling.resources import Resources, total
+from reconciler.planning.nominations import COMING, passing_taints, serves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from growth.api.noderequest import NodeRequest
+    from growth.scheduling.pod import Pod
+    from reconciler.planning.nominations import Nominated
+    from reconciler.planning.offers import Purchasable
+    from reconciler.world import World
+
+
+class Spot(msgspec.Struct, frozen=True, kw_only=True):
+    """A node that there is or will be, and what is left of it."""
+
+    name: str
+    node: Node
+    room: Resources
+    is_coming: bool
+
+
+class Ground(msgspec.Struct, frozen=True, kw_only=True):
+    """The cluster as it will be when everything promised has come true."""
+
+    cluster: Cluster
+    spots: tuple[Spot, ...]
+
+
+def ground(
+    world: World,
+    requests: Mapping[str, NodeRequest],
+    nominated: Nominated,
+    shelf: Iterable[Purchasable],
+) -> Ground:
+    """All spots that could take a pod, and the cluster that rules between pods are shown."""
+    coming = dict(_coming(world, requests, shelf))
+    nodes = {**world.cluster.nodes, **coming}
+    cluster = _with_promised(world, nominated, nodes)
+    spots = (
+        _spot(node, world, cluster, is_coming=name in coming)
+        for name, node in sorted(nodes.items())
+    )
+    return Ground(cluster=cluster, spots=tuple(spot for spot in spots if spot is not None))
+
+
+def _coming(
+    world: World, requests: Mapping[str, NodeRequest], shelf: Iterable[Purchasable]
+) -> Iterator[tuple[str, Node]]:
+    """Machines on their way, as the nodes that pods will meet."""
+    known = {_key(item.pool.name, item): item for item in shelf}
+    for name, request in requests.items():
+        if request.status.phase not in COMING:
+            continue
+        node = world.cluster.nodes.get(name)
+        if node is not None:
+            yield name, _as_it_will_serve(node, world)
+            continue
+        spec = request.spec
+        own = tuple(sorted(spec.labels.items()))
+        item = known.get((spec.pool, spec.server_type.canonical, spec.location, own))
+        # What isn't sold any more may still come; without its promise nobody can count on it.
+        if item is not None:
+            yield name, _named(item.node, name)
+
+
+def _key(pool: str, item: Purchasable) -> tuple[str, str, str, tuple[tuple[str, str], ...]]:
+    offering = item.offering
+    own = tuple(sorted(offering.own_labels.items()))
+    return pool, offering.server_type.canonical, offering.location, own
+
+
+def _named(node: Node, name: str) -> Node:
+    labels = {**node.labels, "kubernetes.io/hostname": name}
+    metadata = msgspec.structs.replace(node.metadata, name=name, labels=labels)
+    return msgspec.structs.replace(node, metadata=metadata)
+
+
+def _as_it_will_serve(node: Node, world: World) -> Node:
+    """A node that has joined, without the taints that go before it serves."""
+    passing = passing_taints(node, world)
+    taints = tuple(taint for taint in node.spec.taints if taint.key not in passing)
+    return msgspec.structs.replace(node, spec=msgspec.structs.replace(node.spec, taints=taints))
+
+
+def _with_promised(world: World, nominated: Nominated, nodes: Mapping[str, Node]) -> Cluster:
+    promised: defaultdict[str, list[Pod]] = defaultdict(list)
+    for uid, place in nominated.places.items():
+        pod = world.pending.get(uid)
+        if pod is not None and place.machine in nodes:
+            promised[place.machine].append(pod)
+    occupancies = dict(world.cluster.occupancies)
+    for name, pods in promised.items():
+        held = world.cluster.occupancy(name).pods
+        there = {pod.metadata.uid for pod in held}
+        more = (pod for pod in pods if pod.metadata.uid not in there)
+        occupancies[name] = Occupancy((*held, *more))
+    return msgspec.structs.replace(world.cluster, nodes=nodes, occupancies=occupancies)
+
+
+def _spot(node: Node, world: World, cluster: Cluster, *, is_coming: bool) -> Spot | None:
+    if not is_coming and not serves(node, world):
+        return None
+    running = cluster.occupancy(node.name)
+    here = {pod.metadata.controller.uid for pod in running.pods if pod.metadata.controller}
+    missing = (
+        each.prototype.requests
+        for each in cluster.daemon_sets.values()
+        if each.metadata.uid not in here and runs_on(each, node)
+    )
+    room = node.allocatable - running.requested - total(missing)
+    return Spot(name=node.name, node=node, room=room, is_coming=is_coming)

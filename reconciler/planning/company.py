@@ -1,0 +1,242 @@
+"""Rules between pods, as the solver knows them: groups, and marks that repel each other.
+
+What pods that run already (or have been promised a place) demand is settled before: it narrows the
+offers of a class. Here is what pods that are planned together demand of each other. A rule that
+has no such form makes its pods wait for a round: when the others have their places, they are judged
+like any that run.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from growth.scheduling.pod import Pod
+from growth.scheduling.spread import like_by_domain
+from reconciler.solver import HOSTNAME, Apart, Group, Spread, Together
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from growth.scheduling.affinity_terms import Term
+    from growth.scheduling.cluster import Cluster
+    from growth.scheduling.spread_constraints import SpreadConstraint
+
+
+class Kin(msgspec.Struct, frozen=True, kw_only=True):
+    """One class as rules between pods see it: any of its pods, and the offers it may use."""
+
+    name: str
+    pod: Pod
+    offers: frozenset[str]
+
+
+class Company(msgspec.Struct, frozen=True, kw_only=True):
+    """All rules between the pods of a plan."""
+
+    groups: tuple[Group, ...] = ()
+    marks: Mapping[str, frozenset[str]] = {}
+    repels: Mapping[str, frozenset[str]] = {}
+    waiting: Mapping[str, str] = {}
+    """Classes that wait for others to have their places, and for whom."""
+
+
+def company(
+    kin: Sequence[Kin], cluster: Cluster, domains: Mapping[str, Mapping[str, str]]
+) -> Company:
+    """The rules between the classes of a plan; `domains` has the labels of each offer."""
+    waiting = dict(_waiting(kin, cluster))
+    planned = [one for one in kin if one.name not in waiting]
+    marks, repels = _tokens(planned, cluster)
+    return Company(
+        groups=(
+            *_nearby(planned, cluster),
+            *_apart(planned, cluster),
+            *_spreads(planned, cluster, domains),
+        ),
+        marks=marks,
+        repels=repels,
+        waiting=waiting,
+    )
+
+
+def without_spread(pod: Pod) -> Pod:
+    """The pod without the constraints that become groups of the plan."""
+    if not any(_is_own(pod, constraint) for constraint in pod.spread_constraints):
+        return pod
+    spec = msgspec.structs.replace(pod.spec, topology_spread_constraints=())
+    return msgspec.structs.replace(pod, spec=spec)
+
+
+def spread_keys(pod: Pod) -> frozenset[str]:
+    """The labels that a node must have for the pod's spread to be judged at all."""
+    return frozenset(each.topology_key for each in pod.spread_constraints)
+
+
+def _is_own(pod: Pod, constraint: SpreadConstraint) -> bool:
+    """Whether the pod counts itself, as nearly every pod does."""
+    return constraint.selector.matches(pod.metadata.labels)
+
+
+def _means(term: Term, pod: Pod, cluster: Cluster) -> bool:
+    namespace = pod.metadata.namespace
+    return term.means(pod.metadata, cluster.labels_of_namespace(namespace))
+
+
+def _waiting(kin: Sequence[Kin], cluster: Cluster) -> Iterator[tuple[str, str]]:
+    """Who can only be judged when others have their places."""
+    before: list[Kin] = []
+    for one in sorted(kin, key=lambda each: (-each.pod.spec.priority, each.name)):
+        other = next((each for each in before if _must_follow(one, each, cluster)), None)
+        if other is None and not one.offers:
+            other = next((each for each in kin if _is_looked_for(one, each, cluster)), None)
+        if other is None:
+            before.append(one)
+        else:
+            yield one.name, f"it is planned when {other.pod.name} has its place"
+
+
+def _must_follow(one: Kin, other: Kin, cluster: Cluster) -> bool:
+    """Whether one keeps away from the other by more than the node, and they aren't one group."""
+    ours, theirs = one.pod.anti_affinity_terms, other.pod.anti_affinity_terms
+    return any(
+        term.topology_key != HOSTNAME and term not in theirs and _means(term, other.pod, cluster)
+        for term in ours
+    ) or any(
+        term.topology_key != HOSTNAME and term not in ours and _means(term, one.pod, cluster)
+        for term in theirs
+    )
+
+
+def _is_looked_for(one: Kin, other: Kin, cluster: Cluster) -> bool:
+    """Whether the other is company that this one must be near, and has yet to come."""
+    terms = one.pod.affinity_terms
+    return (
+        bool(terms)
+        and one.name != other.name
+        and all(_means(term, other.pod, cluster) for term in terms)
+    )
+
+
+def _tokens(
+    kin: Sequence[Kin], cluster: Cluster
+) -> tuple[Mapping[str, frozenset[str]], Mapping[str, frozenset[str]]]:
+    """Who may not share a node: by anti-affinity of the node, and by host ports."""
+    marks: defaultdict[str, set[str]] = defaultdict(set)
+    repels: defaultdict[str, set[str]] = defaultdict(set)
+    terms = _distinct(
+        term for one in kin for term in one.pod.anti_affinity_terms if term.topology_key == HOSTNAME
+    )
+    for number, term in enumerate(terms):
+        for one in kin:
+            if term in one.pod.anti_affinity_terms:
+                repels[one.name].add(f"away {number}")
+            if _means(term, one.pod, cluster):
+                marks[one.name].add(f"away {number}")
+    ports = sorted({port for one in kin for port in one.pod.host_ports})
+    for one in kin:
+        for port in one.pod.host_ports:
+            marks[one.name].add(f"port {port.text}")
+            repels[one.name].update(f"port {other.text}" for other in ports if port.overlaps(other))
+    return _frozen(marks), _frozen(repels)
+
+
+def _frozen(sets: Mapping[str, set[str]]) -> Mapping[str, frozenset[str]]:
+    return {name: frozenset(each) for name, each in sets.items()}
+
+
+def _distinct(terms: Iterable[Term]) -> list[Term]:
+    return list(dict.fromkeys(terms))
+
+
+def _nearby(kin: Sequence[Kin], cluster: Cluster) -> Iterator[Together]:
+    """Groups whose pods must be near each other, none of which is anywhere yet."""
+    wishes = dict.fromkeys(one.pod.affinity_terms for one in kin if one.pod.affinity_terms)
+    for number, terms in enumerate(wishes):
+        members = [
+            one
+            for one in kin
+            if one.pod.affinity_terms == terms
+            and all(_means(term, one.pod, cluster) for term in terms)
+        ]
+        for term in terms if members else ():
+            yield Together(
+                name=f"near by {term.topology_key} {number}",
+                key=term.topology_key,
+                members=frozenset(one.name for one in members),
+            )
+
+
+def _apart(kin: Sequence[Kin], cluster: Cluster) -> Iterator[Apart]:
+    """Groups of which a domain holds one pod. Where one runs, its domain has been narrowed out."""
+    terms = _distinct(term for one in kin for term in one.pod.anti_affinity_terms)
+    for number, term in enumerate(terms):
+        members = frozenset(
+            one.name
+            for one in kin
+            if term in one.pod.anti_affinity_terms and _means(term, one.pod, cluster)
+        )
+        if members and term.topology_key != HOSTNAME:
+            name = f"apart by {term.topology_key} {number}"
+            yield Apart(name=name, key=term.topology_key, members=members, most=1)
+
+
+def _spreads(
+    kin: Sequence[Kin], cluster: Cluster, domains: Mapping[str, Mapping[str, str]]
+) -> Iterator[Spread | Apart]:
+    groups: defaultdict[tuple[str, SpreadConstraint], list[Kin]] = defaultdict(list)
+    for one in kin:
+        for constraint in one.pod.spread_constraints:
+            if _is_own(one.pod, constraint):
+                groups[one.pod.metadata.namespace, constraint].append(one)
+    for number, ((_, constraint), members) in enumerate(groups.items()):
+        yield _spread(number, constraint, members, cluster=cluster, domains=domains)
+
+
+def _spread(
+    number: int,
+    constraint: SpreadConstraint,
+    members: Sequence[Kin],
+    *,
+    cluster: Cluster,
+    domains: Mapping[str, Mapping[str, str]],
+) -> Spread | Apart:
+    key = constraint.topology_key
+    names = frozenset(one.name for one in members)
+    running = like_by_domain(members[0].pod, constraint, cluster)
+    if key == HOSTNAME:
+        return Apart(
+            name=f"spread by {key} {number}",
+            key=key,
+            members=names,
+            most=constraint.max_skew,
+            running=_by_offer(running, domains),
+        )
+    reachable = {domains[offer].get(key, "") for one in members for offer in one.offers}
+    known = frozenset((*running, *reachable)) - {""}
+    if len(known) < constraint.min_domains:
+        # With too few domains the emptiest counts as having none.
+        name = f"spread by {key} {number}"
+        return Apart(name=name, key=key, members=names, most=constraint.max_skew, running=running)
+    return Spread(
+        name=f"spread by {key} {number}",
+        key=key,
+        members=names,
+        max_skew=constraint.max_skew,
+        running=running,
+        domains=known,
+    )
+
+
+def _by_offer(
+    running: Mapping[str, int], domains: Mapping[str, Mapping[str, str]]
+) -> Mapping[str, int]:
+    """Counts of host names, by the offers that are these nodes; a node yet to come has none."""
+    return {
+        offer: running[labels[HOSTNAME]]
+        for offer, labels in domains.items()
+        if running.get(labels.get(HOSTNAME, ""), 0)
+    }

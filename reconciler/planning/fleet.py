@@ -1,0 +1,198 @@
+"""The machines that each pool has or will have, and what its limits leave.
+
+A machine counts from the moment it is decided on until its node and its request are both gone. A
+request is deleted long before its node, and a node joins long after its request: both tell of one
+machine, by its name.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from growth.api.noderequest import NodeRequest, RequestPhase
+from growth.api.wellknown import INSTANCE_TYPE_LABEL, POOL_LABEL, PRICE_ANNOTATION
+from growth.api.written import ServerTypeName
+from growth.scheduling.resources import CPU, MEMORY, Resources, parse
+from reconciler.planning.offers import Purchasable
+from reconciler.solver import Limit, Minimum
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from growth.api.nodepool import NodePool
+    from growth.scheduling.node import Node
+    from reconciler.world import World
+
+HOUR = 3600.0
+
+
+class Standing(NamedTuple):
+    """One machine as limits see it."""
+
+    pool: str
+    server_type: ServerTypeName
+    price: int
+    resources: Resources
+
+
+class Fleet(msgspec.Struct, frozen=True, kw_only=True):
+    """All machines of all pools, by name."""
+
+    machines: Mapping[str, Standing]
+
+    def having(self, name: str, one: Standing) -> Fleet:
+        """The same with one machine more."""
+        return Fleet(machines={**self.machines, name: one})
+
+    def of(self, pool: str) -> Iterator[Standing]:
+        """The machines of one pool."""
+        return (each for each in self.machines.values() if each.pool == pool)
+
+    def counts(self) -> Mapping[tuple[str, ServerTypeName], int]:
+        """How many there are of each type in each pool."""
+        found: defaultdict[tuple[str, ServerTypeName], int] = defaultdict(int)
+        for each in self.machines.values():
+            found[each.pool, each.server_type] += 1
+        return found
+
+
+def fleet(world: World, requests: Iterable[NodeRequest]) -> Fleet:
+    """Nodes, and requests whose machine exists or may come."""
+    machines = dict(world.cluster.remembered("machines of nodes", lambda: _of_nodes(world)))
+    for request in requests:
+        if request.status.phase is not RequestPhase.UNMET:
+            machines[request.name] = standing_of(request)
+    return Fleet(machines=machines)
+
+
+def _of_nodes(world: World) -> Mapping[str, Standing]:
+    return {
+        node.name: _standing(node)
+        for node in world.cluster.nodes.values()
+        if INSTANCE_TYPE_LABEL in node.labels and POOL_LABEL in node.labels
+    }
+
+
+def _standing(node: Node) -> Standing:
+    return Standing(
+        pool=node.labels[POOL_LABEL],
+        server_type=ServerTypeName(node.labels[INSTANCE_TYPE_LABEL]),
+        price=_written_price(node),
+        resources=node.allocatable,
+    )
+
+
+def _written_price(node: Node) -> int:
+    try:
+        return int(Decimal(node.metadata.annotations.get(PRICE_ANNOTATION, "0")) * 1_000_000)
+    except (InvalidOperation, ValueError, OverflowError):
+        # Somebody else's writing; the request's price has counted as long as there was one.
+        return 0
+
+
+def standing_of(request: NodeRequest) -> Standing:
+    """A request's machine, as it was planned."""
+    spec = request.spec
+    resources = parse({name: str(amount) for name, amount in spec.resources.items()})
+    return Standing(spec.pool, spec.server_type, int(spec.price * 1_000_000), resources)
+
+
+def standing_as(item: Purchasable) -> Standing:
+    """An offer's machine, as it would be."""
+    offering = item.offering
+    return Standing(item.pool.name, offering.server_type, item.price, offering.allocatable)
+
+
+class Market(msgspec.Struct, frozen=True, kw_only=True):
+    """What may be bought now: offers that nobody refuses, and how much limits leave of them."""
+
+    items: tuple[Purchasable, ...]
+    fleet: Fleet
+    bought: Mapping[str, int] = {}
+    """Machines that each pool has bought within the last hour."""
+
+    def limits(self) -> tuple[Limit, ...]:
+        """What each pool may still buy."""
+        found: list[Limit] = []
+        counts = self.fleet.counts()
+        for name, pool in sorted(self._pools().items()):
+            own = [item for item in self.items if item.pool.name == name]
+            found += _maxima(pool, own, counts=counts)
+            found += _brakes(pool, own, fleet=self.fleet, bought=self.bought.get(name, 0))
+        return tuple(found)
+
+    def minima(self) -> tuple[Minimum, ...]:
+        """What pools keep even without load and don't have yet."""
+        counts = self.fleet.counts()
+        return tuple(
+            minimum
+            for name, pool in sorted(self._pools().items())
+            for minimum in _minima(
+                pool, [item for item in self.items if item.pool.name == name], counts=counts
+            )
+        )
+
+    def _pools(self) -> Mapping[str, NodePool]:
+        return {item.pool.name: item.pool for item in self.items}
+
+
+def _minima(
+    pool: NodePool,
+    items: Sequence[Purchasable],
+    *,
+    counts: Mapping[tuple[str, ServerTypeName], int],
+) -> Iterator[Minimum]:
+    for entry in pool.spec.server_types:
+        missing = entry.min - counts.get((pool.name, entry.name), 0)
+        offers = frozenset(i.name for i in items if i.offering.server_type == entry.name)
+        if missing > 0 and offers:
+            name = f"of pool {pool.name}: min of {entry.name}"
+            yield Minimum(name=name, offers=offers, count=missing)
+
+
+def _maxima(
+    pool: NodePool,
+    items: Sequence[Purchasable],
+    *,
+    counts: Mapping[tuple[str, ServerTypeName], int],
+) -> Iterator[Limit]:
+    for entry in pool.spec.server_types:
+        amounts = {i.name: 1 for i in items if i.offering.server_type == entry.name}
+        if amounts:
+            yield Limit(
+                name=f"of pool {pool.name}: max of {entry.name}",
+                amounts=amounts,
+                most=max(0, entry.max - counts.get((pool.name, entry.name), 0)),
+            )
+
+
+def _brakes(
+    pool: NodePool, items: Sequence[Purchasable], *, fleet: Fleet, bought: int
+) -> Iterator[Limit]:
+    spec = pool.spec.limits
+    have = list(fleet.of(pool.name))
+    ones = dict.fromkeys((item.name for item in items), 1)
+    if spec.nodes is not None:
+        yield _limit(pool, "limits.nodes", ones, most=spec.nodes - len(have))
+    if spec.nodes_per_hour is not None:
+        yield _limit(pool, "limits.nodesPerHour", ones, most=spec.nodes_per_hour - bought)
+    for resource, most in ((CPU, spec.cpu), (MEMORY, spec.memory)):
+        if most is not None:
+            amounts = {item.name: item.offering.allocatable[resource] for item in items}
+            used = sum(each.resources[resource] for each in have)
+            whole = parse({resource: str(most)})[resource]
+            yield _limit(pool, f"limits.{resource}", amounts, most=whole - used)
+    if spec.hourly_cost is not None:
+        prices = {item.name: item.price for item in items}
+        cost = sum(each.price for each in have)
+        most_cost = int(spec.hourly_cost * 1_000_000) - cost
+        yield _limit(pool, "limits.hourlyCost", prices, most=most_cost)
+
+
+def _limit(pool: NodePool, name: str, amounts: Mapping[str, int], *, most: int) -> Limit:
+    return Limit(name=f"of pool {pool.name}: {name}", amounts=amounts, most=max(0, most))

@@ -1,0 +1,211 @@
+"""Which pod has a place already: on a machine that was bought for it, or on one that has room.
+
+A nominated pod stays demand until it is bound, but nothing more is bought for it. A nomination
+lasts while its machine is on its way and for a while after the machine serves. Who isn't bound by
+then has lost the place to others, or was promised one that the scheduler doesn't see: then that
+machine isn't offered to pods of the shape again until its node changes, and its type isn't bought
+again for them for a time.
+
+After a restart the memory is gone, and requests tell for whom they were made.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from growth.api.noderequest import NodeRequest, RequestPhase
+from growth.api.wellknown import POOL_LABEL, UNREGISTERED_TAINT
+from growth.scheduling.fits import verdict
+from growth.scheduling.occupancy import Occupancy
+from growth.scheduling.shape import Shape
+from growth.scheduling.verdicts import Fits
+from reconciler.decision import NEVER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from growth.instant import Instant
+    from growth.scheduling.node import Node
+    from growth.scheduling.pod import Pod
+    from reconciler.world import World
+
+UNSERVED = 1800.0
+"""Seconds for which an offer isn't bought again for pods that it didn't serve."""
+COMING = frozenset({RequestPhase.PENDING, RequestPhase.PROVISIONING})
+_BEFORE_IT_SERVES = (
+    UNREGISTERED_TAINT,
+    "node.kubernetes.io/not-ready",
+    "node.kubernetes.io/network-unavailable",
+    "node.cloudprovider.kubernetes.io/uninitialized",
+)
+
+
+class Nomination(msgspec.Struct, frozen=True, kw_only=True):
+    """One pod's place."""
+
+    machine: str
+    shape: Shape
+    is_bought_for: bool
+    """Whether the machine was bought for it; else it was found room on."""
+    since: float = NEVER
+    """When the pod could have been bound at first, in monotonic seconds."""
+
+
+class Nominated(msgspec.Struct, frozen=True, kw_only=True):
+    """Everybody's place, and what was learnt from places that came to nothing."""
+
+    places: Mapping[str, Nomination] = {}
+    """By the uid of the pod."""
+    declined: Mapping[tuple[str, Shape], str] = {}
+    """Nodes that the scheduler doesn't use for a shape, with the version that they had."""
+    unserved: Mapping[tuple[Shape, str], float] = {}
+    """Offers that came to nothing for a shape, and until when they aren't bought for it."""
+
+    def with_places(self, places: Mapping[str, Nomination]) -> Nominated:
+        """The same with more pods that have a place."""
+        return msgspec.structs.replace(self, places={**self.places, **places})
+
+
+def carried_on(
+    before: Nominated, world: World, requests: Mapping[str, NodeRequest], now: Instant
+) -> Nominated:
+    """What holds of all nominations now; `requests` has those too that nobody has seen yet."""
+    places = {**dict(_written(world, requests, now)), **before.places}
+    kept: dict[str, Nomination] = {}
+    ended: list[tuple[Nomination, Pod]] = []
+    for uid, place in places.items():
+        pod = world.pending.get(uid)
+        if pod is None or pod.shape != place.shape:
+            continue
+        match _stage(place.machine, world, requests):
+            case Stage.COMING:
+                kept[uid] = place
+            case Stage.SERVING:
+                since = min(place.since, now.monotonic)
+                if since + world.timing.bind_wait > now.monotonic:
+                    kept[uid] = msgspec.structs.replace(place, since=since)
+                elif uid in before.places:
+                    ended.append((place, pod))
+            case Stage.GONE:
+                continue
+    vain = [(place, node) for place, pod in ended if (node := _vain(place, pod, world)) is not None]
+    return Nominated(
+        places=kept,
+        declined={
+            **_still_declined(before, world),
+            **{(p.machine, p.shape): node.metadata.resource_version for p, node in vain},
+        },
+        unserved={
+            **{key: until for key, until in before.unserved.items() if until > now.monotonic},
+            **dict(_unserved((place for place, _ in vain), requests, now)),
+        },
+    )
+
+
+def next_end(nominated: Nominated, world: World) -> float:
+    """When the next nomination ends, if nothing happens before."""
+    return min((place.since for place in nominated.places.values()), default=NEVER) + (
+        world.timing.bind_wait
+    )
+
+
+def _written(
+    world: World, requests: Mapping[str, NodeRequest], now: Instant
+) -> Iterator[tuple[str, Nomination]]:
+    """What requests say of whom they were made for; where it serves, since when the node does."""
+    for name, request in sorted(requests.items()):
+        phase, ready_at = request.status.phase, request.status.ready_at
+        since = NEVER
+        if phase is RequestPhase.READY and ready_at is not None:
+            since = now.monotonic - max(0.0, now.seconds_since(ready_at))
+        elif phase not in COMING:
+            continue
+        for reference in request.spec.pods:
+            pod = world.pending.get(reference.uid)
+            if pod is not None:
+                yield (
+                    reference.uid,
+                    Nomination(machine=name, shape=pod.shape, is_bought_for=True, since=since),
+                )
+
+
+class Stage(enum.Enum):
+    """How far a machine is, for a pod that waits for it."""
+
+    COMING = enum.auto()
+    SERVING = enum.auto()
+    GONE = enum.auto()
+
+
+def _stage(machine: str, world: World, requests: Mapping[str, NodeRequest]) -> Stage:
+    node = world.cluster.nodes.get(machine)
+    if node is not None and serves(node, world):
+        return Stage.SERVING
+    request = requests.get(machine)
+    phase = None if request is None else request.status.phase
+    if phase is RequestPhase.READY:
+        # Under a start-up taint still; or its node isn't seen yet, for which nobody waits long.
+        return Stage.SERVING if node is None else Stage.COMING
+    return Stage.COMING if phase in COMING else Stage.GONE
+
+
+def _vain(place: Nomination, pod: Pod, world: World) -> Node | None:
+    """The node that doesn't serve a pod though nobody else took its room; None where others did."""
+    node = world.cluster.nodes.get(place.machine)
+    if node is None:
+        return None
+    if isinstance(verdict(pod, node, world.cluster), Fits):
+        return node
+    held = Occupancy(
+        tuple(each for each in world.cluster.occupancy(node.name).pods if _stays(each))
+    )
+    alone = {**world.cluster.occupancies, node.name: held}
+    emptied = msgspec.structs.replace(world.cluster, occupancies=alone)
+    return None if isinstance(verdict(pod, node, emptied), Fits) else node
+
+
+def _stays(pod: Pod) -> bool:
+    """Whether it is part of the node, and not somebody who came instead."""
+    return pod.is_of_daemon_set or pod.is_static
+
+
+def _unserved(
+    ended: Iterable[Nomination], requests: Mapping[str, NodeRequest], now: Instant
+) -> Iterator[tuple[tuple[Shape, str], float]]:
+    for place in ended:
+        request = requests.get(place.machine)
+        if place.is_bought_for and request is not None:
+            yield (place.shape, request.spec.target_offering), now.monotonic + UNSERVED
+
+
+def serves(node: Node, world: World) -> bool:
+    """Whether the scheduler can put ordinary pods on a node by now."""
+    if not node.is_ready or node.spec.unschedulable:
+        return False
+    passing = passing_taints(node, world)
+    return not any(taint.key in passing for taint in node.spec.taints)
+
+
+def passing_taints(node: Node, world: World) -> frozenset[str]:
+    """The keys of taints that a node of ours has only until it serves."""
+    pool = world.pools.get(node.labels.get(POOL_LABEL, ""))
+    own = (taint.key for taint in pool.spec.startup_taints) if pool is not None else ()
+    return frozenset((*_BEFORE_IT_SERVES, *own))
+
+
+def _still_declined(before: Nominated, world: World) -> dict[tuple[str, Shape], str]:
+    nodes = world.cluster.nodes
+    return {
+        (name, shape): version
+        for (name, shape), version in before.declined.items()
+        if name in nodes and nodes[name].metadata.resource_version == version
+    }
+
+
+def is_waiting(pod: Pod, nominated: Nominated) -> bool:
+    """Whether nothing has been promised to a pod yet."""
+    return pod.metadata.uid not in nominated.places

@@ -1,0 +1,156 @@
+"""What may be bought now: each offer of each pool, as the node that it will become.
+
+The catalogue and the pools change now and then, pods all the time; so the nodes are made once and
+kept for as long as pools, prices and DaemonSets are the same objects. What may be bought of them
+now (a maximum that is reached, a provider that has none) is asked each time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from growth.api.nodepool import NodePool
+from growth.api.wellknown import DEFAULT_NODE_CLASS
+from growth.scheduling.daemonsets import daemon_pods
+from growth.scheduling.node import Node
+from growth.scheduling.pod import Pod
+from growth.scheduling.resources import Resources, parse, total
+from reconciler.planning.templates import template
+from reconciler.providers.port import ClassKey, Offering
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from reconciler.world import World
+
+ZONE_LABEL = "topology.kubernetes.io/zone"
+
+
+class Purchasable(msgspec.Struct, frozen=True, kw_only=True):
+    """A machine that a pool may buy, as the node that it will become."""
+
+    name: str
+    """Unlike that of every other offer of every pool."""
+    pool: NodePool
+    offering: Offering
+    node: Node
+    daemons: tuple[Pod, ...]
+    """What DaemonSets will put on it."""
+    room: Resources
+    """What is left for other pods."""
+    most: int | None = None
+    """Machines that can be had of it at a time; None where nobody knows a limit."""
+
+    @property
+    def price(self) -> int:
+        """Millionths an hour, as the solver counts."""
+        return millionths(self.offering)
+
+
+class Shelf(msgspec.Struct, frozen=True, kw_only=True):
+    """All that could be bought if there were no limits, and what that was worked out from."""
+
+    seen: tuple[object, ...] = ()
+    items: tuple[Purchasable, ...] = ()
+
+
+def millionths(offering: Offering) -> int:
+    """The price of an hour as an integer, so that sums are exact."""
+    return int(offering.price * 1_000_000)
+
+
+def shelf(world: World, before: Shelf) -> Shelf:
+    """What is on the shelf now; the same object as long as nothing has changed that it shows."""
+    seen = (
+        *_by_name(world.pools),
+        *_by_name(world.offerings),
+        *_by_name(world.node_classes),
+        *_by_name(world.cluster.daemon_sets),
+    )
+    # Objects of a cache are replaced when they change, so identity tells whether they have.
+    if len(seen) == len(before.seen) and all(
+        one is other for one, other in zip(seen, before.seen, strict=True)
+    ):
+        return before
+    return Shelf(seen=seen, items=tuple(_items(world)))
+
+
+def _by_name(objects: Mapping[Any, object]) -> Iterator[object]:
+    return (objects[name] for name in sorted(objects))
+
+
+def _items(world: World) -> Iterator[Purchasable]:
+    names: set[str] = set()
+    for _, pool in sorted(world.pools.items()):
+        learnt = {
+            each.server_type: parse(dict(each.resources)) for each in pool.status.learnt_allocatable
+        }
+        for offering in sold_to(pool, world.offerings.get(node_class_of(pool, world), ())):
+            name = _name(pool, offering)
+            # A catalogue that lists one offer twice means it once.
+            if name not in names:
+                names.add(name)
+                smallest = learnt.get(offering.server_type)
+                yield _item(name, pool, offering, world=world, smallest=smallest)
+
+
+def _item(
+    name: str, pool: NodePool, offering: Offering, *, world: World, smallest: Resources | None
+) -> Purchasable:
+    node = template(pool, offering, name="planned")
+    daemons = daemon_pods(node, world.cluster.daemon_sets.values())
+    promised = node.allocatable if smallest is None else _least(node.allocatable, smallest)
+    return Purchasable(
+        name=name,
+        pool=pool,
+        offering=offering,
+        node=node,
+        daemons=daemons,
+        room=promised - total(pod.requests for pod in daemons),
+        most=offering.available,
+    )
+
+
+def _least(promised: Resources, seen: Resources) -> Resources:
+    """What nodes of the type have shown to have, where that is less than what was promised."""
+    return Resources(
+        {
+            name: min(amount, seen.amounts.get(name, amount))
+            for name, amount in promised.amounts.items()
+        }
+    )
+
+
+def _name(pool: NodePool, offering: Offering) -> str:
+    own = ",".join(f"{key}={value}" for key, value in sorted(offering.own_labels.items()))
+    parts = (pool.name, offering.server_type.canonical, offering.location, own)
+    return "/".join(part for part in parts if part)
+
+
+def sold_to(pool: NodePool, offerings: Iterable[Offering]) -> Iterator[Offering]:
+    """The offers that a pool may ever buy: of its types, in its places."""
+    allowed = {entry.name for entry in pool.spec.server_types}
+    places = {location.region: frozenset(location.zones) for location in pool.spec.locations}
+    for offering in offerings:
+        if offering.server_type in allowed and _is_sold_in(places, offering):
+            yield offering
+
+
+def _is_sold_in(places: Mapping[str, frozenset[str]], offering: Offering) -> bool:
+    if not places:
+        return True
+    zones = places.get(offering.location)
+    if zones is None:
+        return False
+    return not zones or offering.labels.get(ZONE_LABEL, "") in zones
+
+
+def node_class_of(pool: NodePool, world: World) -> ClassKey:
+    """The node class of a pool: what it names, else the one that is called `default`."""
+    reference = pool.spec.node_class_ref
+    if reference is not None:
+        return ClassKey(reference.kind.value, reference.name)
+    found = [key for key in world.node_classes if key.name == DEFAULT_NODE_CLASS]
+    return found[0] if len(found) == 1 else ClassKey("", DEFAULT_NODE_CLASS)

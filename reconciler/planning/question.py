@@ -1,0 +1,283 @@
+"""Demand becomes a Problem: classes of pods, offers of nodes, and the rules between.
+
+Pods of one shape are one class. Which offers a class may use is asked of the scheduler's own rules,
+on the node that an offer will become; how much fits on it is the solver's question, so for the
+rules the node is as large as can be. What narrowed the offers is kept, as that is the reason a
+person gets when none is left.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from growth.scheduling import ports
+from growth.scheduling.fits import verdict
+from growth.scheduling.resources import Resources
+from growth.scheduling.unsupported import unsupported
+from growth.scheduling.verdicts import Fits, Reason, Rejected
+from reconciler.planning.capacity import Spot
+from reconciler.planning.company import Kin, company, spread_keys, without_spread
+from reconciler.planning.offers import Purchasable
+from reconciler.solver import Offer, PodClass, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from growth.scheduling.cluster import Cluster
+    from growth.scheduling.node import Node
+    from growth.scheduling.pod import Pod
+    from reconciler.planning.capacity import Ground
+    from reconciler.planning.company import Company
+    from reconciler.planning.fleet import Market
+    from reconciler.planning.nominations import Nominated
+
+PLENTY = str(2**60)
+"""More of any resource than a pod asks for."""
+
+NARROWED_BY: Mapping[Reason, str] = {
+    Reason.TAINT: "taints that it doesn't tolerate",
+    Reason.NODE_AFFINITY: "its node selector or node affinity",
+    Reason.HOST_PORT: "its host ports",
+    Reason.POD_AFFINITY: "the pods that it must be near",
+    Reason.POD_ANTI_AFFINITY: "the pods that it must keep away from",
+    Reason.REPELLED: "pods that keep it away from them",
+    Reason.TOPOLOGY_SPREAD: "how its like must be spread",
+}
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """A Problem, and what its names stand for."""
+
+    problem: Problem
+    pods: Mapping[str, tuple[str, ...]]
+    """The uids of each class, in the order in which they get their places."""
+    offers: Mapping[str, Purchasable]
+    spots: Mapping[str, Spot]
+    left_out: Mapping[str, str]
+    """Pods that no problem can hold, by uid, with the reason."""
+    waiting: Mapping[str, str]
+    """Pods that wait for others to be planned first, by uid, with the reason."""
+
+
+class _Asked(NamedTuple):
+    """One class before there are groups."""
+
+    name: str
+    pods: tuple[Pod, ...]
+    offers: frozenset[str]
+    narrowed: tuple[tuple[str, int], ...]
+
+
+def question(
+    demand: Iterable[Pod],
+    ground: Ground,
+    market: Market,
+    *,
+    pools_of: Mapping[str, frozenset[str]],
+    nominated: Nominated,
+) -> Question:
+    """The Problem of a demand; `pools_of` tells the pools of each pod by its uid."""
+    left_out: dict[str, str] = {}
+    by_shape: defaultdict[str, list[Pod]] = defaultdict(list)
+    for pod in sorted(demand, key=lambda pod: (pod.name, pod.metadata.uid)):
+        names = unsupported(pod, ground.cluster)
+        if names:
+            left_out[pod.metadata.uid] = f"asks for what growth can't judge: {', '.join(names)}"
+        else:
+            by_shape[pod.shape].append(pod)
+    resources = _wanted(pods[0] for pods in by_shape.values())
+    ground = _with_room(ground, [pods[0].requests for pods in by_shape.values()], resources)
+    judge = _Judge(ground, market.items, nominated=nominated, resources=resources)
+    asked = [
+        judge.asked(shape, tuple(pods), pools_of[pods[0].metadata.uid])
+        for shape, pods in sorted(by_shape.items())
+    ]
+    kin = [Kin(name=each.name, pod=each.pods[0], offers=each.offers) for each in asked]
+    rules = company(kin, ground.cluster, judge.domains)
+    planned = [each for each in asked if each.name not in rules.waiting]
+    return Question(
+        problem=_problem(planned, rules, ground, market),
+        pods={each.name: tuple(pod.metadata.uid for pod in each.pods) for each in planned},
+        offers={item.name: item for item in market.items},
+        spots={spot.name: spot for spot in ground.spots},
+        left_out=left_out,
+        waiting={
+            pod.metadata.uid: rules.waiting[each.name]
+            for each in asked
+            if each.name in rules.waiting
+            for pod in each.pods
+        },
+    )
+
+
+def _with_room(ground: Ground, wanted: Sequence[Resources], resources: Sequence[str]) -> Ground:
+    """Without the spots that are too full for any of the pods: most nodes of a cluster."""
+    least = Resources({name: min((one[name] for one in wanted), default=0) for name in resources})
+    spots = tuple(spot for spot in ground.spots if spot.room.covers(least))
+    return msgspec.structs.replace(ground, spots=spots)
+
+
+class _Judge:
+    """Which offers a pod may use, asked once for all pods that are alike in what decides it."""
+
+    def __init__(
+        self,
+        ground: Ground,
+        items: Sequence[Purchasable],
+        *,
+        nominated: Nominated,
+        resources: Sequence[str],
+    ) -> None:
+        self._cluster: Cluster = ground.cluster
+        self._nominated = nominated
+        self._items = items
+        self._spots = ground.spots
+        self._nodes = {
+            **{item.name: _roomy(item.node, resources) for item in items},
+            **{spot.name: _roomy(spot.node, resources) for spot in ground.spots},
+        }
+        self.domains: Mapping[str, Mapping[str, str]] = {
+            name: node.labels for name, node in self._nodes.items()
+        }
+        self._known: dict[tuple[object, ...], tuple[frozenset[str], tuple[tuple[str, int], ...]]]
+        self._known = {}
+
+    def asked(self, shape: str, pods: tuple[Pod, ...], pools: frozenset[str]) -> _Asked:
+        """A class with the offers that it may use."""
+        pod = pods[0]
+        key = self._key(pod, pools)
+        if key not in self._known:
+            self._known[key] = self._allowed(pod, pools)
+        allowed, narrowed = self._known[key]
+        unserved, declined = self._nominated.unserved, self._nominated.declined
+        vain = frozenset(
+            item.name for item in self._items if (pod.shape, item.offering.name) in unserved
+        ) | frozenset(spot.name for spot in self._spots if (spot.name, pod.shape) in declined)
+        if vain & allowed:
+            allowed -= vain
+            narrowed = (*narrowed, ("nodes that didn't serve its like before", len(allowed)))
+        return _Asked(shape, pods, allowed, narrowed)
+
+    def _key(self, pod: Pod, pools: frozenset[str]) -> tuple[object, ...]:
+        own = (pod.wanted_nodes, frozenset(pod.spec.tolerations), pools, pod.host_ports)
+        alone = not (pod.affinity_terms or pod.anti_affinity_terms or pod.spread_constraints)
+        if alone and not pod.claims and not pod.iscsi_disks and not self._cluster.repelling:
+            return own
+        return (*own, pod.shape)
+
+    def _allowed(
+        self, pod: Pod, pools: frozenset[str]
+    ) -> tuple[frozenset[str], tuple[tuple[str, int], ...]]:
+        bare = without_spread(pod)
+        keys = spread_keys(pod)
+        own = [item for item in self._items if item.pool.name in pools]
+        verdicts = {item.name: self._of_item(bare, item) for item in own} | {
+            spot.name: verdict(bare, self._nodes[spot.name], self._cluster) for spot in self._spots
+        }
+        fitting = [name for name, answer in verdicts.items() if isinstance(answer, Fits)]
+        allowed = frozenset(name for name in fitting if keys <= self.domains[name].keys())
+        return allowed, _narrowing(
+            verdicts.values(), pools, spread_apart=len(fitting) - len(allowed)
+        )
+
+    def _of_item(self, pod: Pod, item: Purchasable) -> Fits | Rejected:
+        in_use = [port for daemon in item.daemons for port in daemon.host_ports]
+        taken = ports.taken(pod.host_ports, in_use)
+        if taken is not None:
+            return Rejected(Reason.HOST_PORT, f"a DaemonSet takes the host port {taken.text}")
+        return verdict(pod, self._nodes[item.name], self._cluster)
+
+
+def _narrowing(
+    verdicts: Iterable[Fits | Rejected], pools: frozenset[str], *, spread_apart: int
+) -> tuple[tuple[str, int], ...]:
+    """Each constraint with the number of offers that it left, in the scheduler's order."""
+    answers = list(verdicts)
+    refusals = Counter(each.reason for each in answers if isinstance(each, Rejected))
+    refusals[Reason.TOPOLOGY_SPREAD] += spread_apart
+    left = len(answers)
+    names = ", ".join(sorted(pools))
+    steps = [(f"the choice of {names}" if pools else "the lack of a pool", left)]
+    for reason in Reason:
+        if refusals[reason]:
+            left -= refusals[reason]
+            steps.append((NARROWED_BY.get(reason, reason.value), left))
+    return tuple(steps)
+
+
+def _roomy(node: Node, resources: Iterable[str]) -> Node:
+    """The node with plenty of everything: how much fits isn't asked of the rules."""
+    plenty = {**node.status.allocatable, **dict.fromkeys(resources, PLENTY)}
+    status = msgspec.structs.replace(node.status, allocatable=plenty)
+    return msgspec.structs.replace(node, status=status)
+
+
+def _problem(
+    asked: Sequence[_Asked],
+    rules: Company,
+    ground: Ground,
+    market: Market,
+) -> Problem:
+    resources = _wanted(pod for each in asked for pod in each.pods[:1])
+    return Problem(
+        resources=resources,
+        classes=tuple(_class(each, rules, resources) for each in asked),
+        offers=(
+            *(_offer(item, resources) for item in market.items),
+            *(_capacity(spot, resources) for spot in ground.spots),
+        ),
+        limits=market.limits(),
+        minima=market.minima(),
+        groups=rules.groups,
+    )
+
+
+def _wanted(pods: Iterable[Pod]) -> tuple[str, ...]:
+    """The resources that anybody asks for."""
+    amounts = (pod.requests.amounts.items() for pod in pods)
+    return tuple(sorted({name for each in amounts for name, amount in each if amount > 0}))
+
+
+def _class(asked: _Asked, rules: Company, resources: Sequence[str]) -> PodClass:
+    pod = asked.pods[0]
+    return PodClass(
+        name=asked.name,
+        requests=_vector(pod.requests, resources),
+        count=len(asked.pods),
+        offers=asked.offers,
+        priority=pod.spec.priority,
+        marks=rules.marks.get(asked.name, frozenset()),
+        repels=rules.repels.get(asked.name, frozenset()),
+        narrowed=asked.narrowed,
+    )
+
+
+def _offer(item: Purchasable, resources: Sequence[str]) -> Offer:
+    return Offer(
+        name=item.name,
+        capacity=_vector(item.room, resources),
+        price=item.price,
+        type=item.offering.server_type.canonical,
+        location=item.offering.location,
+        labels=item.node.labels,
+        most=item.most,
+        weight=item.pool.spec.weight,
+    )
+
+
+def _capacity(spot: Spot, resources: Sequence[str]) -> Offer:
+    return Offer(
+        name=spot.name,
+        capacity=_vector(spot.room, resources),
+        labels=spot.node.labels,
+        most=1,
+        exists=True,
+    )
+
+
+def _vector(amounts: Resources, resources: Sequence[str]) -> tuple[int, ...]:
+    return tuple(max(0, amounts[name]) for name in resources)

@@ -1,0 +1,70 @@
+"""How often a pod is planned that plans leave out: less and less, and in the end no more.
+
+The first tries are a second apart. From the fifth on a pod waits twice as long each time; at five
+minutes it is in back-off and takes part in no plan, until something changes that it could depend
+on, or until an offer that was out of stock proves to be there again.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+PATIENCE = 5
+"""Tries in a row before a pod waits longer than a second."""
+PAUSE = 1.0
+"""Seconds between the first tries, and the least that two counted ones are apart."""
+CEILING = 300.0
+"""A pause of so many seconds is back-off."""
+
+
+class Standing(StrEnum):
+    """How a pod stands with planning."""
+
+    NORMAL = "Normal"
+    WAITING = "Waiting"
+    BACK_OFF = "BackOff"
+
+
+class Try(msgspec.Struct, frozen=True, kw_only=True):
+    """Plans in a row that left a pod out."""
+
+    count: int
+    counted_at: float
+    """In monotonic seconds."""
+    reason: str = ""
+
+    @property
+    def next_at(self) -> float:
+        """When it takes part in a plan again; in back-off that is never, by time alone."""
+        return self.counted_at + pause_after(self.count)
+
+    def standing(self, now: float) -> Standing:
+        """How the pod stands at a monotonic second."""
+        if pause_after(self.count) >= CEILING:
+            return Standing.BACK_OFF
+        return Standing.WAITING if now < self.next_at else Standing.NORMAL
+
+
+def pause_after(count: int, *, patience: int = PATIENCE) -> float:
+    """Seconds until the next try, after so many in a row."""
+    if count < patience:
+        return PAUSE
+    # Beyond 2^9 it makes no difference, and the power would outgrow any number.
+    return min(CEILING, 2.0 ** min(count - patience, 9))
+
+
+def after_left_out(before: Try | None, now: float, reason: str) -> Try:
+    """One more plan has left a pod out; two within a second count as one."""
+    if before is None:
+        return Try(count=1, counted_at=now, reason=reason)
+    if now < before.counted_at + PAUSE:
+        return msgspec.structs.replace(before, reason=reason)
+    return Try(count=before.count + 1, counted_at=now, reason=reason)
+
+
+def after_overtaken(before: Try | None, now: float) -> Try:
+    """A plan had a place for the pod that is gone by now: tried again soon, and not counted."""
+    count = 0 if before is None else before.count
+    return Try(count=count, counted_at=now, reason="its planned place was gone when it was bought")

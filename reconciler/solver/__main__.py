@@ -1,0 +1,52 @@
+"""The worker process that solves: a question after the other comes in, a plan each goes out.
+
+It is a process of its own so that the loop never waits for it, and so that a question that eats all
+memory, or an engine that crashes, ends nothing but itself. Questions and plans are pickled: both
+ends are the same program, and the pipe between them is private.
+"""
+
+from __future__ import annotations
+
+import pickle
+import resource
+import sys
+from typing import TYPE_CHECKING, BinaryIO
+
+from reconciler.solver.framing import LENGTH
+from reconciler.solver.solving import solve
+
+if TYPE_CHECKING:
+    from reconciler.solver.plan import Plan
+    from reconciler.solver.problem import Effort, Problem
+
+
+def main() -> None:
+    """Answer until the other end is closed."""
+    questions, answers = sys.stdin.buffer, sys.stdout.buffer
+    # What is printed by accident must not end up between two answers.
+    sys.stdout = sys.stderr
+    while (question := _read(questions)) is not None:
+        problem, effort, seconds = question
+        plan = solve(problem, effort, seconds=seconds)
+        _write(answers, plan)
+
+
+def _read(stream: BinaryIO) -> tuple[Problem, Effort, float] | None:
+    header = stream.read(LENGTH.size)
+    if len(header) < LENGTH.size:
+        return None
+    question: tuple[Problem, Effort, float] = pickle.loads(  # noqa: S301 - our own parent's words
+        stream.read(LENGTH.unpack(header)[0])
+    )
+    return question
+
+
+def _write(stream: BinaryIO, plan: Plan) -> None:
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    answer = pickle.dumps((plan, grown * 1024))
+    stream.write(LENGTH.pack(len(answer)) + answer)
+    stream.flush()
+
+
+if __name__ == "__main__":
+    main()
