@@ -33,7 +33,7 @@ PATIENCE: Final = 5.0
 KEPT_OPEN: Final = 180.0
 """Seconds that an idle connection is kept: twice as long as by the API server, which else could
 post into one that is being closed. A post is not sent again, and the pod would miss its pool."""
-LINGERING: Final = 1.0
+LINGERING: Final = 0.5
 """Seconds for the rest of a body that is refused: a caller that still sends hears no answer."""
 FAREWELL: Final = 2.0
 """Seconds in which callers are told to go elsewhere, before the door closes."""
@@ -156,10 +156,10 @@ async def open_door(
 
 async def _until_left(server: web.Server) -> None:
     """Wait until nobody has been connected for a moment, within limits."""
-    empty = 0
+    looks = LOOKS if server.connections else 0
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(FAREWELL):
             # aiohttp tells nobody that a connection has ended.
-            while empty < LOOKS:
+            while looks:
                 await asyncio.sleep(MOMENT / LOOKS)
-                empty = 0 if server.connections else empty + 1
+                looks = LOOKS if server.connections else looks - 1

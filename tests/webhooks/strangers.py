@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
     from pathlib import Path
 
+    from tests.service.authority import Pair
     from tests.webhooks.admitting import Admitting
 
     Answer = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
@@ -28,9 +29,11 @@ CONFIGURATIONS: Final = f"{ADMISSION}/mutatingwebhookconfigurations"
 
 
 @contextlib.contextmanager
-def stranger(setting: Admitting, folder: Path, answer: Answer) -> Iterator[str]:
-    """A server with a certificate that the API server trusts; gives its address."""
-    setting.authority.leaf("stranger").write_to(folder)
+def stranger(
+    setting: Admitting, folder: Path, answer: Answer, *, shown: Pair | None = None
+) -> Iterator[str]:
+    """A server whose certificate the API server trusts, unless it shows another; its address."""
+    (shown or setting.authority.leaf("stranger")).write_to(folder)
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(folder / "tls.crt", folder / "tls.key")
     began, place = threading.Event(), _Place()

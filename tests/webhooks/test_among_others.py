@@ -9,9 +9,11 @@ import pytest
 
 from growth.api.wellknown import POOL_LABEL
 from tests.live import wait_until
-from tests.webhooks.admitting import BY_BOTH, BY_POLICY, BY_WEBHOOK
+from tests.webhooks.admitting import BY_BOTH, BY_POLICY, BY_WEBHOOK, FREE, NODE_POOLS
+from tests.webhooks.api import ADMISSION, only_in
 from tests.webhooks.strangers import changing, registered, stranger
 from webhooks.admission import LARGEST
+from webhooks.registration.policy import binding, policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -291,3 +293,47 @@ def test_a_pod_with_conditions_beyond_measure_is_left_as_it_is(
     assert below["nodeSelector"] == {POOL_LABEL: "default"}
     assert "nodeSelector" not in above
     assert TEAM not in above["tolerations"]
+
+
+@every_way
+def test_a_default_pool_that_is_being_deleted_draws_nobody(way: str, admitting: Admitting) -> None:
+    admitting.pools("require")
+    default = f"{NODE_POOLS}/default"
+    admitting.api.do("PATCH", default, {"metadata": {"finalizers": ["example.org/wait"]}})
+    admitting.api.do("DELETE", default)
+    try:
+        wait_until(
+            lambda: "nodeSelector" not in created(admitting, a_pod(), namespace=way),
+            "nobody is drawn any more",
+        )
+        named = created(admitting, a_pod(nodeSelector={POOL_LABEL: "default"}), namespace=way)
+        assert TEAM in named["tolerations"]
+    finally:
+        admitting.api.do("PATCH", default, {"metadata": {"finalizers": []}})
+        admitting.replace_pools([])
+
+
+def test_the_policy_serves_pods_that_have_no_tolerations_at_all(admitting: Admitting) -> None:
+    """Clusters may do without the two that the API server gives to each pod; this one doesn't."""
+    admitting.pools("prefer")
+    rule = policy()
+    [tolerations] = [each for each in rule["spec"]["variables"] if each["name"] == "tolerations"]
+    tolerations["expression"] = "object.spec.tolerations.filter(each, false)"
+    rule["metadata"] = {"name": "bare.example.org"}
+    bound = binding()
+    bound["metadata"] = {"name": "bare.example.org"}
+    selector = only_in((FREE,), {"matchExpressions": []})
+    bound["spec"] |= {
+        "policyName": "bare.example.org",
+        "matchResources": {"namespaceSelector": selector},
+    }
+    admitting.api.do("POST", f"{ADMISSION}/mutatingadmissionpolicies", rule)
+    admitting.api.do("POST", f"{ADMISSION}/mutatingadmissionpolicybindings", bound)
+    try:
+        spec = wait_for(lambda: created(admitting, a_pod(), namespace=FREE), "affinity")
+    finally:
+        for kind in ("mutatingadmissionpolicybindings", "mutatingadmissionpolicies"):
+            admitting.api.do("DELETE", f"{ADMISSION}/{kind}/bare.example.org")
+
+    assert spec["tolerations"] == [TEAM]
+    assert preferred_pools(spec) == ["default"]

@@ -9,20 +9,23 @@ import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from aiohttp import web
 
 from tests.live import wait_until
+from tests.service.authority import Authority
 from tests.webhooks.admitting import BY_NOBODY, BY_WEBHOOK, FREE
 from tests.webhooks.strangers import registered, registered_everywhere, stranger
 from webhooks.registration.webhook import TIMEOUT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from tests.service.authority import Pair
     from tests.webhooks.admitting import Admitting
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
@@ -179,8 +182,20 @@ def stopped(pid: int) -> Iterator[None]:
         os.kill(pid, signal.SIGCONT)
 
 
-def test_a_certificate_of_somebody_else_is_not_believed(
-    admitting: Admitting, tmp_path: Path
+HOUR = timedelta(hours=1)
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        pytest.param(lambda _: Authority("somebody else").leaf(), id="somebody else's"),
+        pytest.param(lambda ours: ours.leaf(end=-HOUR), id="expired"),
+        pytest.param(lambda ours: ours.leaf(begin=HOUR), id="not yet valid"),
+        pytest.param(lambda ours: ours.client(), id="for a client"),
+    ],
+)
+def test_a_certificate_that_is_wrong_is_not_believed_and_keeps_no_pod_out(
+    shown: Callable[[Authority], Pair], admitting: Admitting, tmp_path: Path
 ) -> None:
     asked = []
 
@@ -188,15 +203,12 @@ def test_a_certificate_of_somebody_else_is_not_believed(
         asked.append(request)
         return web.Response()
 
-    with stranger(admitting, tmp_path, never) as url:
-        foreign = type(admitting.authority)("somebody else")
-        ours, admitting.authority = admitting.authority, foreign
-        try:
-            with registered(admitting, "foreign", url, namespace=FREE):
-                for _ in range(5):
-                    assert admitted_unchanged(admitting, namespace=FREE) < PATIENCE
-        finally:
-            admitting.authority = ours
+    with (
+        stranger(admitting, tmp_path, never, shown=shown(admitting.authority)) as url,
+        registered(admitting, "wrong", url, namespace=FREE),
+    ):
+        for _ in range(5):
+            assert admitted_unchanged(admitting, namespace=FREE) < PATIENCE
     assert not asked
 
 

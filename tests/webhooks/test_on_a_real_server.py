@@ -69,11 +69,21 @@ def test_the_webhook_makes_of_it_what_the_table_says(case: Case, admitting: Admi
     assert answer.warnings == case.warnings
 
 
-@pytest.mark.parametrize("way", [BY_POLICY, BY_BOTH])
 @pytest.mark.parametrize(
     "case", [case for case in TABLE if case.is_for_policy], ids=lambda c: c.name
 )
-def test_the_policy_makes_the_same_of_it(case: Case, way: str, admitting: Admitting) -> None:
+def test_the_policy_makes_the_same_of_it(case: Case, admitting: Admitting) -> None:
+    assert_same_by(BY_POLICY, case, admitting)
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in TABLE if case.pools == "require"], ids=lambda c: c.name
+)
+def test_both_together_make_the_same_of_it(case: Case, admitting: Admitting) -> None:
+    assert_same_by(BY_BOTH, case, admitting)
+
+
+def assert_same_by(way: str, case: Case, admitting: Admitting) -> None:
     admitting.pools(case.pools)
     own = len(NODE_TROUBLE) + len(case.before["spec"].get("tolerations", ()))
 
