@@ -42,7 +42,7 @@ class CertsMetrics:
 
     def count(self, done: Done) -> None:
         """What a round has found and done."""
-        self.problems.set(len(done.problems))
+        self.problems.set(len(done.problems) + len(done.advice))
         for write in done.written:
             self.writes.labels(type(write).__name__).inc()
         for kept in done.found.state if done.found else ():

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import structlog
 
+from certs.advice import advice
 from certs.objects import Objects
-from certs.problems import problems
 from certs.rule import due
 from certs.steps import Write, subject_of
 from certs.wanted import POLICY, WANTED
@@ -40,7 +40,9 @@ class Done(NamedTuple):
 
     written: tuple[Write, ...]
     problems: tuple[str, ...]
-    """What a person has to mend."""
+    """What couldn't be done in this round."""
+    advice: tuple[str, ...]
+    """What else a person has to do, now or soon."""
     found: Found | None
     """How things are now; None when they can't be read."""
 
@@ -67,13 +69,14 @@ async def run(
 
 
 def _tell(done: Done, told: tuple[str, ...]) -> tuple[str, ...]:
-    """What was written, and each problem once as long as it stands."""
+    """What was written, and once what a person has to do, as long as it stands."""
     for write in done.written:
         log.info("certificate written", step=type(write).__name__, object=subject_of(write))
-    for problem in done.problems:
-        if problem not in told:
-            log.warning("certificates need help", reason=problem)
-    return done.problems
+    lines = done.problems + done.advice
+    for line in lines:
+        if line not in told:
+            log.warning("certificates need help", reason=line)
+    return lines
 
 
 async def tend(objects: Objects, *, may_write: Callable[[], None]) -> Done:
@@ -100,7 +103,7 @@ class _Round:
         except LeadershipLost:
             raise
         except GrowthError as error:
-            return Done(tuple(self._written), (str(error),), None)
+            return Done(tuple(self._written), (str(error),), (), None)
         return self._done(await self._objects.read())
 
     async def _turn(self, found: Found) -> bool:
@@ -123,6 +126,7 @@ class _Round:
             self._written.append(write)
 
     def _done(self, found: Found) -> Done:
-        standing = problems(found.state, policy=self._objects.policy, now=found.now)
-        problems_once = dict.fromkeys((*self._failed.values(), *standing))
-        return Done(tuple(self._written), tuple(problems_once), found)
+        advised = advice(found.state, policy=self._objects.policy, now=found.now)
+        # Two Secrets may have failed for one reason.
+        failures = tuple(dict.fromkeys(self._failed.values()))
+        return Done(tuple(self._written), failures, advised, found)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from certs.problems import problems
+from certs.advice import advice
 from certs.wanted import DAY, EXTENDER, OWN, POLICY, SCHEDULER, VERBS, WEBHOOKS
 from tests.certs.api import WEBHOOKS as CONFIGURATION
 from tests.certs.api import Api, secret_path
@@ -261,7 +261,7 @@ def test_what_a_person_is_told(name: str) -> None:
         each(api)
 
     found = finish(objects(api).read())
-    assert problems(found.state, policy=POLICY, now=found.now) == expected
+    assert advice(found.state, policy=POLICY, now=found.now) == expected
 
 
 def installed() -> Api:

@@ -79,6 +79,8 @@ async def _show(arguments: argparse.Namespace) -> int:
     else:
         for row in listed:
             print(_line(row, now=found.now))
+        if not any(row.until for row in listed):
+            print(f"hint: nothing is in namespace {arguments.namespace}; -n names another")
     return int(any(not row.good for row in listed))
 
 
@@ -114,8 +116,8 @@ async def _run_once(arguments: argparse.Namespace) -> int:
         print(f"{type(write).__name__.lower():10} {subject_of(write)}")
     if not done.written and not done.problems:
         print("nothing to do")
-    for problem in done.problems:
-        print(problem, file=sys.stderr)
+    for line in done.problems + done.advice:
+        print(line, file=sys.stderr)
     return int(bool(done.problems))
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from certs.wanted import Policy
 
 
-def problems(state: State, *, policy: Policy, now: datetime) -> tuple[str, ...]:
+def advice(state: State, *, policy: Policy, now: datetime) -> tuple[str, ...]:
     """Everything that growth can't mend by itself."""
     return tuple(line for kept in state for line in _of(Moment(kept, policy, now)))
 
