@@ -3,7 +3,8 @@
 Containers run side by side, init containers one after the other, sidecars from their start until
 the end; a pod may name a total of its own; the runtime may add overhead. While a pod is being
 resized in place, what it may grow to is kept free, unless the node has refused the resize.
-The order of the steps is the scheduler's; each resource is counted by itself.
+The order of the steps is the scheduler's; each resource is counted by itself. All of it is added up
+in thousandths and rounded up at the end: two containers that ask for 0.1Gi ask for 0.2Gi together.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ ONE_POD: Final = Resources({PODS: 1})
 def pending(spec: PodSpec) -> Resources:
     """What a pod will take that has no node yet: its spec alone decides."""
     total = _own_total(spec)
-    return _with_overhead(_with_own_total(of_containers(spec), spec, total=total), spec)
+    return _whole(_with_own_total(_of_containers(spec), spec, total=total), spec)
 
 
 def bound(spec: PodSpec, status: PodStatus) -> Resources:
@@ -40,11 +41,15 @@ def bound(spec: PodSpec, status: PodStatus) -> Resources:
 
     containers = _containers_together(spec, requests_of=requests_of)
     total = in_force(_own_total(spec), status)
-    return _with_overhead(_with_own_total(containers, spec, total=total), spec)
+    return _whole(_with_own_total(containers, spec, total=total), spec)
 
 
 def of_containers(spec: PodSpec) -> Resources:
     """What the containers ask for together, before the pod's own total and overhead."""
+    return resources.rounded(_of_containers(spec))
+
+
+def _of_containers(spec: PodSpec) -> Resources:
     return _containers_together(spec, requests_of=_specified)
 
 
@@ -67,15 +72,17 @@ def _containers_together(
 
 def _specified(container: Container) -> Resources:
     return (
-        resources.parse(container.resources.requests) if container.resources else resources.NOTHING
+        resources.parse_finely(container.resources.requests)
+        if container.resources
+        else resources.NOTHING
     )
 
 
 def _as_given(wanted: Resources, status: ContainerStatus | PodStatus | None) -> Resources:
     if status is None or status.resources is None:
         return wanted
-    given = resources.parse(status.resources.requests)
-    return resources.larger(given, resources.parse(status.allocated_resources))
+    given = resources.parse_finely(status.resources.requests)
+    return resources.larger(given, resources.parse_finely(status.allocated_resources))
 
 
 def _with_room_to_grow(wanted: Resources, status: ContainerStatus | PodStatus | None) -> Resources:
@@ -83,7 +90,7 @@ def _with_room_to_grow(wanted: Resources, status: ContainerStatus | PodStatus | 
 
 
 def _own_total(spec: PodSpec) -> Resources:
-    return resources.parse(spec.resources.requests) if spec.resources else resources.NOTHING
+    return resources.parse_finely(spec.resources.requests) if spec.resources else resources.NOTHING
 
 
 def _with_own_total(containers: Resources, spec: PodSpec, *, total: Resources) -> Resources:
@@ -99,9 +106,11 @@ def _may_be_a_total(name: str) -> bool:
     return name in {CPU, MEMORY} or name.startswith("hugepages-")
 
 
-def _with_overhead(requests: Resources, spec: PodSpec) -> Resources:
+def _whole(requests: Resources, spec: PodSpec) -> Resources:
+    """With the runtime's overhead, and rounded."""
+    together = resources.rounded(requests + resources.parse_finely(spec.overhead))
     # A pod takes one place, whatever it may say of the resource "pods" itself.
-    return Resources((requests + resources.parse(spec.overhead)).amounts | ONE_POD.amounts)
+    return Resources(together.amounts | ONE_POD.amounts)
 
 
 def _resize_is_refused(status: PodStatus) -> bool:

@@ -15,7 +15,7 @@ import msgspec
 from growth.scheduling.quantity import Amount, milli, units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 CPU = "cpu"
 MEMORY = "memory"
@@ -96,10 +96,34 @@ def _shared(amounts: tuple[tuple[str, Amount], ...]) -> Resources:
     return Resources({name: parse_one(name, amount) for name, amount in amounts})
 
 
+def parse_finely(amounts: Mapping[str, Amount]) -> Resources:
+    """The same in thousandths of every unit: for sums that are rounded once, at their end."""
+    return _shared_finely(tuple(amounts.items())) if amounts else NOTHING
+
+
+@functools.lru_cache(maxsize=4096)
+def _shared_finely(amounts: tuple[tuple[str, Amount], ...]) -> Resources:
+    return Resources({name: _parse_one(name, amount, milli) for name, amount in amounts})
+
+
+def rounded(finely: Resources) -> Resources:
+    """A fine sum in each resource's own unit; the unit of CPU is a thousandth already."""
+    return Resources(
+        {
+            name: amount if name == CPU else -(-amount // 1000)
+            for name, amount in finely.amounts.items()
+        }
+    )
+
+
 def parse_one(name: str, amount: Amount) -> int:
     """One amount in its resource's own unit."""
+    return _parse_one(name, amount, milli if name == CPU else units)
+
+
+def _parse_one(name: str, amount: Amount, parsed: Callable[[Amount], int]) -> int:
     try:
-        return milli(amount) if name == CPU else units(amount)
+        return parsed(amount)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from error
 

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.differential import report
+from tests.differential import hunt, report
 from tests.differential.cases import Isolation, loaded
 from tests.differential.comparison import Outcome, opened
 from tests.differential.generator import CONSTRAINTS, generated
@@ -38,6 +38,8 @@ def main() -> int:
         cases = generated(count=given.cases, number=given.seed, constraints=names)
     with _kubeconfig(given.kubeconfig) as kubeconfig:
         played = asyncio.run(_run(cases, kubeconfig))
+    if given.mistakes:
+        print("\n".join(hunt.table(list(hunt.hunted(played)))))
     print(report.total(played))
     return int(any(each.outcome is not Outcome.AGREED for each in played))
 
@@ -48,6 +50,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=1, help="which ones (default: 1)")
     parser.add_argument("--constraint", action="append", choices=CONSTRAINTS, help="only these")
     parser.add_argument("--replay", type=Path, nargs="+", metavar="FILE", help="kept cases")
+    parser.add_argument(
+        "--mistakes", action="store_true", help="also tell which planted mistakes they find"
+    )
     parser.add_argument(
         "--kubeconfig", type=Path, help="a cluster that runs (default: one is started)"
     )

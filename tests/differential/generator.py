@@ -28,6 +28,7 @@ CONSTRAINTS: dict[str, Callable[[st.DrawFn, Draft], None]] = {
     function.__name__.replace("_", "-"): function
     for function in (
         resources.requests,
+        resources.parts_of_bytes,
         resources.init_containers,
         resources.sidecars,
         resources.pod_level_resources,
@@ -43,6 +44,7 @@ CONSTRAINTS: dict[str, Callable[[st.DrawFn, Draft], None]] = {
         placement.unschedulable_nodes,
         placement.node_selector,
         placement.node_affinity,
+        placement.absent_labels,
         placement.numeric_node_affinity,
         placement.match_fields,
         placement.host_ports,
@@ -74,6 +76,7 @@ _WEIGHTS = {
     "resized": 4,
     "taints": 4,
     "node-affinity": 4,
+    "absent-labels": 2,
     "numeric-node-affinity": 4,
     "host-ports": 4,
     "pod-affinity": 5,
@@ -85,6 +88,7 @@ _WEIGHTS = {
     "spread-over-selected-nodes": 5,
     "volume-zones": 4,
     "wait-for-first-consumer": 3,
+    "unbound-claims": 2,
     "static-volumes": 6,
     "static-volumes-for-two-claims": 2,
     "read-write-once-pod": 3,

@@ -21,13 +21,13 @@ def occupied(pod: Manifest, resource: str) -> int:
     """What a pod on a node takes: the most of its spec and what its status says it has."""
     if resource == "pods":
         return 1
-    stated = _stated(pod, resource)
+    stated = list(map(_up, _stated(pod, resource)))
     conditions = pod.get("status", {}).get("conditions", ())
     refused = any(condition["reason"] == "Infeasible" for condition in conditions)
     return max(stated) if refused else max(asked(pod, resource), *stated, 0)
 
 
-def _stated(pod: Manifest, resource: str) -> list[int]:
+def _stated(pod: Manifest, resource: str) -> list[Decimal]:
     states = pod.get("status", {}).get("containerStatuses", ())
     return [
         units(resource, amounts.get(resource, "0"))
@@ -36,11 +36,15 @@ def _stated(pod: Manifest, resource: str) -> list[int]:
     ]
 
 
-def units(resource: str, quantity: str) -> int:
-    """Thousandths of a CPU, or whole bytes and pieces; upwards, as the scheduler rounds."""
+def units(resource: str, quantity: str) -> Decimal:
+    """Thousandths of a CPU, or bytes and pieces and parts of them; the API server keeps no less."""
     scale = 1000 if resource == "cpu" else 1
     exact: Decimal = parse_quantity(quantity)  # type: ignore[no-untyped-call]  # has no types
-    return int((exact * scale).to_integral_value(ROUND_CEILING))
+    return (exact * 1000).to_integral_value(ROUND_CEILING) * scale / 1000
+
+
+def _up(amount: Decimal) -> int:
+    return int(amount.to_integral_value(ROUND_CEILING))
 
 
 def written(resource: str, amount: int) -> str:
@@ -57,12 +61,12 @@ def asked(pod: Manifest, resource: str) -> int:
     pod_level = spec.get("resources", {}).get("requests", {})
     if resource in pod_level and resource.startswith(_POD_LEVEL):
         total = units(resource, pod_level[resource])
-    return total + units(resource, spec.get("overhead", {}).get(resource, "0"))
+    return _up(total + units(resource, spec.get("overhead", {}).get(resource, "0")))
 
 
-def _containers(spec: Manifest, resource: str) -> int:
-    running = sum(_request(container, resource) for container in spec["containers"])
-    sidecars, peak = 0, 0
+def _containers(spec: Manifest, resource: str) -> Decimal:
+    running = sum((_request(container, resource) for container in spec["containers"]), Decimal())
+    sidecars, peak = Decimal(), Decimal()
     for container in spec.get("initContainers", ()):
         wanted = sidecars + _request(container, resource)
         peak = max(peak, wanted)
@@ -71,12 +75,12 @@ def _containers(spec: Manifest, resource: str) -> int:
     return max(running + sidecars, peak)
 
 
-def _request(container: Manifest, resource: str) -> int:
+def _request(container: Manifest, resource: str) -> Decimal:
     resources = container.get("resources", {})
     for side in ("requests", "limits"):
         if resource in resources.get(side, {}):
             return units(resource, resources[side][resource])
-    return 0
+    return Decimal()
 
 
 def counts(pod: Manifest) -> bool:

@@ -98,6 +98,15 @@ def test_cpu_of_a_pending_pod(spec: Json, cpu: int) -> None:
     assert cpu_of(**spec) == cpu
 
 
+def test_parts_of_a_byte_are_added_up_before_they_are_rounded() -> None:
+    tenth = {"memory": "0.1Gi"}  # 107374182.4 bytes
+    wanted = pod(
+        containers=[container("a", requests=tenth), container("b", requests=tenth)],
+        overhead={"memory": "0.1Gi", "cpu": "0.0001"},
+    ).requests
+    assert (wanted["memory"], wanted["cpu"]) == (322122548, 1)
+
+
 def test_each_resource_has_its_own_widest_moment() -> None:
     wanted = pod(
         containers=[container(requests={"cpu": "2", "memory": "1Gi"})],

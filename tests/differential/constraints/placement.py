@@ -75,6 +75,17 @@ def node_affinity(draw: st.DrawFn, draft: Draft) -> None:
         draft.pod["spec"]["nodeSelector"] = {key: draw(st.sampled_from(_NODE_LABELS[key]))}
 
 
+def absent_labels(draw: st.DrawFn, draft: Draft) -> None:
+    """Some operators are content with a node that lacks the label."""
+    for node in draft.nodes:
+        if draw(st.booleans()):
+            node["metadata"]["labels"]["disk"] = draw(st.sampled_from(("ssd", "hdd")))
+    operator = draw(st.sampled_from(("NotIn", "NotIn", "NotIn", "DoesNotExist", "In")))
+    values = {} if operator == "DoesNotExist" else {"values": ["ssd"]}
+    expression = {"key": "disk", "operator": operator, **values}
+    _require(draw, draft, [{"matchExpressions": [expression]}])
+
+
 def numeric_node_affinity(draw: st.DrawFn, draft: Draft) -> None:
     """Greater and less, on the number itself, beside it, and on what is no number."""
     bound = draw(st.sampled_from((7, 8, 16)))

@@ -23,6 +23,7 @@ AMOUNTS = {
     DEVICE: (1, 2, 3),
     HUGE: (2 * MEBI, 4 * MEBI, 8 * MEBI),
 }
+_PARTS = ("0.1Gi", "0.3Gi", "1400m", "1000.2", "1.5")
 _BELOW_ON_OR_ABOVE = (-1, -1, -1, 0, 0, 0, 1)
 _SUFFIXES = (("k", 10**3), ("M", 10**6), ("Ki", 1 << 10), ("Mi", MEBI), ("Gi", 1 << 30))
 
@@ -31,6 +32,17 @@ def requests(draw: st.DrawFn, draft: Draft) -> None:
     _ask(draw, draft.pod, ("cpu", "memory"), containers=draw(st.integers(1, 3)))
     _crowd(draw, draft, ("cpu", "memory"))
     _edge(draw, draft, draw(st.sampled_from(("cpu", "memory"))))
+
+
+def parts_of_bytes(draw: st.DrawFn, draft: Draft) -> None:
+    """A tenth of a gibibyte is no whole number: sums of such are rounded, not what they are of."""
+    resource = draw(st.sampled_from(("memory", "ephemeral-storage")))
+    for pod in (draft.pod, *draft.existing):
+        pod["spec"]["containers"] = [
+            manifests.container(f"c{index}", {resource: draw(st.sampled_from(_PARTS))})
+            for index in range(draw(st.integers(1, 3)))
+        ]
+    _edge(draw, draft, resource)
 
 
 def init_containers(draw: st.DrawFn, draft: Draft) -> None:
@@ -214,6 +226,8 @@ def _spelled(draw: st.DrawFn, resource: str, amount: int) -> str:
     texts = [sums.written(resource, amount), f"{base:.3f}"]
     if resource == "cpu" and amount:
         texts.append(f"{amount * 1000 - 300}u")  # the API server rounds it up
+    if resource in {"memory", "ephemeral-storage"} and amount:
+        texts += [f"{amount * 1000 - part}m" for part in (600, 800)]  # it rounds the sum
     texts += [f"{amount // size}{end}" for end, size in _SUFFIXES if base and not base % size]
     return draw(st.sampled_from(texts))
 

@@ -62,9 +62,13 @@ def wait_for_first_consumer(draw: st.DrawFn, draft: Draft) -> None:
 
 def unbound_claims(draw: st.DrawFn, draft: Draft) -> None:
     """Claims that nothing will bind, each for another reason; one kind is bound after all."""
-    match draw(st.sampled_from(("bound", "bound", "immediate", "no class", "no such class"))):
+    kinds = ("bound", "bound", "taken", "taken", "immediate", "no class", "no such class")
+    match draw(st.sampled_from(kinds)):
         case "bound":
             _bound(draft, "u")
+        case "taken":  # it names its volume, but that belongs to another claim
+            _bound(draft, "u")["spec"]["claimRef"] = _reference(draft, "other")
+            del draft.extras[-2]["metadata"]["annotations"]
         case "immediate":
             _storage_class(draft, "soon", "Immediate")
             _claim(draft, "u", storage_class="soon-~")
