@@ -37,6 +37,15 @@ SETTINGS = Settings(lease_duration=2, renew_deadline=1.2, retry=0.3)
 LEASE = "reconciler"
 
 
+def slower(times: int) -> Settings:
+    """The same, for a test that isn't about how fast it goes."""
+    return Settings(
+        lease_duration=SETTINGS.lease_duration * times,
+        renew_deadline=SETTINGS.renew_deadline * times,
+        retry=SETTINGS.retry * times,
+    )
+
+
 def mad_wall_clock(seed: str) -> Callable[[], datetime]:
     """Hours off, another time at each look, and each process in its own way."""
     chance = Random(seed)
@@ -68,7 +77,7 @@ async def live(arguments: argparse.Namespace) -> None:
                     async with lead(
                         lease,
                         who=who,
-                        settings=SETTINGS,
+                        settings=slower(arguments.times),
                         metrics=metrics,
                         wall=mad_wall_clock(who.text),
                     ) as leadership:
@@ -90,6 +99,7 @@ def main() -> None:
     parser.add_argument("--namespace", required=True)
     parser.add_argument("--log", type=Path, required=True)
     parser.add_argument("--crash", type=Path, required=True, help="crash when this file exists")
+    parser.add_argument("--times", type=int, default=1, help="so much slower than others")
     asyncio.run(live(parser.parse_args()))
 
 
