@@ -145,12 +145,52 @@ async def test_each_refusal_has_its_answer_and_leaves_no_server(
     assert isinstance(await story.create(), Accepted)
 
 
-async def test_what_no_machine_wrote_is_asked_again(story: Story) -> None:
-    story.project.faults.add(Fault(call="POST /servers", kind=Kind.GARBAGE))
+@pytest.mark.parametrize(
+    ("kind", "status", "code"),
+    [
+        (Kind.GARBAGE, None, "http_502"),
+        (Kind.GARBAGE, 503, "http_503"),
+        (Kind.GARBAGE, 200, "http_200"),
+        (Kind.NONSENSE, 500, "answer_not_readable"),
+        (Kind.NONSENSE, 200, "answer_not_readable"),
+    ],
+)
+async def test_an_answer_that_hetzner_would_not_write_is_asked_for_again(
+    story: Story, kind: Kind, status: int | None, code: str
+) -> None:
+    story.project.faults.add(Fault(call="POST /servers", kind=kind, status=status))
 
-    assert await story.create() == Failed(
-        failure=TRANSIENT, reason="Bad Gateway (http_502, correlation id correlation-7)"
-    )
+    answer = await story.create()
+
+    assert isinstance(answer, Failed)
+    assert answer.failure is TRANSIENT
+    assert code in answer.reason
+    assert isinstance(await story.create(), Accepted)
+
+
+@pytest.mark.parametrize("token", ["", "two words", "schlüssel-für-alles", "line\nline"])
+async def test_a_secret_with_something_else_in_it_is_a_matter_for_a_person(
+    story: Story, token: str
+) -> None:
+    story.secrets.values["hetzner"] = token
+
+    answer = await story.create()
+
+    assert isinstance(answer, Failed)
+    assert answer.failure is FATAL
+    assert "is no API token: write it anew" in answer.reason
+    assert not token or token not in answer.reason
+
+
+async def test_classes_of_one_project_share_a_listing(story: Story) -> None:
+    await story.machines()
+    story.project.pass_time(10)
+    story.project.calls.clear()
+
+    for _ in range(3):
+        await story.machines()
+
+    assert story.project.calls["GET /servers"] == 1
 
 
 async def test_a_retired_type_is_a_stock_out(story: Story) -> None:

@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     from reconciler.providers.hetzner.metrics import ProjectMetrics
 
 ENDPOINT: Final = "https://api.hetzner.cloud/v1"
+UNREADABLE: Final = Failure(
+    code=NOT_READABLE, text="Hetzner's answer has another form than documented"
+)
+"""As a proxy in between may write it; the client library stumbles over such answers."""
 Entry = TypeVar("Entry")
 Value = TypeVar("Value")
 TIMEOUTS = (5.0, 30.0)
@@ -209,20 +213,24 @@ class Calls:
         token = self._token
         client = self._client(token)
         self._own.headers = {}
-        payload, failure = None, None
         try:
-            payload = client.request(method, path, **more)
+            payload: object = client.request(method, path, **more)
         except APIException as error:
-            failure = _told(error, secrets=(token, *secrets))
+            return _Heard(None, _told(error, secrets=(token, *secrets)), self._own.headers)
         except RequestException as error:
             # Its text may hold the whole request.
             text = f"the connection failed before an answer came: {type(error).__name__}"
-            failure = Failure(code=ANSWER_LOST, text=text)
-        return _Heard(payload, failure, self._own.headers)
+            return _Heard(None, Failure(code=ANSWER_LOST, text=text), self._own.headers)
+        except (KeyError, TypeError):
+            return _Heard(None, UNREADABLE, self._own.headers)
+        if not isinstance(payload, dict):
+            return _Heard(None, UNREADABLE, self._own.headers)
+        return _Heard(payload, None, self._own.headers)
 
     def _client(self, token: str) -> Client:
         """This thread's own client for the token."""
         if getattr(self._own, "token", None) != token:
+            self._end_client()
             client = Client(
                 token,
                 self._endpoint,
@@ -237,6 +245,12 @@ class Calls:
         own: Client = self._own.client
         return own
 
+    def _end_client(self) -> None:
+        """The client of a token that was replaced goes with its connections."""
+        if (old := getattr(self._own, "client", None)) is not None:
+            self._clients.remove(old)
+            _session(old).close()
+
     def _keep_headers(self, response: Response, **_: Any) -> None:
         self._own.headers = dict(response.headers)
 
@@ -246,7 +260,7 @@ def decoded(value: Any, kind: type[Value]) -> Value:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        text = f"Hetzner's answer has another form than documented: {error}"
+        text = f"{UNREADABLE.text}: {error}"
         raise CallFailed(Failure(code=NOT_READABLE, text=text)) from None
 
 

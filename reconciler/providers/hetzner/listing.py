@@ -129,8 +129,8 @@ class Servers:
         self._setbacks = {each.id: failed[each.id] for each in servers.entries if each.id in failed}
         self.unfinished = tuple(each for each in servers.entries if is_unfinished(each))
         machines = {each.name: machine_of(each, failed) for each in servers.entries}
-        if not servers.is_complete:
-            reason = "servers came or went while the pages were read"
+        if not servers.is_complete or self._calls.token != token:
+            reason = "servers came or went, or the token did, while the pages were read"
             return Listing(at=at, is_complete=False, reason=reason, machines=machines)
         if self._is_another_project(token, machines):
             reason = "the token was replaced, and none of our servers is in its project"

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 import structlog
 
+from growth.errors import Misconfigured
 from reconciler.providers.hetzner import inventory
 from reconciler.providers.hetzner.calls import ENDPOINT, CallFailed, Calls, decoded
 from reconciler.providers.hetzner.catalogue import Catalogue
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
 
 _log = structlog.get_logger(__name__)
 
+TOKEN: Final = re.compile(r"[!-~]+")
+"""What may stand in a header; anything else would fail in the middle of a call."""
 CATALOGUE_FOR = 600.0
 """Seconds that prices and types are relied on; the last good ones stay until there are new ones."""
 INVENTORY_FOR = 600.0
@@ -102,10 +106,15 @@ class Project:
     async def refresh_token(self) -> None:
         """Use the token that the Secret holds now."""
         token = (await self._secrets.read(self._reference)).strip()
-        if token == self.calls.token:
+        if token and token == self.calls.token:
             return
+        secret = f"{self._reference.namespace}/{self._reference.name}"
+        if not TOKEN.fullmatch(token):
+            raise Misconfigured(
+                f"Secret {secret}: what is under {self._reference.key} is no API token: write it "
+                "anew, as Hetzner showed it"
+            )
         if self.calls.token:
-            secret = f"{self._reference.namespace}/{self._reference.name}"
             _log.info("the token of a Hetzner project was replaced", kept_in=secret)
         self.calls.use(token)
 

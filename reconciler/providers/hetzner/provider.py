@@ -58,6 +58,10 @@ SAMPLE: Final = Order(
 """What user data is rendered for, to see whether it can be."""
 
 
+SHARED_FOR = 0.5
+"""Seconds in which the node classes of one project share a listing."""
+
+
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a node class before the first server is bought for it."""
 
@@ -162,7 +166,7 @@ class HetznerProvider:
             return Listing(at=at, is_complete=False, reason=reason, machines={})
         try:
             project = await self._project(node_class)
-            listing = await project.servers.listing(younger_than=at.monotonic)
+            listing = await project.servers.listing(younger_than=at.monotonic - SHARED_FOR)
         except (CallFailed, Misconfigured) as error:
             return Listing(at=at, is_complete=False, reason=str(error), machines={})
         await finish(project, now=self._cloud.now())

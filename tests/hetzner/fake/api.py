@@ -108,6 +108,8 @@ async def _answered(request: web.Request, handler: Handle) -> web.StreamResponse
 def _struck(request: web.Request, fault: Fault) -> web.Response:
     if fault.kind is Kind.GARBAGE:
         return web.Response(status=fault.status or 502, text="<html>Bad Gateway</html>")
+    if fault.kind is Kind.NONSENSE:
+        return web.json_response({"error": "no"}, status=fault.status or 500)
     if fault.kind is Kind.CUT:
         _cut(request)
     return _refusal(Problem(fault.code, fault.message), status=fault.status)

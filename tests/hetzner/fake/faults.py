@@ -22,6 +22,8 @@ class Kind(StrEnum):
     """The connection is cut before anything is done."""
     GARBAGE = "garbage"
     """It is answered with something that isn't JSON, as by a proxy in between."""
+    NONSENSE = "nonsense"
+    """It is answered with JSON of another form."""
 
 
 STATUSES = {
