@@ -96,15 +96,16 @@ class _Round:
     async def end(self) -> Done:
         """What all turns together have come to."""
         try:
+            found = await self._objects.read()
             for _ in range(MOST_TURNS):
-                found = await self._objects.read()
                 if not await self._turn(found):
-                    return self._done(found)
+                    break
+                found = await self._objects.read()
         except LeadershipLost:
             raise
         except GrowthError as error:
             return Done(tuple(self._written), (str(error),), (), None)
-        return self._done(await self._objects.read())
+        return self._done(found)
 
     async def _turn(self, found: Found) -> bool:
         """Whether anything was left to do."""

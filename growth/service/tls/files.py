@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, NamedTuple, Self
 
+from typing_extensions import override
+
 from growth.service.settings import Listed
 
 CERTIFICATE = "tls.crt"
@@ -23,6 +25,11 @@ class Content(NamedTuple):
     key: bytes
     authorities: bytes
     """Empty where no authority is asked for."""
+
+    @override
+    def __repr__(self) -> str:
+        """Without the key."""
+        return f"Content of {len(self.certificate)} bytes"
 
 
 @dataclass(frozen=True, kw_only=True)
