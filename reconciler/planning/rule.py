@@ -33,7 +33,8 @@ from reconciler.planning.nominations import carried_on, next_end
 from reconciler.planning.offers import shelf
 from reconciler.planning.question import question
 from reconciler.planning.refusals import matching, refusals, to_be_probed, usable
-from reconciler.planning.tries import PAUSE, Standing, after_left_out, after_overtaken
+from reconciler.planning.telling import told
+from reconciler.planning.tries import PAUSE, Cause, Standing, after_left_out, after_overtaken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -68,9 +69,11 @@ class _Pass:
 
     def decision(self) -> Decision:
         """All of it, in its order."""
+        before = self.ledger.tries
         self._apply()
         self._create()
         self._ask()
+        self._tell(before)
         self.wakes += (
             self.world.demand.next_end,
             next_end(self.ledger.nominated, self.world),
@@ -151,15 +154,13 @@ class _Pass:
         self, pods: Mapping[str, Pod], market: Market, *, probe: Refusal | None = None
     ) -> None:
         pools, missing = pools_by_pod(pods, self.world)
+        self._remember(window=None)
+        self._leave_out(missing, Cause.POOL_NOT_FOUND)
         if not market.items:
-            missing |= dict.fromkeys(pools, "its pools have nothing that could be bought now")
-        now = self.now.monotonic
-        tries = {**self.ledger.tries} | {
-            uid: after_left_out(self.ledger.tries.get(uid), now, reason)
-            for uid, reason in missing.items()
-        }
-        self._remember(window=None, tries=tries)
-        if not market.items or not (pools or market.minima()):
+            nothing = "its pools have nothing that could be bought now"
+            self._leave_out(dict.fromkeys(pools, nothing), Cause.NO_PLACE)
+            return
+        if not pools and not market.minima():
             return
         asked = question(
             (pods[uid] for uid in pools),
@@ -174,6 +175,14 @@ class _Pass:
         self.sequences.append(
             Sequence(subject=_lane(), steps=(solve,), why=f"plan {len(pools)} pods")
         )
+
+    def _leave_out(self, reasons: Mapping[str, str], cause: Cause) -> None:
+        now, tries = self.now.monotonic, self.ledger.tries
+        more = {
+            uid: after_left_out(tries.get(uid), now, reason, cause=cause)
+            for uid, reason in reasons.items()
+        }
+        self._remember(tries={**tries, **more})
 
     def _probe(self, waiting: Mapping[str, Pod]) -> bool:
         """Buy one machine of an offer that may be back, for a pod that waits for nothing else."""
@@ -195,6 +204,13 @@ class _Pass:
                 self._put({pod.metadata.uid: pod}, only, probe=refusal)
                 return True
         return False
+
+    def _tell(self, before: Mapping[str, Try]) -> None:
+        self.sequences += (
+            sequence
+            for sequence in told(before, self.ledger.tries, self.demand, now=self.now.monotonic)
+            if self.world.is_free(sequence.subject)
+        )
 
     def _prewarm(self) -> None:
         """Ask for what pools keep without load; not again and again where it can't be had."""

@@ -27,12 +27,24 @@ class Standing(StrEnum):
     BACK_OFF = "BackOff"
 
 
+class Cause(StrEnum):
+    """Why a plan leaves a pod out, as its event is called."""
+
+    POOL_NOT_FOUND = "PoolNotFound"
+    """None of the pools that it may use exists."""
+    NO_PLACE = "NoPlace"
+    """Nothing that its pools may buy holds it."""
+    OVERTAKEN = "Overtaken"
+    """Its place was gone when it was to be bought."""
+
+
 class Try(msgspec.Struct, frozen=True, kw_only=True):
     """Plans in a row that left a pod out."""
 
     count: int
     counted_at: float
     """In monotonic seconds."""
+    cause: Cause = Cause.NO_PLACE
     reason: str = ""
 
     @property
@@ -55,16 +67,18 @@ def pause_after(count: int, *, patience: int = PATIENCE) -> float:
     return min(CEILING, 2.0 ** min(count - patience, 9))
 
 
-def after_left_out(before: Try | None, now: float, reason: str) -> Try:
+def after_left_out(
+    before: Try | None, now: float, reason: str, *, cause: Cause = Cause.NO_PLACE
+) -> Try:
     """One more plan has left a pod out; two within a second count as one."""
-    if before is None:
-        return Try(count=1, counted_at=now, reason=reason)
-    if now < before.counted_at + PAUSE:
-        return msgspec.structs.replace(before, reason=reason)
-    return Try(count=before.count + 1, counted_at=now, reason=reason)
+    if before is not None and now < before.counted_at + PAUSE:
+        return msgspec.structs.replace(before, cause=cause, reason=reason)
+    count = 1 if before is None else before.count + 1
+    return Try(count=count, counted_at=now, cause=cause, reason=reason)
 
 
 def after_overtaken(before: Try | None, now: float) -> Try:
     """A plan had a place for the pod that is gone by now: tried again soon, and not counted."""
     count = 0 if before is None else before.count
-    return Try(count=count, counted_at=now, reason="its planned place was gone when it was bought")
+    reason = "its planned place was gone when it was to be bought"
+    return Try(count=count, counted_at=now, cause=Cause.OVERTAKEN, reason=reason)

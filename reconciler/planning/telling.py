@@ -1,0 +1,67 @@
+"""What people are told of pods that plans leave out: on the pod, once for each thing to know.
+
+A pod that no plan holds gets one event with the reason, another when the reason becomes a different
+one, and a last one when it is in back-off. What repeats is not repeated to anybody.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from growth.kube.events.event import Event, Reference, Severity
+from reconciler.actions import EmitEvent, Sequence, Subject, SubjectKind
+from reconciler.planning.tries import Standing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from growth.scheduling.pod import Pod
+    from reconciler.planning.tries import Try
+
+BACK_OFF = "BackOff"
+ACTION = "Planning"
+
+
+def told(
+    before: Mapping[str, Try], after: Mapping[str, Try], pods: Mapping[str, Pod], *, now: float
+) -> Iterator[Sequence]:
+    """The events that the change from one memory of tries to the next is worth, pod by pod."""
+    for uid, one in after.items():
+        pod, earlier = pods.get(uid), before.get(uid)
+        if pod is None or not one.count:
+            continue
+        steps = tuple(_said(pod, reason, note) for reason, note in _news(earlier, one, now))
+        if steps:
+            subject = Subject(SubjectKind.POD, uid)
+            yield Sequence(subject=subject, steps=steps, why=f"{pod.name}: {one.reason}")
+
+
+def _news(earlier: Try | None, one: Try, now: float) -> Iterator[tuple[str, str]]:
+    if earlier is None or earlier.reason != one.reason:
+        yield one.cause.value, one.reason
+    if _is_resting(one, now) and (earlier is None or not _is_resting(earlier, now)):
+        text = f"{one.count} plans in a row had no place for it; it is planned again when "
+        yield BACK_OFF, f"{text}something changes that it waits for: {one.reason}"
+
+
+def _is_resting(one: Try, now: float) -> bool:
+    return one.standing(now) is Standing.BACK_OFF
+
+
+def _said(pod: Pod, reason: str, note: str) -> EmitEvent:
+    metadata = pod.metadata
+    return EmitEvent(
+        event=Event(
+            regarding=Reference(
+                api_version="v1",
+                kind="Pod",
+                name=metadata.name,
+                namespace=metadata.namespace,
+                uid=metadata.uid,
+            ),
+            reason=reason,
+            action=ACTION,
+            note=note,
+            severity=Severity.WARNING,
+        )
+    )
