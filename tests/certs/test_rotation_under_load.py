@@ -179,7 +179,10 @@ async def test_the_api_server_meets_no_failure_while_the_webhook_is_rotated(tmp_
         assert len(with_the_first.failed) == with_the_first.answered
 
 
-async def test_a_stream_meets_no_failure_while_both_its_sides_are_rotated(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rotations", [8, pytest.param(ROTATIONS, marks=pytest.mark.long)])
+async def test_a_stream_meets_no_failure_while_both_its_sides_are_rotated(
+    tmp_path: Path, rotations: int
+) -> None:
     site = Site(tmp_path)
     await site.round()
     sides = EXTENDER.name, RECONCILER.name
@@ -190,7 +193,7 @@ async def test_a_stream_meets_no_failure_while_both_its_sides_are_rotated(tmp_pa
         site.certificates.calling(RECONCILER.name, client) as newest,
         Load(url, newest).pressing() as load,
     ):
-        for number in range(ROTATIONS):
+        for number in range(rotations):
             shown = sides[number % 2]
             # Either side may be the first to hear of a change.
             order = sides if number % 3 else sides[::-1]
@@ -199,7 +202,7 @@ async def test_a_stream_meets_no_failure_while_both_its_sides_are_rotated(tmp_pa
 
         assert load.failed == []
         swaps = [site.counted("growth_certificate_swaps_total", name) for name in sides]
-        assert sum(swaps) > ROTATIONS
+        assert sum(swaps) > rotations
 
 
 def _trusting(bundle: bytes) -> ssl.SSLContext:
