@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from growth.api import crd
 from growth.api.nodepool import NodePool
@@ -37,6 +37,13 @@ NODE_POOLS: Final = f"/apis/growth.dev/v1alpha1/{NodePool.kind_names[0]}"
 _MARKER: Final = "a-marker"
 
 
+class Webhook(NamedTuple):
+    """The process, and where it is asked."""
+
+    pid: int
+    url: str
+
+
 @dataclass
 class Admitting:
     """The cluster, and the process that serves the webhook there."""
@@ -44,8 +51,7 @@ class Admitting:
     cluster: LiveCluster
     api: Api
     authority: Authority
-    process: subprocess.Popen[bytes] | None = None
-    url: str = ""
+    process: int = 0
     _pools: str = ""
     _count: Iterator[int] = field(default_factory=lambda: iter(range(10**6)))
 
@@ -106,8 +112,9 @@ def admitting(folder: Path) -> Iterator[Admitting]:
         for namespace in (BY_WEBHOOK, BY_POLICY, BY_BOTH, BY_NOBODY, FREE):
             _make_namespace(setting, namespace)
         register_policy(setting)
-        with serving(setting, folder) as url, contextlib.closing(setting.api):
-            register_webhook(setting, url=url)
+        with serving(setting, folder) as webhook, contextlib.closing(setting.api):
+            register_webhook(setting, url=webhook.url)
+            setting.process = webhook.pid
             yield setting
     finally:
         bring_down(name)
@@ -132,7 +139,6 @@ def register_policy(setting: Admitting) -> None:
 
 def register_webhook(setting: Admitting, *, url: str) -> None:
     """The shipped configuration, in the namespaces that are for it."""
-    setting.url = url
     setting.api.do(
         "POST",
         f"{ADMISSION}/mutatingwebhookconfigurations",
@@ -146,25 +152,26 @@ def register_webhook(setting: Admitting, *, url: str) -> None:
 
 
 @contextlib.contextmanager
-def serving(setting: Admitting, folder: Path, **variables: str) -> Iterator[str]:
-    """The process, as it is in a cluster; gives the address for its registration."""
+def serving(
+    setting: Admitting, folder: Path, *, kubeconfig: Path | None = None
+) -> Iterator[Webhook]:
+    """The process, as it is in a cluster."""
     setting.authority.leaf("webhooks").write_to(folder)
     log = folder / "log"
-    words = ["--kubeconfig", str(setting.cluster.kubeconfig), "--webhook-tls-folder", str(folder)]
+    who = str(kubeconfig or setting.cluster.kubeconfig)
+    words = ["--kubeconfig", who, "--webhook-tls-folder", str(folder)]
     addresses = ["--metrics-address", "127.0.0.1:0", "--webhook-address", "127.0.0.1:0"]
     with (
         log.open("ab") as output,
         subprocess.Popen(
             [sys.executable, "-m", "webhooks", *words, *addresses, "--log-form", "json"],
-            env={**os.environ, **variables},
             stdout=output,
             stderr=output,
         ) as process,
     ):
-        setting.process = process
         try:
             wait_until(lambda: "webhook_address" in _said(log), "the webhook listens", within=40)
-            yield f"https://{_said(log)['webhook_address']}{names.PATH}"
+            yield Webhook(process.pid, f"https://{_said(log)['webhook_address']}{names.PATH}")
         finally:
             process.terminate()
             assert process.wait(timeout=20) == 0, log.read_text()

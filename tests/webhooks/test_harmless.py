@@ -161,10 +161,9 @@ def test_a_webhook_that_is_gone_costs_nothing(admitting: Admitting) -> None:
 
 def test_our_process_stopped_in_the_middle_holds_nobody_up(admitting: Admitting) -> None:
     admitting.pools("prefer")
-    assert admitting.process is not None
     assert "affinity" in spec_of(admitting, namespace=BY_WEBHOOK)
 
-    with stopped(admitting.process.pid), ThreadPoolExecutor(8) as clients:
+    with stopped(admitting.process), ThreadPoolExecutor(8) as clients:
         pods = [
             clients.submit(admitted_unchanged, admitting, namespace=BY_WEBHOOK) for _ in range(8)
         ]
