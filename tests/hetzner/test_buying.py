@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from growth.api.files import read
+from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.wellknown import MANAGED_BY_LABEL, POOL_LABEL
 from growth.errors import RetryLater
 from reconciler.providers.hetzner.labels import CLUSTER_LABEL, REQUEST_UID_LABEL
@@ -24,11 +26,13 @@ from tests.hetzner.build import CLUSTER, SECRET, order
 from tests.hetzner.fake.faults import Fault, Kind
 from tests.hetzner.fake.project import Project
 from tests.hetzner.fake.records import START
+from tests.live import ROOT
 
 if TYPE_CHECKING:
     from tests.hetzner.fake.api import Account
     from tests.hetzner.story import Story
 
+EXAMPLE = ROOT / "docs" / "examples" / "hetzner" / "pool.yaml"
 OFFER, LOCATION, PROJECT = UnmetScope.OFFER, UnmetScope.LOCATION, UnmetScope.PROJECT
 TRANSIENT, TEMPLATE, FATAL = FailureClass.TRANSIENT, FailureClass.TEMPLATE, FailureClass.FATAL
 
@@ -51,6 +55,19 @@ async def test_a_server_is_made_as_its_class_and_order_say(story: Story) -> None
     assert server.labels[POOL_LABEL] == "default"
     assert server.labels[REQUEST_UID_LABEL] == "uid-default-1"
     assert server.labels["team"] == "shop"
+
+
+async def test_the_example_that_people_start_from_buys_for_both_architectures(
+    story: Story,
+) -> None:
+    found = read([("pool.yaml", EXAMPLE.read_text("utf-8"))]).resources
+    (story.node_class,) = (each for _, each in found if isinstance(each, HetznerNodeClass))
+
+    offered = await story.provider.offerings()
+    answers = [await story.create(each, server_type=each) for each in ("cx33", "cax11")]
+
+    assert {each.labels["kubernetes.io/arch"] for each in offered} == {"amd64", "arm64"}
+    assert all(isinstance(answer, Accepted) for answer in answers)
 
 
 async def test_asking_again_makes_no_second_server(story: Story) -> None:
@@ -88,6 +105,23 @@ async def test_a_server_whose_answer_was_lost_is_found_again(
 
     assert isinstance(tries[-1], Accepted)
     assert story.names == ["default-1"]
+
+
+async def test_a_purchase_that_is_broken_off_holds_nothing_and_is_found(story: Story) -> None:
+    story.uses(placementGroup="Required")
+    story.project.faults.add(Fault(call="POST /servers", kind=Kind.SLOW))
+    purchase = asyncio.create_task(story.create())
+    while not story.names:  # noqa: ASYNC110 - another thread's state, which has no event
+        await asyncio.sleep(0.01)
+
+    purchase.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await purchase
+    again = await asyncio.gather(*(story.create(f"default-{number}") for number in range(1, 11)))
+
+    assert all(isinstance(answer, Accepted) for answer in again)
+    assert len(story.names) == len(set(story.names)) == 10
+    assert [len(group.servers) for group in story.project.groups.values()] == [10]
 
 
 async def test_two_that_buy_the_same_machine_at_once_get_the_same_one(story: Story) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     Handle = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
+MOMENT = 0.3
 LONGEST_PAGE = 50
 USUAL_PAGE = 25
 PROJECT = web.RequestKey("project", object)
@@ -94,14 +96,16 @@ class _Gate:
 
 async def _answered(request: web.Request, handler: Handle) -> web.StreamResponse:
     fault = _project(request).faults.strikes(_call(request))
-    if fault is not None and fault.kind is not Kind.LOST:
+    if fault is not None and fault.kind not in {Kind.LOST, Kind.SLOW}:
         return _struck(request, fault)
     try:
         answer = await handler(request)
     except Problem as problem:
         return _refusal(problem)
-    if fault is not None:
+    if fault is not None and fault.kind is Kind.LOST:
         _cut(request)
+    if fault is not None and fault.kind is Kind.SLOW:
+        await asyncio.sleep(MOMENT)
     return answer
 
 

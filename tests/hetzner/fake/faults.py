@@ -18,6 +18,8 @@ class Kind(StrEnum):
     """It is answered with an error, and nothing is done."""
     LOST = "lost"
     """It is carried out, and the connection is cut before the answer."""
+    SLOW = "slow"
+    """It is carried out at once and answered after a moment."""
     CUT = "cut"
     """The connection is cut before anything is done."""
     GARBAGE = "garbage"
