@@ -16,7 +16,6 @@ LONGEST: Final = 256
 _ROOM_FOR_NAMES: Final = 100
 _LONGEST_NAME: Final = 63
 _MOST_NAMES: Final = 5
-_CONSEQUENCE: Final = "The pod waits until it exists"
 
 
 def missing(names: Sequence[str], *, existing: Pools) -> Iterator[str]:
@@ -24,7 +23,7 @@ def missing(names: Sequence[str], *, existing: Pools) -> Iterator[str]:
     known = sorted({*existing.by_name, *existing.unreadable})
     there = f"there is {_listed(known)}" if known else "there is none yet"
     for name in names[:_MOST_NAMES]:
-        yield f'growth: no NodePool is called "{_cut(name)}"; {there}. {_CONSEQUENCE}'
+        yield f'growth: no NodePool is called "{_cut(name)}", so no node comes from it; {there}'
     if len(names) > _MOST_NAMES:
         yield f"growth: {len(names) - _MOST_NAMES} more NodePools that the pod names are missing"
 
@@ -50,6 +49,11 @@ def unreadable_pod(problem: str) -> str:
     return f"growth: this pod can't be read and is left as it is: {problem}"[:LONGEST]
 
 
+def failed(kind: str) -> str:
+    """We have made a mistake."""
+    return f"growth: this pod is left as it is, as growth failed at it ({kind}); its log says where"
+
+
 def _cut(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}..."
 
@@ -63,8 +67,3 @@ def _listed(names: list[str]) -> str:
         shown.append(name)
     more = len(names) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")
-
-
-def failed(kind: str) -> str:
-    """We have made a mistake."""
-    return f"growth: this pod is left as it is, as growth failed at it ({kind}); its log says where"

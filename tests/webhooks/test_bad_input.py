@@ -175,6 +175,38 @@ async def test_only_plain_reviews_are_taken_and_at_one_path_only(
         assert (await answer.text()).count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"POST /%ff%fe HTTP/1.1",
+        b"POST //mutate-pods HTTP/1.1",
+        b"POST http://[::1 HTTP/1.1",
+        b"POST * HTTP/1.1",
+        b"POST /mutate-pods?x=%zz#\xff HTTP/1.1",
+        b"CONNECT evil.example.org:443 HTTP/1.1",
+        b"\x16\x03\x01\x02\x00\x01\x00",
+        b"POST /mutate-pods HTTP/9.9",
+        b"POST /mutate-pods HTTP/1.1\r\nContent-Length: -5",
+        b"POST /mutate-pods HTTP/1.1\r\nContent-Length: many",
+        b"POST /mutate-pods HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked",
+        b"POST /mutate-pods HTTP/1.1\r\nX: " + b"x" * 100_000,
+        b"POST /mutate-pods HTTP/1.1\r\nExpect: 100-wonders",
+    ],
+    ids=lambda head: head[:60].decode("latin-1"),
+)
+async def test_what_is_hardly_http_is_a_mistake_of_the_caller(head: bytes, door: Served) -> None:
+    host, port = door.place.split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(head + b"\r\nHost: x\r\nConnection: close\r\n\r\n")
+
+    answer = await asyncio.wait_for(reader.read(), timeout=20)
+
+    assert answer.startswith((b"HTTP/1.1 4", b"HTTP/1.0 4")), answer
+    writer.close()
+    await writer.wait_closed()
+    assert (await door.post(posted(POD)))[0] == 200
+
+
 def is_proper(status: int, answer: bytes) -> bool:
     if status == 200:
         return bool(json.loads(answer)["response"]["allowed"] is True)
