@@ -178,6 +178,21 @@ def test_at_first_authorities_are_made_and_then_what_depends_on_them() -> None:
     assert done.problems == ()
 
 
+def test_without_its_leaves_an_authority_that_is_deleted_is_trusted_no_more() -> None:
+    api = installed()
+    stolen = api.bundle
+    for name in (OWN.name, *(leaf.name for leaf in OWN.leaves)):
+        api.remove(name)
+
+    done = tend_once(api)
+
+    assert done.problems == ()
+    assert api.bundle.count(b"BEGIN") == 1
+    assert api.bundle != stolen
+    assert api.content(WEBHOOKS.name)["ca.crt"] == api.bundle
+    assert steps_due(api) == []
+
+
 def test_near_the_end_of_its_authority_a_leaf_is_not_renewed_again_and_again() -> None:
     api = installed()
     taken_over(api, OWN.name)
