@@ -54,10 +54,25 @@ def judge(row: Row) -> Judgement:
 
 def _differences(expected: Json, answer: Json) -> list[str]:
     return [
-        f"{key}: expected {wanted!r}, got {answer.get(key)!r}"
+        f"{key}: expected {wanted!r}, got {_answered(key, answer)!r}"
         for key, wanted in expected.items()
-        if key not in answer or not _same(wanted, answer[key])
+        if not _holds(key, wanted, answer)
     ]
+
+
+def _holds(key: str, wanted: Any, answer: Json) -> bool:
+    """A row can also say how much at most, or at least, as max_cost and min_cost."""
+    if key in answer:
+        return _same(wanted, answer[key])
+    bound, _, name = key.partition("_")
+    if name not in answer:
+        return False
+    low, high = (answer[name], wanted) if bound == "max" else (wanted, answer[name])
+    return bound in {"max", "min"} and (low <= high or _same(low, high))
+
+
+def _answered(key: str, answer: Json) -> Any:
+    return answer.get(key, answer.get(key.partition("_")[2]))
 
 
 def _same(wanted: Any, got: Any) -> bool:

@@ -18,6 +18,10 @@ WAIVERS: Final[Mapping[str, str]] = {
         "nothing is looked up: a request names the location that it buys in, and the zone of a "
         "node is what the provider says of its machine"
     ),
+    "solve/preferred anti-affinity *": (
+        "a preference buys no machine: plans are ordered by who is left out, then by cost, and "
+        "among the machines that are there the scheduler itself spreads"
+    ),
 }
 """Reasons by the name of the row; * stands for anything."""
 

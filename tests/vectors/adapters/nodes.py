@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from typing_extensions import override
-
 from growth.scheduling.fits import verdict
 from growth.scheduling.verdicts import Fits
 from reconciler.planning.templates import node_labels
 from tests.reconciler.build import node_class, pool, world
 from tests.scheduling import build
 from tests.scheduling.build import ZONE
+from tests.vectors.answers import AtLeast
 from tests.vectors.registry import adapts
 
 if TYPE_CHECKING:
@@ -31,9 +30,7 @@ def labels_of_a_node(given: Json) -> Json:
     ((offering,),) = _selling(given["type"], pools).offerings.values()
     labels = node_labels(pools, offering, name=given["request"])
     return {
-        "keys": _AtLeast(
-            f"{key.removeprefix('growth.dev/')}={each}" for key, each in labels.items()
-        )
+        "keys": AtLeast(f"{key.removeprefix('growth.dev/')}={each}" for key, each in labels.items())
     }
 
 
@@ -61,16 +58,6 @@ _APART = {
         ]
     }
 }
-
-
-class _AtLeast(frozenset[str]):
-    """A row names some of the labels that a node gets; all of those have to be there."""
-
-    @override
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, list) and self.issuperset(other)
-
-    __hash__ = frozenset.__hash__
 
 
 def _selling(kind: str, pools: NodePool) -> World:

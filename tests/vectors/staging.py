@@ -1,0 +1,295 @@
+"""A row's pods, pools and machines as a World, and what planning makes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from growth.demand.pools import PoolNotFound, match, wish_of
+from growth.scheduling.metadata import Condition
+from growth.scheduling.resources import CPU
+from reconciler import provisioning
+from reconciler.actions import CreateNodeRequest, Delete
+from reconciler.planning.ledger import PlanningLedger
+from reconciler.providers.kwok.catalogue import offerings as offerings_of
+from tests.reconciler.build import START, at, node_class, pool, request, waiting, world
+from tests.reconciler.solved import planned
+from tests.scheduling import build
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from growth.api.kwoknodeclass import KwokNodeClass
+    from growth.api.nodepool import NodePool
+    from growth.api.noderequest import NodeRequest
+    from growth.scheduling.objects import Node, Pod
+    from reconciler.providers.port import Offering
+    from tests.vectors.rows import Json
+
+REGION = "topology.kubernetes.io/region"
+ZONE = "topology.kubernetes.io/zone"
+GPU = "nvidia.com/gpu"
+GPU_MODEL = "nvidia.com/gpu.product"
+NOW = 1000.0
+"""Seconds after the start of everything."""
+READY = Condition("Ready", "True")
+
+
+class Place(NamedTuple):
+    """Where a machine is."""
+
+    region: str
+    zone: str
+
+
+def resources(given: Json) -> dict[str, str]:
+    """What a row's pod asks for, or a row's machine has."""
+    if "memory" in given:
+        return {"cpu": given["cpu"], "memory": given["memory"]}
+    amounts = {
+        "cpu": (given.get("cpu"), ""),
+        "memory": (given.get("mem_mib"), "Mi"),
+        "ephemeral-storage": (given.get("ephemeral_gib"), "Gi"),
+        GPU: (given.get("gpu"), ""),
+    }
+    return {name: f"{n}{suffix}" for name, (n, suffix) in amounts.items() if n is not None}
+
+
+def model_of(given: Json) -> dict[str, str]:
+    """The model of its GPU, as the label that nodes have and pods select."""
+    return {GPU_MODEL: given["gpu_model"]} if given.get("gpu_model") else {}
+
+
+def catalogue(rows: Iterable[Json]) -> KwokNodeClass:
+    """A node class that sells what the rows offer; rows of one type are its places."""
+    types: dict[str, Json] = {}
+    for number, row in enumerate(rows):
+        kind = types.setdefault(
+            row["type"],
+            {"name": row["type"], "resources": resources(row) | {"pods": "110"}, "offers": []},
+        )
+        kind["labels"] = model_of(row)
+        kind["offers"].append(_offer(row, number))
+    return node_class(types=list(types.values()))
+
+
+def offered(node_class: KwokNodeClass) -> Sequence[Offering]:
+    """What it sells."""
+    return offerings_of(node_class)
+
+
+def _offer(row: Json, number: int) -> Json:
+    """A zone that isn't said is one that no pool can ask for."""
+    labels = dict(row.get("labels", {}))
+    if "region" in row:
+        labels |= {REGION: row["region"], ZONE: row["zone"] or "unsaid"}
+    location = row.get("region", f"place-{number}")
+    return {"location": location, "price": str(row["cost"]), "labels": labels}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What a plan came to."""
+
+    pods: Sequence[Pod]
+    requests: Sequence[NodeRequest]
+    machines: Mapping[str, str]
+    """The machine of each pod, by the pod's name."""
+    nodes: Mapping[str, Node]
+    offers: Sequence[Offering]
+    without_pool: Sequence[str]
+
+    @property
+    def unmet(self) -> list[str]:
+        """Pods without a machine."""
+        return sorted(
+            pod.metadata.name for pod in self.pods if pod.metadata.name not in self.machines
+        )
+
+    @property
+    def result(self) -> str:
+        """In the seed's words."""
+        if not self.pods:
+            return "NoDemands"
+        return "IncompletePlacement" if self.unmet else "AllPlaced"
+
+    @property
+    def placed(self) -> dict[str, str]:
+        """The type that each pod is to run on."""
+        types = {each.name: each.spec.server_type.canonical for each in self.requests}
+        return {name: types.get(machine, machine) for name, machine in self.machines.items()}
+
+    @property
+    def places(self) -> list[Place]:
+        """Where the machines are that are bought."""
+        return [self._place(each) for each in self.requests]
+
+    @property
+    def places_with_pods(self) -> list[Place]:
+        """Where the pods are."""
+        bought = {each.name: self._place(each) for each in self.requests}
+        there = {name: _place(node.labels) for name, node in self.nodes.items()}
+        return [(bought | there)[name] for name in self.machines.values()]
+
+    @property
+    def cpu_utilisation(self) -> float:
+        """The share of what is bought that pods ask for."""
+        bought = sum(self._offer(each).allocatable[CPU] for each in self.requests)
+        names = {each.name for each in self.requests}
+        used = sum(
+            pod.requests[CPU] for pod in self.pods if self.machines.get(pod.metadata.name) in names
+        )
+        return used / bought if bought else 0.0
+
+    def _offer(self, bought: NodeRequest) -> Offering:
+        spec = bought.spec
+        return next(
+            each
+            for each in self.offers
+            if (each.server_type, each.location) == (spec.server_type, spec.location)
+            and dict(each.own_labels) == dict(spec.labels)
+        )
+
+    def _place(self, bought: NodeRequest) -> Place:
+        return _place(self._offer(bought).labels)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """What a row tells."""
+
+    pods: Sequence[Json]
+    offerings: Sequence[Json]
+    pools: Mapping[str, Mapping[str, int]]
+    existing: Sequence[Json] = ()
+    in_flight: Mapping[str, Sequence[Json]] = field(default_factory=dict)
+    locations: Sequence[Json] = ()
+    unmet_seconds: int | None = None
+    """The time to live of an Unmet request for the first type, a second old; None: no such one."""
+
+    def play(self) -> Found:
+        """Plan once, to the requests."""
+        pods = [*self._pods()]
+        nodes = {node.name: node for node in self._nodes()}
+        coming = [row for name in self.pools for _, row in self._coming(name)]
+        seller = [catalogue([*self.offerings, *coming])] if self.offerings else []
+        requests = [*self._in_flight(), *self._left(self._unmet())]
+        seen = world(*pods, *nodes.values(), *self._pools(), *requests, *seller)
+        decision = planned(seen, NOW)
+        assert isinstance(decision.section, PlanningLedger)
+        names = {pod.metadata.uid: pod.metadata.name for pod in pods}
+        places = decision.section.nominated.places
+        return Found(
+            pods=pods,
+            requests=[
+                step.request
+                for sequence in decision.sequences
+                for step in sequence.steps
+                if isinstance(step, CreateNodeRequest)
+            ],
+            machines={names[uid]: place.machine for uid, place in places.items()},
+            nodes=nodes,
+            offers=[one for each in seller for one in offerings_of(each)],
+            without_pool=[
+                pod.name
+                for pod in pods
+                if isinstance(match(wish_of(pod), self.pools), PoolNotFound)
+            ],
+        )
+
+    def _pods(self) -> Iterable[Pod]:
+        for row in self.pods:
+            for number in range(row.get("count", 1)):
+                name = row.get("name") or f"pod-{row['cpu']}-{row['mem_mib']}-{number}"
+                yield _pod(row, name)
+
+    def _nodes(self) -> Iterable[Node]:
+        for number, row in enumerate(self.existing):
+            labels = {"growth.dev/pool": "default"} | row.get("labels", {}) | model_of(row)
+            node = build.node(f"existing-{number}", labels=labels, allocatable=resources(row))
+            status = msgspec.structs.replace(node.status, conditions=(READY,))
+            yield msgspec.structs.replace(node, status=status)
+
+    def _pools(self) -> Iterable[NodePool]:
+        for name, kinds in self.pools.items():
+            types = [{"name": kind, "max": most} for kind, most in kinds.items()]
+            coming = [{"name": kind, "max": 1} for kind, _ in self._coming(name)]
+            # A second is the shortest time to live that can be written.
+            ttl = {"unmet": f"{max(1, self.unmet_seconds or 0)}s"}
+            places = [*self.locations]
+            yield pool(name, serverTypes=types + coming, locations=places, requestTTL=ttl)
+
+    def _coming(self, pool: str) -> Iterable[tuple[str, Json]]:
+        """Each machine in flight has a type of its own, of which there can't be another one."""
+        for number, row in enumerate(self.in_flight.get(pool, ())):
+            kind = f"{pool}-in-flight-{number}"
+            yield kind, row | {"type": kind, "cost": 1, "region": "in-flight", "zone": None}
+
+    def _in_flight(self) -> Iterable[NodeRequest]:
+        for name in self.pools:
+            for kind, row in self._coming(name):
+                yield request(
+                    kind,
+                    pool=name,
+                    serverType=kind,
+                    targetOffering=f"kwok-{kind}",
+                    location="in-flight",
+                    labels=_offer(row, 0)["labels"],
+                    resources=resources(row),
+                )
+
+    def _unmet(self) -> Iterable[NodeRequest]:
+        if self.unmet_seconds is None:
+            return
+        since = START + timedelta(seconds=NOW - 1)
+        kind, status = self.offerings[0]["type"], {"phase": "Unmet", "lastTransitionTime": since}
+        offering = f"kwok-{kind}"
+        made = request(serverType=kind, targetOffering=offering, location="place-0", status=status)
+        metadata = made.metadata.model_copy(update={"finalizers": ()})
+        yield made.model_copy(update={"metadata": metadata})
+
+    def _left(self, requests: Iterable[NodeRequest]) -> Iterable[NodeRequest]:
+        """Those whose time to live isn't over."""
+        made = [*requests]
+        decision = provisioning.decide(world(*self._pools(), *made), at(NOW))
+        steps = [step for sequence in decision.sequences for step in sequence.steps]
+        over = {step.version.name for step in steps if isinstance(step, Delete)}
+        return (each for each in made if each.name not in over)
+
+
+def _pod(row: Json, name: str) -> Pod:
+    selector = model_of(row)
+    if row.get("pool"):
+        selector["growth.dev/pool"] = row["pool"]
+    return waiting(
+        name,
+        requests=resources(row),
+        labels=row.get("labels", {}),
+        nodeSelector=selector,
+        affinity=_affinity(row.get("affinity", ())),
+    )
+
+
+def _affinity(terms: Iterable[Json]) -> Json:
+    """Kubernetes' form of the row's terms."""
+    found: Json = {}
+    for term in terms:
+        kind = {"Affinity": "podAffinity", "AntiAffinity": "podAntiAffinity"}[term["kind"]]
+        one = {
+            "topologyKey": term["topology_key"],
+            "labelSelector": {"matchLabels": term["match_labels"]},
+        }
+        sort = found.setdefault(kind, {})
+        if term["strength"] == "Required":
+            sort.setdefault("requiredDuringSchedulingIgnoredDuringExecution", []).append(one)
+        else:
+            weighted = {"weight": 100, "podAffinityTerm": one}
+            sort.setdefault("preferredDuringSchedulingIgnoredDuringExecution", []).append(weighted)
+    return found
+
+
+def _place(labels: Mapping[str, str]) -> Place:
+    return Place(labels.get(REGION, ""), labels.get(ZONE, ""))
