@@ -22,7 +22,7 @@ from reconciler.providers.port import (
     Unmet,
     UnmetScope,
 )
-from tests.hetzner.build import CLUSTER, SECRET, order
+from tests.hetzner.build import CLUSTER, K3S, SECRET, order
 from tests.hetzner.fake.faults import Fault, Kind
 from tests.hetzner.fake.project import Project
 from tests.hetzner.fake.records import START
@@ -378,6 +378,7 @@ async def test_an_image_that_was_replaced_is_looked_for_once_more(story: Story) 
         ({"sshKeys": ["root"]}, "spec.sshKeys: 'root' isn't in this project, which has: admin"),
         ({"networks": ["lan"]}, "spec.networks: 'lan' isn't in this project, which has: cluster"),
         ({"firewalls": ["wall"]}, "spec.firewalls: 'wall' isn't in this project"),
+        ({"images": {"x86": "99"}}, "spec.images.x86: image '99' isn't in this project"),
         (
             {"networks": ["cluster"], "subnet": "10.1.0.0/24"},
             "spec.subnet: 10.1.0.0/24 is no subnet of 'cluster', which has: 10.0.0.0/24",
@@ -422,6 +423,58 @@ async def test_a_full_network_is_told_with_its_name(story: Story) -> None:
 
     assert "'cluster' has 100 servers, and 100 is the most" in problem
     assert await story.provider.offerings() == ()
+
+
+async def test_an_image_that_is_still_being_made_is_waited_for_by_a_person(story: Story) -> None:
+    story.project.images[0].status = "creating"
+
+    (problem,) = (await story.provider.check()).problems
+
+    assert problem == ("spec.images.x86: image 'debian-13' is creating: wait until it is available")
+
+
+async def test_a_type_that_no_image_of_the_class_boots_is_a_mistake_of_the_order(
+    story: Story,
+) -> None:
+    answer = await story.create(server_type="cax11")
+
+    assert isinstance(answer, Failed)
+    assert answer.reason == "spec.images names no image that cax11 could boot"
+
+
+async def test_a_class_that_is_gone_buys_lists_and_deletes_nothing(story: Story) -> None:
+    machine = await story.bought()
+    story.node_class = None
+
+    assert await story.provider.offerings() == ()
+    assert await story.create("default-2") == Failed(
+        failure=TEMPLATE, reason="the node class is gone"
+    )
+    assert not (await story.provider.list()).is_complete
+    assert (await story.delete(machine)).reason == "the node class is gone"
+    assert story.names == ["default-1"]
+
+
+async def test_a_join_token_of_one_s_own_is_used_where_the_class_says_so(story: Story) -> None:
+    own = {"tokenFrom": "Secret", "tokenSecretRef": {**SECRET, "name": "join"}}
+    story.secrets.values["join"] = "K10abc::server:one-for-all\n"
+    story.uses(bootstrap={**K3S, **own})
+
+    await story.create()
+
+    (server,) = story.project.servers.values()
+    assert "token: K10abc::server:one-for-all\n" in server.body["user_data"]
+
+
+async def test_an_action_that_had_nothing_left_to_do_is_no_failure(story: Story) -> None:
+    story.project.failing_actions.append(
+        ("start_server", "server_already_attached", "already attached")
+    )
+    await story.bought()
+
+    story.project.pass_time(60)
+
+    assert (await story.machines())["default-1"].state is MachineState.RUNNING
 
 
 async def test_a_class_that_is_right_has_its_ids(story: Story) -> None:
