@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from growth.demand.wire import Bookmark, Expired
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
+
+
+MOST_CHANGED: Final = 20_000
+"""Pods that are remembered as changed; beyond them all are looked at again."""
 
 
 class Demanded(msgspec.Struct, frozen=True):
@@ -61,18 +65,19 @@ class Demand:
         self._own = Book(instance="own")
         self._position = self._own.position
         self._theirs = Reading()
-        self._changed: set[str] = set()
+        self._changed: set[str] | None = set()
+        """Pods to be looked at again; None: all of them."""
         self._last = Demanded()
 
     def put(self, pod: Pod, now: Instant) -> None:
         """Our cache has this pod."""
         self._own.put(pod, now)
-        self._changed.add(pod.metadata.uid)
+        self._note((pod.metadata.uid,))
 
     def remove(self, uid: str, now: Instant) -> None:
         """Our cache has this pod no longer."""
         self._own.remove(uid, now)
-        self._changed.add(uid)
+        self._note((uid,))
 
     def pools(self, names: Iterable[str], now: Instant) -> None:
         """These are the pools that exist."""
@@ -90,12 +95,12 @@ class Demand:
     def hear(self, said: Iterable[Change | Bookmark | Expired], now: Instant) -> None:
         """The stream has said this."""
         for each in said:
-            self._changed.update(self._theirs.take(each, now))
+            self._note(self._theirs.take(each, now))
 
     def at(self, now: Instant) -> Demanded:
         """What both say now."""
         self._own.settle(now)
-        self._changed.update(self._theirs.settle(now))
+        self._note(self._theirs.settle(now))
         entries = self._merged()
         next_end = min(self._own.next_end, self._theirs.next_end)
         if entries is not self._last.entries or next_end != self._last.next_end:
@@ -115,12 +120,19 @@ class Demand:
                 entries[uid] = entry
         return entries
 
+    def _note(self, uids: Iterable[str]) -> None:
+        """A process that stands by for long never looks, so what it remembers has to end."""
+        if self._changed is not None:
+            self._changed.update(uids)
+            if len(self._changed) > MOST_CHANGED:
+                self._changed = None
+
     def _touched(self) -> set[str]:
         changes = self._own.after(self._position)
         self._position = self._own.position
         touched, self._changed = self._changed, set()
-        if changes is None:  # more than the history holds: everything may have changed
-            return touched.union(self._last.entries, self._own.entries, self._theirs.entries)
+        if changes is None or touched is None:
+            return {*self._last.entries, *self._own.entries, *self._theirs.entries}
         return touched.union(change.entry.uid for change in changes)
 
     def _winner(self, uid: str) -> Entry | None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from growth.demand import wire
+from growth.demand import demanded, wire
 from growth.demand.demanded import Demand, winner
 from growth.demand.entry import Entry, Reason, State
 from growth.demand.evidence import FEASIBLE_SECONDS
@@ -110,6 +110,21 @@ def test_the_same_view_is_handed_out_until_something_changes() -> None:
     assert made.at(NOW) is made.at(at(1))
     made.put(marked("a", version=2), at(2))
     assert made.at(at(2)).entries["a"].resource_version == "2"
+
+
+def test_whoever_does_not_look_for_long_remembers_no_more_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(demanded, "MOST_CHANGED", 3)
+    made = demand(marked("a"), marked("b"))
+    assert shown(made, NOW) == {"a": "Unschedulable", "b": "Unschedulable"}
+    for number in range(5):
+        made.put(marked(f"c{number}"), NOW)
+        made.remove(f"c{number}", NOW)
+    made.remove("a", NOW)
+    made.put(marked("d"), NOW)
+    assert made._changed is None
+    assert shown(made, NOW) == {"b": "Unschedulable", "d": "Unschedulable"}
 
 
 def test_what_only_the_scheduler_tells_holds_a_pod_back_until_its_end() -> None:
