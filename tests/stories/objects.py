@@ -41,10 +41,12 @@ def server_type(
     }
 
 
+# Twice a type costs less than the next larger one. So pods that fill a machine get one each,
+# however many of them a plan sees at a time: on a busy machine that is nobody's to say.
 SMALL: Final = server_type("small", "2", "4Gi", Offer("here", "0.010"), Offer("there", "0.011"))
-MEDIUM: Final = server_type("medium", "4", "8Gi", Offer("here", "0.018"), Offer("there", "0.020"))
-LARGE: Final = server_type("large", "8", "16Gi", Offer("here", "0.034"))
-ARM: Final = server_type("arm", "4", "8Gi", Offer("there", "0.013"), architecture="arm64")
+MEDIUM: Final = server_type("medium", "4", "8Gi", Offer("here", "0.025"), Offer("there", "0.027"))
+LARGE: Final = server_type("large", "8", "16Gi", Offer("here", "0.060"))
+ARM: Final = server_type("arm", "4", "8Gi", Offer("there", "0.023"), architecture="arm64")
 PLENTY: Final = 20
 
 

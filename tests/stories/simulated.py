@@ -186,9 +186,11 @@ def happens(happening: Happening, seen: Seen) -> bool:
     """Whether it has come."""
     match happening:
         case Happening.REQUESTED:
-            return bool(seen.requests)
+            requested = {pod.uid for request in seen.requests for pod in request.spec.pods}
+            return bool(seen.pods) and {pod.metadata.uid for pod in seen.pods} <= requested
         case Happening.MADE:
-            return any(kind_of(node) is not None for node in seen.nodes)
+            machines = {node.name for node in seen.nodes}
+            return bool(seen.requests) and {each.name for each in seen.requests} <= machines
         case _:
             assert_never(happening)
 

@@ -56,8 +56,8 @@ class Restart(msgspec.Struct, frozen=True):
 class Happening(StrEnum):
     """What can be waited for."""
 
-    REQUESTED = "a machine is requested"
-    MADE = "a machine is made"
+    REQUESTED = "all pods have a request"
+    MADE = "all requests have a machine"
 
 
 class Await(msgspec.Struct, frozen=True):

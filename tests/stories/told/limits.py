@@ -5,7 +5,9 @@ from __future__ import annotations
 from tests.stories.objects import HOST, Catalogue, Deployment, Pool
 from tests.stories.story import Make, Replace, Scale, Share, Story
 from tests.stories.told.neighbours import apart
-from tests.stories.told.sizes import FILLS_SMALL
+from tests.stories.told.sizes import ALL, FILLS_LARGE, FILLS_SMALL
+
+KEPT = {"name": "small", "min": 1, "max": 3}
 
 STORIES = (
     Story(
@@ -35,6 +37,20 @@ STORIES = (
         chapters=(
             (Make((Deployment("web", 2, FILLS_SMALL),)),),
             (Make((Pool("main", {"small": 5}),)),),
+        ),
+    ),
+    Story(
+        name="limits",
+        given=(Catalogue(), Pool("main", ALL, {"limits": {"nodes": 2}})),
+        chapters=((Make((Deployment("web", 3, FILLS_LARGE),)),),),
+        left={"web": 1},
+    ),
+    Story(
+        name="minimum",
+        given=(Catalogue(), Pool("main", {"small": 3}, {"serverTypes": [KEPT]})),
+        chapters=(
+            (),
+            (Make((Deployment("web", 2, FILLS_SMALL),)),),
         ),
     ),
 )

@@ -98,6 +98,11 @@ STORIES = (
         ),
     ),
     Story(
+        name="packed",
+        given=(Catalogue(), Pool("main", {"large": PLENTY})),
+        chapters=((Make((Deployment("web", 6, Template("1900m", "1Gi")),)),),),
+    ),
+    Story(
         name="asks-for-nothing",
         share=Share.LONG,
         given=(Catalogue(), MAIN),

@@ -73,8 +73,8 @@ STORIES = (
         share=Share.LONG,
         given=(Catalogue(faults=(SOLD_OUT,)), MAIN),
         chapters=(
-            (Make((Deployment("web", 2, FILLS_SMALL.but(cpu="1950m")),)),),
-            (Replace(Catalogue()), Scale("web", 5)),
+            (Make((Deployment("web", 1, FILLS_SMALL),)),),
+            (Replace(Catalogue()), Scale("web", 3)),
         ),
     ),
     Story(
