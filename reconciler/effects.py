@@ -211,7 +211,9 @@ class Effects:
             await self._writes(kind).adopt(key)
             store = self.sources.store(kind)
             if key not in store.objects and not store.own.is_unseen(key):
-                # Unreadable, or its event was never told: deciding again would give the same.
+                # Unreadable, or its event was never told: deciding again would give the same, and
+                # no event will come that shows it.
+                self.sources.relist(kind)
                 raise RetryLater(
                     f"{kind} {key.name} exists, and the cache doesn't show it"
                 ) from None

@@ -121,6 +121,10 @@ class Sources:
         """The cache of one kind: ours by its kind, built-in ones by their plural."""
         return self._reflectors[name].store
 
+    def relist(self, name: str) -> None:
+        """Ask for a whole list of a kind: its events have not told everything."""
+        self._reflectors[name].relist()
+
     @property
     def health(self) -> Mapping[str, Health]:
         """How far each cache can be trusted now."""

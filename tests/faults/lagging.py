@@ -38,9 +38,14 @@ class StoreLine:
 
     async def connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         from_store, to_store = await asyncio.open_connection("127.0.0.1", self._port)
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._pass_on(reader, to_store))
-            tasks.create_task(self._pass_on(from_store, writer))
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._pass_on(reader, to_store))
+                tasks.create_task(self._pass_on(from_store, writer))
+        finally:
+            # Also when the line ends while it is blocked.
+            to_store.close()
+            writer.close()
 
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError):

@@ -12,6 +12,7 @@ import aiohttp
 from aiohttp import web
 
 from growth.kube.hanging_up import AbruptResponse
+from tests.faults.events import EventFaults
 from tests.faults.upstream import Upstream, kubeconfig_to
 from tests.faults.watches import Fate, Watch
 
@@ -40,6 +41,8 @@ class FaultProxy:
         """How many requests came, by method and path."""
         self.user_agents: Counter[str] = Counter()
         self.watches: list[Watch] = []
+        self.events = EventFaults()
+        """What becomes of single events."""
         self._upstream = upstream
         self._refusals: list[Refusal] = []
         self._halved = 0
@@ -171,7 +174,7 @@ class FaultProxy:
     ) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "application/json"})
         await response.prepare(request)
-        watch = Watch(request, response)
+        watch = Watch(request, response, self.events)
         self.watches.append(watch)
         try:
             await watch.forward(answer)

@@ -1,7 +1,7 @@
 """One watch on its way through the proxy, line by line.
 
 Events are what faults are about, so the watch isn't copied as bytes: each line passes `pass_line`,
-where it can be cut, or held back for ever.
+where it can be cut, or held back for ever; and what it tells can be dropped, held or doubled.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, web
+
+    from tests.faults.events import EventFaults
 
 
 class Fate(enum.Enum):
@@ -27,7 +29,12 @@ class Fate(enum.Enum):
 class Watch:
     """One open watch."""
 
-    def __init__(self, request: web.BaseRequest, response: web.StreamResponse) -> None:
+    def __init__(
+        self, request: web.BaseRequest, response: web.StreamResponse, faults: EventFaults
+    ) -> None:
+        self.kind = request.path.rsplit("/", 1)[-1]
+        """The plural."""
+        self._faults = faults
         self._request = request
         self._response = response
         self.fate = Fate.PASSES
@@ -42,8 +49,9 @@ class Watch:
         """One line from the API server to the client."""
         match self.fate:
             case Fate.PASSES:
-                self.lines += 1
-                await self._response.write(line)
+                for each in await self._faults.treated(self.kind, line):
+                    self.lines += 1
+                    await self._response.write(each)
             case Fate.IS_CUT:
                 await self._response.write(line[: len(line) // 2])
                 self.reset()

@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from contextlib import asynccontextmanager, suppress
+from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -39,12 +40,14 @@ for line in sys.stdin:
 """
 # A process that is held can't renew its Lease; its successor takes it back at once all the same.
 PATIENTLY: Final = {"GROWTH_LEASE_DURATION": "30s"}
+WITHIN: Final = 60.0
 
 
 class Lives:
     """One process after the other."""
 
-    def __init__(self, kubeconfig: Path, *, folder: Path) -> None:
+    def __init__(self, kubeconfig: Path, *, folder: Path, **settings: str) -> None:
+        self._settings = {**QUICKLY, **PATIENTLY, **settings}
         self.log = folder / "reconciler.log"
         self.points: list[str] = []
         """What was announced since the story began, in all lives."""
@@ -53,6 +56,7 @@ class Lives:
         self._names = Names()
         self._ends: set[str] = set()
         self._held = asyncio.Event()
+        self._released = asyncio.Event()
         self._mother: Process | None = None
         self._now = 0
 
@@ -89,9 +93,35 @@ class Lives:
         await end
         return missed
 
+    async def leads(self) -> None:
+        """Until it says so."""
+        await self._says('"message": "leading"')
+
+    async def leads_no_longer(self) -> None:
+        """Until it has noticed."""
+        await self._says('"message": "no longer leading"')
+
+    async def _says(self, words: str) -> None:
+        began = monotonic()
+        while words not in await asyncio.to_thread(self.log.read_text):
+            assert monotonic() - began < WITHIN, f"it never said {words}"
+            await asyncio.sleep(0.05)
+
+    async def freeze(self) -> None:
+        """SIGSTOP, when the process has come to the point at which it is held."""
+        await asyncio.wait_for(self._held.wait(), WITHIN)
+        self._held.clear()
+        os.kill(self._now, signal.SIGSTOP)
+        self._released.set()
+
+    def thaw(self) -> None:
+        """It goes on from there, and knows nothing."""
+        os.kill(self._now, signal.SIGCONT)
+
     async def kill(self) -> None:
         """SIGKILL."""
         os.kill(self._now, signal.SIGKILL)
+        self._released.set()
         with suppress(ProcessLookupError):
             while True:
                 os.kill(self._now, 0)
@@ -106,9 +136,21 @@ class Lives:
             try:
                 yield
             finally:
-                await self.kill()
+                await self._end()
                 self._mother.kill()
                 await self._mother.wait()
+
+    async def _end(self) -> None:
+        """In order, so that the Lease is given back; a process that can't is killed."""
+        self._ends = set()
+        self._released.set()
+        with suppress(ProcessLookupError):
+            os.kill(self._now, signal.SIGCONT)
+            os.kill(self._now, signal.SIGTERM)
+            for _ in range(400):
+                os.kill(self._now, 0)
+                await asyncio.sleep(0.02)
+            await self.kill()
 
     async def _made(self) -> Process:
         words = ["--kubeconfig", str(self._kubeconfig), "--metrics-address", "127.0.0.1:0"]
@@ -116,7 +158,7 @@ class Lives:
             return await asyncio.create_subprocess_exec(
                 sys.executable,
                 *("-c", MOTHER, *words),
-                env={**os.environ, **QUICKLY, **PATIENTLY, VARIABLE: str(self._socket)},
+                env={**os.environ, **self._settings, VARIABLE: str(self._socket)},
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=log,
@@ -126,9 +168,7 @@ class Lives:
         with suppress(ConnectionError):
             while line := await reader.readline():
                 if self._hear(msgspec.json.decode(line, type=Point)):
-                    # Until it is killed.
-                    await reader.read()
-                    break
+                    await self._released.wait()
                 writer.write(b".")
         writer.close()
 
@@ -139,5 +179,6 @@ class Lives:
         if name not in self._ends:
             return False
         self._ends.discard(name)
+        self._released.clear()
         self._held.set()
         return True

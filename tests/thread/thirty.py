@@ -66,9 +66,9 @@ def furniture() -> Iterator[dict[str, Any]]:
         yield _ours("NodePool", f"{shape}-{number}", {"serverTypes": [{"name": shape, "max": 2}]})
 
 
-def pods(story: int = 0) -> Iterator[dict[str, Any]]:
-    """All that are wanted, at the same moment."""
-    for shape, number in product(SHAPES, range(EACH)):
+def pods(story: int = 0, *, each: int = EACH) -> Iterator[dict[str, Any]]:
+    """All that are wanted, at the same moment; so many of each shape."""
+    for shape, number in product(SHAPES, range(each)):
         container = {"name": "main", "image": "none", "resources": {"requests": SHAPES[shape]}}
         yield {
             "apiVersion": "v1",
@@ -88,17 +88,17 @@ async def furnish(connection: Connection) -> None:
         await connection.request("POST", paths[document["kind"]], body=document)
 
 
-async def begin(connection: Connection, story: int) -> None:
+async def begin(connection: Connection, story: int, *, each: int = EACH) -> None:
     """All pods are wanted at the same moment."""
     async with asyncio.TaskGroup() as tasks:
-        for pod in pods(story):
+        for pod in pods(story, each=each):
             tasks.create_task(connection.request("POST", PODS, body=pod))
 
 
-async def settled(connection: Connection) -> None:
+async def settled(connection: Connection, *, each: int = EACH) -> None:
     """Until every pod has a node and every request has done its work."""
     began = monotonic()
-    while not await _is_settled(connection):
+    while not await _is_settled(connection, each):
         assert monotonic() - began < WITHIN, f"not settled: {await end(connection)}"
         await asyncio.sleep(0.05)
 
@@ -109,12 +109,12 @@ async def end(connection: Connection) -> End:
         node["metadata"]["name"]: node["metadata"]["labels"][INSTANCE_TYPE_LABEL]
         for node in await _items(connection, NODES, OURS)
     }
-    requests = {each["metadata"]["name"] for each in await _items(connection, REQUESTS)}
+    names = {each["metadata"]["name"] for each in await requests(connection)}
     bound = (
         types[node] if (node := pod["spec"].get("nodeName")) else "nowhere"
         for pod in await _items(connection, PODS)
     )
-    return End(Counter(types.values()), frozenset(types.keys() ^ requests), Counter(bound))
+    return End(Counter(types.values()), frozenset(types.keys() ^ names), Counter(bound))
 
 
 async def clear(connection: Connection) -> None:
@@ -129,17 +129,29 @@ async def clear(connection: Connection) -> None:
         await asyncio.sleep(0.05)
 
 
-async def _is_settled(connection: Connection) -> bool:
-    requests = await _items(connection, REQUESTS)
+async def all_bound(connection: Connection, each: int) -> bool:
+    """Whether so many pods of each shape have their nodes."""
+    found = await _items(connection, PODS)
+    return len(found) == each * len(SHAPES) and all("nodeName" in pod["spec"] for pod in found)
+
+
+async def all_requested(connection: Connection, each: int) -> bool:
+    """Whether so many machines of each shape are asked for."""
+    return len(await requests(connection)) == each * len(SHAPES)
+
+
+async def requests(connection: Connection) -> list[dict[str, Any]]:
+    """All there are."""
+    return await _items(connection, REQUESTS)
+
+
+async def _is_settled(connection: Connection, each: int) -> bool:
     is_done = all(
         request.get("status", {}).get("phase") == "Ready"
         and not request["metadata"].get("finalizers")
-        for request in requests
+        for request in await requests(connection)
     )
-    if not is_done:
-        return False
-    found = await _items(connection, PODS)
-    return len(found) == EACH * len(SHAPES) and all("nodeName" in pod["spec"] for pod in found)
+    return is_done and await all_bound(connection, each)
 
 
 async def _items(connection: Connection, path: str, query: Any = ()) -> list[dict[str, Any]]:
