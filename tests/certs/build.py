@@ -10,14 +10,13 @@ from certs.rule import due
 from certs.steps import subject_of
 from certs.tending import tend
 from certs.wanted import POLICY, WANTED, Policy
-from tests.certs.api import NAMESPACE
+from tests.certs.api import NAMESPACE, Api
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from certs.tending import Done
     from growth.kube.transport import Connection
-    from tests.certs.api import Api
 
 
 T = TypeVar("T")
@@ -44,6 +43,14 @@ def leading() -> None:
 
 def tend_once(api: Api) -> Done:
     return finish(tend(objects(api), may_write=leading))
+
+
+def installed() -> Api:
+    """A cluster in which everything is good."""
+    api = Api()
+    api.install_webhooks()
+    tend_once(api)
+    return api
 
 
 def steps_due(api: Api) -> list[str]:

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
+from typing_extensions import override
 
 from certs import CertsMetrics, run
+from certs.tending import tend
 from certs.wanted import EXTENDER, WEBHOOKS
 from growth.kube.election import LeadershipLost
 from tests.certs.api import NAMESPACE, Api, secret_path
 from tests.certs.api import WEBHOOKS as CONFIGURATION
-from tests.certs.build import leading
+from tests.certs.build import leading, objects
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from structlog.types import EventDict
 
-    from growth.kube.transport import Connection
+    from growth.kube.transport import Connection, Response
 
 pytestmark = pytest.mark.looptime
 
@@ -107,6 +109,28 @@ async def test_a_bug_is_counted_and_the_next_round_goes_on() -> None:
 
         assert keeping.api.secret(EXTENDER.name)
         assert keeping.counted("growth_certs_crashes_total") == 3
+
+
+class Interleaved(Api):
+    """An API server that answers several writers in turn."""
+
+    @override
+    async def request(self, *words: Any, **more: Any) -> Response:
+        await asyncio.sleep(0)
+        return await super().request(*words, **more)
+
+
+async def test_two_writers_at_once_make_each_other_decide_again() -> None:
+    api = Interleaved()
+    api.install_webhooks()
+
+    both = await asyncio.gather(*(tend(objects(api), may_write=leading) for _ in range(2)))
+
+    assert [done.problems for done in both] == [(), ()]
+    # Each write was done by one of them.
+    assert sum(len(done.written) for done in both) == 7
+    assert api.writes > 7
+    assert (await tend(objects(api), may_write=leading)).written == ()
 
 
 async def test_nothing_is_written_once_another_process_leads() -> None:

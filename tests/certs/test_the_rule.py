@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from certs.advice import advice
+from certs.making import make_authority
 from certs.wanted import DAY, EXTENDER, OWN, POLICY, SCHEDULER, VERBS, WEBHOOKS
 from tests.certs.api import WEBHOOKS as CONFIGURATION
 from tests.certs.api import Api, secret_path
-from tests.certs.build import finish, objects, steps_due, tend_once
+from tests.certs.build import finish, installed, objects, steps_due, tend_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,6 +44,11 @@ def settled(api: Api, written: str) -> None:
     found = api.secret(OWN.name)
     found["metadata"]["annotations"] = {"growth.dev/settled-at": written}
     api.put(secret_path(OWN.name), found)
+
+
+def run_out(api: Api) -> dict[str, bytes]:
+    pair = make_authority(OWN.name, begin=api.now - 2 * DAY, end=api.now - DAY)
+    return {"next.crt": pair.certificate.pem, "next.key": pair.key.reveal()}
 
 
 def asked_in_the_middle(api: Api) -> None:
@@ -108,6 +114,10 @@ SITUATIONS: dict[str, tuple[tuple[Callable[[Api], object], ...], list[str]]] = {
     "the next authority is trusted for long enough": (
         (rotating, lambda api: api.pass_time(HOUR)),
         ["Promote growth-ca"],
+    ),
+    "the next authority has run out before it was promoted": (
+        (rotating, lambda api: api.change(OWN.name, **run_out(api))),
+        ["Introduce growth-ca"],
     ),
     "it settled at a time that is still to come": (
         (
@@ -277,13 +287,6 @@ def test_what_a_person_is_told(name: str) -> None:
 
     found = finish(objects(api).read())
     assert advice(found.state, policy=POLICY, now=found.now) == expected
-
-
-def installed() -> Api:
-    api = Api()
-    api.install_webhooks()
-    tend_once(api)
-    return api
 
 
 def _pair(api: Api, name: str) -> dict[str, bytes]:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
@@ -76,7 +76,15 @@ class Authority:
         return self.leaf(name, end=end, usage=ExtendedKeyUsageOID.CLIENT_AUTH)
 
 
-def pem(key: ec.EllipticCurvePrivateKey, *, password: str = "") -> bytes:
+def weak() -> Pair:
+    """With a key that is too short for any peer."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=1024)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "weak")])
+    builder = _dated(name, key, begin=-LONG, end=LONG).issuer_name(name)
+    return Pair(builder.sign(key, SHA256()).public_bytes(Encoding.PEM), pem(key))
+
+
+def pem(key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey, *, password: str = "") -> bytes:
     lock = BestAvailableEncryption(password.encode()) if password else NoEncryption()
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, lock)
 
@@ -99,7 +107,11 @@ def _mount(folder: Path, pair: Pair, authorities: bytes) -> None:
 
 
 def _dated(
-    subject: x509.Name, key: ec.EllipticCurvePrivateKey, *, begin: timedelta, end: timedelta
+    subject: x509.Name,
+    key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey,
+    *,
+    begin: timedelta,
+    end: timedelta,
 ) -> x509.CertificateBuilder:
     now = datetime.now(UTC)
     return (

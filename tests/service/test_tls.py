@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from growth.errors import RetryLater
 from growth.service.tls import Certificates, Files
-from tests.service.authority import Authority, Pair, mount, pem
+from tests.service.authority import Authority, Pair, mount, pem, weak
 from tests.service.build import a_service
 
 if TYPE_CHECKING:
@@ -183,6 +183,10 @@ def _bad_pairs() -> dict[str, tuple[Callable[[Authority], Pair], str]]:
         "a key with a password": (
             lambda ca: Pair(ca.leaf().certificate, pem(key, password="abc")),
             "{0}/tls.key: the key is encrypted; store it without a password",
+        ),
+        "a key that is too weak": (
+            lambda _: weak(),
+            "{0}/tls.crt: OpenSSL refuses it: ",
         ),
         "run out": (
             lambda ca: ca.leaf("spent", begin=-2 * HOUR, end=-HOUR),
