@@ -84,7 +84,7 @@ class Reading:
     def _reach(self, position: str, now: Instant) -> Iterable[str]:
         touched: list[str] = []
         if self.position is None:
-            touched.extend(self._forget(set(self._entries) - set(self._beginning)))
+            touched.extend(self._forget(self._entries.keys() - self._beginning.keys()))
             for entry in self._beginning.values():
                 touched.extend(self._write(entry, now))
             self._beginning = {}
@@ -93,11 +93,11 @@ class Reading:
 
     def _follow(self, change: Change, now: Instant) -> Iterable[str]:
         if change.kind is ChangeKind.DELETED:
-            return self._forget({change.entry.uid})
+            return self._forget((change.entry.uid,))
         return self._write(change.entry, now)
 
-    def _forget(self, uids: set[str]) -> list[str]:
-        known = sorted(uids & set(self._entries))
+    def _forget(self, uids: Iterable[str]) -> list[str]:
+        known = sorted(uid for uid in uids if uid in self._entries)
         for uid in known:
             del self._entries[uid]
             self._counting.end(uid)
