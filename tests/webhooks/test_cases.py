@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 
 from tests.webhooks.reviews import changed_by, pools_from, posted, warnings_of
 from tests.webhooks.table import POOLS, TABLE, Case
+from webhooks.admission import LARGEST
 from webhooks.desk import Desk
 from webhooks.metrics import AdmissionMetrics
 from webhooks.pools import Pools
@@ -115,6 +116,17 @@ def test_a_pool_that_cannot_be_read_is_warned_about_and_not_called_missing(
     [warning] = warnings_of(answer)
     assert "kubectl describe nodepool default" in warning
     assert len(warning) <= 256
+
+
+@pytest.mark.parametrize(("more", "changed"), [(0, True), (1, False)])
+def test_a_pod_with_conditions_beyond_measure_is_left_alone(more: int, *, changed: bool) -> None:
+    own = [{"key": f"own-{number}", "operator": "Exists"} for number in range(LARGEST + more)]
+    pod = {**POD, "spec": {**POD["spec"], "tolerations": own}}
+
+    answer = desk_with(pools_from(POOLS["require"])).answer(posted(pod))
+
+    assert (changed_by(answer, pod) != pod) is changed
+    assert bool(warnings_of(answer)) is not changed
 
 
 def test_a_warning_stays_within_what_the_api_server_shows() -> None:
