@@ -49,6 +49,8 @@ class PlanningLedger(msgspec.Struct, frozen=True, kw_only=True):
     refusals: Refusals = Refusals()
     bought: Mapping[str, Bought] = {}
     """By the name of the request, for an hour."""
+    machines: frozenset[str] = frozenset()
+    """What limits counted while somebody had no place."""
     prewarmed_at: float | None = None
     """When the pools' minima were last asked for."""
     shelf: Shelf = Shelf()

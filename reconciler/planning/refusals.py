@@ -129,31 +129,46 @@ def _is_of(refusal: Refusal, request: NodeRequest, world: World) -> bool:
     return refusal.covers(key, request.spec.location, request.spec.server_type)
 
 
-def to_be_probed(known: Refusals, world: World, now: Instant) -> tuple[Refusal, ...]:
+def to_be_probed(
+    known: Refusals, world: World, requests: Iterable[NodeRequest], now: Instant
+) -> tuple[Refusal, ...]:
     """Refusals that have run out and of which no machine is on its way that would tell."""
+    asked = _asked_for(known, world, requests)
     return tuple(
         refusal
         for refusal, recovery in sorted(known.recovering.items(), key=lambda pair: str(pair[0]))
-        if recovery.probe_at <= now.monotonic
-        and not any(
-            request.status.phase in COMING and _is_of(refusal, request, world)
-            for request in world.requests.values()
-        )
+        if recovery.probe_at <= now.monotonic and refusal not in asked
     )
 
 
-def usable(items: Iterable[Purchasable], known: Refusals, world: World) -> tuple[Purchasable, ...]:
+def _asked_for(
+    known: Refusals, world: World, requests: Iterable[NodeRequest]
+) -> frozenset[Refusal]:
+    """Refusals of which nobody knows whether they still hold, and a machine is asked for."""
+    coming = [request for request in requests if request.status.phase in COMING]
+    return frozenset(
+        refusal
+        for refusal in known.recovering
+        if any(_is_of(refusal, request, world) for request in coming)
+    )
+
+
+def usable(
+    items: Iterable[Purchasable],
+    known: Refusals,
+    world: World,
+    requests: Iterable[NodeRequest],
+) -> tuple[Purchasable, ...]:
     """What may be bought of them: nothing for a pool that is paused, nothing that is refused.
 
     Of what may be had again it is one machine, until it serves.
     """
     classes = {pool.name: node_class_of(pool, world) for pool in world.pools.values()}
+    shut = known.standing | _asked_for(known, world, requests)
     found = []
     for item in items:
         key = classes[item.pool.name]
-        if world.is_paused(item.pool.name):
-            continue
-        if any(_covers(each, key, item) for each in known.standing):
+        if world.is_paused(item.pool.name) or any(_covers(each, key, item) for each in shut):
             continue
         is_doubtful = any(_covers(each, key, item) for each in known.recovering)
         found.append(msgspec.structs.replace(item, most=1) if is_doubtful else item)

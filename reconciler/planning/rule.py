@@ -78,6 +78,7 @@ class _Pass:
             self.world.demand.next_end,
             next_end(self.ledger.nominated, self.world),
             self._next_try(),
+            self._next_hour(),
         )
         return Decision(
             section=self.ledger, sequences=tuple(self.sequences), wake_at=min(self.wakes)
@@ -196,7 +197,9 @@ class _Pass:
             return False
         largest = Counter(pod.shape for pod in resting).most_common(1)[0][0]
         pod = next(pod for pod in resting if pod.shape == largest)
-        for refusal in to_be_probed(self.ledger.refusals, self.world, self.now):
+        for refusal in to_be_probed(
+            self.ledger.refusals, self.world, self._requests().values(), self.now
+        ):
             market = self._market()
             items = matching(market.items, refusal, self.world)
             if items:
@@ -228,14 +231,20 @@ class _Pass:
         self._put({}, self._market())
 
     def _market(self) -> Market:
+        requests = self._requests().values()
         return Market(
-            items=usable(self.ledger.shelf.items, self.ledger.refusals, self.world),
-            fleet=fleet(self.world, self._requests().values()),
+            items=usable(self.ledger.shelf.items, self.ledger.refusals, self.world, requests),
+            fleet=fleet(self.world, requests),
             bought=Counter(each.pool for each in self.ledger.bought.values()),
         )
 
     def _requests(self) -> Mapping[str, NodeRequest]:
         return {**self.ledger.unconfirmed, **self.world.requests}
+
+    def _next_hour(self) -> float:
+        """When the brake on machines an hour lets go of one, if somebody may wait for that."""
+        ends = (each.at + HOUR for each in self.ledger.bought.values() if self.ledger.tries)
+        return min(ends, default=NEVER)
 
     def _next_try(self) -> float:
         """When the next pod that waits takes part in a plan again."""
@@ -255,17 +264,30 @@ def _looked_after(world: World, now: Instant, demand: Mapping[str, Pod]) -> Plan
     nominated = carried_on(before.nominated, world, {**unconfirmed, **world.requests}, now)
     known, has_recovered = refusals(before.refusals, world, now)
     surroundings = _surroundings(world)
-    returns = has_recovered or not _same(surroundings, before.surroundings)
+    machines = _counted(world, before)
+    bought = {n: each for n, each in before.bought.items() if each.at + HOUR > now.monotonic}
+    # A limit that bound may leave room again: a machine has gone, or an hour.
+    has_room = not (before.machines <= machines and before.bought.keys() <= bought.keys())
+    returns = has_recovered or has_room or not _same(surroundings, before.surroundings)
     return msgspec.structs.replace(
         before,
         unconfirmed=unconfirmed,
         nominated=nominated,
         refusals=known,
         tries={} if returns else dict(_still_tried(before, nominated, demand)),
-        bought={n: b for n, b in before.bought.items() if b.at + HOUR > now.monotonic},
+        bought=bought,
+        machines=machines,
         shelf=shelf(world, before.shelf),
         surroundings=surroundings,
     )
+
+
+def _counted(world: World, before: PlanningLedger) -> frozenset[str]:
+    """The machines that limits count, by name; they are of interest while somebody has no place."""
+    if not before.tries:
+        return frozenset()
+    requests = {**before.unconfirmed, **world.requests}
+    return frozenset(fleet(world, requests.values()).machines)
 
 
 def _still_tried(

@@ -1,0 +1,111 @@
+"""Planning by itself, over time: its questions are answered, what it creates is there at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from reconciler import planning
+from reconciler.actions import CreateNodeRequest, EmitEvent, Solve, Solved
+from reconciler.ledger import Ledger
+from reconciler.solver import Effort
+from reconciler.solver.solving import solve
+from tests.reconciler.build import RELEASED, at, world
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.api.noderequest import NodeRequest
+    from reconciler.actions import Action
+    from reconciler.brakes import BrakesLedger
+    from reconciler.planning.ledger import PlanningLedger
+    from reconciler.providers.port import ClassKey, Offering
+    from reconciler.solver import Problem
+    from reconciler.world import NodeClass, World
+
+
+class Planner:
+    """A cluster that planning looks at; tests change its objects between two spans of time."""
+
+    def __init__(self, *objects: Any) -> None:
+        self.objects = {_key(each): each for each in objects}
+        self.now = 100.0
+        self.created: list[NodeRequest] = []
+        self.events: list[tuple[str, str, str]] = []
+        """Name of the pod, reason and note of each."""
+        self.problems: list[Problem] = []
+        self.brakes: BrakesLedger = RELEASED
+        self._ledger = Ledger(brakes=RELEASED)
+        self._plans: dict[str, Solved] = {}
+        self._catalogues: dict[ClassKey, tuple[NodeClass | None, tuple[Offering, ...]]] = {}
+
+    @property
+    def memory(self) -> PlanningLedger:
+        return self._ledger.planning
+
+    def put(self, *objects: Any) -> None:
+        self.objects.update({_key(each): each for each in objects})
+
+    def remove(self, *objects: Any) -> None:
+        for each in objects:
+            del self.objects[_key(each)]
+
+    def until(self, seconds: float) -> list[NodeRequest]:
+        """All passes that are due before a moment; what they have created."""
+        before = len(self.created)
+        while self.now < seconds:
+            # One that wants to be asked at once is asked a hundredth later, as the loop does.
+            self.now = min(max(self._pass(), self.now + 0.01), seconds)
+        return self.created[before:]
+
+    def soon(self) -> list[NodeRequest]:
+        """What is created within a fifth of a second."""
+        return self.until(self.now + 0.2)
+
+    def _pass(self) -> float:
+        decision = planning.decide(self._world(), at(self.now))
+        assert decision.section is not None
+        self._ledger = msgspec.structs.replace(self._ledger, planning=decision.section)
+        acted = False
+        for step in (step for each in decision.sequences for step in each.steps):
+            self._carry_out(step)
+            acted = True
+        return self.now if acted else decision.wake_at
+
+    def _world(self) -> World:
+        ledger = msgspec.structs.replace(self._ledger, brakes=self.brakes)
+        seen = world(*self.objects.values(), ledger=ledger, plans=self._plans)
+        # A catalogue is the same object until its class changes, as the views keep it.
+        for key, node_class in seen.node_classes.items():
+            if self._catalogues.get(key, (None, ()))[0] is not node_class:
+                self._catalogues[key] = node_class, seen.offerings[key]
+        kept = {key: self._catalogues[key][1] for key in seen.offerings}
+        return msgspec.structs.replace(seen, offerings=kept)
+
+    def _carry_out(self, step: Action) -> None:
+        match step:
+            case CreateNodeRequest(request=request):
+                self.put(request)
+                self.created.append(request)
+            case EmitEvent(event=event):
+                self.events.append((event.regarding.name, event.reason, event.note))
+            case Solve(lane=lane, number=number, problem=problem):
+                self.problems.append(problem)
+                self._plans[lane] = Solved(number=number, plan=solve(problem, Effort.QUICK))
+            case _:
+                raise AssertionError(f"planning never does this: {step}")
+
+
+def bought(requests: list[NodeRequest]) -> list[tuple[str, int]]:
+    """The type and the number of pods of each."""
+    return sorted((each.spec.server_type.canonical, len(each.spec.pods)) for each in requests)
+
+
+def _key(each: Any) -> tuple[str, str, str]:
+    metadata = each.metadata
+    return type(each).__name__, getattr(metadata, "namespace", ""), metadata.name
+
+
+def pods_of(request: NodeRequest) -> Iterator[str]:
+    return (pod.name for pod in request.spec.pods)

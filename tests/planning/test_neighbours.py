@@ -1,0 +1,122 @@
+"""Rules between pods that are planned together hold in the plan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.planning.driver import Planner, bought
+from tests.reconciler.build import node_class, pool, request, waiting
+from tests.scheduling.build import HOSTNAME, ZONE
+
+LABELS = {"app": "web"}
+LIKE = {"matchLabels": LABELS}
+TINY = {"cpu": "100m"}
+
+
+def web(count: int, /, name: str = "web", **fields: Any) -> list[Any]:
+    fields = {"requests": TINY, "labels": LABELS} | fields
+    return [waiting(f"{name}-{number}", **fields) for number in range(count)]
+
+
+def required(kind: str, key: str, selector: dict[str, Any] = LIKE) -> dict[str, Any]:
+    term = {"topologyKey": key, "labelSelector": selector}
+    return {kind: {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+
+
+def spread(key: str, **fields: Any) -> list[dict[str, Any]]:
+    constraint = {"topologyKey": key, "maxSkew": 1, "labelSelector": LIKE}
+    return [constraint | {"whenUnsatisfiable": "DoNotSchedule"} | fields]
+
+
+def places(requests: list[Any]) -> list[tuple[str, int]]:
+    return sorted((each.spec.location, len(each.spec.pods)) for each in requests)
+
+
+def test_pods_that_keep_apart_by_node_get_a_machine_each() -> None:
+    pods = web(3, affinity=required("podAntiAffinity", HOSTNAME))
+    assert bought(Planner(*pods, pool(), node_class()).soon()) == [("small", 1)] * 3
+
+
+def test_pods_that_keep_apart_by_zone_get_a_zone_each_and_the_third_of_two_none() -> None:
+    pods = web(3, affinity=required("podAntiAffinity", ZONE))
+    planner = Planner(*pods, pool(), node_class())
+    assert places(planner.until(103)) == [("here", 1), ("there", 1)]
+    assert {reason for _, reason, _ in planner.events} == {"NoPlace"}
+
+
+def test_pods_that_take_the_same_host_port_get_a_machine_each() -> None:
+    ports = [{"containerPort": 80, "hostPort": 80}]
+    containers = [{"name": "main", "resources": {"requests": TINY}, "ports": ports}]
+    pods = web(2, containers=containers)
+    assert bought(Planner(*pods, pool(), node_class()).soon()) == [("small", 1)] * 2
+
+
+def test_a_pod_that_keeps_away_from_others_is_planned_beside_those_who_don_t_mind() -> None:
+    away = web(1, "shy", labels={"app": "shy"}, affinity=required("podAntiAffinity", HOSTNAME))
+    made = Planner(*away, *web(2), pool(), node_class()).soon()
+    assert bought(made) == [("small", 1), ("small", 2)]
+
+
+def test_pods_that_belong_together_share_a_node_or_a_zone() -> None:
+    near = web(4, requests={"cpu": "1"}, affinity=required("podAffinity", HOSTNAME))
+    assert bought(Planner(*near, pool(), node_class()).soon()) == [("large", 4)]
+    small = pool(serverTypes=[{"name": "small", "max": 9}])
+    near = web(4, requests={"cpu": "1"}, affinity=required("podAffinity", ZONE))
+    assert places(Planner(*near, small, node_class()).soon()) == [("here", 2), ("here", 2)]
+
+
+def test_a_pod_that_must_be_near_others_is_planned_when_they_have_their_place() -> None:
+    others = web(1, "db", labels={"app": "db"}, nodeSelector={ZONE: "there"})
+    near_db = required("podAffinity", ZONE, {"matchLabels": {"app": "db"}})
+    follower = web(1, requests={"cpu": "2"}, affinity=near_db)
+    made = Planner(*others, *follower, pool(), node_class()).soon()
+    assert places(made) == [("there", 1), ("there", 1)]
+
+
+def test_pods_that_keep_another_workload_out_of_their_zone_come_first_and_it_goes_elsewhere() -> (
+    None
+):
+    shy = required("podAntiAffinity", ZONE, {"matchLabels": {"app": "loud"}})
+    quiet = web(1, "quiet", labels={"app": "quiet"}, affinity=shy, priority=5)
+    loud = web(1, "loud", labels={"app": "loud"})
+    made = Planner(*quiet, *loud, pool(), node_class()).soon()
+    assert places(made) == [("here", 1), ("there", 1)]
+
+
+@pytest.mark.parametrize(
+    ("pods", "constraint", "expected"),
+    [
+        (4, spread(ZONE), [("here", 2), ("there", 2)]),
+        (5, spread(ZONE, maxSkew=3), [("here", 4), ("there", 1)]),
+        (4, spread(ZONE, minDomains=5, maxSkew=2), [("here", 2), ("there", 2)]),
+        (3, spread(HOSTNAME), [("here", 1)] * 3),
+    ],
+)
+def test_a_spread_holds_over_all_that_is_planned(
+    pods: int, constraint: list[Any], expected: list[tuple[str, int]]
+) -> None:
+    small = pool(serverTypes=[{"name": "small", "max": 9}])
+    planner = Planner(*web(pods, topologySpreadConstraints=constraint), small, node_class())
+    made = planner.soon()
+    spread_out = max(count for _, count in places(made)) - min(count for _, count in places(made))
+    assert sum(count for _, count in places(made)) == pods
+    assert places(made) == expected or spread_out <= constraint[0]["maxSkew"]
+
+
+def test_a_spread_counts_who_was_planned_before() -> None:
+    first = web(1, topologySpreadConstraints=spread(ZONE))
+    coming = request(pods=tuple(first), status={"phase": "Provisioning"})
+    second = web(1, "late", topologySpreadConstraints=spread(ZONE), requests={"cpu": "2"})
+    made = Planner(*first, *second, pool(), node_class(), coming).soon()
+    assert places(made) == [("there", 1)]
+
+
+def test_what_growth_can_t_judge_is_said_and_nothing_is_bought_on_a_guess() -> None:
+    odd = waiting("odd", requests=TINY, resourceClaims=[{"name": "gpu", "resourceClaimName": "g"}])
+    planner = Planner(odd, pool(), node_class())
+    assert planner.until(103) == []
+    (_, reason, note) = planner.events[0]
+    assert reason == "NoPlace"
+    assert "resource claim gpu" in note
