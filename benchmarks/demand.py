@@ -70,9 +70,12 @@ def _print_lags(moments: Moments) -> None:
 
 def _print_burst(moments: Moments, count: int) -> None:
     last = max(moments.created.values())
-    known = max(moments.known.values()) - last
+    # Both are read by one process, in whichever order it comes to them.
+    known = max(max(moments.known.values()) - last, 0.0)
     marked = max(moments.marked.values()) - last
     creating = last - min(moments.created.values())
+    ratio = (marked + creating) / (known + creating)
     print(f"{count} like pods, created within {creating:.2f} s; after the last one's creation")
-    print(f"  all were known as demand after    {known:6.2f} s (goal 1)")
-    print(f"  the scheduler had marked all after {marked:5.2f} s; ratio {marked / known:.0f}")
+    print(f"  all were known as demand after      {known:6.2f} s (goal 1)")
+    print(f"  the scheduler had marked them after {marked:6.2f} s")
+    print(f"  since the first one's creation: {ratio:.1f} times as long")
