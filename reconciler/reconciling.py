@@ -37,6 +37,7 @@ from reconciler.scene import Production, now
 from reconciler.settings import Certificates
 from reconciler.solver import Effort
 from reconciler.sources import Sources
+from reconciler.speaking import recorder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,6 +71,7 @@ async def reconcile(service: Service[ReconcilerSettings]) -> None:
     async with connection, asyncio.TaskGroup() as tasks:
         work = Work(service, connection)
         tasks.create_task(work.sources.run(), name="sources")
+        tasks.create_task(work.recorder.run(), name="events")
         tasks.create_task(work.hear_demand(demand), name="demand stream")
         try:
             await work.lane.warm_up()
@@ -99,6 +101,7 @@ class Work:
             changed=self._wake,
             timing=CacheTiming(stable_interval=self._timing.stable_interval),
         )
+        self.recorder = recorder(connection, self.sources, registry=service.registry)
         PausedPools(service.registry, self._pauses)
 
     async def hear_demand(self, place: Place) -> None:
@@ -135,6 +138,7 @@ class Work:
                     ended=self._wake,
                     tasks=tasks,
                     chance=self._chance,
+                    say=self.recorder.emit,
                     announce=announce,
                     plan=self._plan,
                 )
