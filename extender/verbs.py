@@ -77,9 +77,7 @@ class Verbs:
     async def filter(self, request: web.Request) -> web.Response:
         """Every node that came, unchanged."""
         try:
-            body = await _body(request)
-            began = time.perf_counter()
-            arguments = protocol.read(body)
+            arguments, began = await _asked(request)
         except protocol.Malformed as error:
             return self._refusal(error)
         self._take_evidence(arguments)
@@ -90,9 +88,7 @@ class Verbs:
     async def prioritize(self, request: web.Request) -> web.Response:
         """A score for every node that came."""
         try:
-            body = await _body(request)
-            began = time.perf_counter()
-            arguments = protocol.read(body)
+            arguments, began = await _asked(request)
             hosts = arguments.hosts
         except protocol.Malformed as error:
             return self._refusal(error)
@@ -116,11 +112,14 @@ class Verbs:
         return web.Response(status=400, text=f"{error}\n")
 
 
-async def _body(request: web.Request) -> bytes:
+async def _asked(request: web.Request) -> tuple[protocol.Arguments, float]:
+    """What is asked, and when the last byte of it was here."""
     try:
-        return await request.read()
+        body = await request.read()
     except web.RequestPayloadError:
         raise protocol.Malformed("the body is not encoded as its headers say") from None
+    began = time.perf_counter()
+    return protocol.read(body), began
 
 
 def _json(body: bytes) -> web.Response:
