@@ -51,7 +51,7 @@ class Admitting:
     cluster: LiveCluster
     api: Api
     authority: Authority
-    process: int = 0
+    webhook: Webhook | None = None
     _pools: str = ""
     _count: Iterator[int] = field(default_factory=lambda: iter(range(10**6)))
 
@@ -114,7 +114,7 @@ def admitting(folder: Path) -> Iterator[Admitting]:
         register_policy(setting)
         with serving(setting, folder) as webhook, contextlib.closing(setting.api):
             register_webhook(setting, url=webhook.url)
-            setting.process = webhook.pid
+            setting.webhook = webhook
             yield setting
     finally:
         bring_down(name)

@@ -88,12 +88,15 @@ class Api:
 def webhook_at(
     configuration: Document, url: str, *, authority: bytes, namespaces: tuple[str, ...]
 ) -> Document:
-    """The shipped configuration, but for a server on loopback and for some namespaces only."""
+    """The shipped configuration, but for a server on loopback and for some namespaces only.
+
+    And patient: on a machine that does much else, two seconds may pass without an answer.
+    """
     [webhook] = configuration["webhooks"]
     client = {"url": url, "caBundle": base64.b64encode(authority).decode()}
     selector = only_in(namespaces, webhook["namespaceSelector"])
-    changed = {**webhook, "clientConfig": client, "namespaceSelector": selector}
-    return {**configuration, "webhooks": [changed]}
+    changed = {"clientConfig": client, "namespaceSelector": selector, "timeoutSeconds": 30}
+    return {**configuration, "webhooks": [{**webhook, **changed}]}
 
 
 def only_in(namespaces: tuple[str, ...], selector: Document) -> Document:

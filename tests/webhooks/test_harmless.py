@@ -17,7 +17,7 @@ from aiohttp import web
 
 from tests.live import wait_until
 from tests.service.authority import Authority
-from tests.webhooks.admitting import BY_NOBODY, BY_WEBHOOK, FREE
+from tests.webhooks.admitting import BY_NOBODY, FREE
 from tests.webhooks.strangers import registered, registered_everywhere, stranger
 from webhooks.registration.webhook import TIMEOUT
 
@@ -161,15 +161,17 @@ def test_a_webhook_that_is_gone_costs_nothing(admitting: Admitting) -> None:
 
 def test_our_process_stopped_in_the_middle_holds_nobody_up(admitting: Admitting) -> None:
     admitting.pools("prefer")
-    assert "affinity" in spec_of(admitting, namespace=BY_WEBHOOK)
+    assert admitting.webhook is not None
 
-    with stopped(admitting.process), ThreadPoolExecutor(8) as clients:
-        pods = [
-            clients.submit(admitted_unchanged, admitting, namespace=BY_WEBHOOK) for _ in range(8)
-        ]
-        assert max(pod.result() for pod in pods) < PATIENCE
+    def is_admitted() -> bool:
+        return "affinity" in spec_of(admitting, namespace=FREE)
 
-    wait_until(lambda: "affinity" in spec_of(admitting, namespace=BY_WEBHOOK), "it works again")
+    with registered(admitting, "ours", admitting.webhook.url, namespace=FREE):
+        wait_until(is_admitted, "it works")
+        with stopped(admitting.webhook.pid), ThreadPoolExecutor(8) as clients:
+            pods = [clients.submit(admitted_unchanged, admitting, namespace=FREE) for _ in range(8)]
+            assert max(pod.result() for pod in pods) < PATIENCE
+        wait_until(is_admitted, "it works again")
 
 
 @contextmanager
