@@ -102,6 +102,7 @@ class Scripted:
             case Mood.FAIL:
                 await response.write(b'{"type":"ERROR","object":{"code":500,"message":"no"}}\n')
             case Mood.RUBBISH_LATER:
+                await asyncio.sleep(0.3)  # so that it comes in a piece of its own
                 await response.write(b'{"type":"ADDED","object":{}}\n')
             case _:
                 await self._follow(served, response)

@@ -151,6 +151,14 @@ async def test_a_server_that_is_not_there_is_waited_for_while_our_own_book_goes_
         assert not reader.is_whole
 
 
+async def test_bookmarks_are_a_sign_of_life() -> None:
+    """The one test that waits for real: nothing changes for longer than silence may last."""
+    async with serving() as server, reading(Source(url=server.url, silence=2.0)) as reader:
+        await reader.until(lambda: reader.is_whole)
+        await asyncio.sleep(2.5)
+        assert (reader.is_whole, len(server.asked)) == (True, 1)
+
+
 async def test_a_cut_is_mended_from_where_it_was() -> None:
     async with serving() as server, reading(Source(url=server.url)) as reader:
         reader.cache(marked("a"))
@@ -184,6 +192,19 @@ async def test_what_cannot_be_read_is_not_gone_on_from() -> None:
         async with reading(Source(url=server.url)) as reader:
             await reader.until(lambda: len(server.asked) > 1 and reader.is_whole)
             assert server.asked[:2] == [None, None]
+
+
+async def test_half_a_beginning_is_not_mixed_with_the_next_one() -> None:
+    async with serving() as server:
+        server.book = book(marked("a"), marked("b"))
+        held(server, "a")
+        server.moods = [Mood.CUT_IN_THE_BEGINNING, Mood.REFUSE, Mood.REFUSE]
+        async with reading(Source(url=server.url)) as reader:
+            reader.cache(marked("a"), marked("b"))
+            await reader.until(lambda: len(server.asked) == 2)
+            server.book = book(marked("b"))
+            await reader.until(lambda: reader.is_whole)
+            assert reader.told == {"a": "Unschedulable", "b": "Unschedulable"}
 
 
 async def test_through_a_life_of_troubles_nothing_is_lost_or_doubled() -> None:
