@@ -56,6 +56,7 @@ def node_class(*, bootstrap: dict[str, Any] | None = None, **spec: Any) -> Hetzn
 def order(
     name: str = "default-1",
     *,
+    pool: str = "default",
     server_type: str = "cx23",
     location: str = "nbg1",
     request_uid: str = "",
@@ -64,7 +65,7 @@ def order(
     return Order(
         name=name,
         request_uid=request_uid or f"uid-{name}",
-        pool="default",
+        pool=pool,
         node_class=ClassKey("HetznerNodeClass", "default"),
         server_type=ServerTypeName.parse(server_type),
         location=location,

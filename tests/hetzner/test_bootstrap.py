@@ -8,6 +8,7 @@ import subprocess
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 import yaml
 
@@ -16,7 +17,7 @@ from growth.errors import Misconfigured
 from reconciler.providers.hetzner.bootstrap import tokens
 from reconciler.providers.hetzner.bootstrap.joining import may_be_set_by_kubelet
 from reconciler.providers.hetzner.bootstrap.rendering import LARGEST, needs_token, user_data
-from tests.hetzner.build import JOIN_TOKEN, K3S, KUBEADM, TALOS, joining
+from tests.hetzner.build import CA_HASH, JOIN_TOKEN, K3S, KUBEADM, TALOS, joining
 from tests.hetzner.golden import CASES, FOLDER
 
 if TYPE_CHECKING:
@@ -170,6 +171,22 @@ def test_a_token_is_a_secret_that_ends_by_itself_and_with_its_request() -> None:
     assert secret["metadata"]["ownerReferences"][0]["uid"] == "uid-1"
     assert secret["stringData"]["expiration"] == "2026-01-01T12:10:00Z"
     assert secret["stringData"]["auth-extra-groups"].startswith("system:bootstrappers:kubeadm:")
+
+
+@pytest.mark.parametrize(
+    ("token", "written"),
+    [
+        (JOIN_TOKEN, f"K10{'5e' * 32}::{JOIN_TOKEN}"),
+        ("K10abc::server:one-for-all", "K10abc::server:one-for-all"),
+    ],
+    ids=["minted", "of one's own"],
+)
+def test_an_agent_knows_its_server_by_the_hash_in_its_token(token: str, written: str) -> None:
+    known = joining({**K3S, "caHash": CA_HASH})
+
+    rendered = user_data(msgspec.structs.replace(known, token=token))
+
+    assert f"token: {written}\n" in rendered
 
 
 def test_what_prints_a_joining_server_prints_no_secret() -> None:

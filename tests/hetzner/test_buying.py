@@ -320,6 +320,7 @@ async def test_nothing_is_bought_on_half_a_listing(story: Story) -> None:
     assert isinstance(answer, Failed)
     assert "servers came or went" in answer.reason
     assert story.project.calls["POST /servers"] == 0
+    assert isinstance(await story.create("default-60", intended_at=START), Accepted), "read anew"
 
 
 async def test_a_token_that_is_replaced_is_used_at_once(story: Story, account: Account) -> None:
@@ -368,6 +369,15 @@ async def test_an_image_that_was_replaced_is_looked_for_once_more(story: Story) 
     assert isinstance(first, Failed)
     assert first.failure is TRANSIENT
     assert isinstance(await story.create("default-2"), Accepted)
+
+
+async def test_what_stays_missing_is_a_mistake_of_the_class(story: Story) -> None:
+    gone = Fault(call="POST /servers", code="not_found", message="something is gone", times=2)
+    story.project.faults.add(gone)
+
+    answers = [await story.create() for _ in range(2)]
+
+    assert [getattr(answer, "failure", None) for answer in answers] == [TRANSIENT, TEMPLATE]
 
 
 @pytest.mark.parametrize(

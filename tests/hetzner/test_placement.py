@@ -35,6 +35,16 @@ async def test_a_burst_fills_groups_of_ten(story: Story) -> None:
     assert labels[POOL_LABEL] == "default"
 
 
+async def test_each_pool_has_groups_of_its_own(story: Story) -> None:
+    story.uses(placementGroup="Required")
+
+    await story.create("web-1", pool="web")
+    await story.create("default-1")
+    await story.create("web-2", pool="web")
+
+    assert sizes(story) == {f"growth-{SHORT}-web-1": 2, f"growth-{SHORT}-default-1": 1}
+
+
 async def test_a_gap_is_filled_before_a_new_group_is_made_also_after_a_restart(
     story: Story,
 ) -> None:
