@@ -21,6 +21,7 @@ SEEDS = range(1, 9)
 SLY = [mutant for mutant in MUTANTS if mutant.row != 3]
 """A pod is always bound a few milliseconds after its node serves, so row 3 shows at once."""
 
+pytestmark = pytest.mark.timeout(240)
 mutants = pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"row {mutant.row}")
 
 

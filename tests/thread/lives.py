@@ -30,6 +30,7 @@ MOTHER: Final = """
 import os, signal, sys
 from reconciler.__main__ import main
 import reconciler.providers.kwok.provider
+{planted}
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 for line in sys.stdin:
     child = os.fork()
@@ -46,7 +47,11 @@ WITHIN: Final = 60.0
 class Lives:
     """One process after the other."""
 
-    def __init__(self, kubeconfig: Path, *, folder: Path, **settings: str) -> None:
+    def __init__(
+        self, kubeconfig: Path, *, folder: Path, planted: str = "", **settings: str
+    ) -> None:
+        self._planted = planted
+        """A mistake, as statements that put it into the process before it begins."""
         self._settings = {**QUICKLY, **PATIENTLY, **settings}
         self.log = folder / "reconciler.log"
         self.points: list[str] = []
@@ -157,7 +162,7 @@ class Lives:
         with self.log.open("ab") as log:
             return await asyncio.create_subprocess_exec(
                 sys.executable,
-                *("-c", MOTHER, *words),
+                *("-c", MOTHER.replace("{planted}", self._planted), *words),
                 env={**os.environ, **self._settings, VARIABLE: str(self._socket)},
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.cluster]
 
 QUICK = 20
-"""Points in the quick suite, of 360."""
+"""Points in the quick suite, of 362."""
 KILLS = 5
 """In one telling: each process is killed at the next of its points."""
 

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from growth.api.wellknown import GROUP_VERSION, INSTANCE_TYPE_LABEL, MANAGED_BY_LABEL, POOL_LABEL
 from growth.errors import RetryLater
+from growth.kube.call import MERGE_PATCH
+from growth.kube.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,20 +52,23 @@ class End(NamedTuple):
 
 def furniture() -> Iterator[dict[str, Any]]:
     """A catalogue of machines that are there at once, and a pool for each pod."""
-    types = [
+    sold = [
         ("cx23", {"cpu": "2", "memory": "4Gi", "pods": "110"}, "0.0088"),
         ("cx33", {"cpu": "4", "memory": "8Gi", "pods": "110"}, "0.0136"),
         ("cax31", {"cpu": "8", "memory": "16Gi", "pods": "110"}, "0.0200"),
+        ("spare", {"cpu": "16", "memory": "32Gi", "pods": "110"}, "0.0500"),
     ]
     catalogue = [
         {"name": name, "resources": resources, "offers": [{"location": "here", "price": price}]}
-        for name, resources, price in types
+        for name, resources, price in sold
     ]
     delay = {"min": "0s", "max": "0s"}
     yield _ours("KwokNodeClass", "default", {"types": catalogue, "bootDelay": delay})
     for shape, number in product(SHAPES, range(EACH)):
-        # Room for a second machine: whether there is one is what the test asks.
-        yield _ours("NodePool", f"{shape}-{number}", {"serverTypes": [{"name": shape, "max": 2}]})
+        # Room for a second machine, of the same type or a dearer one: whether there is one is what
+        # the tests ask.
+        types = [{"name": shape, "max": 2}, {"name": "spare", "max": 2}]
+        yield _ours("NodePool", f"{shape}-{number}", {"serverTypes": types})
 
 
 def pods(story: int = 0, *, each: int = EACH) -> Iterator[dict[str, Any]]:
@@ -124,7 +129,13 @@ async def clear(connection: Connection) -> None:
     await connection.request("DELETE", REQUESTS, body={})
     await connection.request("DELETE", NODES, query=OURS, body=now)
     began = monotonic()
-    while await _items(connection, PODS) or await _items(connection, REQUESTS):
+    while (held := await requests(connection)) or await _items(connection, PODS):
+        # Nobody may be there any more to let them go.
+        for each in held:
+            free = {"metadata": {"finalizers": None}}
+            path = f"{REQUESTS}/{each['metadata']['name']}"
+            with suppress(NotFound):
+                await connection.request("PATCH", path, body=free, content_type=MERGE_PATCH)
         assert monotonic() - began < WITHIN, "pods or requests are still there"
         await asyncio.sleep(0.05)
 
