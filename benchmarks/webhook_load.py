@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 async def latencies(
     body: bytes, *, port: int, authority: Path, connections: int, rate: int, seconds: float
 ) -> list[float]:
-    """Seconds from when each review was due to its whole answer, the first second left out."""
+    """Seconds from when each review was due to its whole answer, after a second to get warm."""
     tls = ssl.create_default_context(cafile=str(authority))
     callers = [await _Caller.of(body, port=port, tls=tls) for _ in range(connections)]
     interval = connections / rate
-    await _in_turns(callers, interval=interval, count=round(1 / interval))
+    await _in_turns(callers, interval=interval, count=round(min(1.0, seconds) / interval))
     measured = await _in_turns(callers, interval=interval, count=round(seconds / interval))
     for caller in callers:
         await caller.close()
