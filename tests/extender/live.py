@@ -19,11 +19,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def install(cluster: LiveCluster) -> None:
+    """The objects that the extender watches."""
+    cluster.kubectl("apply", "--server-side", "-f", "-", input="---\n".join(crd.render().values()))
+    cluster.kubectl("wait", "crd", "--all", "--for=condition=Established", "--timeout=20s")
+
+
 @contextmanager
 def extending(cluster: LiveCluster, log: Path, *words: str) -> Iterator[Extender]:
     """The extender, from its start to its end, in a cluster with the objects that it watches."""
-    cluster.kubectl("apply", "--server-side", "-f", "-", input="---\n".join(crd.render().values()))
-    cluster.kubectl("wait", "crd", "--all", "--for=condition=Established", "--timeout=20s")
+    install(cluster)
     with extender_process(cluster.kubeconfig, log, *words) as extender:
         yield extender
 

@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from benchmarks.extender_live import extending
-from growth.api import crd
 from growth.cli.scheduler_configuration import Reach, Target, written
+from tests.extender.live import install
 from tests.live import ROOT, wait_until
 
 if TYPE_CHECKING:
@@ -59,9 +59,7 @@ class TestOnARealServer:
     def test_the_rights_of_the_extender_are_all_that_it_needs(
         self, system: LiveCluster, tmp_path: Path
     ) -> None:
-        definitions = "---\n".join(crd.render().values())
-        system.kubectl("apply", "--server-side", "-f", "-", input=definitions)
-        system.kubectl("wait", "crd", "--all", "--for=condition=Established", "--timeout=20s")
+        install(system)
         rights = [each for each in documents(BASE.read_text("utf-8")) if is_access(each)]
         system.kubectl("apply", "-f", "-", input=yaml.safe_dump_all(rights))
         try:
