@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 COMMANDS = {
+    "plan": "say what would be bought for a set of manifests, and what it would cost",
     "run": "run all processes of growth against a cluster, from this machine",
     "pause": "buy nothing and give nothing back for a while, in one pool or in all",
     "resume": "end a pause before its time",

@@ -1,0 +1,110 @@
+"""`growth plan -f`: what would be bought for a set of manifests, and what it would cost.
+
+No cluster is needed. The files hold pods or workloads, pools, node classes, and nodes where some
+are there already; the plan is made by the same rules and the same solver as in a cluster.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import yaml
+
+from growth.cli import inputs
+from growth.errors import Misconfigured
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from reconciler.planning.offline import OnPaper
+    from reconciler.solver import Plan, Problem
+
+SAFETY_SECONDS = 120.0
+SHOW_AFTER = 1.0
+"""Seconds after which a plan on the way is worth a line."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the words of this command."""
+    inputs.add_files_argument(parser)
+    parser.add_argument(
+        "--effort",
+        choices=("quick", "normal", "thorough"),
+        default="thorough",
+        help="how long to look for a cheaper plan and a better bound (default: thorough)",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        choices=("text", "json", "yaml", "requests"),
+        default="text",
+        help="text for people (default), json or yaml for programs, or the NodeRequests",
+    )
+    parser.epilog = "For example: growth plan -f docs/examples/kwok -f my-app/"
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Plan, and say what comes out; a pod without a place makes the exit code 1."""
+    planned = _planner()
+    begun = time.monotonic()
+    paper = planned(arguments)
+    _print(paper, arguments.output, seconds=time.monotonic() - begun)
+    return 1 if paper.unplaced else 0
+
+
+def _planner() -> Callable[[argparse.Namespace], OnPaper]:
+    """The whole way from files to a plan; loaded only here, as the engine takes a moment."""
+    try:
+        from growth.cli.plan_reading import world_from  # noqa: PLC0415 - see above
+        from reconciler.planning.offline import planned  # noqa: PLC0415
+        from reconciler.solver import Effort  # noqa: PLC0415
+        from reconciler.solver.solving import solve  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise Misconfigured(
+            f"growth plan needs {error.name}, which isn't installed: pip install growth[reconciler]"
+        ) from None
+
+    def plan(arguments: argparse.Namespace) -> OnPaper:
+        effort = Effort[arguments.effort.upper()]
+
+        def answer(problem: Problem) -> Plan:
+            return solve(problem, effort, seconds=SAFETY_SECONDS, watch=_progress())
+
+        return planned(world_from(arguments.files), answer)
+
+    return plan
+
+
+def _progress() -> Callable[[Plan], None]:
+    """One line on a terminal that is written over as the plan gets better."""
+    begun = time.monotonic()
+
+    def show(plan: Plan) -> None:
+        if sys.stderr.isatty() and time.monotonic() - begun > SHOW_AFTER:
+            seconds = time.monotonic() - begun
+            text = f"{plan.cost / 1e6:.4f} per hour, within {plan.gap * 100:.1f} %"
+            print(f"\r\x1b[2K{text}, {seconds:.0f} s", end="\r", file=sys.stderr, flush=True)
+
+    return show
+
+
+def _print(paper: OnPaper, output: str, *, seconds: float) -> None:
+    from growth.cli import plan_printing as printing  # noqa: PLC0415 - with the rest of planning
+
+    if sys.stderr.isatty():
+        print("\r\x1b[2K", end="", file=sys.stderr)
+    match output:
+        case "json":
+            print(json.dumps(printing.document(paper, seconds=seconds), indent=2))
+        case "yaml":
+            document = printing.document(paper, seconds=seconds)
+            print(yaml.safe_dump(document, sort_keys=False), end="")
+        case "requests":
+            documents = list(printing.requests_yaml(paper.requests))
+            print(yaml.safe_dump_all(documents, sort_keys=False), end="")
+        case _:
+            print("\n".join(printing.table(paper, seconds=seconds)))

@@ -1,0 +1,105 @@
+"""The pods that a set of objects comes to: those it lists, and those its owners will make.
+
+Deployments, ReplicaSets and StatefulSets make their replicas, Jobs what runs at once, CronJobs one
+job's worth. A DaemonSet makes pods for nodes, so it is handed on as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from growth.scheduling.csi import CSIDriver, CSINode
+from growth.scheduling.daemonsets import DaemonSet
+from growth.scheduling.metadata import Metadata, OwnerReference
+from growth.scheduling.node import Node
+from growth.scheduling.pod import Pod
+from growth.scheduling.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from growth.scheduling.templates import defaulted, pod_of
+from growth.scheduling.workloads import JobSpec, Namespace, PodTemplate, WorkloadSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.scheduling.cluster import Object
+
+AS_THEY_ARE: Final[Mapping[str, type[Object]]] = {
+    "Node": Node,
+    "Namespace": Namespace,
+    "DaemonSet": DaemonSet,
+    "PersistentVolumeClaim": PersistentVolumeClaim,
+    "PersistentVolume": PersistentVolume,
+    "StorageClass": StorageClass,
+    "CSINode": CSINode,
+    "CSIDriver": CSIDriver,
+}
+WITH_REPLICAS: Final = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
+
+
+class _Owner(msgspec.Struct, frozen=True):
+    """What all owners of pods have in common."""
+
+    template: PodTemplate = PodTemplate()
+
+
+class _Schedule(msgspec.Struct, frozen=True, rename="camel"):
+    """What a CronJob makes, each time."""
+
+    job_template: Mapping[str, Any] = {}
+
+
+def expanded(document: Mapping[str, Any]) -> tuple[Object, ...]:
+    """What a document comes to for the rules of scheduling; nothing, if they don't look at it."""
+    kind = str(document.get("kind", ""))
+    if kind in AS_THEY_ARE:
+        return (msgspec.convert(_placed(document), AS_THEY_ARE[kind]),)
+    if kind == "Pod":
+        return (_stored(msgspec.convert(_placed(document), Pod)),)
+    return tuple(_made(kind, _placed(document)))
+
+
+def _made(kind: str, document: Mapping[str, Any]) -> Iterator[Pod]:
+    spec = document.get("spec") or {}
+    metadata = msgspec.convert(document.get("metadata") or {}, Metadata)
+    if kind == "CronJob":
+        job = msgspec.convert(spec, _Schedule).job_template
+        yield from _made("Job", {**job, "metadata": document.get("metadata") or {}})
+        return
+    if kind in WITH_REPLICAS:
+        count = msgspec.convert(spec, WorkloadSpec).wanted
+    elif kind == "Job":
+        job_spec = msgspec.convert(spec, JobSpec)
+        parallel = 1 if job_spec.parallelism is None else job_spec.parallelism
+        wanted = parallel if job_spec.completions is None else job_spec.completions
+        count = min(parallel, wanted)
+    else:
+        return
+    template = msgspec.convert(spec, _Owner).template
+    owner = OwnerReference(
+        kind=kind,
+        name=metadata.name,
+        uid=f"{kind}/{metadata.namespace}/{metadata.name}",
+        controller=True,
+    )
+    for number in range(count):
+        yield pod_of(
+            template, name=f"{metadata.name}-{number}", namespace=metadata.namespace, owner=owner
+        )
+
+
+def _placed(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """With the namespace that kubectl would put it in."""
+    metadata = dict(document.get("metadata") or {})
+    if document.get("kind") not in {"Node", "Namespace", "PersistentVolume", "StorageClass"}:
+        metadata.setdefault("namespace", "default")
+    return {**document, "metadata": metadata}
+
+
+def _stored(pod: Pod) -> Pod:
+    """As the API server would keep it; one that has no uid yet is called by its name."""
+    metadata = pod.metadata
+    if not metadata.uid:
+        metadata = msgspec.structs.replace(metadata, uid=f"Pod/{pod.name}")
+    return msgspec.structs.replace(pod, metadata=metadata, spec=defaulted(pod.spec))

@@ -1,0 +1,178 @@
+"""`growth plan`: what would be bought for a set of files, told to people and to programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from growth.cli.__main__ import main
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+POOL, SHOP = str(EXAMPLES / "kwok"), str(EXAMPLES / "shop")
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Callable[..., str]:
+    """A file with these documents, by its name."""
+
+    def write(*documents: dict[str, Any]) -> str:
+        path = tmp_path / "manifests.yaml"
+        path.write_text(yaml.safe_dump_all(documents))
+        return str(path)
+
+    return write
+
+
+def pod(name: str, /, *, cpu: str = "1", **spec: Any) -> dict[str, Any]:
+    container = {"name": "main", "resources": {"requests": {"cpu": cpu}}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name},
+        "spec": {"containers": [container]} | spec,
+    }
+
+
+def answer(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_the_example_is_told_as_a_table_with_its_bound_and_who_has_no_place(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["plan", "-f", POOL, SHOP]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("POOL     TYPE  PLACE  NODES  PODS   CPU  MEMORY  PER HOUR
+")
+    assert "0.0360  (26.28 per month)" in out
+    assert "proven optimal · first-fit 0.0408" in out
+    assert "shop/import-0   needs 96Gi of memory" in out
+    assert all(len(line) <= 120 for line in out.splitlines())
+
+
+def test_programs_get_the_whole_plan(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["plan", "-f", POOL, SHOP, "-o", "json"])
+    plan = answer(capsys)
+    assert list(plan) == [
+        "result",
+        "cost",
+        "lowerBound",
+        "gap",
+        "firstFitCost",
+        "nodes",
+        "unplaced",
+        "stop",
+        "seconds",
+    ]
+    assert plan["result"] == "IncompletePlacement"
+    assert plan["cost"] >= plan["lowerBound"] > 0
+    placed = [name for node in plan["nodes"] for name in node["pods"]]
+    assert len(placed) == len(set(placed)) == 26
+    assert [each["pod"] for each in plan["unplaced"]] == ["shop/import-0"]
+    # The databases keep apart, and the web servers are spread over both places.
+    homes = [node for node in plan["nodes"] if any("/db-" in name for name in node["pods"])]
+    assert len(homes) == 2
+
+
+@pytest.mark.parametrize(
+    ("documents", "result", "machines", "code"),
+    [
+        ([], "NoDemands", 0, 0),
+        ([pod("one")], "AllPlaced", 1, 0),
+        ([pod("bound", nodeName="elsewhere")], "NoDemands", 0, 0),
+        ([pod("huge", cpu="99")], "IncompletePlacement", 0, 1),
+    ],
+)
+def test_the_result_has_one_of_three_names(
+    documents: list[Any],
+    result: str,
+    machines: int,
+    code: int,
+    written: Callable[..., str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    files = [POOL, written(*documents)] if documents else [POOL]
+    assert main(["plan", "-f", *files, "-o", "json"]) == code
+    plan = answer(capsys)
+    assert (plan["result"], len(plan["nodes"])) == (result, machines)
+
+
+def test_workloads_are_expanded_and_daemon_sets_take_their_share(
+    written: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    template = {"spec": pod("any", cpu="900m")["spec"]}
+    workloads: list[dict[str, Any]] = [
+        {"kind": "Deployment", "spec": {"replicas": 2, "template": template}},
+        {"kind": "Job", "spec": {"parallelism": 3, "completions": 2, "template": template}},
+        {"kind": "CronJob", "spec": {"jobTemplate": {"spec": {"template": template}}}},
+        {"kind": "DaemonSet", "spec": {"template": {"spec": pod("d", cpu="200m")["spec"]}}},
+    ]
+    documents = [
+        {"apiVersion": "x/v1", "metadata": {"name": each["kind"].lower()}, **each}
+        for each in workloads
+    ]
+    main(["plan", "-f", POOL, written(*documents), "-o", "json"])
+    plan = answer(capsys)
+    pods = sorted(name for node in plan["nodes"] for name in node["pods"])
+    assert pods == [
+        "default/cronjob-0",
+        "default/deployment-0",
+        "default/deployment-1",
+        "default/job-0",
+        "default/job-1",
+    ]
+    # With 200m for the DaemonSet on each, two pods of 900m don't share two cores.
+    assert all(len(node["pods"]) == 1 for node in plan["nodes"] if node["serverType"] == "cx23")
+
+
+def test_nodes_that_are_there_are_used_before_anything_is_bought(
+    written: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    node = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "old", "labels": {"kubernetes.io/hostname": "old"}},
+        "status": {
+            "allocatable": {"cpu": "2", "memory": "4Gi", "pods": "10"},
+            "conditions": [{"type": "Ready", "status": "True"}],
+        },
+    }
+    assert main(["plan", "-f", POOL, written(node, pod("one"))]) == 0
+    assert "every pod has room on the nodes that are there" in capsys.readouterr().out
+
+
+def test_the_requests_can_be_printed_as_documents(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["plan", "-f", POOL, SHOP, "-o", "requests"])
+    documents = list(yaml.safe_load_all(capsys.readouterr().out))
+    assert {each["kind"] for each in documents} == {"NodeRequest"}
+
+
+@pytest.mark.parametrize(
+    ("files", "text"),
+    [
+        ([SHOP], "no NodePool is in the files"),
+        (["nowhere.yaml"], "nowhere.yaml: no such file or directory"),
+    ],
+)
+def test_what_is_missing_is_said_in_one_line(
+    files: list[str], text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plan", "-f", *files]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert text in line
+
+
+def test_a_wrong_amount_is_named_with_file_and_line(
+    written: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["plan", "-f", POOL, written(pod("odd", cpu="many"))]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert 'manifests.yaml:1: Pod "odd": cpu: not a quantity' in line
