@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from growth.cli.__main__ import main
 from tests.live import bring_down, bring_up, wait_until
 from tests.thread.growing import (
     EXAMPLE,
@@ -56,6 +57,39 @@ def test_thirty_pods_of_three_shapes_get_their_nodes(growing: LiveCluster, tmp_p
         wait_until(lambda: all_ready(growing), "all requests are Ready")
     assert Counter(machines(growing).values()) == {"cx23": 10, "cx33": 10, "cax31": 10}
     assert set(machines(growing)) == set(requests(growing))
+
+
+def test_a_paused_pool_buys_nothing_until_it_resumes(growing: LiveCluster, tmp_path: Path) -> None:
+    namespace, chosen = "paused", ("--kubeconfig", str(growing.kubeconfig))
+    growing.kubectl("create", "namespace", namespace)
+    growing.create(
+        *({**pool_of("cx23"), "metadata": {"name": name}} for name in ("rests", "works"))
+    )
+    assert main(["pause", "rests", "--reason", "a test", *chosen]) == 0
+    with reconciling(growing, tmp_path / "log"):
+        paused = "jsonpath={.status.conditions[?(@.type=='Paused')].status}"
+        read = ("get", "nodepool", "rests", "--output", paused)
+        wait_until(lambda: growing.kubectl(*read) == "True", "the pool says that it is paused")
+        for pool in ("rests", "works"):
+            growing.create(
+                deployment(pool, pool=pool, replicas=1, cpu="1", memory="1Gi"), namespace=namespace
+            )
+            waiting = ("wait", "pod", "--selector", f"app={pool}", "--namespace", namespace)
+            growing.kubectl(*waiting, "--for=create", "--timeout=30s")
+            if pool == "rests":
+                unscheduled = "--for=condition=PodScheduled=False"
+                growing.kubectl(*waiting, unscheduled, "--timeout=30s")
+        # Who came later is served: by now the other one would be, too.
+        wait_until_bound(growing, namespace, count=1)
+        assert pools_bought_for(growing, "rests", "works") == {"works"}
+        assert main(["resume", "rests", *chosen]) == 0
+        wait_until_bound(growing, namespace, count=2)
+        wait_until(lambda: growing.kubectl(*read) == "False", "the pool says that it resumed")
+
+
+def pools_bought_for(cluster: LiveCluster, *pools: str) -> set[str]:
+    found = cluster.get("noderequests")["items"]
+    return {each["spec"]["pool"] for each in found} & set(pools)
 
 
 def requests(cluster: LiveCluster) -> dict[str, str]:
