@@ -36,7 +36,8 @@ NAMES = st.sampled_from([f"default-{number}" for number in range(4)])
 CALLS = st.sampled_from(
     ["*", "GET /servers", "POST /servers", "DELETE /servers/{id}", "POST /placement_groups"]
 )
-PASSING = sorted(set(STATUSES) - {"rate_limit_exceeded"})
+# A server that Hetzner says isn't there is believed to be gone, so that must not be a lie.
+PASSING = sorted(set(STATUSES) - {"rate_limit_exceeded", "not_found"})
 
 
 class AnyStory(RuleBasedStateMachine):
@@ -145,4 +146,4 @@ def test_any_story_ends_with_what_was_wanted_and_nothing_else() -> None:
 @pytest.mark.long
 @pytest.mark.timeout(900)
 def test_any_long_story_ends_with_what_was_wanted_and_nothing_else() -> None:
-    play(300, steps=50)
+    play(150, steps=50)
