@@ -49,6 +49,9 @@ if TYPE_CHECKING:
     from reconciler.world import World
 
 LANE = "demand"
+REQUESTS = "NodeRequest"
+UNCONFIRMED = 60.0
+"""Seconds for which a request that nobody has seen counts as bought, while its creates fail."""
 
 
 def decide(world: World, now: Instant) -> Decision:
@@ -260,7 +263,7 @@ class _Pass:
 def _looked_after(world: World, now: Instant, demand: Mapping[str, Pod]) -> PlanningLedger:
     """The memory brought up to this moment, before anything is decided."""
     before = world.ledger.planning
-    unconfirmed = dict(_unconfirmed(world, demand))
+    unconfirmed = dict(_unconfirmed(world, demand, now))
     nominated = carried_on(before.nominated, world, {**unconfirmed, **world.requests}, now)
     known, has_recovered = refusals(before.refusals, world, now)
     surroundings = _surroundings(world)
@@ -322,7 +325,9 @@ def _same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
     )
 
 
-def _unconfirmed(world: World, demand: Mapping[str, Pod]) -> Iterator[tuple[str, NodeRequest]]:
+def _unconfirmed(
+    world: World, demand: Mapping[str, Pod], now: Instant
+) -> Iterator[tuple[str, NodeRequest]]:
     """Decided and not seen yet.
 
     One that is free has failed, as far as we know: it may well be there, its answer lost and the
@@ -332,8 +337,19 @@ def _unconfirmed(world: World, demand: Mapping[str, Pod]) -> Iterator[tuple[str,
         if name in world.requests:
             continue
         is_wanted = not request.spec.pods or any(pod.uid in demand for pod in request.spec.pods)
-        if is_wanted or not world.is_free(machine(name)):
+        if not world.is_free(machine(name)) or (is_wanted and not _is_lost(name, world, now)):
             yield name, request
+
+
+def _is_lost(name: str, world: World, now: Instant) -> bool:
+    """Whether a create has failed for so long that another plan is better than another try.
+
+    Each try looks under its name before it makes anything, and a cache that sees would show it.
+    """
+    decided = world.ledger.planning.bought.get(name)
+    health = world.sources.get(REQUESTS)
+    is_seen = health is None or health.blind_since is None
+    return decided is not None and is_seen and now.monotonic - decided.at > UNCONFIRMED
 
 
 def _bought(result: Applied, now: Instant) -> Iterator[tuple[str, Bought]]:

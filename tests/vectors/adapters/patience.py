@@ -1,0 +1,89 @@
+"""What becomes of pods that a plan leaves out, and of requests that nobody has seen yet."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from reconciler import planning
+from reconciler.ledger import Ledger
+from reconciler.planning.ledger import Bought, PlanningLedger
+from reconciler.planning.tries import CEILING, PAUSE, Standing, pause_after
+from tests.planning.driver import Planner
+from tests.reconciler.build import RELEASED, START, at, node_class, pool, request, waiting, world
+from tests.vectors.registry import adapts
+
+if TYPE_CHECKING:
+    from tests.vectors.rows import Json
+
+
+@adapts("unconfirmed_ttl")
+def unconfirmed(given: Json) -> Json:
+    pod = waiting(requests={"cpu": "1"})
+    lost = request("default-lost", pods=(pod,))
+    # The row's time to live is the product's own, so only the age is told.
+    age = given["age_seconds"] * planning.rule.UNCONFIRMED / given["ttl_seconds"]
+    memory = PlanningLedger(
+        unconfirmed={lost.name: lost}, bought={lost.name: Bought(pool="default", at=1000.0 - age)}
+    )
+    seen = world(pod, pool(), node_class(), ledger=Ledger(brakes=RELEASED, planning=memory))
+    section = planning.decide(seen, at(1000.0)).section
+    assert isinstance(section, PlanningLedger)
+    return {"kept": len(section.unconfirmed)}
+
+
+@adapts("seed_backoff")
+def backed_off(given: Json) -> Json:
+    if "consecutive" in given:
+        pause = pause_after(given["consecutive"], patience=given["n"])
+        name = {PAUSE: "normal", CEILING: "BackOff"}.get(pause, "backing off")
+        return {"in_demand": pause < CEILING, "state": name}
+    if "offering" in given:
+        return _recovering(has_served="succeeded" in given["offering"])
+    planner = Planner(waiting("left", requests={"cpu": "99"}), pool(), node_class())
+    planner.until(10_000)
+    (one,) = planner.memory.tries.values()
+    said = [reason for name, reason, _ in planner.events if name == "left"]
+    return {
+        "state": one.standing(planner.now).value,
+        "in_demand": one.standing(planner.now) is not Standing.BACK_OFF,
+        "event": {"on": "pod", "reason": said[-1]},
+    }
+
+
+def _recovering(*, has_served: bool) -> Json:
+    """Pods in back-off over an offer that was refused; its time runs out, a probe is bought."""
+    pods = [waiting(f"web-{number}", requests={"cpu": "2"}) for number in range(3)]
+    only = pool(serverTypes=[{"name": "small", "max": 9}], locations=[{"region": "here"}])
+    refusal = request("default-refused", pods=(), status={"phase": "Unmet"})
+    planner = Planner(*pods, only, node_class(), refusal)
+    planner.until(10_000)
+    planner.remove(refusal)
+    (probe,) = planner.until(10_200)
+    if has_served:
+        status: Any = {"phase": "Ready", "readyAt": START + timedelta(seconds=10_200)}
+        planner.put(probe.model_copy(update={"status": probe.status.model_validate(status)}))
+    return {"in_demand": len(planner.until(10_300)) > 0}
+
+
+@adapts("seed_solution")
+def solution(given: Json) -> Json:
+    fits = [waiting(f"web-{number}", requests={"cpu": "2"}) for number in range(3)]
+    small = pool(serverTypes=[{"name": "small", "max": 9}])
+    if given["result"] == "NoDemands":
+        planner = Planner(small, node_class())
+        return {"requests": len(planner.until(110)), "events": len(planner.events)}
+    if given["result"] == "AllPlaced":
+        planner = Planner(*fits, small, node_class())
+        made = planner.until(110)
+        nodes = len({pod.uid for each in made for pod in each.spec.pods})
+        return {"requests_per_node": len(made) / nodes, "events": len(planner.events)}
+    left = [waiting(f"huge-{number}", requests={"cpu": "99"}) for number in range(2)]
+    planner = Planner(*fits, *left, small, node_class())
+    made = planner.until(110)
+    told = sorted((name, bool(note)) for name, _, note in planner.events)
+    is_told = told == [("huge-0", True), ("huge-1", True)]
+    return {
+        "requests": "where possible" if len(made) == len(fits) else f"{len(made)} of {len(fits)}",
+        "events": "one per pod that could not be placed, with the reason" if is_told else told,
+    }
