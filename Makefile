@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 NAME ?= growth
+# Most tests wait for a control plane or a clock: two at a time, a file always in one process.
+SPREAD ?= -n 2 --dist loadfile
 .DEFAULT_GOAL := help
 .PHONY: help setup up down demo test test-long lint format bench coverage crds requirements clean
 
@@ -35,7 +37,7 @@ format: setup ## let ruff write the code its way
 
 test: lint ## what CI runs: lint, and every test that is not long, with coverage
 	@$(BIN)/python -m kwok programs
-	@$(BIN)/coverage run -m pytest -m "not long"
+	@$(BIN)/coverage run -m pytest -m "not long" $(SPREAD)
 	@$(BIN)/coverage combine --quiet && $(BIN)/coverage report --format=total | sed 's/^/coverage: /;s/$$/ %/'
 
 test-long: setup ## every test, the long forms too
