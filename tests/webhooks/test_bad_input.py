@@ -107,10 +107,22 @@ async def test_a_pod_that_cannot_be_read_comes_in_with_a_warning(
     assert len(warning) <= 256
 
 
-async def test_ten_mebibytes_are_refused_unread(door: Served) -> None:
+async def test_ten_mebibytes_are_refused(door: Served) -> None:
     status, text = await door.post(b" " * 10 * MEBIBYTE)
 
     assert (status, text) == (413, b"bodies of more than 8388608 bytes are not read\n")
+
+
+async def test_a_body_that_is_announced_too_large_is_refused_before_it_comes(door: Served) -> None:
+    host, port = door.place.split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(b"POST /mutate-pods HTTP/1.1\r\nHost: x\r\nContent-Length: 10485760\r\n\r\n")
+
+    answer = await asyncio.wait_for(reader.readline(), timeout=20)
+
+    assert answer.startswith(b"HTTP/1.1 413 ")
+    writer.close()
+    await writer.wait_closed()
 
 
 async def test_a_body_of_unknown_length_is_cut_off_at_the_limit(door: Served) -> None:
