@@ -63,14 +63,22 @@ class Fleet(msgspec.Struct, frozen=True, kw_only=True):
 
 def fleet(world: World, requests: Iterable[NodeRequest]) -> Fleet:
     """Nodes, and requests whose machine exists or may come."""
-    machines = dict(world.cluster.remembered("machines of nodes", lambda: _of_nodes(world)))
-    for request in requests:
-        if request.status.phase is not RequestPhase.UNMET:
-            machines[request.name] = standing_of(request)
+    machines = dict(nodes_of_pools(world))
+    machines |= {each.name: standing_of(each) for each in requests if is_alive(each)}
     return Fleet(machines=machines)
 
 
-def _of_nodes(world: World) -> Mapping[str, Standing]:
+def is_alive(request: NodeRequest) -> bool:
+    """Whether the request's machine exists or may come."""
+    return request.status.phase is not RequestPhase.UNMET
+
+
+def nodes_of_pools(world: World) -> Mapping[str, Standing]:
+    """The nodes of all pools, by name; counted once for each snapshot of the cluster."""
+    return world.cluster.remembered("nodes of pools", lambda: _nodes_of_pools(world))
+
+
+def _nodes_of_pools(world: World) -> Mapping[str, Standing]:
     return {
         node.name: _standing(node)
         for node in world.cluster.nodes.values()

@@ -27,7 +27,7 @@ from reconciler.planning.demand import (
     wanting,
     without_place,
 )
-from reconciler.planning.fleet import HOUR, Market, fleet
+from reconciler.planning.fleet import HOUR, Market, fleet, is_alive, nodes_of_pools
 from reconciler.planning.ledger import Asked, Bought, PlanningLedger
 from reconciler.planning.nominations import carried_on, next_end
 from reconciler.planning.offers import shelf
@@ -212,6 +212,8 @@ class _Pass:
         return False
 
     def _tell(self, before: Mapping[str, Try]) -> None:
+        if self.ledger.tries is before:
+            return
         self.sequences += (
             sequence
             for sequence in told(before, self.ledger.tries, self.demand, now=self.now.monotonic)
@@ -290,7 +292,7 @@ def _counted(world: World, before: PlanningLedger) -> frozenset[str]:
     if not before.tries:
         return frozenset()
     requests = {**before.unconfirmed, **world.requests}
-    return frozenset(fleet(world, requests.values()).machines)
+    return frozenset((*nodes_of_pools(world), *(r.name for r in requests.values() if is_alive(r))))
 
 
 def _still_tried(
