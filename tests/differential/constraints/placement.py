@@ -118,7 +118,7 @@ def host_ports(draw: st.DrawFn, draft: Draft) -> None:
         pod = existing_pod(draw)
         _listen(draw, pod, same)
         draft.add_existing(pod, draw(st.sampled_from(draft.open_nodes)))
-    key = draw(st.sampled_from((*_PORT, "hostIP", "none")))
+    key = draw(st.sampled_from((*_PORT, "protocol", "hostIP", "none")))
     others = [text for text in _PORT.get(key, (None,)) if text != same.get(key, "")]
     _listen(draw, draft.pod, {**same, key: draw(st.sampled_from(others))})
 
