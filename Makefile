@@ -49,8 +49,9 @@ coverage: ## the lines that the last `make test` did not run
 bench: setup ## what is claimed about speed and cost, measured here
 	@$(BIN)/python -m benchmarks
 
-crds: setup ## write manifests/crds and docs/reference/objects.md anew from the models
+crds: setup ## write the generated manifests and docs/reference/objects.md anew
 	@$(BIN)/growth crds --folder manifests/crds
+	@$(BIN)/python -m webhooks.registration manifests/base
 	@$(BIN)/python -m growth.api.reference > docs/reference/objects.md
 
 requirements: setup ## pin the newest versions that pyproject.toml allows
