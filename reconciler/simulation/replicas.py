@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from reconciler.simulation.surroundings import Surroundings
 
 MADE_AGAIN_AFTER = 0.5
+BATCH_TAKES = 0.01
+"""Real controllers make one pod, then two, then four: a template that is refused costs them little.
+So a plan may see the first of a workload before its others are there."""
 PHASES: Final = ("Pending", "Unknown", "Running")
 
 
@@ -28,8 +32,11 @@ class Owner(msgspec.Struct, kw_only=True):
     namespace: str
     template: Pod
     """The pod, but for its name and its owner."""
-    wanted: int = 0
+    wanted: int | None = None
+    """None for those whose pods end and aren't replaced."""
     made: int = 0
+    coming: int = 0
+    """Pods that are about to be made."""
     pods: dict[Key, None] = {}
     """Those that are there, the oldest first."""
 
@@ -65,15 +72,27 @@ class Replicas:
         self._level(owner)
 
     def add(self, owner: Owner, number: int) -> None:
-        """So many more now, which nobody replaces when they end."""
+        """So many more, which nobody replaces when they end."""
         self._owners[owner.uid] = owner
-        for _ in range(number):
+        if number > 0:
+            owner.coming += number
+            self._make(owner, number, batch=1)
+
+    def _make(self, owner: Owner, number: int, *, batch: int) -> None:
+        for _ in range(min(batch, number)):
             pod = owner.next_pod()
-            key = Key(owner.namespace, pod.metadata.name)
-            owner.pods[key] = None
+            owner.coming -= 1
+            owner.pods[Key(owner.namespace, pod.metadata.name)] = None
             self._server.create("pods", pod)
+        if number > batch:
+            rest = partial(self._make, owner, number - batch, batch=2 * batch)
+            self._timeline.after(BATCH_TAKES, rest)
+        else:
+            self._level(owner)
 
     def _level(self, owner: Owner) -> None:
+        if owner.wanted is None or owner.coming:
+            return
         self.add(owner, owner.wanted - len(owner.pods))
         for key in self._first_to_go(owner)[: max(0, len(owner.pods) - owner.wanted)]:
             # It counts no more from now on, however long it takes to end.
@@ -99,7 +118,7 @@ class Replicas:
         owner = self._owners.get(controller.uid) if controller is not None else None
         if owner is None or not _counts_no_more(event.new):
             return
-        if owner.pods.pop(event.key, event.key) is None and owner.wanted:
+        if owner.pods.pop(event.key, event.key) is None and owner.wanted is not None:
             self._timeline.after(MADE_AGAIN_AFTER, self._level, owner)
 
 

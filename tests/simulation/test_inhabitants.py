@@ -13,7 +13,7 @@ from growth.scheduling.objects import DaemonSet, Node, Pod
 from reconciler.simulation.cloud import Joining, with_ready
 from reconciler.simulation.kubelets import COMPLETES_AFTER_ANNOTATION
 from reconciler.simulation.living import Living
-from reconciler.simulation.replicas import Owner
+from reconciler.simulation.replicas import BATCH_TAKES, Owner
 from reconciler.simulation.story import Story
 from tests.scheduling import build
 
@@ -100,6 +100,19 @@ def test_what_has_no_node_and_what_is_crowded_goes_first(living: Living) -> None
     living.replicas.want(web, 2)
     passes(living)
     assert Counter(places(living).values()) == {"a": 1, "b": 1}
+
+
+def test_pods_of_an_owner_come_in_batches_that_double(living: Living) -> None:
+    web = owner(living, "web", wanted=6, cpu="1")
+    counts = []
+    for _ in range(4):
+        counts.append(len(places(living)))
+        passes(living, BATCH_TAKES)
+    assert counts == [1, 3, 6, 6]
+    living.replicas.want(web, 9)
+    living.replicas.want(web, 2)
+    passes(living)
+    assert len(places(living)) == 2
 
 
 def test_a_pod_that_is_deleted_by_hand_is_made_again_by_its_owner(living: Living) -> None:

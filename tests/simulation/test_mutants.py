@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 MINUTES = 60.0
 SEEDS = range(1, 9)
 
-SLY = [mutant for mutant in MUTANTS if mutant.row != 3]
-"""A pod is always bound a few milliseconds after its node serves, so row 3 shows at once."""
+SLY = [mutant for mutant in MUTANTS if mutant.row not in {3, 17}]
+"""A pod is always bound a few milliseconds after its node serves, and pods of a workload come one
+after the other while the first is bought for: so rows 3 and 17 show without any fault."""
 
 pytestmark = pytest.mark.timeout(240)
 mutants = pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"row {mutant.row}")
