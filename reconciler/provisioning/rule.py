@@ -185,7 +185,7 @@ def _finished(request: NodeRequest, world: World, now: Instant) -> Step:
     if PROVIDER_CLEANUP_FINALIZER in request.metadata.finalizers:
         return Step(actions=(_let_go(request),), why="nothing hangs on the request any more")
     left = _seconds_left(request, world, now)
-    if left > 0:
+    if left >= 0:
         return Step(wake_at=now.monotonic + left)
     delete = Delete(kind=KIND, version=_version(request))
     return Step(actions=(delete,), why="its time to live is over")
