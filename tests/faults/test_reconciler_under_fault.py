@@ -42,7 +42,7 @@ LONG_ENOUGH = 3.0
 """For a wrong rule to buy again at once."""
 BIND_WAIT = 8.0
 """Long enough for the scheduler of a busy machine, or second machines are bought rightly."""
-SHORT_LEASE = {"GROWTH_LEASE_DURATION": "3s"}
+SHORT_LEASE = {"GROWTH_LEASE_DURATION": "4s"}
 stories = count()
 
 PLANTED = {
@@ -135,6 +135,8 @@ async def through_a_proxy(
 ) -> AsyncIterator[FaultProxy]:
     """The reconciler behind it, as the leader."""
     async with fault_proxy(stage.cluster.kubeconfig, folder=stage.folder) as proxy:
+        # A proxy that still refuses can keep the Lease from being given back.
+        settings = {**SHORT_LEASE, **settings}
         lives = Lives(proxy.kubeconfig, folder=stage.folder, planted=planted, **settings)
         async with lives.listening():
             await lives.leads()
