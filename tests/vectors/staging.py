@@ -244,7 +244,8 @@ class Stage:
     def _unmet(self) -> Iterable[NodeRequest]:
         if self.unmet_seconds is None:
             return
-        since = START + timedelta(seconds=NOW - 1)
+        # The product's shortest time to live is a second; it is over a moment after that.
+        since = START + timedelta(seconds=NOW - 1.01)
         kind, status = self.offerings[0]["type"], {"phase": "Unmet", "lastTransitionTime": since}
         offering = f"kwok-{kind}"
         made = request(serverType=kind, targetOffering=offering, location="place-0", status=status)
