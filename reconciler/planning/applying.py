@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from reconciler.solver import Plan, PlannedNode, Reason
     from reconciler.world import World
 
+LIMITS = frozenset({Cause.LIMIT, Cause.COUNT})
+"""Reasons that end when there is room again."""
 WRITTEN_PODS = 256
 """So many pods a request names; the rest are remembered only."""
 
@@ -49,6 +51,8 @@ class Applied(msgspec.Struct, frozen=True, kw_only=True):
     places: Mapping[str, Nomination]
     left_out: Mapping[str, str]
     """Pods that the plan has no place for, by uid, with the reason."""
+    limited: frozenset[str]
+    """Those of them that a limit leaves out: they fit on what could be bought otherwise."""
     overtaken: frozenset[str]
     """Pods whose place in the plan is none any more, by uid."""
 
@@ -77,6 +81,7 @@ def applied(
         ]
         buying.take(node, pods)
     reasons = {each.pod_class: told(each.reason) for each in plan.unplaced}
+    limited = [each.pod_class for each in plan.unplaced if each.reason.cause in LIMITS]
     return Applied(
         requests=buying.requests,
         places=buying.places,
@@ -89,6 +94,7 @@ def applied(
             },
             **{uid: text for uid, text in question.left_out.items() if uid in waiting},
         },
+        limited=frozenset(uid for name in limited for uid in queues[name]),
         overtaken=frozenset(buying.overtaken),
     )
 

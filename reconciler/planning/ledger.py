@@ -41,6 +41,8 @@ class PlanningLedger(msgspec.Struct, frozen=True, kw_only=True):
     nominated: Nominated = Nominated()
     tries: Mapping[str, Try] = {}
     """Pods that plans left out, by uid."""
+    told: Mapping[str, str] = {}
+    """The reason that was last said of a pod, by uid: what repeats isn't said again."""
     window: Window | None = None
     """The wave of pods that the next plan is for."""
     asked: Asked | None = None

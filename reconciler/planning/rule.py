@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
-    from reconciler.planning.nominations import Nominated
     from reconciler.planning.refusals import Refusal
     from reconciler.planning.tries import Try
     from reconciler.world import World
@@ -128,7 +127,12 @@ class _Pass:
         now = self.now.monotonic
         left |= {uid: after_overtaken(left.get(uid), now) for uid in result.overtaken}
         return left | {
-            uid: after_left_out(left.get(uid), now, reason)
+            uid: after_left_out(
+                left.get(uid),
+                now,
+                reason,
+                cause=Cause.LIMITED if uid in result.limited else Cause.NO_PLACE,
+            )
             for uid, reason in result.left_out.items()
         }
 
@@ -216,9 +220,11 @@ class _Pass:
             return
         self.sequences += (
             sequence
-            for sequence in told(before, self.ledger.tries, self.demand, now=self.now.monotonic)
+            for sequence in told(before, self.ledger, self.demand, now=self.now.monotonic)
             if self.world.is_free(sequence.subject)
         )
+        said = {uid: each.reason for uid, each in self.ledger.tries.items() if each.count}
+        self._remember(told={**self.ledger.told, **said})
 
     def _prewarm(self) -> None:
         """Ask for what pools keep without load; not again and again where it can't be had."""
@@ -273,13 +279,22 @@ def _looked_after(world: World, now: Instant, demand: Mapping[str, Pod]) -> Plan
     bought = {n: each for n, each in before.bought.items() if each.at + HOUR > now.monotonic}
     # A limit that bound may leave room again: a machine has gone, or an hour.
     has_room = not (before.machines <= machines and before.bought.keys() <= bought.keys())
-    returns = has_recovered or has_room or not _same(surroundings, before.surroundings)
+    returns = has_recovered or not _same(surroundings, before.surroundings)
+    reopened = {shape for shape, _ in before.nominated.unserved.keys() - nominated.unserved.keys()}
+    tries = {
+        uid: each
+        for uid, each in before.tries.items()
+        if uid in demand
+        and demand[uid].shape not in reopened
+        and not (has_room and each.cause is Cause.LIMITED)
+    }
     return msgspec.structs.replace(
         before,
         unconfirmed=unconfirmed,
         nominated=nominated,
         refusals=known,
-        tries={} if returns else dict(_still_tried(before, nominated, demand)),
+        tries={} if returns else tries,
+        told={uid: text for uid, text in before.told.items() if uid in demand},
         bought=bought,
         machines=machines,
         shelf=shelf(world, before.shelf),
@@ -293,16 +308,6 @@ def _counted(world: World, before: PlanningLedger) -> frozenset[str]:
         return frozenset()
     requests = {**before.unconfirmed, **world.requests}
     return frozenset((*nodes_of_pools(world), *(r.name for r in requests.values() if is_alive(r))))
-
-
-def _still_tried(
-    before: PlanningLedger, nominated: Nominated, demand: Mapping[str, Pod]
-) -> Iterator[tuple[str, Try]]:
-    """The tries of those who are still demand, but for whom an offer is open again."""
-    reopened = {shape for shape, _ in before.nominated.unserved.keys() - nominated.unserved.keys()}
-    for uid, each in before.tries.items():
-        if uid in demand and demand[uid].shape not in reopened:
-            yield uid, each
 
 
 def _surroundings(world: World) -> tuple[object, ...]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from growth.scheduling.pod import Pod
+    from reconciler.planning.ledger import PlanningLedger
     from reconciler.planning.tries import Try
 
 BACK_OFF = "BackOff"
@@ -23,21 +24,24 @@ ACTION = "Planning"
 
 
 def told(
-    before: Mapping[str, Try], after: Mapping[str, Try], pods: Mapping[str, Pod], *, now: float
+    before: Mapping[str, Try], ledger: PlanningLedger, pods: Mapping[str, Pod], *, now: float
 ) -> Iterator[Sequence]:
     """The events that the change from one memory of tries to the next is worth, pod by pod."""
-    for uid, one in after.items():
+    for uid, one in ledger.tries.items():
         pod, earlier = pods.get(uid), before.get(uid)
         if pod is None or not one.count:
             continue
-        steps = tuple(_said(pod, reason, note) for reason, note in _news(earlier, one, now))
+        news = _news(earlier, one, now, is_known=ledger.told.get(uid) == one.reason)
+        steps = tuple(_said(pod, reason, note) for reason, note in news)
         if steps:
             subject = Subject(SubjectKind.POD, uid)
             yield Sequence(subject=subject, steps=steps, why=f"{pod.name}: {one.reason}")
 
 
-def _news(earlier: Try | None, one: Try, now: float) -> Iterator[tuple[str, str]]:
-    if earlier is None or earlier.reason != one.reason:
+def _news(
+    earlier: Try | None, one: Try, now: float, *, is_known: bool
+) -> Iterator[tuple[str, str]]:
+    if not is_known:
         yield one.cause.value, one.reason
     if _is_resting(one, now) and (earlier is None or not _is_resting(earlier, now)):
         text = f"{one.count} plans in a row had no place for it; it is planned again when "

@@ -34,6 +34,8 @@ class Cause(StrEnum):
     """None of the pools that it may use exists."""
     NO_PLACE = "NoPlace"
     """Nothing that its pools may buy holds it."""
+    LIMITED = "Limited"
+    """What holds it is used up, or a limit of its pools leaves none."""
     OVERTAKEN = "Overtaken"
     """Its place was gone when it was to be bought."""
 
