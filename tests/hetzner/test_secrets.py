@@ -6,10 +6,12 @@ import base64
 import logging
 from datetime import timedelta
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import pytest
 from prometheus_client import generate_latest
 
+from growth.api import crd
 from growth.api.meta import KeyReference
 from growth.errors import Misconfigured
 from growth.kube.transport import connect
@@ -138,12 +140,36 @@ async def test_a_secret_that_is_missing_says_how_to_mend_it(
         await secrets.read(kept(namespace, "binary"))
 
 
+def _owner(cluster: LiveCluster, name: str) -> str:
+    """The uid of a request that is there, or the garbage collector would take its Secret."""
+    definitions = "---\n".join(crd.render().values())
+    cluster.kubectl("apply", "--server-side", "--filename", "-", input=definitions)
+    cluster.kubectl("wait", "--for", "condition=established", "crd/noderequests.growth.dev")
+    spec = {
+        "pool": "default",
+        "targetOffering": "hetzner-cx23",
+        "serverType": "cx23",
+        "location": "nbg1",
+        "price": "0.0088",
+    }
+    cluster.create(
+        {
+            "apiVersion": "growth.dev/v1alpha1",
+            "kind": "NodeRequest",
+            "metadata": {"name": name},
+            "spec": spec,
+        }
+    )
+    uid: str = cluster.get("noderequest", name)["metadata"]["uid"]
+    return uid
+
+
 @pytest.mark.cluster
 async def test_an_order_that_is_tried_again_joins_with_the_same_token_for_longer(
     cluster: LiveCluster, namespace: str, secrets: ClusterSecrets, clock: Clock
 ) -> None:
-    # The owner doesn't exist, so the garbage collector would take the Secret: there is none here.
-    wanted = order(request_uid=f"uid-{namespace}")
+    name = f"default-{uuid4()}"
+    wanted = order(name, request_uid=_owner(cluster, name))
     first = await secrets.join_token(wanted, node_class())
     clock.seconds += 300
 
@@ -151,7 +177,7 @@ async def test_an_order_that_is_tried_again_joins_with_the_same_token_for_longer
 
     name = f"bootstrap-token-{first.partition('.')[0]}"
     stored = cluster.get("--namespace", "kube-system", "secret", name)
-    cluster.kubectl("--namespace", "kube-system", "delete", "secret", name)
+    cluster.kubectl("delete", "noderequest", wanted.name)
     assert again == first
     assert base64.b64decode(stored["data"]["expiration"]).decode() == "2026-01-01T00:15:00Z"
     assert stored["type"] == "bootstrap.kubernetes.io/token"

@@ -49,17 +49,28 @@ class Api:
 
     def ask(self, method: str, path: str, body: object = None) -> Answer:
         """One request, whatever comes of it."""
-        connection = self._connection()
         kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
         content = None if body is None else json.dumps(body)
-        connection.request(method, path, content, {"Content-Type": kind})
-        with connection.getresponse() as response:
+        with self._sent(method, path, content, kind) as response:
             texts = [
                 re.sub(r"\\(.)", r"\1", text)
                 for header in response.headers.get_all("Warning", ())
                 for text in re.findall(r'\d{3} \S+ "((?:[^"\\]|\\.)*)"', header)
             ]
             return Answer(response.status, json.loads(response.read()), tuple(texts))
+
+    def _sent(
+        self, method: str, path: str, content: str | None, kind: str
+    ) -> http.client.HTTPResponse:
+        """The answer; over a new connection, where the server has closed one that was idle."""
+        connection = self._connection()
+        try:
+            connection.request(method, path, content, {"Content-Type": kind})
+            return connection.getresponse()
+        except (ConnectionError, ssl.SSLEOFError):
+            connection.close()
+            connection.request(method, path, content, {"Content-Type": kind})
+            return connection.getresponse()
 
     def do(self, method: str, path: str, body: object = None) -> Any:
         """One request that works."""
