@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 NAME ?= growth
 # Most tests wait for a control plane or a clock: two at a time, a file always in one process.
 SPREAD ?= -n 2 --dist loadfile
+# Where much is computed, or processes are started again and again, tracing takes three times as long.
+HEAVY := tests/differential tests/faults tests/simulation tests/solver tests/stories tests/thread
 .DEFAULT_GOAL := help
 .PHONY: help setup up down demo test test-long lint format bench coverage crds requirements clean
 
@@ -35,10 +37,11 @@ lint: setup ## style, types, and who may import whom
 format: setup ## let ruff write the code its way
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
 
-test: lint ## what CI runs: lint, and every test that is not long, with coverage
+test: lint ## what CI runs: lint, and every test that is not long, with coverage where it is cheap
 	@$(BIN)/python -m kwok programs
-	@$(BIN)/coverage run -m pytest -m "not long" $(SPREAD)
+	@$(BIN)/coverage run -m pytest -m "not long" $(SPREAD) $(addprefix --ignore=,$(HEAVY))
 	@$(BIN)/coverage combine --quiet && $(BIN)/coverage report --format=total | sed 's/^/coverage: /;s/$$/ %/'
+	@$(BIN)/python -m pytest -m "not long" $(SPREAD) $(HEAVY)
 
 test-long: setup ## every test, the long forms too
 	@$(BIN)/python -m pytest
