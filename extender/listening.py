@@ -7,13 +7,13 @@ that meets a connection which the server is just closing; so the server must nev
 from __future__ import annotations
 
 import contextlib
-import ipaddress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from aiohttp import web
 
 from growth.errors import Misconfigured
+from growth.service.address import is_loopback
 from growth.service.endpoints import listen, place_of
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Port:
 
     def check(self) -> None:
         """Nothing is said in plain text to another machine."""
-        if self.files is None and not _is_loopback(self.address.host):
+        if self.files is None and not is_loopback(self.address.host):
             raise Misconfigured(
                 f"{self.setting}: {self.address} can be reached from elsewhere, which needs "
                 f"--{self.name}-tls-folder; without it listen on 127.0.0.1"
@@ -82,10 +82,3 @@ async def _secured(port: Port, certificates: Certificates) -> AsyncIterator[ssl.
         return
     async with certificates.serving(port.name, port.files) as context:
         yield context
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -7,9 +7,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from growth.api.noderequest import NodeRequest
     from growth.scheduling.pod import Pod
     from reconciler.planning.offline import OnPaper
 
@@ -143,8 +142,3 @@ def _without_place(unplaced: Sequence[tuple[Pod, str]]) -> Iterator[str]:
     for reason, names in by_reason.items():
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         yield f"  {names[0]}{more}   {reason}"
-
-
-def requests_yaml(requests: Mapping[str, NodeRequest]) -> Iterator[Mapping[str, Any]]:
-    """The NodeRequests that the plan comes to, as documents."""
-    return (request.document() for request in requests.values())

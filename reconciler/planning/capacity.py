@@ -18,6 +18,7 @@ from growth.scheduling.node import Node
 from growth.scheduling.occupancy import Occupancy
 from growth.scheduling.resources import Resources, total
 from reconciler.planning.nominations import COMING, passing_taints, serves
+from reconciler.planning.offers import asked_for, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -66,7 +67,7 @@ def _coming(
     world: World, requests: Mapping[str, NodeRequest], shelf: Iterable[Purchasable]
 ) -> Iterator[tuple[str, Node]]:
     """Machines on their way, as the nodes that pods will meet."""
-    known = {_key(item.pool.name, item): item for item in shelf}
+    known = {(item.pool.name, key_of(item.offering)): item for item in shelf}
     for name, request in requests.items():
         if request.status.phase not in COMING:
             continue
@@ -74,18 +75,10 @@ def _coming(
         if node is not None:
             yield name, _as_it_will_serve(node, world)
             continue
-        spec = request.spec
-        own = tuple(sorted(spec.labels.items()))
-        item = known.get((spec.pool, spec.server_type.canonical, spec.location, own))
+        item = known.get((request.spec.pool, asked_for(request.spec)))
         # What isn't sold any more may still come; without its promise nobody can count on it.
         if item is not None:
             yield name, _named(item.node, name)
-
-
-def _key(pool: str, item: Purchasable) -> tuple[str, str, str, tuple[tuple[str, str], ...]]:
-    offering = item.offering
-    own = tuple(sorted(offering.own_labels.items()))
-    return pool, offering.server_type.canonical, offering.location, own
 
 
 def _named(node: Node, name: str) -> Node:

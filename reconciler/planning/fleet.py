@@ -45,10 +45,6 @@ class Fleet(msgspec.Struct, frozen=True, kw_only=True):
 
     machines: Mapping[str, Standing]
 
-    def having(self, name: str, one: Standing) -> Fleet:
-        """The same with one machine more."""
-        return Fleet(machines={**self.machines, name: one})
-
     def of(self, pool: str) -> Iterator[Standing]:
         """The machines of one pool."""
         return (each for each in self.machines.values() if each.pool == pool)
@@ -108,12 +104,6 @@ def standing_of(request: NodeRequest) -> Standing:
     spec = request.spec
     resources = parse({name: str(amount) for name, amount in spec.resources.items()})
     return Standing(spec.pool, spec.server_type, int(spec.price * 1_000_000), resources)
-
-
-def standing_as(item: Purchasable) -> Standing:
-    """An offer's machine, as it would be."""
-    offering = item.offering
-    return Standing(item.pool.name, offering.server_type, item.price, offering.allocatable)
 
 
 class Market(msgspec.Struct, frozen=True, kw_only=True):

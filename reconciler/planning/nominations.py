@@ -204,8 +204,3 @@ def _still_declined(before: Nominated, world: World) -> dict[tuple[str, Shape], 
         for (name, shape), version in before.declined.items()
         if name in nodes and nodes[name].metadata.resource_version == version
     }
-
-
-def is_waiting(pod: Pod, nominated: Nominated) -> bool:
-    """Whether nothing has been promised to a pod yet."""
-    return pod.metadata.uid not in nominated.places

@@ -23,9 +23,25 @@ from reconciler.providers.port import ClassKey, Offering
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from growth.api.noderequest import NodeRequestSpec
     from reconciler.world import World
 
 ZONE_LABEL = "topology.kubernetes.io/zone"
+
+
+OfferKey = tuple[str, str, tuple[tuple[str, str], ...]]
+"""Type, place and own labels: what tells one offer of a catalogue from another."""
+
+
+def key_of(offering: Offering) -> OfferKey:
+    """Which offer this is."""
+    own = tuple(sorted(offering.own_labels.items()))
+    return offering.server_type.canonical, offering.location, own
+
+
+def asked_for(spec: NodeRequestSpec) -> OfferKey:
+    """Which offer a request is for."""
+    return spec.server_type.canonical, spec.location, tuple(sorted(spec.labels.items()))
 
 
 class Purchasable(msgspec.Struct, frozen=True, kw_only=True):

@@ -26,7 +26,7 @@ from reconciler.planning.capacity import ground
 from reconciler.planning.demand import pools_by_pod, without_place
 from reconciler.planning.fleet import Market, fleet
 from reconciler.planning.nominations import Nominated
-from reconciler.planning.offers import Purchasable, Shelf, shelf
+from reconciler.planning.offers import Purchasable, Shelf, asked_for, key_of, shelf
 from reconciler.planning.question import question
 from reconciler.solver import Plan
 from reconciler.timing import Timing
@@ -172,12 +172,5 @@ class _Rounds:
         )
 
     def _item_of(self, request: NodeRequest) -> Purchasable:
-        spec = request.spec
-        return next(
-            item
-            for item in self._items
-            if item.pool.name == spec.pool
-            and item.offering.server_type == spec.server_type
-            and item.offering.location == spec.location
-            and dict(item.offering.own_labels) == dict(spec.labels)
-        )
+        wanted = request.spec.pool, asked_for(request.spec)
+        return next(i for i in self._items if (i.pool.name, key_of(i.offering)) == wanted)

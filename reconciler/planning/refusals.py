@@ -73,7 +73,7 @@ def refusals(before: Refusals, world: World, now: Instant) -> tuple[Refusals, bo
     standing = frozenset(_standing(world, now))
     ended = before.standing - standing
     recovering = {
-        **dict(before.recovering.items()),
+        **before.recovering,
         **{refusal: Recovery(ended_at=now.wall, probe_at=now.monotonic) for refusal in ended},
     }
     recovering = {each: known for each, known in recovering.items() if each not in standing}

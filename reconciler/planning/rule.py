@@ -233,13 +233,14 @@ class _Pass:
             return
         last = self.ledger.prewarmed_at
         due = self.now.monotonic if last is None else last + PAUSE
-        if not self._market().minima():
+        market = self._market()
+        if not market.minima():
             return
         if due > self.now.monotonic:
             self.wakes.append(due)
             return
         self._remember(prewarmed_at=self.now.monotonic)
-        self._put({}, self._market())
+        self._put({}, market)
 
     def _market(self) -> Market:
         requests = self._requests().values()

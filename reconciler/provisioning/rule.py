@@ -30,7 +30,7 @@ from reconciler.actions import (
     machine,
 )
 from reconciler.decision import NEVER, Decision, earliest
-from reconciler.planning.offers import node_class_of
+from reconciler.planning.offers import asked_for, key_of, node_class_of
 from reconciler.planning.templates import UNREGISTERED, node_labels, node_taints
 from reconciler.providers.port import (
     Accepted,
@@ -122,16 +122,8 @@ def _ask_at(at: float, request: NodeRequest, world: World, now: Instant) -> Step
 
 
 def _offering(request: NodeRequest, offerings: tuple[Offering, ...]) -> Offering | None:
-    return next(
-        (
-            each
-            for each in offerings
-            if each.server_type == request.spec.server_type
-            and each.location == request.spec.location
-            and dict(each.own_labels) == dict(request.spec.labels)
-        ),
-        None,
-    )
+    wanted = asked_for(request.spec)
+    return next((each for each in offerings if key_of(each) == wanted), None)
 
 
 def _order(request: NodeRequest, world: World, *, key: ClassKey, offering: Offering) -> Order:

@@ -14,8 +14,6 @@ from reconciler.solver.solving import solve
 from tests.reconciler.build import RELEASED, at, world
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from growth.api.noderequest import NodeRequest
     from reconciler.actions import Action
     from reconciler.brakes import BrakesLedger
@@ -105,7 +103,3 @@ def bought(requests: list[NodeRequest]) -> list[tuple[str, int]]:
 def _key(each: Any) -> tuple[str, str, str]:
     metadata = each.metadata
     return type(each).__name__, getattr(metadata, "namespace", ""), metadata.name
-
-
-def pods_of(request: NodeRequest) -> Iterator[str]:
-    return (pod.name for pod in request.spec.pods)

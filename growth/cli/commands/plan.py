@@ -104,7 +104,7 @@ def _print(paper: OnPaper, output: str, *, seconds: float) -> None:
             document = printing.document(paper, seconds=seconds)
             print(yaml.safe_dump(document, sort_keys=False), end="")
         case "requests":
-            documents = list(printing.requests_yaml(paper.requests))
+            documents = [request.document() for request in paper.requests.values()]
             print(yaml.safe_dump_all(documents, sort_keys=False), end="")
         case _:
             print("\n".join(printing.table(paper, seconds=seconds)))
