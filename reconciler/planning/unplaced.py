@@ -1,0 +1,158 @@
+"""What a pool's status tells of planning: who has no place, and what was bought in vain.
+
+It is worked out from planning's memory alone, and the same memory gives the same entries at any
+later moment: moments are whole seconds of the wall clock, so that a status which says nothing new
+is not written again.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import defaultdict
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.api.meta import PodReference
+from growth.api.nodepool_status import UnplacedPod, UnservedShape
+from growth.demand.pools import pools_of
+from reconciler.planning.tries import Standing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
+
+    from growth.instant import Instant
+    from growth.scheduling.pod import Pod
+    from growth.scheduling.shape import Shape
+    from reconciler.planning.ledger import PlanningLedger
+    from reconciler.planning.tries import Try
+    from reconciler.world import World
+
+# As many as the definition of NodePool admits.
+MOST_PODS: Final = 50
+MOST_SHAPES: Final = 100
+LONGEST_REASON: Final = 1024
+LONGEST_OWNER: Final = 253
+
+
+class Lacking(msgspec.Struct, frozen=True, kw_only=True):
+    """What one pool can't serve, as its status says it."""
+
+    pool: str
+    unplaced: tuple[UnplacedPod, ...] = ()
+    unserved: tuple[UnservedShape, ...] = ()
+
+
+def unplaced(world: World, ledger: PlanningLedger, now: Instant) -> tuple[Lacking, ...]:
+    """For every pool, in the order of their names; nothing in it where all have a place.
+
+    A pod is told of by each pool that it may use; one that may use none is told by its event.
+    """
+    pools = _Pools(world)
+    without = _without_place(world, ledger)
+    left: defaultdict[str, list[Pod]] = defaultdict(list)
+    for pod in without:
+        for name in pools.of(pod):
+            left[name].append(pod)
+    shapes = _unserved(world, ledger, pools, now)
+    return tuple(
+        Lacking(
+            pool=name,
+            unplaced=tuple(
+                _entry(pod, ledger.tries[pod.metadata.uid], now)
+                for pod in heapq.nsmallest(MOST_PODS, left[name], key=_urgency)
+            ),
+            unserved=tuple(shapes[name][:MOST_SHAPES]),
+        )
+        for name in sorted(world.pools)
+    )
+
+
+class _Pools:
+    """Which pools a pod may use, asked once for each shape."""
+
+    def __init__(self, world: World) -> None:
+        self._names = tuple(world.pools)
+        self._known: dict[Shape, frozenset[str]] = {}
+
+    def of(self, pod: Pod) -> frozenset[str]:
+        """The pools that the pod may use."""
+        if pod.shape not in self._known:
+            self._known[pod.shape] = pools_of(pod, self._names)
+        return self._known[pod.shape]
+
+
+def _without_place(world: World, ledger: PlanningLedger) -> Iterator[Pod]:
+    """Pods that the last plan they took part in had no place for, and that still wait."""
+    for uid, one in ledger.tries.items():
+        pod = world.pending.get(uid)
+        is_placed = uid in ledger.nominated.places
+        if one.count and pod is not None and not is_placed and world.demand.is_demand(uid):
+            yield pod
+
+
+def _urgency(pod: Pod) -> tuple[int, str, str, str]:
+    metadata = pod.metadata
+    return -pod.spec.priority, metadata.namespace, metadata.name, metadata.uid
+
+
+def _entry(pod: Pod, one: Try, now: Instant) -> UnplacedPod:
+    metadata = pod.metadata
+    is_resting = one.standing(now.monotonic) is Standing.BACK_OFF
+    return UnplacedPod(
+        pod=PodReference(namespace=metadata.namespace, name=metadata.name, uid=metadata.uid),
+        reason=one.reason[:LONGEST_REASON],
+        tries=one.count,
+        next_try=None if is_resting else _moment(one.next_at, now),
+    )
+
+
+def _unserved(
+    world: World, ledger: PlanningLedger, pools: _Pools, now: Instant
+) -> Mapping[str, list[UnservedShape]]:
+    """By pool. Shapes that nobody who waits has are left out: nothing is kept from anybody."""
+    sellers: defaultdict[str, set[str]] = defaultdict(set)
+    for item in ledger.shelf.items:
+        sellers[item.offering.name].add(item.pool.name)
+    pods = _one_of_each(world.pending.values(), {shape for shape, _ in ledger.nominated.unserved})
+    found: defaultdict[str, list[UnservedShape]] = defaultdict(list)
+    for (shape, offering), until in sorted(ledger.nominated.unserved.items()):
+        if shape not in pods or until <= now.monotonic:
+            continue
+        entry = UnservedShape(
+            owner=_owner(pods[shape]), shape=shape, offering=offering, until=_moment(until, now)
+        )
+        for name in sellers[offering] & pools.of(pods[shape]):
+            found[name].append(entry)
+    return found
+
+
+def _one_of_each(pods: Iterable[Pod], shapes: set[Shape]) -> Mapping[Shape, Pod]:
+    """For each shape the first pod by its name, so that the answer doesn't depend on an order."""
+    found: dict[Shape, Pod] = {}
+    if not shapes:
+        return found
+    for pod in pods:
+        if pod.shape in shapes and (pod.shape not in found or pod.name < found[pod.shape].name):
+            found[pod.shape] = pod
+    return found
+
+
+def _owner(pod: Pod) -> str:
+    """Who made the pod; a pod that nobody manages is its own owner."""
+    metadata, controller = pod.metadata, pod.metadata.controller
+    kind, name = (
+        ("Pod", metadata.name) if controller is None else (controller.kind, controller.name)
+    )
+    return f"{kind}/{metadata.namespace}/{name}"[:LONGEST_OWNER]
+
+
+def _moment(at: float, now: Instant) -> datetime:
+    """A monotonic second on the wall clock, rounded up: a time that was told is never too early."""
+    exact = now.wall + timedelta(seconds=at - now.monotonic)
+    # Both clocks are read one after the other, so a whole second may seem a hair too late.
+    fraction = exact.microsecond / 1e6
+    return exact.replace(microsecond=0) + timedelta(seconds=math.ceil(fraction - 1e-3))
