@@ -32,6 +32,7 @@ from reconciler.simulation.chance import Chance
 from reconciler.sources import BUILT_IN, OURS
 from reconciler.timing import Timing
 from reconciler.views import Views
+from reconciler.world import Replies
 
 if TYPE_CHECKING:
     import argparse
@@ -116,8 +117,8 @@ class Known(NamedTuple):
         return self.views.world(
             Ledger(brakes=ACTING),
             demand=self.demand.at(NOW),
-            answers={},
-            plans={},
+            replies=Replies(),
+            clouds={},
             busy=frozenset(),
             sources=dict.fromkeys(kinds, HEALTHY),
             timing=Timing(),

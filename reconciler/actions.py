@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.kube.events.event import Event
 from growth.scheduling.taints import Taint
-from reconciler.providers.port import Order
+from reconciler.providers.port import ClassKey, Machine, Order
 from reconciler.solver import Plan, Problem
 
 
@@ -57,6 +58,19 @@ class CreateMachine(msgspec.Struct, frozen=True, kw_only=True):
     """Ask the provider for the machine of a request. The answer enters the next World."""
 
     order: Order
+
+
+class OpenRemoval(msgspec.Struct, frozen=True, kw_only=True):
+    """Write down the intent to give a machine back; only then may it be deleted."""
+
+    removal: NodeRemovalRequest
+
+
+class DeleteMachine(msgspec.Struct, frozen=True, kw_only=True):
+    """Ask the provider for a machine's end, unless pods are on its node after all."""
+
+    node_class: ClassKey
+    machine: Machine
 
 
 class SetNode(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,6 +130,8 @@ class Solved(msgspec.Struct, frozen=True, kw_only=True):
 Action = (
     CreateNodeRequest
     | CreateMachine
+    | OpenRemoval
+    | DeleteMachine
     | SetNode
     | PatchStatus
     | SetFinalizers

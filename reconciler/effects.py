@@ -29,7 +29,9 @@ from reconciler.actions import (
     CreateMachine,
     CreateNodeRequest,
     Delete,
+    DeleteMachine,
     EmitEvent,
+    OpenRemoval,
     PatchStatus,
     SetFinalizers,
     SetNode,
@@ -37,9 +39,19 @@ from reconciler.actions import (
     Solved,
     Version,
 )
+from reconciler.last_look import pods_in_the_way
 from reconciler.points import Point, Side, point
-from reconciler.providers.port import Answered, Failed, FailureClass
+from reconciler.providers.port import (
+    Answered,
+    DeleteAnswer,
+    DeleteOutcome,
+    Failed,
+    FailureClass,
+    GivenBack,
+    Occupied,
+)
 from reconciler.sources import BY_POD
+from reconciler.world import Replies
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -53,13 +65,14 @@ if TYPE_CHECKING:
     from growth.kube.transport import Connection
     from growth.scheduling.taints import Taint
     from reconciler.actions import Sequence, Subject
-    from reconciler.providers.port import ClassKey, Provider
+    from reconciler.providers.port import ClassKey, Machine, Order, Provider
     from reconciler.solver import Plan
     from reconciler.sources import Sources
 
 _log = structlog.get_logger(__name__)
 
 NODES = "nodes"
+REMOVALS = "NodeRemovalRequest"
 FIRST_PAUSE = 0.1
 """Seconds after a first failure; each further one in a row doubles it."""
 REMEMBERED_FAILURES = 1000
@@ -89,6 +102,8 @@ class Effects:
     announce: Callable[[Point], None] = lambda _: None
     answers: dict[str, Answered] = field(default_factory=dict)
     """What providers said, by the name of the request, until its status shows it."""
+    deletions: dict[str, GivenBack] = field(default_factory=dict)
+    """What came of deletes, by the name of the machine, until the removal's status shows it."""
     plans: dict[str, Solved] = field(default_factory=dict)
     """The last plan of each lane."""
 
@@ -101,6 +116,11 @@ class Effects:
     def subjects(self) -> frozenset[Subject]:
         """What is being worked on."""
         return frozenset(self._running)
+
+    @property
+    def replies(self) -> Replies:
+        """What no object shows yet."""
+        return Replies(answers=self.answers, deletions=self.deletions, plans=self.plans)
 
     def start(self, sequence: Sequence) -> None:
         """Begin a sequence; whoever decided made sure that its subject is free."""
@@ -167,8 +187,10 @@ class Effects:
             case CreateNodeRequest(request=request):
                 await self._check_bought_once(request)
                 await self._create(request)
-            case CreateMachine():
-                await self._create_machine(action)
+            case OpenRemoval(removal=removal):
+                await self._create(removal)
+            case CreateMachine() | DeleteMachine():
+                await self._ask(action)
             case SetNode():
                 await self._set_node(action)
             case PatchStatus():
@@ -218,16 +240,31 @@ class Effects:
                     f"{kind} {key.name} exists, and the cache doesn't show it"
                 ) from None
 
-    async def _create_machine(self, action: CreateMachine) -> None:
-        order = action.order
-        provider = self.provider_of(order.node_class)
-        if provider is None:
-            return
+    async def _ask(self, action: CreateMachine | DeleteMachine) -> None:
+        match action:
+            case CreateMachine(order=order):
+                provider = self.provider_of(order.node_class)
+                if provider is not None:
+                    await self._create_machine(provider, order)
+            case DeleteMachine(node_class=node_class, machine=machine):
+                provider = self.provider_of(node_class)
+                if provider is not None:
+                    await self._delete_machine(provider, machine)
+            case _:
+                assert_never(action)
+
+    async def _create_machine(self, provider: Provider, order: Order) -> None:
         try:
             answer = await provider.create(order)
         except GrowthError as error:
             answer = Failed(failure=FailureClass.TRANSIENT, reason=str(error))
         self.answers[order.name] = Answered(at=self.now().monotonic, answer=answer)
+
+    async def _delete_machine(self, provider: Provider, machine: Machine) -> None:
+        pods = await pods_in_the_way(self.connection, machine.name)
+        self.leadership.check()
+        answer = Occupied(pods=pods) if pods else await _deleted(provider, machine)
+        self.deletions[machine.name] = GivenBack(at=self.now().monotonic, answer=answer)
 
     async def _set_node(self, action: SetNode) -> None:
         metadata: dict[str, Any] = {}
@@ -247,7 +284,8 @@ class Effects:
         await self._writes(action.kind).merge(
             _decided(action.version), {"status": action.status}, subresource="status"
         )
-        self.answers.pop(action.version.name, None)
+        said = self.deletions if action.kind == REMOVALS else self.answers
+        said.pop(action.version.name, None)
 
     async def _set_finalizers(self, action: SetFinalizers) -> None:
         patch = {"metadata": {"finalizers": list(action.finalizers)}}
@@ -277,10 +315,24 @@ def decided_on(action: Action) -> tuple[str, Version] | None:
             | Delete(kind=kind, version=version)
         ):
             return kind, version
-        case CreateNodeRequest() | CreateMachine() | EmitEvent() | Solve():
+        case (
+            CreateNodeRequest()
+            | CreateMachine()
+            | OpenRemoval()
+            | DeleteMachine()
+            | EmitEvent()
+            | Solve()
+        ):
             return None
         case _:
             assert_never(action)
+
+
+async def _deleted(provider: Provider, machine: Machine) -> DeleteAnswer:
+    try:
+        return await provider.delete(machine)
+    except GrowthError as error:
+        return DeleteAnswer(outcome=DeleteOutcome.FAILED, reason=str(error))
 
 
 def _decided(version: Version) -> Decided:

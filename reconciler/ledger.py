@@ -10,6 +10,7 @@ import msgspec
 
 from reconciler.brakes import BrakesLedger
 from reconciler.planning.ledger import PlanningLedger
+from reconciler.removal.ledger import RemovalLedger
 
 
 class Ledger(msgspec.Struct, frozen=True, kw_only=True):
@@ -17,3 +18,4 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
 
     brakes: BrakesLedger = BrakesLedger()
     planning: PlanningLedger = PlanningLedger()
+    removal: RemovalLedger = RemovalLedger()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn, Protocol
 
 import structlog
 
-from reconciler import brakes, planning, provisioning
+from reconciler import brakes, planning, provisioning, removal
 from reconciler.decision import Decision, earliest
 from reconciler.pauses import is_held
 
@@ -38,7 +38,11 @@ class Room:
     decide: Callable[[World, Instant], Decision]
 
 
-ROOMS = (Room("provisioning", provisioning.decide), Room("planning", planning.decide))
+ROOMS = (
+    Room("provisioning", provisioning.decide),
+    Room("removal", removal.decide),
+    Room("planning", planning.decide),
+)
 """In their order: what is on its way is known before anything more is planned."""
 
 

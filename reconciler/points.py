@@ -18,7 +18,9 @@ from reconciler.actions import (
     CreateMachine,
     CreateNodeRequest,
     Delete,
+    DeleteMachine,
     EmitEvent,
+    OpenRemoval,
     PatchStatus,
     SetFinalizers,
     SetNode,
@@ -66,8 +68,10 @@ def target_of(action: Action) -> Target:
     match action:
         case CreateNodeRequest():
             target = Target("create", "NodeRequest")
-        case CreateMachine():
-            target = Target("create", "machine")
+        case OpenRemoval():
+            target = Target("create", "NodeRemovalRequest")
+        case CreateMachine() | DeleteMachine():
+            target = Target("create" if isinstance(action, CreateMachine) else "delete", "machine")
         case SetNode():
             target = Target("patch", "Node")
         case PatchStatus(kind=kind):

@@ -25,6 +25,7 @@ from growth.kube.election import (
 from growth.kube.timing import Timing as CacheTiming
 from growth.kube.transport import connect
 from reconciler.announcing import announcing
+from reconciler.clouds import Clouds
 from reconciler.demand_place import Place, hear_demand
 from reconciler.effects import Effects
 from reconciler.lane import Lane
@@ -90,6 +91,7 @@ class Work:
         self._connection = connection
         self._timing = service.settings.timing
         self._loop: Loop | None = None
+        self._clouds: Clouds | None = None
         self.lane = Lane(LANE, effort=Effort.QUICK, seconds=SOLVE_SECONDS)
         self._chance = Random()  # noqa: S311 - it spreads calls and protects nothing
         self._certs_metrics = certs.CertsMetrics(service.registry)
@@ -143,7 +145,16 @@ class Work:
                     plan=self._plan,
                 )
                 tasks.create_task(self._keep_certificates(leadership), name="certificates")
-                await self._loop_over(effects)
+                self._clouds = clouds = Clouds(
+                    node_classes=lambda: self.sources.views.node_classes,
+                    provider_of=self._provider_of,
+                    is_busy=lambda: self.sources.views.is_anything_moving,
+                    now=now,
+                    changed=self._wake,
+                    timing=self._timing,
+                )
+                tasks.create_task(clouds.run(), name="clouds")
+                await self._loop_over(effects, clouds)
 
     async def _keep_certificates(self, leadership: Leadership) -> None:
         settings = self._service.settings
@@ -155,8 +166,10 @@ class Work:
                 may_write=leadership.check,
             )
 
-    async def _loop_over(self, effects: Effects) -> None:
-        scene = Production(sources=self.sources, effects=effects, timing=self._timing)
+    async def _loop_over(self, effects: Effects, clouds: Clouds) -> None:
+        scene = Production(
+            sources=self.sources, clouds=clouds, effects=effects, timing=self._timing
+        )
         self._loop = Loop(scene, ledger=Ledger())
         try:
             await self._loop.run(coalesce=self._timing.coalesce)
@@ -172,6 +185,8 @@ class Work:
     def _wake(self) -> None:
         if self._loop is not None:
             self._loop.wake()
+        if self._clouds is not None:
+            self._clouds.notice()
 
     def _provider_of(self, key: ClassKey) -> Provider | None:
         if key.kind != KwokNodeClass.__name__:

@@ -12,6 +12,7 @@ from reconciler.views import subjects_of
 
 if TYPE_CHECKING:
     from reconciler import actions
+    from reconciler.clouds import Clouds
     from reconciler.effects import Effects
     from reconciler.ledger import Ledger
     from reconciler.sources import Sources
@@ -27,8 +28,11 @@ def now() -> Instant:
 class Production:
     """What `loop.Scene` asks for."""
 
-    def __init__(self, *, sources: Sources, effects: Effects, timing: Timing) -> None:
+    def __init__(
+        self, *, sources: Sources, clouds: Clouds, effects: Effects, timing: Timing
+    ) -> None:
         self._sources = sources
+        self._clouds = clouds
         self._effects = effects
         self._timing = timing
 
@@ -41,8 +45,8 @@ class Production:
         return self._sources.views.world(
             ledger,
             demand=self._sources.demand.at(now()),
-            answers=self._effects.answers,
-            plans=self._effects.plans,
+            replies=self._effects.replies,
+            clouds=self._clouds.sights,
             busy=self._effects.subjects | frozenset(subjects_of(self._sources.unseen())),
             sources=self._sources.health,
             timing=self._timing,

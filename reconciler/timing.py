@@ -13,6 +13,10 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     list must have been confirmed by another one so much later."""
     bind_wait: float = 15.0
     """A node that serves has so long for the pods that it was bought for."""
+    listing: float = 10.0
+    """Between two listings of a provider's machines while nothing is on its way."""
+    attentive_listing: float = 1.0
+    """The same while a machine is coming or going."""
     coalesce: float = 0.01
     """Passes are at least this far apart."""
     retry: float = 2.0

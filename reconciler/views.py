@@ -14,7 +14,7 @@ from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
-from growth.api.noderequest import NodeRequest
+from growth.api.noderequest import NodeRequest, RequestPhase
 from growth.scheduling.cluster import Cluster
 from growth.scheduling.occupancy import EMPTY, Occupancy
 from reconciler.actions import Subject, SubjectKind, machine
@@ -30,11 +30,10 @@ if TYPE_CHECKING:
     from growth.kube.health import Health
     from growth.kube.resource import Key
     from growth.scheduling.pod import Pod
-    from reconciler.actions import Solved
     from reconciler.ledger import Ledger
-    from reconciler.providers.port import Answered, Offering
+    from reconciler.providers.port import Offering, Sight
     from reconciler.timing import Timing
-    from reconciler.world import NodeClass
+    from reconciler.world import NodeClass, Replies
 
 PODS: Final = "pods"
 OF_THE_CLUSTER: Final = (
@@ -81,8 +80,8 @@ class Views:
         ledger: Ledger,
         *,
         demand: Demanded,
-        answers: Mapping[str, Answered],
-        plans: Mapping[str, Solved],
+        replies: Replies,
+        clouds: Mapping[ClassKey, Sight],
         busy: frozenset[Subject],
         sources: Mapping[str, Health],
         timing: Timing,
@@ -99,13 +98,29 @@ class Views:
             requests=dict(self._objects[NodeRequest.__name__]),
             removals=dict(self._objects[NodeRemovalRequest.__name__]),
             offerings=dict(self._offerings),
-            answers=dict(answers),
-            plans=dict(plans),
+            answers=dict(replies.answers),
+            deletions=dict(replies.deletions),
+            plans=dict(replies.plans),
+            clouds=dict(clouds),
             busy=busy,
             sources=sources,
             timing=timing,
             seed=seed,
             ledger=ledger,
+        )
+
+    @property
+    def node_classes(self) -> Iterable[ClassKey]:
+        """The node classes that there are, in a stable order."""
+        return sorted(self._node_classes)
+
+    @property
+    def is_anything_moving(self) -> bool:
+        """Whether a machine is coming, or going."""
+        requests = self._objects[NodeRequest.__name__].values()
+        coming = (RequestPhase.PROVISIONING, RequestPhase.DEPROVISIONING)
+        return bool(self._objects[NodeRemovalRequest.__name__]) or any(
+            request.status.phase in coming for request in requests
         )
 
     def cluster(self) -> Cluster:

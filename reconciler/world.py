@@ -23,10 +23,18 @@ from growth.scheduling.pod import Pod
 from reconciler.actions import Solved, Subject
 from reconciler.ledger import Ledger
 from reconciler.pauses import PauseOfAll
-from reconciler.providers.port import Answered, ClassKey, Offering
+from reconciler.providers.port import Answered, ClassKey, GivenBack, Offering, Sight
 from reconciler.timing import Timing
 
 NodeClass = HetznerNodeClass | KwokNodeClass
+
+
+class Replies(msgspec.Struct, frozen=True, kw_only=True):
+    """What effects have brought back and no object shows yet."""
+
+    answers: Mapping[str, Answered] = {}
+    deletions: Mapping[str, GivenBack] = {}
+    plans: Mapping[str, Solved] = {}
 
 
 class World(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +57,11 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     answers: Mapping[str, Answered]
     """What the provider said to the last create of a request, by its name; it stays until the
     request's status shows it."""
+    clouds: Mapping[ClassKey, Sight] = {}
+    """The machines of each node class, as its provider lists them."""
+    deletions: Mapping[str, GivenBack] = {}
+    """What came of the last try to delete a machine, by its name; it stays until the removal's
+    status shows it."""
     plans: Mapping[str, Solved] = {}
     """The last plan of each lane, until the next one comes."""
     busy: frozenset[Subject]

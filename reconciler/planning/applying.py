@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from growth.api.meta import ObjectMeta, OwnerReference, PodReference
+from growth.api.meta import ObjectMeta, PodReference
 from growth.api.naming import request_name
 from growth.api.noderequest import NodeRequest, NodeRequestSpec
-from growth.api.wellknown import GROUP_VERSION, PLAN_ANNOTATION, PROVIDER_CLEANUP_FINALIZER
+from growth.api.wellknown import PLAN_ANNOTATION, PROVIDER_CLEANUP_FINALIZER
 from growth.scheduling.resources import shown
 from reconciler.decision import NEVER
+from reconciler.ownership import owned_by
 from reconciler.planning.nominations import COMING, Nomination, serves
 from reconciler.solver import Cause
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from uuid import UUID
 
-    from growth.api.nodepool import NodePool
     from growth.instant import Instant
     from growth.scheduling.metadata import Metadata
     from growth.scheduling.pod import Pod
@@ -215,7 +215,7 @@ def _request(
         metadata=ObjectMeta(
             name=request_name(pool.name, new_id),
             annotations={PLAN_ANNOTATION: why},
-            owner_references=(_owned_by(pool),),
+            owner_references=(owned_by(pool),),
             finalizers=(PROVIDER_CLEANUP_FINALIZER,),
         ),
         spec=NodeRequestSpec(
@@ -236,17 +236,6 @@ def _request(
 
 def _metadata(pods: Iterable[Pod]) -> Iterable[Metadata]:
     return (pod.metadata for pod in pods)
-
-
-def _owned_by(pool: NodePool) -> OwnerReference:
-    return OwnerReference(
-        api_version=GROUP_VERSION,
-        kind="NodePool",
-        name=pool.name,
-        uid=pool.metadata.uid,
-        controller=True,
-        block_owner_deletion=False,
-    )
 
 
 def _why(node: PlannedNode, item: Purchasable) -> str:

@@ -187,6 +187,21 @@ class DeleteAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """How long to wait before it is asked for again."""
 
 
+class Occupied(msgspec.Struct, frozen=True, kw_only=True):
+    """The provider was not asked: the API server itself shows pods on the node."""
+
+    pods: tuple[str, ...]
+    """Namespace/name, the first of them."""
+
+
+class GivenBack(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of the last try to delete a machine."""
+
+    at: float
+    """The monotonic second at which it came."""
+    answer: DeleteAnswer | Occupied
+
+
 class MachineState(StrEnum):
     """How far a machine is."""
 
@@ -221,6 +236,19 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
     """Of an incomplete one: why."""
     machines: Mapping[str, Machine]
     """By name."""
+
+
+class Sight(msgspec.Struct, frozen=True, kw_only=True):
+    """How well the machines of one node class are seen."""
+
+    listing: Listing | None = None
+    """The last complete one."""
+    before: Listing | None = None
+    """The complete one before it: what two of them don't show is gone."""
+    blind_since: float | None = None
+    """Since which monotonic second no complete listing has come; None while all is well."""
+    problem: str = ""
+    """Of a blind one: why."""
 
 
 class Provider(Protocol):

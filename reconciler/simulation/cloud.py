@@ -25,19 +25,25 @@ from reconciler.providers.kwok.faults import is_sold_out
 from reconciler.providers.kwok.provider import boot_time, machine_id, manifest
 from reconciler.providers.port import (
     Accepted,
+    DeleteAnswer,
+    DeleteOutcome,
     Failed,
     FailureClass,
+    Listing,
+    MachineState,
     Order,
     Throttled,
     Unmet,
     UnmetScope,
 )
+from reconciler.providers.port import Machine as ListedMachine
 from reconciler.simulation.faults import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from growth.api.kwoknodeclass import KwokNodeClass
+    from growth.instant import Instant
     from reconciler.providers.port import CreateAnswer, Offering
     from reconciler.simulation.surroundings import Surroundings
 
@@ -93,6 +99,21 @@ class Cloud:
         answer = self._create(order)
         self._trace.note(f"cloud: {order.name} {type(answer).__name__}")
         return answer
+
+    def listing(self, at: Instant) -> Listing:
+        """All machines that are paid for."""
+        listed = {name: _listed(machine) for name, machine in sorted(self.machines.items())}
+        return Listing(at=at, is_complete=True, machines=listed)
+
+    def delete(self, machine: ListedMachine) -> DeleteAnswer:
+        """A machine ends because we asked for it; its node goes with it."""
+        if self.machines.pop(machine.name, None) is None:
+            return DeleteAnswer(outcome=DeleteOutcome.GONE)
+        self.retired += 1
+        self._trace.note(f"cloud: {machine.name} given back")
+        self.gone(machine.name)
+        self._drop_node(machine.name)
+        return DeleteAnswer(outcome=DeleteOutcome.ACCEPTED)
 
     def sell_out(self, offering: Offering, *, seconds: float) -> None:
         """None of these can be had for a while."""
@@ -182,6 +203,17 @@ class Cloud:
             self._server.delete("nodes", Key("", name))
         except NotFound:
             return
+
+
+def _listed(machine: Machine) -> ListedMachine:
+    order = machine.order
+    return ListedMachine(
+        machine_id=machine_id(order.name),
+        name=order.name,
+        request_uid=order.request_uid,
+        pool=order.pool,
+        state=MachineState.RUNNING if machine.is_serving else MachineState.CREATING,
+    )
 
 
 def _offering(order: Order, node_class: KwokNodeClass | None) -> Offering | None:

@@ -18,12 +18,15 @@ from growth.kube.backoff import Backoff
 from growth.kube.errors import AlreadyExists, NotFound, Overloaded, Unreachable
 from growth.kube.own_writes import Deleted, Written
 from growth.kube.resource import Key
+from growth.scheduling.emptiness import keepers
 from reconciler.actions import (
     Action,
     CreateMachine,
     CreateNodeRequest,
     Delete,
+    DeleteMachine,
     EmitEvent,
+    OpenRemoval,
     PatchStatus,
     SetFinalizers,
     SetNode,
@@ -31,20 +34,32 @@ from reconciler.actions import (
     Solved,
     Version,
 )
-from reconciler.effects import FIRST_PAUSE, NODES, decided_on
+from reconciler.effects import FIRST_PAUSE, NODES, REMOVALS, decided_on
 from reconciler.points import Point, Side, point
-from reconciler.providers.port import Answered, CreateAnswer, Failed, FailureClass
+from reconciler.providers.port import (
+    Answered,
+    CreateAnswer,
+    DeleteAnswer,
+    DeleteOutcome,
+    Failed,
+    FailureClass,
+    GivenBack,
+    Occupied,
+)
 from reconciler.simulation.faults import Fault
 from reconciler.simulation.server import Precondition, with_metadata
 from reconciler.solver import Effort
 from reconciler.solver.solving import solve
+from reconciler.world import Replies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from growth.api.meta import Resource
     from growth.api.noderequest import NodeRequest
     from growth.scheduling.node import Node
     from reconciler.actions import Sequence, Subject
+    from reconciler.providers.port import Machine
     from reconciler.simulation.caches import Cache
     from reconciler.simulation.chance import Chance
     from reconciler.simulation.cloud import Cloud
@@ -57,7 +72,7 @@ TROUBLE = 0.1
 """The share of calls that go wrong where a kind of fault is on."""
 
 REQUESTS = "NodeRequest"
-Write = CreateNodeRequest | SetNode | PatchStatus | SetFinalizers | Delete
+Write = CreateNodeRequest | OpenRemoval | SetNode | PatchStatus | SetFinalizers | Delete
 """What changes anything."""
 
 
@@ -66,6 +81,7 @@ class Result(msgspec.Struct, frozen=True):
 
     written: tuple[str, Key, Written | Deleted] | None = None
     answer: CreateAnswer | None = None
+    deletion: DeleteAnswer | Occupied | None = None
     plan: Solved | None = None
     error: GrowthError | None = None
     is_adopted: bool = False
@@ -102,6 +118,7 @@ class Effects:
     ) -> None:
         self.running: set[Subject] = set()
         self.answers: dict[str, Answered] = {}
+        self.deletions: dict[str, GivenBack] = {}
         self.plans: dict[str, Solved] = {}
         self.backoffs: dict[Subject, Backoff] = {}
         self._server = around.server
@@ -112,6 +129,11 @@ class Effects:
         self._chance = chance
         self._owner = owner
         self._number = 0
+
+    @property
+    def replies(self) -> Replies:
+        """What no object shows yet."""
+        return Replies(answers=self.answers, deletions=self.deletions, plans=self.plans)
 
     def start(self, sequence: Sequence) -> None:
         """Begin a sequence."""
@@ -143,7 +165,7 @@ class Effects:
         self._owner.arrive(self._send, sequence, index, here)
 
     def _send(self, sequence: Sequence, index: int, here: Point) -> None:
-        far = isinstance(sequence.steps[index], CreateMachine)
+        far = isinstance(sequence.steps[index], CreateMachine | DeleteMachine)
         way = self._chance.between(*(TO_THE_CLOUD if far else ONE_WAY))
         self._timeline.after(way, self._reached, sequence, index, here)
 
@@ -167,9 +189,13 @@ class Effects:
                 self._failed(action, sequence.subject, hidden)
                 return
         if isinstance(action, PatchStatus):
-            self.answers.pop(action.version.name, None)
+            said = self.deletions if action.kind == REMOVALS else self.answers
+            said.pop(action.version.name, None)
         if isinstance(action, CreateMachine) and result.answer is not None:
             self.answers[action.order.name] = Answered(at=self._timeline.now, answer=result.answer)
+        if isinstance(action, DeleteMachine) and result.deletion is not None:
+            given = GivenBack(at=self._timeline.now, answer=result.deletion)
+            self.deletions[action.machine.name] = given
         if isinstance(action, Solve) and result.plan is not None:
             self.plans[action.lane] = result.plan
         self._owner.announce(after(here))
@@ -206,6 +232,8 @@ class Effects:
                 return Result(plan=Solved(number=number, plan=solve(problem, Effort.QUICK)))
             case CreateMachine():
                 return Result(answer=self._asked(action))
+            case DeleteMachine(machine=machine):
+                return Result(deletion=self._given_back(machine))
             case _:
                 return self._troubled(action)
 
@@ -227,10 +255,22 @@ class Effects:
             return Failed(failure=FailureClass.TRANSIENT, reason="no answer came")
         return answer
 
+    def _given_back(self, machine: Machine) -> DeleteAnswer | Occupied:
+        pods = self._server.kind("pods").objects.values()
+        kept = keepers(pod for pod in pods if pod.spec.node_name == machine.name)
+        if kept:
+            return Occupied(pods=tuple(sorted(pod.name for pod in kept)))
+        answer = self._cloud.delete(machine)
+        if self._faults.strikes(Fault.CLOUD_LOST_ANSWER, TROUBLE):
+            return DeleteAnswer(outcome=DeleteOutcome.FAILED, reason="no answer came")
+        return answer
+
     def _write(self, action: Write) -> Result:
         match action:
             case CreateNodeRequest(request=request):
                 return self._create(request)
+            case OpenRemoval(removal=removal):
+                return self._put(REMOVALS, removal)
             case SetNode(node=version):
                 return self._change(NODES, version, lambda node: set_node(node, action))
             case PatchStatus(kind=kind, version=version, status=status):
@@ -245,13 +285,16 @@ class Effects:
     def _create(self, request: NodeRequest) -> Result:
         if not self._is_bought_once(request):
             return Result(error=RetryLater(f"{request.name}: its pods wait no longer"))
-        key = Key("", request.name)
+        return self._put(REQUESTS, request)
+
+    def _put(self, kind: str, resource: Resource) -> Result:
+        key = Key("", resource.metadata.name)
         try:
-            made = self._server.create(REQUESTS, request)
+            made = self._server.create(kind, resource)
         except AlreadyExists:
-            found = self._server.kind(REQUESTS).objects[key]
-            return Result((REQUESTS, key, written(found)), is_adopted=True)
-        return Result((REQUESTS, key, written(made)))
+            found = self._server.kind(kind).objects[key]
+            return Result((kind, key, written(found)), is_adopted=True)
+        return Result((kind, key, written(made)))
 
     def _is_bought_once(self, request: NodeRequest) -> bool:
         """Pods that were bought for before are looked up at the server itself."""

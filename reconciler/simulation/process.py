@@ -20,6 +20,7 @@ from reconciler.demand import KnownDemand
 from reconciler.ledger import Ledger
 from reconciler.loop import ROOMS, Loop
 from reconciler.simulation.caches import Cache
+from reconciler.simulation.clouds import Clouds
 from reconciler.simulation.effects import Effects
 from reconciler.simulation.server import START
 from reconciler.timing import Timing
@@ -102,15 +103,17 @@ class Process:
         self.effects = parts.effects(
             around, fate.cloud, caches=self.caches, chance=fate.network, owner=self
         )
+        self.clouds = Clouds(self, fate.cloud, around)
         self.loop = Loop(self, ledger=Ledger(), rooms=parts.rooms)
         self._fate = fate
         self._timeline = around.timeline
-        self._timing = parts.timing
+        self.timing = parts.timing
         self._held: list[tuple[Callable[..., None], tuple[Any, ...]]] = []
         self._due: float | None = None
         self._rested_at = 0.0
         for cache in self.caches.values():
             cache.connect()
+        self.clouds.look()
         self.wake()
 
     # What `loop.Scene` asks for.
@@ -125,11 +128,11 @@ class Process:
         world = self.views.world(
             ledger,
             demand=self.demand.at(self.now()),
-            answers=self.effects.answers,
-            plans=self.effects.plans,
+            replies=self.effects.replies,
+            clouds=self.clouds.sights,
             busy=frozenset(self.effects.running) | frozenset(subjects_of(self._unseen())),
             sources=self._health(),
-            timing=self._timing,
+            timing=self.timing,
             seed=self._fate.names.getrandbits(128),
         )
         self._fate.decided(self, world, self.now())
@@ -182,7 +185,7 @@ class Process:
         if due != self._due:
             return
         self._due = None
-        self._rested_at = self._timeline.now + self._timing.coalesce
+        self._rested_at = self._timeline.now + self.timing.coalesce
         wake_at = self.loop.once()
         if wake_at < float("inf"):
             self._pass_at(max(wake_at, self._rested_at))
@@ -195,6 +198,7 @@ class Process:
     def remembered(self) -> Iterator[tuple[str, int]]:
         """How much is remembered, by what it is."""
         yield "answers", len(self.effects.answers)
+        yield "deletions", len(self.effects.deletions)
         yield "unconfirmed requests", len(self.loop.ledger.planning.unconfirmed)
         yield "own writes", sum(len(cache.unseen) for cache in self.caches.values())
 

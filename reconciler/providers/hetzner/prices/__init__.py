@@ -1,0 +1,1 @@
+"""The price lists that come with growth: data, and no code."""

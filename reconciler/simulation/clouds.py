@@ -1,0 +1,63 @@
+"""What a simulated process sees of the cloud: listings, one after the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from reconciler.providers.port import ClassKey, Sight
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from growth.instant import Instant
+    from reconciler.providers.port import Listing
+    from reconciler.simulation.cloud import Cloud
+    from reconciler.simulation.surroundings import Surroundings
+    from reconciler.timing import Timing
+    from reconciler.views import Views
+
+THERE_AND_BACK = 0.2
+"""Seconds that a listing takes."""
+
+
+class Watcher(Protocol):
+    """The process that looks."""
+
+    views: Views
+    timing: Timing
+
+    def now(self) -> Instant:
+        """This moment on both clocks."""
+
+    def arrive(self, action: Callable[..., None], *arguments: Any) -> None:
+        """Something reaches the process."""
+
+    def wake(self) -> None:
+        """Something has changed."""
+
+
+class Clouds:
+    """The sights of one process."""
+
+    def __init__(self, watcher: Watcher, cloud: Cloud, around: Surroundings) -> None:
+        self.sights: dict[ClassKey, Sight] = {}
+        self._watcher = watcher
+        self._cloud = cloud
+        self._timeline = around.timeline
+
+    def look(self) -> None:
+        """Ask for a listing of each node class, and again after a pause."""
+        at = self._watcher.now()
+        listing = self._cloud.listing(at)
+        self._timeline.after(THERE_AND_BACK, self._watcher.arrive, self._seen, listing)
+
+    def _seen(self, listing: Listing) -> None:
+        for key in self._watcher.views.node_classes:
+            before = self.sights.get(key, Sight())
+            self.sights[key] = Sight(listing=listing, before=before.listing)
+        self._watcher.wake()
+        timing = self._watcher.timing
+        moving = self._watcher.views.is_anything_moving
+        pause = timing.attentive_listing if moving else timing.listing
+        self._timeline.after(pause, self._watcher.arrive, self.look)
