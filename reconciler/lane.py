@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from reconciler.solver import Offer, PodClass, Problem
 from reconciler.solver.framing import LENGTH
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
 
-    from reconciler.solver import Effort, Plan, Problem
+    from reconciler.solver import Effort, Plan
 
 _log = structlog.get_logger(__name__)
 
@@ -29,6 +30,21 @@ PATIENCE = 10.0
 """Seconds for a question, the safety clock of the solver not counted."""
 LARGEST = 600 * 2**20
 """Bytes; a worker that has grown beyond it makes room for a new one after its answer."""
+
+
+_TYPES = frozenset({"small", "large"})
+EASY = Problem(
+    resources=("cpu", "memory"),
+    offers=(
+        Offer(name="small", capacity=(4, 8), price=10),
+        Offer(name="large", capacity=(9, 15), price=21),
+    ),
+    classes=(
+        PodClass(name="wide", requests=(3, 2), count=7, offers=_TYPES),
+        PodClass(name="deep", requests=(2, 5), count=5, offers=_TYPES),
+    ),
+)
+"""Small, and no rule of thumb answers it: every engine is loaded for it."""
 
 
 class WorkerLost(Exception):
@@ -45,14 +61,14 @@ class Lane:
         self._worker: Process | None = None
 
     async def warm_up(self) -> None:
-        """Start the worker before the first question, as it takes a moment to load its engine."""
-        if self._worker is None:
-            self._worker = await _started()
+        """Let a worker answer once, or the first to wait for a plan waits for engines to load."""
+        await self.solve(EASY)
 
     async def solve(self, problem: Problem) -> Plan:
         """The worker's plan; first-fit's, where there is no worker that answers."""
         try:
-            await self.warm_up()
+            if self._worker is None:
+                self._worker = await _started()
             return await self._ask(problem)
         except asyncio.CancelledError:
             await self.close()

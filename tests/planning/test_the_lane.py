@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -39,9 +40,19 @@ def pid_of(one: Lane) -> int:
     return one._worker.pid
 
 
+def loaded_by(pid: int) -> str:
+    return Path(f"/proc/{pid}/maps").read_text()
+
+
 async def test_a_question_is_answered_with_a_proven_plan(worker: Lane) -> None:
     plan = await worker.solve(PROBLEM)
     assert (plan.cost, plan.bound, plan.stop) == (30, 30, Stop.PROVEN)
+
+
+async def test_a_warm_worker_has_loaded_its_engines_before_the_first_question(
+    worker: Lane,
+) -> None:
+    assert "ortools" in loaded_by(pid_of(worker))
 
 
 async def test_one_worker_answers_many_questions(worker: Lane) -> None:
@@ -78,6 +89,7 @@ async def test_a_worker_that_has_grown_too_large_is_replaced_after_its_answer(
     before = pid_of(worker)
     monkeypatch.setattr(lane, "LARGEST", 1)
     assert (await worker.solve(PROBLEM)).stop is Stop.PROVEN
+    monkeypatch.undo()
     await worker.warm_up()
     assert pid_of(worker) != before
 
