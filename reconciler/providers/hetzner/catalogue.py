@@ -128,16 +128,23 @@ def _offering(
     if price is None or not all(zone in _zones(network) for network in networks):
         return
     extra_hourly = address.price_hourly.net if address else Decimal(0)
-    extra_monthly = address.price_monthly.net if address else Decimal(0)
     yield Offering(
         provider=PROVIDER,
         server_type=ServerTypeName.parse(server_type.name),
         location=place.name,
         price=price.price_hourly.net + extra_hourly,
-        monthly_cap=price.price_monthly.net + extra_monthly,
+        monthly_cap=_cap(price, address),
         allocatable=allocatable(server_type, spec.bootstrap.kubelet),
         labels=_labels(server_type, place.name),
         available=_room_in(networks),
+    )
+
+
+def _cap(price: Price, address: Price | None) -> Decimal | None:
+    """The most that a month costs; None where a part of it isn't known."""
+    months = [each.price_monthly for each in (price, address) if each is not None]
+    return (
+        sum((each.net for each in months if each is not None), Decimal(0)) if all(months) else None
     )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from datetime import date
-from decimal import Decimal
 from enum import StrEnum
 from importlib import resources
 from typing import Annotated, ClassVar, Literal
@@ -104,7 +103,7 @@ class PriceList(Model):
 
     provider: Literal["hetzner"]
     """Whose list it is."""
-    date: Annotated[date, Field(strict=False)]
+    date: date
     """The day on which it was true."""
     currency: Currency
     """What all prices are in."""
@@ -126,7 +125,7 @@ class PriceList(Model):
 def read(content: bytes, *, name: str) -> PriceList:
     """The list in a file, or every mistake in it, one line each."""
     try:
-        document = json.loads(content, parse_float=Decimal)
+        document = json.loads(content)
     except json.JSONDecodeError as error:
         said = error.msg[:1].lower() + error.msg[1:]
         raise Misconfigured(

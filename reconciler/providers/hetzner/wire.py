@@ -47,7 +47,8 @@ class Price(msgspec.Struct, frozen=True):
 
     location: str
     price_hourly: Net
-    price_monthly: Net
+    price_monthly: Net | None = None
+    """The API always says it; a list of prices may not know it."""
 
 
 class ServerType(msgspec.Struct, frozen=True):

@@ -1,0 +1,172 @@
+"""Between a list of prices in a file and the catalogue as the API tells it.
+
+A file becomes the same catalogue that the live provider reads, so what can be bought, with which
+labels and how much room, follows from one set of rules. The way back is what is saved.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from growth.errors import GiveUp
+from reconciler.providers.hetzner.catalogue import ARCHITECTURES, Catalogue, image_for
+from reconciler.providers.hetzner.price_list import (
+    Currency,
+    ListedType,
+    Offer,
+    PlacePrice,
+    PriceList,
+    Processor,
+    Region,
+)
+from reconciler.providers.hetzner.wire import (
+    Deprecation,
+    Location,
+    Net,
+    Price,
+    Pricing,
+    PrimaryIp,
+    ServerType,
+    TypeLocation,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import date
+    from decimal import Decimal
+
+    from growth.api.hetznernodeclass import HetznerNodeClassSpec
+    from growth.api.written import ServerTypeName
+
+BY_THE_API = "Hetzner's API"
+IPV4 = "ipv4"
+LONGEST = 12
+"""Digits behind the point."""
+
+
+def catalogue(prices: PriceList) -> Catalogue:
+    """The catalogue that the list tells of."""
+    addresses = tuple(_price(each) for each in prices.ipv4)
+    return Catalogue(
+        types=tuple(_server_type(each) for each in prices.server_types),
+        locations=tuple(Location(each.name, each.network_zone) for each in prices.locations),
+        pricing=Pricing(prices.currency.value, (PrimaryIp(IPV4, addresses),)),
+        at=0.0,
+    )
+
+
+def _server_type(listed: ListedType) -> ServerType:
+    return ServerType(
+        name=listed.name,
+        cores=listed.cores,
+        memory=listed.memory,
+        disk=listed.disk,
+        architecture=listed.architecture.value,
+        prices=tuple(_price(each) for each in listed.offers),
+        locations=tuple(_place(each) for each in listed.offers),
+    )
+
+
+def _price(listed: PlacePrice) -> Price:
+    monthly = None if listed.monthly is None else Net(listed.monthly)
+    return Price(listed.location, Net(listed.hourly), monthly)
+
+
+def _place(offer: Offer) -> TypeLocation:
+    end = offer.unavailable_after
+    return TypeLocation(offer.location, offer.available, Deprecation(end) if end else None)
+
+
+def price_list(catalogue: Catalogue, *, day: date) -> PriceList:
+    """What is to be saved of a catalogue that was read from the API."""
+    known = [each for each in catalogue.types if each.architecture in ARCHITECTURES]
+    types = [_listed_type(each) for each in known]
+    addresses = (each for each in catalogue.pricing.primary_ips if each.type == IPV4)
+    return PriceList(
+        provider="hetzner",
+        date=day,
+        currency=_currency(catalogue.pricing.currency),
+        locations=tuple(
+            Region(name=each.name, network_zone=each.network_zone) for each in catalogue.locations
+        ),
+        ipv4=tuple(_listed_price(price) for each in addresses for price in each.prices),
+        server_types=tuple(each for each in types if each.offers),
+        without_price=tuple(each.name for each in types if not each.offers),
+    )
+
+
+def _currency(name: str) -> Currency:
+    try:
+        return Currency(name)
+    except ValueError:
+        known = " and ".join(Currency)
+        raise GiveUp(
+            f"Hetzner bills this account in {name}, and growth knows {known}: tell its makers"
+        ) from None
+
+
+def _listed_type(sold: ServerType) -> ListedType:
+    return ListedType(
+        name=sold.name,
+        cores=sold.cores,
+        memory=_plain(sold.memory),
+        disk=sold.disk,
+        architecture=Processor(sold.architecture),
+        offers=tuple(_offers(sold)),
+    )
+
+
+def _offers(sold: ServerType) -> Iterator[Offer]:
+    """Places with a price; something that costs nothing is a mistake of the price list."""
+    places = {each.name: each for each in sold.locations}
+    for price in sold.prices:
+        place = places.get(price.location)
+        if place is None or price.price_hourly.net <= 0:
+            continue
+        end = place.deprecation.unavailable_after if place.deprecation else None
+        listed = _listed_price(price)
+        yield Offer(**dict(listed), available=place.available, unavailable_after=end)
+
+
+def _listed_price(price: Price) -> PlacePrice:
+    monthly = price.price_monthly.net if price.price_monthly else None
+    return PlacePrice(
+        location=price.location,
+        hourly=_plain(price.price_hourly.net),
+        monthly=None if monthly is None else _plain(monthly),
+        source=BY_THE_API,
+    )
+
+
+def _plain(amount: Decimal) -> Decimal:
+    """Without the zeros that the API ends its prices with, and no longer than a file may have."""
+    return round(amount, LONGEST).normalize()
+
+
+def estimates(prices: PriceList, spec: HetznerNodeClassSpec) -> frozenset[tuple[str, str]]:
+    """The offers, as type and place, whose price for this class is an estimate in some part."""
+    addresses = {each.location: each.estimated for each in prices.ipv4 if spec.public_ipv4}
+    return frozenset(
+        (listed.name.lower(), offer.location)
+        for listed in prices.server_types
+        for offer in listed.offers
+        if offer.estimated or addresses.get(offer.location, False)
+    )
+
+
+def why_not(prices: PriceList, spec: HetznerNodeClassSpec, name: ServerTypeName) -> str:
+    """Why a type can't be bought anywhere, for whom it isn't offered."""
+    if name.canonical in {each.lower() for each in prices.without_price}:
+        return "no price of it is known"
+    found = next(
+        (each for each in prices.server_types if each.name.lower() == name.canonical), None
+    )
+    if found is None:
+        return "Hetzner's price list doesn't have it"
+    if image_for(spec, found.architecture.value) is None:
+        field = f"spec.images.{found.architecture.value}"
+        return (
+            f"it is of {ARCHITECTURES[found.architecture.value]}, and its node class has no {field}"
+        )
+    places = ", ".join(each.location for each in found.offers)
+    return f"it is sold in {places} only, or not any more"
