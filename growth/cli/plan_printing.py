@@ -6,6 +6,8 @@ from collections import defaultdict
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
+from growth.cli.tables import aligned
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -79,7 +81,7 @@ def table(paper: OnPaper, *, seconds: float) -> Iterator[str]:
     """The plan for people."""
     rows = list(_rows(paper))
     if rows:
-        yield from _aligned([COLUMNS, *rows, _total(paper)])
+        yield from aligned([COLUMNS, *rows, _total(paper)], to_the_right=TO_THE_RIGHT)
         yield ""
         yield _quality(paper, seconds)
     elif paper.pods:
@@ -120,16 +122,6 @@ def _total(paper: OnPaper) -> tuple[str, ...]:
     pods = sum(len(paper.pods.get(name, ())) for name in paper.requests)
     month = f"({cost * HOURS_A_MONTH:.2f} per month)"
     return ("", "", "", str(len(paper.requests)), str(pods), "", "", f"{cost:.4f}", month)
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(COLUMNS))]
-    for row in rows:
-        cells = [
-            cell.rjust(width) if name in TO_THE_RIGHT else cell.ljust(width)
-            for cell, width, name in zip(row, widths, COLUMNS, strict=False)
-        ]
-        yield "  ".join([*cells, *row[len(COLUMNS) :]]).rstrip()
 
 
 def _without_place(unplaced: Sequence[tuple[Pod, str]]) -> Iterator[str]:

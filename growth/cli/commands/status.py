@@ -1,0 +1,111 @@
+"""`growth status`: what there is, what it costs, what is on its way, and what is stuck."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.cli.connecting import add_connection_arguments, completed, connected
+from growth.cli.output import add_output_argument, coloured
+from growth.cli.overview import overview
+from growth.cli.tables import aligned, spoken_span
+from growth.cli.watched import watched
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from growth.cli.overview import OnItsWay, Overview, PoolLine
+
+COLUMNS: Final = ("POOL", "NODES", "READY", "COMING", "GOING", "PER HOUR", "STATE")
+FIGURES: Final = frozenset({"NODES", "READY", "COMING", "GOING", "PER HOUR"})
+SHOWN: Final = 10
+"""Lines of each list; the rest is counted."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the words of this command."""
+    add_connection_arguments(parser)
+    add_output_argument(parser)
+    parser.epilog = "Exit code 0 when nothing needs a person, 1 otherwise."
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print how growth is doing."""
+    found = completed(_look(arguments))
+    if arguments.output == "json":
+        print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+    else:
+        for line in told(found):
+            print(line)
+    return int(bool(found.needs_a_person))
+
+
+async def _look(arguments: argparse.Namespace) -> Overview:
+    async with connected(arguments) as connection:
+        return overview(await watched(connection), datetime.now(UTC))
+
+
+def told(found: Overview) -> Iterator[str]:
+    """The overview for people."""
+    yield from _pools(found)
+    yield ""
+    yield _demand(found)
+    yield from _listed("on their way", [_coming(each) for each in found.coming])
+    yield from _listed("being given back", [_going(each) for each in found.going])
+    yield from _listed(
+        "sold out",
+        [
+            f"{each.offer}, pool {each.pool}, until {each.until} (failure {each.failures} in a row)"
+            for each in found.sold_out
+        ],
+    )
+    yield from _listed(
+        "pods without a place", [f"{each.pod}   {each.reason}" for each in found.without_place]
+    )
+    for line in found.needs_a_person:
+        yield coloured(f"needs a person: {line}", "red")
+
+
+def _pools(found: Overview) -> Iterator[str]:
+    if not found.pools:
+        yield "There is no NodePool yet: nothing is bought."
+        return
+    yield from aligned(
+        [COLUMNS, *(_row(pool) for pool in found.pools)],
+        to_the_right=FIGURES,
+    )
+
+
+def _row(pool: PoolLine) -> tuple[str, ...]:
+    figures = (pool.nodes, pool.ready, pool.coming, pool.going)
+    return (pool.name, *(str(figure) for figure in figures), pool.hourly_cost, pool.state)
+
+
+def _demand(found: Overview) -> str:
+    cost = f"Everything costs {found.hourly_cost} per hour."
+    if not found.pending:
+        return f"No pod waits for a node. {cost}"
+    pods = "1 pod waits" if found.pending == 1 else f"{found.pending} pods wait"
+    return f"{pods} for a node, the oldest for {spoken_span(found.longest_wait)}. {cost}"
+
+
+def _coming(each: OnItsWay) -> str:
+    span = spoken_span(each.seconds)
+    return f"{each.name}   {each.what}   {each.phase} for {span}, for {each.pods} pods"
+
+
+def _going(each: OnItsWay) -> str:
+    return f"{each.name}   {each.what}   {each.phase} for {spoken_span(each.seconds)}"
+
+
+def _listed(what: str, lines: list[str]) -> Iterator[str]:
+    if not lines:
+        return
+    yield f"{what}:"
+    for line in lines[:SHOWN]:
+        yield f"  {line}"
+    if len(lines) > SHOWN:
+        yield f"  and {len(lines) - SHOWN} more"

@@ -1,0 +1,227 @@
+"""How growth is doing, from what lies in the cluster: pure, so that it can be shown and tested.
+
+The answer has one form for people and programs. What needs a person stands at its end, where the
+eye of somebody who has just run a command is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.api.conditions import Truth
+from growth.api.noderemovalrequest import RemovalPhase
+from growth.api.noderequest import RequestPhase
+from growth.api.wellknown import POOL_LABEL
+from growth.api.written import parse_time
+from growth.demand.detection import is_demand
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from growth.api.nodepool import NodePool
+    from growth.api.noderemovalrequest import NodeRemovalRequest
+    from growth.api.noderequest import NodeRequest
+    from growth.cli.watched import Watched
+    from growth.scheduling.pod import Pod
+
+COMING: Final = (RequestPhase.PENDING, RequestPhase.PROVISIONING)
+PAUSED: Final = "Paused"
+
+
+class PoolLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One pool in figures."""
+
+    name: str
+    nodes: int
+    ready: int
+    coming: int
+    going: int
+    hourly_cost: str
+    state: str
+    """ok, or what keeps it from working."""
+
+
+class OnItsWay(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A machine that is coming or going."""
+
+    name: str
+    pool: str
+    what: str
+    """Type and place of one that comes, the reason of one that goes."""
+    phase: str
+    seconds: int
+    """Since the phase began."""
+    pods: int = 0
+    """It was bought for so many."""
+
+
+class WithoutPlace(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A pod that the last plan had no place for."""
+
+    pod: str
+    pool: str
+    reason: str
+    tries: int
+    next_try: str | None
+
+
+class SoldOut(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What the provider couldn't deliver."""
+
+    pool: str
+    offer: str
+    until: str
+    failures: int
+
+
+class Overview(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How growth is doing."""
+
+    pools: tuple[PoolLine, ...]
+    hourly_cost: str
+    pending: int
+    """Pods that wait for a node that isn't there."""
+    longest_wait: int
+    """Seconds that the oldest of them waits."""
+    coming: tuple[OnItsWay, ...]
+    going: tuple[OnItsWay, ...]
+    without_place: tuple[WithoutPlace, ...]
+    sold_out: tuple[SoldOut, ...]
+    needs_a_person: tuple[str, ...]
+    """One line each: what, and how to mend it."""
+
+
+def overview(seen: Watched, now: datetime) -> Overview:
+    """Everything that is worth a line."""
+    pending = [pod for pod in seen.pending if is_demand(pod)]
+    return Overview(
+        pools=tuple(_pool(pool, seen, now) for pool in _by_name(seen)),
+        hourly_cost=str(sum(pool.status.hourly_cost for pool in seen.pools)),
+        pending=len(pending),
+        longest_wait=max((_waited(pod, now) for pod in pending), default=0),
+        coming=tuple(_coming(seen, now)),
+        going=tuple(_going(seen, now)),
+        without_place=tuple(_without_place(seen)),
+        sold_out=tuple(_sold_out(seen, now)),
+        needs_a_person=tuple(_for_a_person(seen, now)),
+    )
+
+
+def _by_name(seen: Watched) -> list[NodePool]:
+    return sorted(seen.pools, key=lambda pool: pool.name)
+
+
+def _pool(pool: NodePool, seen: Watched, now: datetime) -> PoolLine:
+    nodes = [node for node in seen.nodes if node.labels.get(POOL_LABEL) == pool.name]
+    requests = [each for each in seen.requests if each.spec.pool == pool.name]
+    return PoolLine(
+        name=pool.name,
+        nodes=len(nodes),
+        ready=sum(node.is_ready for node in nodes),
+        coming=sum(each.status.phase in COMING for each in requests),
+        going=sum(each.spec.pool == pool.name for each in seen.removals),
+        hourly_cost=str(pool.status.hourly_cost),
+        state=_state(pool, now),
+    )
+
+
+def _state(pool: NodePool, now: datetime) -> str:
+    if pool.metadata.deletion_timestamp is not None:
+        return "being deleted"
+    if pool.status.blocked is not None:
+        return f"blocked: {pool.status.blocked.reason}"
+    if any(each.type == PAUSED and each.status is Truth.TRUE for each in pool.status.conditions):
+        return "paused"
+    refused = sum(offer.until > now for offer in pool.status.unmet_offers)
+    return f"ok, {refused} offers sold out" if refused else "ok"
+
+
+def _coming(seen: Watched, now: datetime) -> Iterator[OnItsWay]:
+    for each in sorted(seen.requests, key=lambda request: request.name):
+        if each.status.phase in {*COMING, RequestPhase.DEPROVISIONING}:
+            yield OnItsWay(
+                name=each.name,
+                pool=each.spec.pool,
+                what=f"{each.spec.server_type} {each.spec.location}",
+                phase=each.status.phase,
+                seconds=_in_phase(each, now),
+                pods=len(each.spec.pods),
+            )
+
+
+def _going(seen: Watched, now: datetime) -> Iterator[OnItsWay]:
+    for each in sorted(seen.removals, key=lambda removal: removal.name):
+        yield OnItsWay(
+            name=each.name,
+            pool=each.spec.pool,
+            what=each.spec.reason,
+            phase=each.status.phase,
+            seconds=_in_phase(each, now),
+        )
+
+
+def _without_place(seen: Watched) -> Iterator[WithoutPlace]:
+    for pool in _by_name(seen):
+        for each in pool.status.unplaced:
+            yield WithoutPlace(
+                pod=f"{each.pod.namespace}/{each.pod.name}",
+                pool=pool.name,
+                reason=each.reason,
+                tries=each.tries,
+                next_try=None if each.next_try is None else each.next_try.isoformat(),
+            )
+
+
+def _sold_out(seen: Watched, now: datetime) -> Iterator[SoldOut]:
+    for pool in _by_name(seen):
+        for each in pool.status.unmet_offers:
+            if each.until > now:
+                yield SoldOut(
+                    pool=pool.name,
+                    offer=" in ".join(filter(None, (each.server_type, each.location)))
+                    or "everything",
+                    until=each.until.isoformat(),
+                    failures=each.failures,
+                )
+
+
+def _for_a_person(seen: Watched, now: datetime) -> Iterator[str]:
+    for pool in _by_name(seen):
+        if pool.status.blocked is not None:
+            yield f"pool {pool.name} buys nothing: {pool.status.blocked.message}"
+    for removal in seen.removals:
+        if removal.status.phase is RemovalPhase.REMOVAL_FAILED:
+            yield (
+                f"{removal.name} could not be given back and may still cost money: look at it at "
+                f"the provider, then kubectl delete nodeRemovalRequest {removal.name} tries again"
+            )
+    yield from _late(seen, now)
+    for name in seen.unreadable:
+        yield f"{name} can't be read: kubectl get it, and compare it with growth crds"
+
+
+def _late(seen: Watched, now: datetime) -> Iterator[str]:
+    """Machines that take longer than their pool allows, which growth should have noticed."""
+    waits = {pool.name: pool.spec.readiness_wait.seconds for pool in seen.pools}
+    for request in seen.requests:
+        allowed = waits.get(request.spec.pool)
+        if allowed is None or request.status.phase not in COMING:
+            continue
+        if _in_phase(request, now) > 2 * allowed:
+            yield (
+                f"{request.name} is {request.status.phase} for twice its pool's readinessWait: is "
+                "the reconciler running? growth doctor says"
+            )
+
+
+def _in_phase(resource: NodeRequest | NodeRemovalRequest, now: datetime) -> int:
+    since = resource.status.last_transition_time or resource.metadata.creation_timestamp
+    return 0 if since is None else max(0, int((now - since).total_seconds()))
+
+
+def _waited(pod: Pod, now: datetime) -> int:
+    created = pod.metadata.creation_timestamp
+    return 0 if created is None else max(0, int((now - parse_time(created)).total_seconds()))

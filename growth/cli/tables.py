@@ -1,0 +1,28 @@
+"""Tables for people: as wide as what is in them, numbers to the right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+
+def aligned(rows: Sequence[Sequence[str]], *, to_the_right: Collection[str] = ()) -> Iterator[str]:
+    """Lines of a table whose first row is its head; cells beyond the head stay as they are."""
+    head = rows[0]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
+    for row in rows:
+        cells = [
+            cell.rjust(width) if name in to_the_right else cell.ljust(width)
+            for cell, width, name in zip(row, widths, head, strict=False)
+        ]
+        yield "  ".join([*cells, *row[len(head) :]]).rstrip()
+
+
+def spoken_span(seconds: int) -> str:
+    """How long, in one unit: 8 s, 4 m, 3 h, 2 d."""
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "m")):
+        if seconds >= size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"
