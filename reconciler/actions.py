@@ -153,3 +153,8 @@ class Sequence(msgspec.Struct, frozen=True, kw_only=True):
 def machine(name: str) -> Subject:
     """The subject of everything that bears a request's name."""
     return Subject(SubjectKind.MACHINE, name)
+
+
+def node_class_subject(key: ClassKey) -> Subject:
+    """The subject of a node class; two of them may bear one name."""
+    return Subject(SubjectKind.NODE_CLASS, f"{key.kind}/{key.name}")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn, Protocol
 
 import structlog
 
-from reconciler import brakes, planning, provisioning, removal
+from reconciler import brakes, node_classes, planning, provisioning, removal
 from reconciler.decision import Decision, earliest
 from reconciler.pauses import is_held
 
@@ -39,6 +39,7 @@ class Room:
 
 
 ROOMS = (
+    Room("node_classes", node_classes.decide),
     Room("provisioning", provisioning.decide),
     Room("removal", removal.decide),
     Room("planning", planning.decide),

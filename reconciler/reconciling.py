@@ -13,7 +13,6 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import certs
-from growth.api.kwoknodeclass import KwokNodeClass
 from growth.kube.cache_metrics import CacheMetrics
 from growth.kube.election import (
     ElectionMetrics,
@@ -25,15 +24,17 @@ from growth.kube.election import (
 from growth.kube.timing import Timing as CacheTiming
 from growth.kube.transport import connect
 from reconciler.announcing import announcing
+from reconciler.cloud_metrics import CloudMetrics
 from reconciler.clouds import Clouds
 from reconciler.demand_place import Place, hear_demand
 from reconciler.effects import Effects
 from reconciler.lane import Lane
 from reconciler.ledger import Ledger
 from reconciler.loop import Loop
+from reconciler.markets import Markets
 from reconciler.pause_metrics import PausedPools
 from reconciler.planning import LANE
-from reconciler.providers.kwok.provider import KwokProvider
+from reconciler.providers.roster import Roster
 from reconciler.scene import Production, now
 from reconciler.settings import Certificates
 from reconciler.solver import Effort
@@ -47,8 +48,9 @@ if TYPE_CHECKING:
     from growth.kube.transport import Connection
     from growth.service.context import Service
     from reconciler.actions import Solve
+    from reconciler.markets import Market
     from reconciler.pauses import Pause
-    from reconciler.providers.port import ClassKey, Provider
+    from reconciler.providers.port import ClassKey
     from reconciler.settings import ReconcilerSettings
     from reconciler.solver import Plan
 
@@ -81,6 +83,7 @@ async def reconcile(service: Service[ReconcilerSettings]) -> None:
             await work.lead_for_ever()
         finally:
             await work.lane.close()
+            await work.roster.close()
 
 
 class Work:
@@ -92,6 +95,7 @@ class Work:
         self._timing = service.settings.timing
         self._loop: Loop | None = None
         self._clouds: Clouds | None = None
+        self._markets: Markets | None = None
         self.lane = Lane(LANE, effort=Effort.QUICK, seconds=SOLVE_SECONDS)
         self._chance = Random()  # noqa: S311 - it spreads calls and protects nothing
         self._certs_metrics = certs.CertsMetrics(service.registry)
@@ -103,8 +107,21 @@ class Work:
             changed=self._wake,
             timing=CacheTiming(stable_interval=self._timing.stable_interval),
         )
+        self.roster = Roster(
+            connection,
+            sources=self.sources,
+            settings=service.settings,
+            registry=service.registry,
+            doubted=self._doubt,
+        )
         self.recorder = recorder(connection, self.sources, registry=service.registry)
         PausedPools(service.registry, self._pauses)
+        CloudMetrics(
+            service.registry,
+            sights=lambda: self._clouds.sights if self._clouds is not None else {},
+            markets=lambda: self._markets.known if self._markets is not None else {},
+            now=now,
+        )
 
     async def hear_demand(self, place: Place) -> None:
         """Read the extender's stream, if it was said where that is."""
@@ -134,7 +151,7 @@ class Work:
                 effects = Effects(
                     connection=self._connection,
                     sources=self.sources,
-                    provider_of=self._provider_of,
+                    provider_of=self.roster.provider_of,
                     leadership=leadership,
                     now=now,
                     ended=self._wake,
@@ -147,13 +164,20 @@ class Work:
                 tasks.create_task(self._keep_certificates(leadership), name="certificates")
                 self._clouds = clouds = Clouds(
                     node_classes=lambda: self.sources.views.node_classes,
-                    provider_of=self._provider_of,
+                    provider_of=self.roster.provider_of,
                     is_busy=lambda: self.sources.views.is_anything_moving,
                     now=now,
                     changed=self._wake,
                     timing=self._timing,
                 )
+                self._markets = markets = Markets(
+                    node_classes=lambda: self.sources.views.node_classes,
+                    provider_of=self.roster.provider_of,
+                    generation_of=self.sources.views.generation_of,
+                    learnt=self._learn,
+                )
                 tasks.create_task(clouds.run(), name="clouds")
+                tasks.create_task(markets.run(), name="markets")
                 await self._loop_over(effects, clouds)
 
     async def _keep_certificates(self, leadership: Leadership) -> None:
@@ -174,7 +198,7 @@ class Work:
         try:
             await self._loop.run(coalesce=self._timing.coalesce)
         finally:
-            self._loop = None
+            self._loop = self._clouds = self._markets = None
 
     def _pauses(self) -> Mapping[str, Pause]:
         return {} if self._loop is None else self._loop.ledger.brakes.pauses
@@ -187,9 +211,13 @@ class Work:
             self._loop.wake()
         if self._clouds is not None:
             self._clouds.notice()
+        if self._markets is not None:
+            self._markets.notice()
 
-    def _provider_of(self, key: ClassKey) -> Provider | None:
-        if key.kind != KwokNodeClass.__name__:
-            return None
-        store = self.sources.store(key.kind)
-        return KwokProvider(self._connection, node_class=lambda: store.get(key.name), now=now)
+    def _learn(self, key: ClassKey, market: Market) -> None:
+        self.sources.views.learn(key, market)
+        self._wake()
+
+    def _doubt(self) -> None:
+        if self._markets is not None:
+            self._markets.doubt()

@@ -5,18 +5,33 @@ from __future__ import annotations
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator
 
+from growth.api.bounds import LabelValue  # noqa: TC001 - pydantic reads it at run time
 from growth.api.written import Duration, between
 from growth.kube import election
-from growth.service.address import Address
+from growth.service.address import Address, is_loopback
 from growth.service.settings import Listed, MetricsAddress, ServiceSettings
 from growth.service.tls import TlsFolder  # noqa: TC001 - pydantic reads it at run time
 from reconciler.demand_place import server_url
 from reconciler.timing import Timing
 
+ENDPOINT = "https://api.hetzner.cloud/v1"
 OWN_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+
+
+def api_url(text: str) -> str:
+    """An address that calls can be made under, and no token is told to another machine in plain."""
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError("must be an address like https://api.hetzner.cloud/v1")
+    if parts.username or parts.password:
+        raise ValueError("must not hold a password")
+    if parts.scheme == "http" and not is_loopback(parts.hostname):
+        raise ValueError("must be https, or http on loopback")
+    return text.rstrip("/")
 
 
 class Certificates(StrEnum):
@@ -48,6 +63,14 @@ class ReconcilerSettings(ServiceSettings):
     """Who keeps the certificates of webhooks and extender: managed (the reconciler's leader, in
     Secrets of the Lease's namespace) or external (another program; these Secrets aren't looked
     at)."""
+
+    cluster_id: Annotated[LabelValue, Listed("Cluster", "ID")] = ""
+    """What servers of this cluster are labelled with, so that several clusters can share a project.
+    Not set: the uid of the namespace kube-system. Servers with another id are never touched."""
+
+    hetzner_endpoint: Annotated[str, AfterValidator(api_url), Listed("Clouds", "URL")] = ENDPOINT
+    """Where Hetzner's API is, for who reaches it by way of a proxy; http on loopback only, as the
+    token goes there."""
 
     stable_interval: Annotated[Duration, between("0s", "1h"), Listed("Caution", "DURATION")] = (
         Duration.parse("10s")

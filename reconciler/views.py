@@ -17,7 +17,7 @@ from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest, RequestPhase
 from growth.scheduling.cluster import Cluster
 from growth.scheduling.occupancy import EMPTY, Occupancy
-from reconciler.actions import Subject, SubjectKind, machine
+from reconciler.actions import Subject, SubjectKind, machine, node_class_subject
 from reconciler.providers.kwok.catalogue import offerings
 from reconciler.providers.port import ClassKey
 from reconciler.world import World
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from growth.kube.resource import Key
     from growth.scheduling.pod import Pod
     from reconciler.ledger import Ledger
-    from reconciler.providers.port import Offering, Sight
+    from reconciler.markets import Market
+    from reconciler.providers.port import Checked, Offering, Sight
     from reconciler.timing import Timing
     from reconciler.world import NodeClass, Replies
 
@@ -63,7 +64,17 @@ class Views:
         self._objects: defaultdict[str, dict[Any, Any]] = defaultdict(dict)
         self._node_classes: dict[ClassKey, NodeClass] = {}
         self._offerings: dict[ClassKey, tuple[Offering, ...]] = {}
+        self._checks: dict[ClassKey, Checked] = {}
         self._cluster: Cluster | None = None
+
+    def learn(self, key: ClassKey, market: Market) -> None:
+        """Follow what a cloud says of a node class."""
+        if key not in self._node_classes:
+            return
+        if market.checked is not None:
+            self._checks[key] = market.checked
+        if market.offerings is not None and not _has_own_catalogue(self._node_classes[key]):
+            self._offerings[key] = market.offerings
 
     def take(self, kind: str, changes: Sequence[Change[Any]]) -> None:
         """Follow a cache: ours are called by their kind, built-in ones by their plural."""
@@ -98,6 +109,7 @@ class Views:
             requests=dict(self._objects[NodeRequest.__name__]),
             removals=dict(self._objects[NodeRemovalRequest.__name__]),
             offerings=dict(self._offerings),
+            checks=dict(self._checks),
             answers=dict(replies.answers),
             deletions=dict(replies.deletions),
             plans=dict(replies.plans),
@@ -113,6 +125,11 @@ class Views:
     def node_classes(self) -> Iterable[ClassKey]:
         """The node classes that there are, in a stable order."""
         return sorted(self._node_classes)
+
+    def generation_of(self, key: ClassKey) -> int | None:
+        """Which spec a node class has now; None for one that isn't there."""
+        node_class = self._node_classes.get(key)
+        return None if node_class is None else node_class.metadata.generation
 
     @property
     def is_anything_moving(self) -> bool:
@@ -140,12 +157,17 @@ class Views:
             self._follow_node_class(ClassKey(kind, change.key.name), change.new)
 
     def _follow_node_class(self, key: ClassKey, node_class: NodeClass | None) -> None:
-        self._offerings.pop(key, None)
         if node_class is None:
-            self._node_classes.pop(key, None)
+            for known in (self._node_classes, self._offerings, self._checks):
+                known.pop(key, None)
             return
+        before = self._node_classes.get(key)
         self._node_classes[key] = node_class
-        if isinstance(node_class, KwokNodeClass):
+        if before is not None and before.spec == node_class.spec:
+            return
+        if before is not None and _has_own_catalogue(before):
+            del self._offerings[key]
+        if isinstance(node_class, KwokNodeClass) and _has_own_catalogue(node_class):
             self._offerings[key] = offerings(node_class)
 
     def _follow_pod(self, change: Change[Pod]) -> None:
@@ -172,6 +194,11 @@ class Views:
             self._occupancies[pod.place] = self._occupancies.get(pod.place, EMPTY).having(pod)
 
 
+def _has_own_catalogue(node_class: NodeClass) -> bool:
+    """Whether it is written in the class itself, so that nobody has to be asked."""
+    return isinstance(node_class, KwokNodeClass) and node_class.spec.catalogue_from is None
+
+
 def subjects_of(keys: Iterable[tuple[str, Key]]) -> Iterator[Subject]:
     """What objects of these kinds and keys are about."""
     for kind, key in keys:
@@ -179,3 +206,5 @@ def subjects_of(keys: Iterable[tuple[str, Key]]) -> Iterator[Subject]:
             yield machine(key.name)
         elif kind == NodePool.__name__:
             yield Subject(SubjectKind.POOL, key.name)
+        elif kind in NODE_CLASSES:
+            yield node_class_subject(ClassKey(kind, key.name))

@@ -23,7 +23,7 @@ from growth.scheduling.pod import Pod
 from reconciler.actions import Solved, Subject
 from reconciler.ledger import Ledger
 from reconciler.pauses import PauseOfAll
-from reconciler.providers.port import Answered, ClassKey, GivenBack, Offering, Sight
+from reconciler.providers.port import Answered, Checked, ClassKey, GivenBack, Offering, Sight
 from reconciler.timing import Timing
 
 NodeClass = HetznerNodeClass | KwokNodeClass
@@ -53,7 +53,10 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     requests: Mapping[str, NodeRequest]
     removals: Mapping[str, NodeRemovalRequest]
     offerings: Mapping[ClassKey, tuple[Offering, ...]]
-    """The last good catalogue of each node class."""
+    """The last good catalogue of each node class, also of one that is blocked: what is on its way
+    still comes."""
+    checks: Mapping[ClassKey, Checked] = {}
+    """What the cloud last said of each node class itself; none of one that wasn't asked yet."""
     answers: Mapping[str, Answered]
     """What the provider said to the last create of a request, by its name; it stays until the
     request's status shows it."""
@@ -77,6 +80,12 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     def is_free(self, subject: Subject) -> bool:
         """Whether this may be decided on now."""
         return subject not in self.busy
+
+    def is_blocked(self, key: ClassKey) -> bool:
+        """Whether no machine can be made for a node class, until somebody changes something."""
+        node_class, checked = self.node_classes.get(key), self.checks.get(key)
+        is_going = node_class is not None and node_class.metadata.deletion_timestamp is not None
+        return is_going or (checked is not None and checked.failure is not None)
 
     def is_paused(self, pool: str) -> bool:
         """Whether nothing may be bought for a pool, and nothing given back of it."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import NamedTuple, Protocol, assert_never
+from typing import Any, NamedTuple, Protocol, assert_never
 
 import msgspec
 
@@ -236,6 +236,8 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
     """Of an incomplete one: why."""
     machines: Mapping[str, Machine]
     """By name."""
+    calls: int = 0
+    """What it took of a limit that others live on too; the next one follows accordingly later."""
 
 
 class Sight(msgspec.Struct, frozen=True, kw_only=True):
@@ -251,8 +253,29 @@ class Sight(msgspec.Struct, frozen=True, kw_only=True):
     """Of a blind one: why."""
 
 
+class Checked(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a node class before a machine is bought for it."""
+
+    at: float
+    """The monotonic second at which it was asked."""
+    generation: int = 0
+    """The generation of the class that it is about."""
+    failure: FailureClass | None = None
+    """Whether no machine can be made: TEMPLATE until the class changes, FATAL until the cloud lets
+    us in. None while machines can be made."""
+    problems: tuple[str, ...] = ()
+    """Everything that is wrong then: what, where, how to mend it."""
+    doubts: tuple[str, ...] = ()
+    """What the cloud says and isn't believed, such as a price; the last good one holds."""
+    found: Mapping[str, Any] = {}
+    """What the names in the class stand for, as its status tells it."""
+
+
 class Provider(Protocol):
     """A cloud."""
+
+    async def check(self) -> Checked:
+        """Whether machines can be made for the class; RetryLater while nobody can say."""
 
     async def offerings(self) -> tuple[Offering, ...]:
         """What can be bought now, in a stable order; RetryLater while nobody can say."""

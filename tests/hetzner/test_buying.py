@@ -493,8 +493,8 @@ async def test_a_class_that_is_right_has_its_ids(story: Story) -> None:
     checked = await story.provider.check()
 
     assert checked.problems == ()
-    assert checked.resolved is not None
-    assert checked.resolved.images == {"x86": 12, "arm": 13}
+    assert checked.found["images"] == {"x86": "12", "arm": "13"}
+    assert checked.found["sshKeys"] == ["21"]
 
 
 async def test_a_failure_after_the_answer_shows_in_the_listing_also_after_a_restart(

@@ -68,6 +68,8 @@ class Pages(NamedTuple, Generic[Entry]):
 
     entries: tuple[Entry, ...]
     is_complete: bool
+    calls: int
+    """Pages that were read."""
 
 
 class Page(NamedTuple, Generic[Entry]):
@@ -141,15 +143,17 @@ class Calls:
         """All pages of a listing; it is complete if it did not change while it was read."""
         found: dict[Any, Entry] = {}
         totals: set[int | None] = set()
+        calls = 0
         number: int | None = 1
         while number is not None:
+            calls += 1
             page = await self.page(path, key=key, kind=kind, page=number, **params)
             for entry in page.entries:
                 found[getattr(entry, "id", len(found))] = entry
             totals.add(page.total)
             number = page.next_page
         is_complete = totals in ({len(found)}, {None})
-        return Pages(tuple(found.values()), is_complete)
+        return Pages(tuple(found.values()), is_complete, calls)
 
     async def page(
         self, path: str, *, key: str, kind: type[Entry], page: int, **params: Any

@@ -7,7 +7,7 @@ and are named by id.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
 
@@ -51,6 +51,15 @@ class Resolved(msgspec.Struct, frozen=True, kw_only=True):
     ssh_keys: tuple[int, ...]
     networks: tuple[Network, ...]
     firewalls: tuple[int, ...]
+
+    def told(self) -> dict[str, Any]:
+        """As the status of the class tells it."""
+        return {
+            "images": {name: str(number) for name, number in self.images.items()},
+            "sshKeys": [str(each) for each in self.ssh_keys],
+            "networks": [str(each.id) for each in self.networks],
+            "firewalls": [str(each) for each in self.firewalls],
+        }
 
 
 class Unresolved(msgspec.Struct, frozen=True, kw_only=True):

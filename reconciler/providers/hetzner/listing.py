@@ -9,6 +9,7 @@ a create that fails after it was accepted is found among the failed actions, als
 from __future__ import annotations
 
 import asyncio
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -46,6 +47,13 @@ class _Reading(NamedTuple):
     token: str = ""
     listing: Listing | None = None
     failure: Failure | None = None
+
+
+class _Refused(NamedTuple):
+    """Why servers could not be made, and what it took to know."""
+
+    by_server: Mapping[int, Failure] = MappingProxyType({})
+    calls: int = 0
 
 
 class Servers:
@@ -125,18 +133,20 @@ class Servers:
             label_selector=selector(self._cluster),
             sort="id",
         )
-        failed = await self._failed(servers.entries) | self._setbacks
+        refused = await self._failed(servers.entries)
+        failed = {**refused.by_server, **self._setbacks}
+        calls = servers.calls + refused.calls
         self._setbacks = {each.id: failed[each.id] for each in servers.entries if each.id in failed}
         self.unfinished = tuple(each for each in servers.entries if is_unfinished(each))
         machines = {each.name: machine_of(each, failed) for each in servers.entries}
         if not servers.is_complete or self._calls.token != token:
             reason = "servers came or went, or the token did, while the pages were read"
-            return Listing(at=at, is_complete=False, reason=reason, machines=machines)
+            return Listing(at=at, is_complete=False, reason=reason, machines=machines, calls=calls)
         if self._is_another_project(token, machines):
             reason = "the token was replaced, and none of our servers is in its project"
-            return Listing(at=at, is_complete=False, reason=reason, machines=machines)
+            return Listing(at=at, is_complete=False, reason=reason, machines=machines, calls=calls)
         self._token, self._known = token, frozenset(machines)
-        return Listing(at=at, is_complete=True, machines=machines)
+        return Listing(at=at, is_complete=True, machines=machines, calls=calls)
 
     def _is_another_project(self, token: str, machines: Mapping[str, Machine]) -> bool:
         """Servers don't all disappear in the moment when a token is replaced."""
@@ -144,15 +154,17 @@ class Servers:
         known = self._known | self._confirmed.keys()
         return is_replaced and bool(known) and not known & machines.keys()
 
-    async def _failed(self, servers: Iterable[Server]) -> dict[int, Failure]:
+    async def _failed(self, servers: Iterable[Server]) -> _Refused:
         """Why servers could not be made; asked for only while there is one that doesn't run."""
         making = [each for each in servers if each.status not in {"running", "deleting"}]
         if not making:
-            return {}
+            return _Refused()
         oldest = min(each.created for each in making)
         actions: list[Action] = []
+        calls = 0
         page: int | None = 1
         while page is not None:
+            calls += 1
             found = await self._calls.page(
                 "/servers/actions",
                 key="actions",
@@ -164,7 +176,8 @@ class Servers:
             actions += found.entries
             is_older = bool(found.entries) and found.entries[-1].started < oldest
             page = None if is_older else found.next_page
-        return failures_by_server(actions, making, secrets=(self._calls.token,))
+        by_server = failures_by_server(actions, making, secrets=(self._calls.token,))
+        return _Refused(by_server, calls)
 
     def _with_what_lags(self, listing: Listing) -> Listing:
         now = self._now().monotonic

@@ -11,6 +11,7 @@ import contextlib
 import re
 from typing import TYPE_CHECKING, Final
 
+import msgspec
 import structlog
 
 from growth.errors import Misconfigured
@@ -20,6 +21,7 @@ from reconciler.providers.hetzner.catalogue import Catalogue
 from reconciler.providers.hetzner.listing import Servers
 from reconciler.providers.hetzner.metrics import ProjectMetrics
 from reconciler.providers.hetzner.placement import Groups
+from reconciler.providers.hetzner.plausibility import weighed
 from reconciler.providers.hetzner.wire import Location, Pricing, ServerType
 
 if TYPE_CHECKING:
@@ -50,6 +52,8 @@ TOKEN: Final = re.compile(r"[!-~]+")
 CATALOGUE_FOR = 600.0
 """Seconds that prices and types are relied on; the last good ones stay until there are new ones."""
 INVENTORY_FOR = 600.0
+UNRESOLVED_FOR = 30.0
+"""The same where something was missing."""
 REMEMBERED_FOR = 3600.0
 """Seconds after which a try that nobody asked about again is forgotten."""
 TIDY_EVERY = 600.0
@@ -86,7 +90,10 @@ class Project:
         now: Callable[[], Instant],
         metrics: HetznerMetrics,
         endpoint: str = ENDPOINT,
+        replaced: Callable[[], None] = lambda: None,
     ) -> None:
+        self._replaced = replaced
+        """Called when another token is used from now on."""
         project_metrics = ProjectMetrics(metrics, reference)
         self.calls = Calls(now=now, metrics=project_metrics, endpoint=endpoint)
         self.servers = Servers(self.calls, cluster=cluster, now=now)
@@ -95,6 +102,8 @@ class Project:
         self._secrets = secrets
         self._now = now
         self._catalogue: Catalogue | None = None
+        self.doubts: tuple[str, ...] = ()
+        """Prices of the last reading that aren't believed; the last good ones hold."""
         self._inventories: dict[str, Inventory] = {}
         """By the spec that they were read for."""
         self._reading = asyncio.Lock()
@@ -114,9 +123,11 @@ class Project:
                 f"Secret {secret}: what is under {self._reference.key} is no API token: write it "
                 "anew, as Hetzner showed it"
             )
-        if self.calls.token:
-            _log.info("the token of a Hetzner project was replaced", kept_in=secret)
+        is_another = bool(self.calls.token)
         self.calls.use(token)
+        if is_another:
+            _log.info("the token of a Hetzner project was replaced", kept_in=secret)
+            self._replaced()
 
     async def tidy_now_and_then(self) -> None:
         """Remove what nobody uses any more; what fails is tried again the next time."""
@@ -133,11 +144,13 @@ class Project:
             if known is not None and now - known.at < CATALOGUE_FOR:
                 return known
             try:
-                self._catalogue = await self._read_catalogue(now)
+                read = await self._read_catalogue(now)
             except CallFailed:
                 if known is None:
                     raise
                 return known
+            believed = weighed(read, before=known)
+            self._catalogue, self.doubts = believed.catalogue, believed.doubts
             return self._catalogue
 
     async def inventory(self, node_class: HetznerNodeClass) -> Inventory:
@@ -159,6 +172,14 @@ class Project:
                 if now - kept.at < INVENTORY_FOR
             } | {key: found}
             return found
+
+    def read_soon_again(self, node_class: HetznerNodeClass) -> None:
+        """A class names what isn't there: somebody may be making it just now."""
+        key = node_class.spec.model_dump_json()
+        if (known := self._inventories.get(key)) is not None:
+            soon = self._now().monotonic - INVENTORY_FOR + UNRESOLVED_FOR
+            at = min(known.at, soon)
+            self._inventories[key] = msgspec.structs.replace(known, at=at)
 
     def may_look_again(self, name: str) -> bool:
         """Something that a server was to have is gone: its ids are read again, once for each."""

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import msgspec
-
 from growth.api.hetznernodeclass import TokenSource
 from growth.api.written import ServerTypeName
 from growth.errors import Misconfigured
@@ -23,9 +21,12 @@ from reconciler.providers.hetzner.finishing import finish
 from reconciler.providers.hetzner.inventory import Resolved, Unresolved, resolve
 from reconciler.providers.hetzner.project import Project
 from reconciler.providers.port import (
+    Checked,
     ClassKey,
     DeleteAnswer,
     DeleteOutcome,
+    Failed,
+    FailureClass,
     Listing,
     Order,
     Trouble,
@@ -62,16 +63,6 @@ SHARED_FOR = 0.5
 """Seconds in which the node classes of one project share a listing."""
 
 
-class Checked(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a node class before the first server is bought for it."""
-
-    problems: tuple[str, ...]
-    """Everything that is wrong: what, where, how to mend it."""
-    resolved: Resolved | None
-    """The ids behind the class's names, if all were found."""
-    placement_groups: tuple[int, ...]
-
-
 class HetznerCloud:
     """Everything at Hetzner that one cluster uses, over all its node classes."""
 
@@ -83,7 +74,10 @@ class HetznerCloud:
         now: Callable[[], Instant],
         metrics: HetznerMetrics,
         endpoint: str = ENDPOINT,
+        doubted: Callable[[], None] = lambda: None,
     ) -> None:
+        self.doubted = doubted
+        """Called when what is known of the classes may no longer be so: ask them again."""
         self.cluster = cluster
         self.secrets = secrets
         self.now = now
@@ -106,6 +100,7 @@ class HetznerCloud:
                 now=self.now,
                 metrics=self._metrics,
                 endpoint=self._endpoint,
+                replaced=self.doubted,
             )
         return found
 
@@ -142,6 +137,12 @@ class HetznerProvider:
 
     async def create(self, order: Order) -> CreateAnswer:
         """Find the server of this order, or ask for it."""
+        answer = await self._found_or_bought(order)
+        if isinstance(answer, Failed) and answer.failure is not FailureClass.TRANSIENT:
+            self._cloud.doubted()
+        return answer
+
+    async def _found_or_bought(self, order: Order) -> CreateAnswer:
         node_class = self._node_class()
         if node_class is None:
             return refused(Trouble.TEMPLATE, reason="the node class is gone")
@@ -191,20 +192,38 @@ class HetznerProvider:
         """
         node_class = self._node_class()
         if node_class is None:
-            return Checked(problems=(), resolved=None, placement_groups=())
+            return _blocked(None, FailureClass.TEMPLATE, "the node class is gone", at=self._at)
         try:
             project = await self._project(node_class)
-            resolved = await self._resolved(project, node_class)
-            await self._render_sample(node_class)
-        except CallFailed as failed:
-            if failed.failure.trouble not in {Trouble.FATAL, Trouble.TEMPLATE}:
-                raise
-            return Checked(problems=(str(failed),), resolved=None, placement_groups=())
         except Misconfigured as error:
-            return Checked(problems=(str(error),), resolved=None, placement_groups=())
+            return _blocked(node_class, FailureClass.FATAL, str(error), at=self._at)
+        try:
+            return await self._checked(project, node_class)
+        except CallFailed as failed:
+            trouble = failed.failure.trouble
+            if trouble not in {Trouble.FATAL, Trouble.TEMPLATE}:
+                raise
+            return _blocked(node_class, FailureClass(trouble.value), str(failed), at=self._at)
+        except Misconfigured as error:
+            return _blocked(node_class, FailureClass.TEMPLATE, str(error), at=self._at)
+
+    @property
+    def _at(self) -> float:
+        return self._cloud.now().monotonic
+
+    async def _checked(self, project: Project, node_class: HetznerNodeClass) -> Checked:
+        at, resolved = self._at, await self._resolved(project, node_class)
+        await self._render_sample(node_class)
         if isinstance(resolved, Unresolved):
-            return Checked(problems=resolved.problems, resolved=None, placement_groups=())
-        return Checked(problems=(), resolved=resolved, placement_groups=project.groups.ids)
+            project.read_soon_again(node_class)
+            return _blocked(node_class, FailureClass.TEMPLATE, *resolved.problems, at=at)
+        await project.catalogue()
+        return Checked(
+            at=at,
+            generation=node_class.metadata.generation,
+            doubts=project.doubts,
+            found=resolved.told() | {"placementGroups": [str(each) for each in project.groups.ids]},
+        )
 
     async def _project(self, node_class: HetznerNodeClass) -> Project:
         project = self._cloud.project(node_class.spec.token_secret_ref)
@@ -273,3 +292,10 @@ class HetznerProvider:
         if bootstrap.token_from is TokenSource.SECRET and bootstrap.token_secret_ref is not None:
             return (await self._cloud.secrets.read(bootstrap.token_secret_ref)).strip()
         return await self._cloud.secrets.join_token(order, node_class)
+
+
+def _blocked(
+    node_class: HetznerNodeClass | None, failure: FailureClass, *problems: str, at: float
+) -> Checked:
+    generation = node_class.metadata.generation if node_class is not None else 0
+    return Checked(at=at, generation=generation, failure=failure, problems=problems)

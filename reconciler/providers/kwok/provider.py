@@ -18,6 +18,7 @@ from reconciler.providers.kwok.catalogue import offerings
 from reconciler.providers.kwok.faults import is_sold_out
 from reconciler.providers.port import (
     Accepted,
+    Checked,
     DeleteAnswer,
     DeleteOutcome,
     Failed,
@@ -56,6 +57,19 @@ class KwokProvider:
         self._connection = connection
         self._node_class = node_class
         self._now = now
+
+    async def check(self) -> Checked:
+        """The class holds everything itself, so nothing can be missing."""
+        node_class, at = self._node_class(), self._now().monotonic
+        if node_class is None:
+            return Checked(at=at)
+        sold = await self.offerings()
+        types = {offering.server_type for offering in sold}
+        return Checked(
+            at=at,
+            generation=node_class.metadata.generation,
+            found={"types": len(types), "offers": len(sold)},
+        )
 
     async def offerings(self) -> tuple[Offering, ...]:
         """The catalogue as the class has it now."""
