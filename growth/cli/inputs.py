@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 MANIFEST_ENDINGS = {".yaml", ".yml", ".json"}
 
 
-def add_files_argument(parser: argparse.ArgumentParser) -> None:
+def add_files_argument(parser: argparse.ArgumentParser) -> argparse.Action:
     """Declare `-f`, as kubectl users expect it: one file, several, or the flag repeated."""
-    parser.add_argument(
+    return parser.add_argument(
         "-f",
         "--filename",
         dest="files",
@@ -39,7 +39,7 @@ def texts(names: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield "standard input", _decoded("standard input", sys.stdin.buffer.read())
         else:
             for path in _manifests(Path(name)):
-                yield str(path), _decoded(str(path), _content(path))
+                yield str(path), _decoded(str(path), content(path))
 
 
 def _manifests(path: Path) -> list[Path]:
@@ -52,7 +52,8 @@ def _manifests(path: Path) -> list[Path]:
     return found
 
 
-def _content(path: Path) -> bytes:
+def content(path: Path) -> bytes:
+    """What a file holds; one that can't be read is a person's to mend."""
     try:
         return path.read_bytes()
     except OSError as error:

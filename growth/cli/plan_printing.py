@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
+from growth.api.wellknown import PLAN_ANNOTATION
 from growth.cli.tables import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from growth.api.noderequest import NodeRequest
+    from growth.cli.plan_prices import Bill
     from growth.scheduling.pod import Pod
     from reconciler.planning.offline import OnPaper
 
 HOURS_A_MONTH: Final = 730
+ESTIMATED: Final = "~"
 COLUMNS: Final = ("POOL", "TYPE", "PLACE", "NODES", "PODS", "CPU", "MEMORY", "PER HOUR")
 TO_THE_RIGHT: Final = frozenset({"NODES", "PODS", "CPU", "MEMORY", "PER HOUR"})
 
 
-def document(paper: OnPaper, *, seconds: float) -> dict[str, Any]:
+def document(paper: OnPaper, bill: Bill, *, seconds: float) -> dict[str, Any]:
     """The plan for programs."""
     cost, bound = cost_of(paper), bound_of(paper)
     return {
@@ -28,20 +35,41 @@ def document(paper: OnPaper, *, seconds: float) -> dict[str, Any]:
         "lowerBound": float(bound),
         "gap": gap_of(paper),
         "firstFitCost": float(first_fit_of(paper)),
-        "nodes": [
-            {
-                "pool": request.spec.pool,
-                "serverType": str(request.spec.server_type),
-                "location": request.spec.location,
-                "price": float(request.spec.price),
-                "pods": [pod.name for pod in paper.pods.get(name, ())],
-            }
-            for name, request in paper.requests.items()
-        ],
+        "nodes": [_node(name, paper, bill) for name in paper.requests],
         "unplaced": [{"pod": pod.name, "reason": reason} for pod, reason in paper.unplaced],
         "stop": stop_of(paper),
         "seconds": round(seconds, 3),
+        "costPerMonth": float(month_of(paper, paper.requests)),
+        "prices": msgspec.to_builtins(bill.origin),
+        "notOffered": msgspec.to_builtins(bill.not_offered),
     }
+
+
+def _node(name: str, paper: OnPaper, bill: Bill) -> dict[str, Any]:
+    spec = paper.requests[name].spec
+    return {
+        "pool": spec.pool,
+        "serverType": str(spec.server_type),
+        "location": spec.location,
+        "price": float(spec.price),
+        "pricePerMonth": float(month_of(paper, [name])),
+        "estimated": bill.is_estimated(spec),
+        "nextBest": next_best(paper.requests[name]),
+        "pods": [pod.name for pod in paper.pods.get(name, ())],
+    }
+
+
+def next_best(request: NodeRequest) -> dict[str, Any] | None:
+    """The cheapest other type that holds the node's pods, and its price an hour."""
+    found = json.loads(request.metadata.annotations[PLAN_ANNOTATION])["next"]
+    return None if found is None else {"type": found["type"], "price": float(found["price"])}
+
+
+def month_of(paper: OnPaper, names: Iterable[str]) -> Decimal:
+    """What these machines cost a month: all its hours, or the most that a month may cost."""
+    offerings = (paper.items[name].offering for name in names)
+    hours = ((each.price * HOURS_A_MONTH, each.monthly_cap) for each in offerings)
+    return sum((paid if cap is None else min(paid, cap) for paid, cap in hours), Decimal(0))
 
 
 def result_of(paper: OnPaper) -> str:
@@ -77,19 +105,50 @@ def stop_of(paper: OnPaper) -> str:
     return paper.plans[-1].stop.value if paper.plans else "nothing to do"
 
 
-def table(paper: OnPaper, *, seconds: float) -> Iterator[str]:
+def table(paper: OnPaper, bill: Bill, *, seconds: float) -> Iterator[str]:
     """The plan for people."""
-    rows = list(_rows(paper))
+    rows = list(_rows(paper, bill))
     if rows:
-        yield from aligned([COLUMNS, *rows, _total(paper)], to_the_right=TO_THE_RIGHT)
+        yield from aligned([COLUMNS, *rows, _total(paper, bill)], to_the_right=TO_THE_RIGHT)
         yield ""
         yield _quality(paper, seconds)
+        yield from _origin(bill)
+        yield from _reasons(paper)
     elif paper.pods:
         yield "Nothing has to be bought: every pod has room on the nodes that are there."
     elif not paper.unplaced:
         yield "Nothing to plan: no pod waits for a node."
     if paper.unplaced:
         yield from _without_place(paper.unplaced)
+    for each in bill.not_offered:
+        yield f'{each.what} is not offered to pool "{each.pool}": {each.reason}'
+
+
+def _origin(bill: Bill) -> Iterator[str]:
+    if bill.origin is not None:
+        origin = bill.origin
+        yield f"prices in {origin.currency} before taxes, Hetzner {origin.date} ({origin.origin})"
+        if bill.estimated:
+            yield f"{ESTIMATED} estimated; growth catalogue save writes today's prices"
+
+
+def _reasons(paper: OnPaper) -> Iterator[str]:
+    """For each offer that is bought, what the next best type would have cost."""
+    yield "why these types:"
+    for (pool, server_type, place), names in _alike(paper):
+        price = paper.requests[names[0]].spec.price
+        others = [each for name in names if (each := next_best(paper.requests[name]))]
+        yield f"  {server_type} in {place} for {pool}: {_compared(price, others)}"
+
+
+def _compared(price: Decimal, others: Sequence[dict[str, Any]]) -> str:
+    if not others:
+        return "no other type that the pool may buy holds these pods"
+    best = min(others, key=lambda each: each["price"])
+    dearer = (best["price"] / float(price) - 1) * 100
+    if dearer < 0:
+        return f"{best['type']} costs {best['price']:.4f}, but limits or spreading keep it away"
+    return f"next best {best['type']} at {best['price']:.4f} (+{dearer:.0f} %)"
 
 
 def _quality(paper: OnPaper, seconds: float) -> str:
@@ -98,17 +157,23 @@ def _quality(paper: OnPaper, seconds: float) -> str:
     return f"{proof} · first-fit {first_fit_of(paper):.4f} · {seconds:.2f} s"
 
 
-def _rows(paper: OnPaper) -> Iterator[tuple[str, ...]]:
+def _rows(paper: OnPaper, bill: Bill) -> Iterator[tuple[str, ...]]:
     """One row for all machines of one offer."""
+    for (pool, server_type, place), names in _alike(paper):
+        pods = [pod for name in names for pod in paper.pods.get(name, ())]
+        cost = sum((paper.requests[name].spec.price for name in names), Decimal(0))
+        mark = ESTIMATED if bill.is_estimated(paper.requests[names[0]].spec) else ""
+        fill = (_fill(paper, names, pods, resource) for resource in ("cpu", "memory"))
+        counts = (str(len(names)), str(len(pods)))
+        yield (pool, server_type, place, *counts, *fill, f"{mark}{cost:.4f}")
+
+
+def _alike(paper: OnPaper) -> list[tuple[tuple[str, str, str], list[str]]]:
     alike: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
     for name, request in paper.requests.items():
         spec = request.spec
         alike[spec.pool, spec.server_type.canonical, spec.location].append(name)
-    for (pool, server_type, place), names in sorted(alike.items()):
-        pods = [pod for name in names for pod in paper.pods.get(name, ())]
-        cost = sum((paper.requests[name].spec.price for name in names), Decimal(0))
-        fill = (_fill(paper, names, pods, resource) for resource in ("cpu", "memory"))
-        yield (pool, server_type, place, str(len(names)), str(len(pods)), *fill, f"{cost:.4f}")
+    return sorted(alike.items())
 
 
 def _fill(paper: OnPaper, names: Sequence[str], pods: Iterable[Pod], resource: str) -> str:
@@ -117,11 +182,13 @@ def _fill(paper: OnPaper, names: Sequence[str], pods: Iterable[Pod], resource: s
     return f"{used * 100 // room} %" if room else "-"
 
 
-def _total(paper: OnPaper) -> tuple[str, ...]:
+def _total(paper: OnPaper, bill: Bill) -> tuple[str, ...]:
     cost = cost_of(paper)
+    specs = (request.spec for request in paper.requests.values())
+    mark = ESTIMATED if any(bill.is_estimated(spec) for spec in specs) else ""
     pods = sum(len(paper.pods.get(name, ())) for name in paper.requests)
-    month = f"({cost * HOURS_A_MONTH:.2f} per month)"
-    return ("", "", "", str(len(paper.requests)), str(pods), "", "", f"{cost:.4f}", month)
+    month = f"({mark}{month_of(paper, paper.requests):.2f} per month)"
+    return ("", "", "", str(len(paper.requests)), str(pods), "", "", f"{mark}{cost:.4f}", month)
 
 
 def _without_place(unplaced: Sequence[tuple[Pod, str]]) -> Iterator[str]:

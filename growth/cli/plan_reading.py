@@ -1,36 +1,80 @@
-"""What `growth plan` is given: manifests become the world that is planned for."""
+"""What `growth plan` is given: files, a cluster or both become the world that is planned for."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from growth.api import references
 from growth.api.files import Mistakes
+from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
+from growth.api.noderequest import NodeRequest
 from growth.api.problems import Problem
+from growth.api.wellknown import DEFAULT_NODE_CLASS
 from growth.cli import inputs
+from growth.cli.connecting import completed
+from growth.cli.plan_cluster import Seen, seen
+from growth.cli.plan_overlay import applied, overlaid, owners_in
+from growth.cli.plan_prices import Prices, offerings, prices_from, refuse_empty
 from growth.errors import Misconfigured
+from growth.instant import Instant
 from growth.scheduling.expansion import expanded
 from growth.scheduling.pod import Pod
 from reconciler.planning.offline import world_of
-from reconciler.providers.kwok.catalogue import offerings
 from reconciler.providers.port import ClassKey
+from reconciler.world import World
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    import argparse
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from growth.api.files import FileObject, Manifests
+    from growth.api.files import Manifests, Mistake
+    from growth.api.meta import Resource
     from growth.scheduling.cluster import Object
-    from reconciler.world import World
+
+NO_POOL = "no NodePool is in the files or the cluster: add one by another -f (docs/examples/kwok)"
+NOTHING_SEEN = Seen(objects=(), resources=(), unreadable=())
 
 
-def world_from(names: Sequence[str]) -> World:
-    """The world that the files describe, or all that is wrong with them."""
-    manifests = inputs.read(inputs.texts(names))
-    mistakes = list(references.missing_node_classes(manifests))
+class Reading(msgspec.Struct, frozen=True, kw_only=True):
+    """What is planned for."""
+
+    world: World
+    prices: Prices
+    now: Instant
+    unreadable: tuple[str, ...]
+    """Objects of the cluster that were left out."""
+
+
+def reading(arguments: argparse.Namespace) -> Reading:
+    """What files and cluster describe, or all that is wrong with the files."""
+    prices = prices_from(arguments.catalogue)
+    manifests = inputs.read(inputs.texts(arguments.files))
+    live = completed(seen(arguments)) if arguments.from_cluster else NOTHING_SEEN
+    written = _objects(manifests, live)
+    now = Instant(0.0, datetime.now(UTC))
+    return Reading(
+        world=_world(
+            overlaid(live.objects, written, owners_in(each.body for each in manifests.others)),
+            tuple(applied(live.resources, (one for _, one in manifests.resources))),
+            prices,
+            now=now,
+        ),
+        prices=prices,
+        now=now,
+        unreadable=live.unreadable,
+    )
+
+
+def _objects(manifests: Manifests, live: Seen) -> list[Object]:
+    """The objects in the files, if nothing is wrong with any of them."""
+    known = [(each.kind, each.name) for each in live.resources]
+    mistakes = list(references.missing_node_classes(manifests, known=known))
+    mistakes += _without_default(manifests, known)
     objects: list[Object] = []
     for found in manifests.others:
         try:
@@ -39,7 +83,25 @@ def world_from(names: Sequence[str]) -> World:
             mistakes.append(found.mistake(_problem(error)))
     if mistakes:
         raise inputs.refusal(Mistakes(mistakes))
-    return _world(manifests, objects)
+    return objects
+
+
+def _without_default(manifests: Manifests, known: Sequence[tuple[str, str]]) -> Iterator[Mistake]:
+    """Pools that name no class where there is none, or more than one, that they could mean."""
+    own = {(found.kind, found.name) for found, _ in manifests.resources}
+    kinds = ("KwokNodeClass", "HetznerNodeClass")
+    there = [kind for kind in kinds if (kind, DEFAULT_NODE_CLASS) in own | set(known)]
+    if len(there) == 1:
+        return
+    problem = (
+        'two node classes are called "default": say which one in nodeClassRef'
+        if there
+        else 'there is no node class called "default": give its file too (docs/examples), or name '
+        "another one in nodeClassRef"
+    )
+    for found, one in manifests.resources:
+        if isinstance(one, NodePool) and one.spec.node_class_ref is None:
+            yield found.mistake(Problem(path=("spec",), text=problem))
 
 
 def _judged(document: dict[str, Any]) -> Iterator[Object]:
@@ -56,25 +118,24 @@ def _problem(error: Exception) -> Problem:
     return Problem(path=tuple(step for step in steps if step), text=text)
 
 
-def _world(manifests: Manifests, objects: Sequence[Object]) -> World:
-    pools = [one for _, one in manifests.resources if isinstance(one, NodePool)]
+def _world(
+    objects: Iterable[Object], resources: Sequence[Resource], prices: Prices, *, now: Instant
+) -> World:
+    known = tuple(objects)
+    pools = [one for one in resources if isinstance(one, NodePool)]
     classes = {
-        ClassKey("KwokNodeClass", one.name): one
-        for _, one in manifests.resources
-        if isinstance(one, KwokNodeClass)
+        ClassKey(one.kind, one.name): one
+        for one in resources
+        if isinstance(one, KwokNodeClass | HetznerNodeClass)
     }
     if not pools:
-        raise Misconfigured(_nothing_to_buy("NodePool", manifests.others))
-    if not classes:
-        raise Misconfigured(_nothing_to_buy("KwokNodeClass with types and prices", ()))
-    return world_of(
-        objects,
+        raise Misconfigured(NO_POOL)
+    world = world_of(
+        known,
         pools=pools,
         node_classes=dict(classes),
-        offerings={key: offerings(one) for key, one in classes.items()},
+        offerings=offerings(dict(classes), prices, now=now.wall),
+        requests=[one for one in resources if isinstance(one, NodeRequest)],
     )
-
-
-def _nothing_to_buy(missing: str, others: Sequence[FileObject]) -> str:
-    seen = f"{len(others)} other objects are there, but " if others else ""
-    return f"{seen}no {missing} is in the files: add one by another -f (docs/examples/kwok)"
+    refuse_empty(world)
+    return world

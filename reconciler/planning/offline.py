@@ -1,7 +1,9 @@
-"""Planning without a cluster: the same rules, on what somebody has written down.
+"""Planning on paper: the same rules, on what somebody has written down or seen at one moment.
 
-Every pod without a node is demand. What the loop does over time is done here in rounds: pods that
-can only be judged when others have their places are planned after them.
+Every pod that a new node could help is demand. What the loop does over time is done here in rounds:
+pods that can only be judged when others have their places are planned after them. What is on its
+way already is counted on, with the pods that it was bought for; what a provider has none of isn't
+bought.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import msgspec
 
 from growth.api.noderequest import NodeRequest
 from growth.demand.demanded import Demanded
+from growth.demand.detection import Standing, standing
 from growth.instant import Instant
 from growth.scheduling.cluster import cluster_of
 from growth.scheduling.pod import Pod
@@ -25,9 +28,10 @@ from reconciler.planning.applying import applied
 from reconciler.planning.capacity import ground
 from reconciler.planning.demand import pools_by_pod, without_place
 from reconciler.planning.fleet import Market, fleet
-from reconciler.planning.nominations import Nominated
+from reconciler.planning.nominations import Nominated, carried_on
 from reconciler.planning.offers import Purchasable, Shelf, asked_for, key_of, shelf
 from reconciler.planning.question import question
+from reconciler.planning.refusals import Refusals, refusals, usable
 from reconciler.solver import Plan
 from reconciler.timing import Timing
 from reconciler.world import World
@@ -45,6 +49,8 @@ if TYPE_CHECKING:
 
 NOW = Instant(0.0, datetime(2026, 1, 1, tzinfo=UTC))
 """On paper it is always the same moment."""
+WAITING = frozenset({Standing.UNREACHED, Standing.UNSCHEDULABLE})
+"""A pod in a file is one that no scheduler has reached."""
 
 
 class OnPaper(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,6 +72,7 @@ def world_of(
     pools: Iterable[NodePool],
     node_classes: Mapping[ClassKey, NodeClass],
     offerings: Mapping[ClassKey, tuple[Offering, ...]],
+    requests: Iterable[NodeRequest] = (),
 ) -> World:
     """A world in which nothing moves."""
     cluster_objects = list(objects)
@@ -74,12 +81,12 @@ def world_of(
         pending={
             each.metadata.uid: each
             for each in cluster_objects
-            if isinstance(each, Pod) and not each.place and not each.is_finished
+            if isinstance(each, Pod) and standing(each) in WAITING
         },
         demand=Demanded(),
         pools={pool.name: pool for pool in pools},
         node_classes=node_classes,
-        requests={},
+        requests={request.name: request for request in requests},
         removals={},
         offerings=offerings,
         answers={},
@@ -91,20 +98,22 @@ def world_of(
     )
 
 
-def planned(world: World, solve: Callable[[Problem], Plan]) -> OnPaper:
+def planned(world: World, solve: Callable[[Problem], Plan], *, now: Instant = NOW) -> OnPaper:
     """The plan for all pods that have no node."""
-    return _Rounds(world, solve).run()
+    return _Rounds(world, solve, now=now).run()
 
 
 class _Rounds:
     """Plans on top of each other, until everybody is planned or known to have no place."""
 
-    def __init__(self, world: World, solve: Callable[[Problem], Plan]) -> None:
+    def __init__(self, world: World, solve: Callable[[Problem], Plan], *, now: Instant) -> None:
         self._world = world
         self._solve = solve
-        self._items = shelf(world, Shelf()).items
+        self._now = now
+        self._shelf = shelf(world, Shelf()).items
+        self._refused, _ = refusals(Refusals(), world, now)
         self._numbers = itertools.count(1)
-        self._nominated = Nominated()
+        self._nominated = carried_on(Nominated(), world, world.requests, now)
         self._requests: dict[str, NodeRequest] = {}
         self._left_out: dict[str, str] = {}
         self._plans: list[Plan] = []
@@ -113,7 +122,7 @@ class _Rounds:
         """Round after round, as long as one brings somebody a place that others wait for."""
         pools, self._left_out = pools_by_pod(self._world.pending, self._world)
         waits: Mapping[str, str] = dict.fromkeys(pools, "")
-        while waits:
+        while waits or (not self._plans and self._market().minima()):
             asked, result = self._round(pools)
             self._keep(result)
             waits = asked.waiting
@@ -123,16 +132,17 @@ class _Rounds:
         return self._told()
 
     def _round(self, pools: Mapping[str, frozenset[str]]) -> tuple[Question, Applied]:
-        world = msgspec.structs.replace(self._world, requests=self._requests)
+        requests = {**self._world.requests, **self._requests}
+        world = msgspec.structs.replace(self._world, requests=requests)
         waiting = {
             uid: pod
             for uid, pod in without_place(world.pending, self._nominated).items()
             if uid not in self._left_out
         }
-        market = Market(items=self._items, fleet=fleet(world, self._requests.values()))
+        market = self._market()
         asked = question(
             waiting.values(),
-            ground(world, self._requests, self._nominated, self._items),
+            ground(world, requests, self._nominated, self._shelf),
             market,
             pools_of=pools,
             nominated=self._nominated,
@@ -146,7 +156,14 @@ class _Rounds:
             waiting=waiting,
             market=market,
             new_id=lambda: UUID(int=next(self._numbers)),
-            now=NOW,
+            now=self._now,
+        )
+
+    def _market(self) -> Market:
+        requests = [*self._world.requests.values(), *self._requests.values()]
+        return Market(
+            items=usable(self._shelf, self._refused, self._world, requests),
+            fleet=fleet(self._world, requests),
         )
 
     def _keep(self, result: Applied) -> None:
@@ -173,4 +190,4 @@ class _Rounds:
 
     def _item_of(self, request: NodeRequest) -> Purchasable:
         wanted = request.spec.pool, asked_for(request.spec)
-        return next(i for i in self._items if (i.pool.name, key_of(i.offering)) == wanted)
+        return next(i for i in self._shelf if (i.pool.name, key_of(i.offering)) == wanted)

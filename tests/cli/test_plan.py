@@ -71,6 +71,9 @@ def test_programs_get_the_whole_plan(capsys: pytest.CaptureFixture[str]) -> None
         "unplaced",
         "stop",
         "seconds",
+        "costPerMonth",
+        "prices",
+        "notOffered",
     ]
     assert plan["result"] == "IncompletePlacement"
     assert plan["cost"] >= plan["lowerBound"] > 0

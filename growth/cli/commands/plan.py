@@ -1,7 +1,8 @@
-"""`growth plan -f`: what would be bought for a set of manifests, and what it would cost.
+"""`growth plan`: what would be bought for a set of manifests, and what it would cost.
 
 No cluster is needed. The files hold pods or workloads, pools, node classes, and nodes where some
-are there already; the plan is made by the same rules and the same solver as in a cluster.
+are there already; the plan is made by the same rules and the same solver as in a cluster. With
+`--from-cluster` it starts from what is there now, and the files are a what-if on top.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from typing import TYPE_CHECKING
 import yaml
 
 from growth.cli import inputs
+from growth.cli.connecting import add_connection_arguments
 from growth.errors import Misconfigured
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
+    from growth.cli.plan_prices import Bill
     from reconciler.planning.offline import OnPaper
     from reconciler.solver import Plan, Problem
 
@@ -30,7 +33,19 @@ SHOW_AFTER = 1.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the words of this command."""
-    inputs.add_files_argument(parser)
+    files = inputs.add_files_argument(parser)
+    files.required, files.default = False, []
+    parser.add_argument(
+        "--from-cluster",
+        action="store_true",
+        help="start from what is in the cluster now (it is only read); -f comes on top",
+    )
+    parser.add_argument(
+        "--catalogue",
+        metavar="FILE",
+        help="Hetzner's prices, as growth catalogue save writes them (default: those of "
+        "growth's own list, with its date)",
+    )
     parser.add_argument(
         "--effort",
         choices=("quick", "normal", "thorough"),
@@ -44,22 +59,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="text",
         help="text for people (default), json or yaml for programs, or the NodeRequests",
     )
-    parser.epilog = "For example: growth plan -f docs/examples/kwok -f my-app/"
+    add_connection_arguments(parser)
+    parser.epilog = (
+        "For example: growth plan -f docs/examples/hetzner -f my-app/, "
+        "or growth plan --from-cluster -f bigger.yaml"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Plan, and say what comes out; a pod without a place makes the exit code 1."""
+    if not arguments.files and not arguments.from_cluster:
+        raise Misconfigured("growth plan: say what to plan for: -f FILE, --from-cluster, or both")
     planned = _planner()
     begun = time.monotonic()
-    paper = planned(arguments)
-    _print(paper, arguments.output, seconds=time.monotonic() - begun)
+    paper, bill = planned(arguments)
+    _print(paper, bill, arguments.output, seconds=time.monotonic() - begun)
     return 1 if paper.unplaced else 0
 
 
-def _planner() -> Callable[[argparse.Namespace], OnPaper]:
+def _planner() -> Callable[[argparse.Namespace], tuple[OnPaper, Bill]]:
     """The whole way from files to a plan; loaded only here, as the engine takes a moment."""
     try:
-        from growth.cli.plan_reading import world_from  # noqa: PLC0415 - see above
+        from growth.cli.plan_prices import bill_of  # noqa: PLC0415 - see above
+        from growth.cli.plan_reading import reading  # noqa: PLC0415
         from reconciler.planning.offline import planned  # noqa: PLC0415
         from reconciler.solver import Effort  # noqa: PLC0415
         from reconciler.solver.solving import solve  # noqa: PLC0415
@@ -68,13 +90,16 @@ def _planner() -> Callable[[argparse.Namespace], OnPaper]:
             f"growth plan needs {error.name}, which isn't installed: pip install growth[reconciler]"
         ) from None
 
-    def plan(arguments: argparse.Namespace) -> OnPaper:
+    def plan(arguments: argparse.Namespace) -> tuple[OnPaper, Bill]:
         effort = Effort[arguments.effort.upper()]
+        read = reading(arguments)
+        for each in read.unreadable:
+            print(f"left out, as it can't be read: {each}", file=sys.stderr)
 
         def answer(problem: Problem) -> Plan:
             return solve(problem, effort, seconds=SAFETY_SECONDS, watch=_progress())
 
-        return planned(world_from(arguments.files), answer)
+        return planned(read.world, answer, now=read.now), bill_of(read.world, read.prices)
 
     return plan
 
@@ -92,19 +117,19 @@ def _progress() -> Callable[[Plan], None]:
     return show
 
 
-def _print(paper: OnPaper, output: str, *, seconds: float) -> None:
+def _print(paper: OnPaper, bill: Bill, output: str, *, seconds: float) -> None:
     from growth.cli import plan_printing as printing  # noqa: PLC0415 - with the rest of planning
 
     if sys.stderr.isatty():
         print("\r\x1b[2K", end="", file=sys.stderr)
     match output:
         case "json":
-            print(json.dumps(printing.document(paper, seconds=seconds), indent=2))
+            print(json.dumps(printing.document(paper, bill, seconds=seconds), indent=2))
         case "yaml":
-            document = printing.document(paper, seconds=seconds)
+            document = printing.document(paper, bill, seconds=seconds)
             print(yaml.safe_dump(document, sort_keys=False), end="")
         case "requests":
             documents = [request.document() for request in paper.requests.values()]
             print(yaml.safe_dump_all(documents, sort_keys=False), end="")
         case _:
-            print("\n".join(printing.table(paper, seconds=seconds)))
+            print("\n".join(printing.table(paper, bill, seconds=seconds)))

@@ -1,0 +1,167 @@
+"""Where `growth plan` has its prices from, and what they leave out.
+
+The types of a KwokNodeClass are in the class itself. Hetzner's are in a list of prices: the file
+that `--catalogue` names, else the one that comes with growth. What a pool names and nobody sells,
+or sells at a price that nobody knows, is told by name, as a plan that goes without it in silence
+would look like advice.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from growth.api.hetznernodeclass import HetznerNodeClass
+from growth.api.kwoknodeclass import KwokNodeClass
+from growth.cli import inputs
+from growth.errors import Misconfigured
+from reconciler.planning.offers import node_class_of, sold_to
+from reconciler.providers.hetzner import catalogue as hetzner
+from reconciler.providers.hetzner import listed, price_list
+from reconciler.providers.hetzner.price_list import PriceList
+from reconciler.providers.kwok.catalogue import offerings as simulated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+
+    from growth.api.nodepool import NodePool
+    from growth.api.noderequest import NodeRequestSpec
+    from growth.api.written import ServerTypeName
+    from reconciler.providers.port import ClassKey, Offering
+    from reconciler.world import NodeClass, World
+
+SHIPPED = "shipped with growth"
+
+
+class Origin(msgspec.Struct, frozen=True, kw_only=True):
+    """Of what prices are, so that nobody believes them more than they deserve."""
+
+    currency: str
+    date: str
+    origin: str
+    """The file, or that they came with growth."""
+
+
+class Prices(msgspec.Struct, frozen=True, kw_only=True):
+    """A list of prices, and where it was found."""
+
+    listed: PriceList
+    found: str
+
+    @property
+    def origin(self) -> Origin:
+        """In words."""
+        return Origin(
+            currency=self.listed.currency, date=self.listed.date.isoformat(), origin=self.found
+        )
+
+
+class NotOffered(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What a pool names and can't have."""
+
+    pool: str
+    what: str
+    """A type, or a place."""
+    reason: str
+
+
+class Bill(msgspec.Struct, frozen=True, kw_only=True):
+    """What there is to say of a plan's prices."""
+
+    origin: Origin | None
+    """None where no pool buys from a price list."""
+    estimated: frozenset[tuple[str, str, str]]
+    """Pool, type and place of offers whose price is an estimate."""
+    not_offered: tuple[NotOffered, ...]
+
+    def is_estimated(self, spec: NodeRequestSpec) -> bool:
+        """Whether the price of this machine is."""
+        return (spec.pool, spec.server_type.canonical, spec.location) in self.estimated
+
+
+def bill_of(world: World, prices: Prices) -> Bill:
+    """What there is to say before anything is planned."""
+    pools = world.pools.values()
+    is_listed = any(isinstance(_class_of(pool, world), HetznerNodeClass) for pool in pools)
+    return Bill(
+        origin=prices.origin if is_listed else None,
+        estimated=frozenset(_estimates(world, prices)),
+        not_offered=tuple(_not_offered(world, prices)),
+    )
+
+
+def prices_from(file: str | None) -> Prices:
+    """The list in the file; without one, the list that comes with growth."""
+    if file is None:
+        return Prices(listed=price_list.shipped(), found=SHIPPED)
+    return Prices(listed=price_list.read(inputs.content(Path(file)), name=file), found=file)
+
+
+def offerings(
+    node_classes: Mapping[ClassKey, NodeClass], prices: Prices, *, now: datetime
+) -> dict[ClassKey, tuple[Offering, ...]]:
+    """What each node class can buy."""
+    sold = listed.catalogue(prices.listed)
+    found: dict[ClassKey, tuple[Offering, ...]] = {}
+    for key, node_class in node_classes.items():
+        match node_class:
+            case KwokNodeClass():
+                found[key] = simulated(node_class)
+            case HetznerNodeClass():
+                # Which zones a network is in isn't in the files: the pool's locations narrow it.
+                found[key] = hetzner.offerings(sold, node_class.spec, networks=(), now=now)
+    return found
+
+
+def _estimates(world: World, prices: Prices) -> Iterator[tuple[str, str, str]]:
+    for pool in world.pools.values():
+        if isinstance(node_class := _class_of(pool, world), HetznerNodeClass):
+            for server_type, place in listed.estimates(prices.listed, node_class.spec):
+                yield pool.name, server_type, place
+
+
+def _not_offered(world: World, prices: Prices) -> Iterator[NotOffered]:
+    """What pools name in vain, and why."""
+    for _, pool in sorted(world.pools.items()):
+        own = list(sold_to(pool, world.offerings.get(node_class_of(pool, world), ())))
+        types, places = {each.server_type for each in own}, {each.location for each in own}
+        for entry in pool.spec.server_types:
+            if entry.name not in types:
+                reason = _why_not(pool, entry.name, world, prices)
+                yield NotOffered(pool=pool.name, what=str(entry.name), reason=reason)
+        for each in pool.spec.locations:
+            if own and each.region not in places:
+                reason = "none of the pool's types is sold there at a price that is known"
+                yield NotOffered(pool=pool.name, what=each.region, reason=reason)
+
+
+def _why_not(pool: NodePool, name: ServerTypeName, world: World, prices: Prices) -> str:
+    key = node_class_of(pool, world)
+    sold = [each for each in world.offerings.get(key, ()) if each.server_type == name]
+    if sold:
+        places = ", ".join(sorted({each.location for each in sold}))
+        return f"it is sold in {places}, and the pool's locations are others"
+    match world.node_classes.get(key):
+        case HetznerNodeClass(spec=spec):
+            return listed.why_not(prices.listed, spec, name)
+        case KwokNodeClass(name=own):
+            return f'KwokNodeClass "{own}" doesn\'t sell it'
+        case None:
+            return "the pool's node class isn't there"
+
+
+def _class_of(pool: NodePool, world: World) -> NodeClass | None:
+    return world.node_classes.get(node_class_of(pool, world))
+
+
+def refuse_empty(world: World) -> None:
+    """A person is told at once where a plan could never buy anything."""
+    for key, node_class in sorted(world.node_classes.items()):
+        if isinstance(node_class, KwokNodeClass) and not node_class.spec.types:
+            raise Misconfigured(
+                f'{key.kind} "{key.name}": spec.types: its catalogue is in a ConfigMap, which '
+                "growth plan doesn't read: write the types into the class"
+            )
