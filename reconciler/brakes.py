@@ -5,6 +5,9 @@ every cache is whole and has stayed whole for a stable interval; and nothing is 
 source is blind or its last list looks like something else than the truth. The clock of that
 interval starts anew whenever the sight is lost.
 
+Of each cloud it is known whether its last listing is believed; a rule that concludes anything from
+machines asks for that.
+
 Pools that somebody has paused are known here too, so that every later rule can ask; whatever a rule
 decides, the loop starts nothing that would buy for them.
 """
@@ -18,6 +21,8 @@ import msgspec
 
 from reconciler.decision import NEVER, Decision
 from reconciler.pauses import Pause, next_look, notices, pauses
+from reconciler.providers.port import ClassKey
+from reconciler.trust import Trust, trusts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +46,13 @@ class BrakesLedger(msgspec.Struct, frozen=True, kw_only=True):
     """Why not, for people; empty when everything may be done."""
     pauses: Mapping[str, Pause] = {}
     """Pools that a person has paused."""
+    clouds: Mapping[ClassKey, Trust] = {}
+    """How far each cloud is believed."""
+
+    def believes(self, cloud: ClassKey) -> bool:
+        """Whether what was listed last there is the truth."""
+        trust = self.clouds.get(cloud)
+        return trust is not None and not trust.doubt
 
 
 def decide(world: World, now: Instant) -> Decision:
@@ -61,6 +73,7 @@ def decide(world: World, now: Instant) -> Decision:
             may_remove=max(acts_at, removes_at) <= now.monotonic,
             reason=_reason(missing, doubts, waits=removes_at > now.monotonic),
             pauses=held,
+            clouds=trusts(world, before.clouds),
         ),
         sequences=tuple(notices(world, held, now)),
         wake_at=min(

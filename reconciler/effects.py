@@ -298,6 +298,9 @@ class Effects:
         except NotFound:
             # It is gone already, which the cache has to learn before anything is decided again.
             writes.gone(_decided(action.version))
+        if action.kind == REMOVALS:
+            # A removal that ends without a status takes its answer with it.
+            self.deletions.pop(action.version.name, None)
 
     def _writes(self, kind: str) -> Writes:
         store = self.sources.store(kind)

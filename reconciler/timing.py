@@ -17,6 +17,8 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     """Between two listings of a provider's machines while nothing is on its way."""
     attentive_listing: float = 1.0
     """The same while a machine is coming or going."""
+    orphan_age: float = 600.0
+    """A machine that nobody knows is given back after so long."""
     coalesce: float = 0.01
     """Passes are at least this far apart."""
     retry: float = 2.0

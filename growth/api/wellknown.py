@@ -64,6 +64,9 @@ PLAN_ANNOTATION: Final = "growth.dev/plan"
 SCALE_DOWN_AT_ANNOTATION: Final = "growth.dev/scale-down-at"
 """On an idle node: when it will be given back (RFC 3339) unless a pod arrives."""
 
+CORDONED_ANNOTATION: Final = "growth.dev/cordoned"
+"""On a node that growth has cordoned: why. A cordon without it is a person's."""
+
 DO_NOT_DISRUPT_ANNOTATION: Final = "growth.dev/do-not-disrupt"
 """On a node or pod: it is not moved for the sake of cost or drift."""
 

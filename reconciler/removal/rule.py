@@ -1,17 +1,101 @@
-"""What happens next with each NodeRemovalRequest."""
+"""What happens next with each NodeRemovalRequest, each orphan, and each node without a machine."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reconciler.decision import Decision
+import msgspec
+
+from growth.api.noderemovalrequest import RemovalPhase
+from reconciler.actions import Sequence, machine
+from reconciler.decision import NEVER, Decision, earliest
+from reconciler.removal import leftovers, life, seeing
+from reconciler.removal.orphans import ages, is_for_orphan, opened, orphans
+from reconciler.removal.sights import cloud_of, clouds
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.instant import Instant
+    from reconciler.providers.port import ClassKey
+    from reconciler.removal.ledger import RemovalLedger
+    from reconciler.removal.orphans import Orphans
+    from reconciler.removal.seeing import Clock
+    from reconciler.removal.sights import Cloud
+    from reconciler.removal.step import Step
     from reconciler.world import World
 
 
 def decide(world: World, now: Instant) -> Decision:
-    """One step for each removal that is free for one."""
-    del world, now
-    return Decision()
+    """One step for each machine that is free for one."""
+    shown, seen = seeing.clock(world, now), clouds(world)
+    found = {key: orphans(cloud, world) for key, cloud in seen.items()}
+    ledger = seeing.after(_remembered(world, found, shown), shown)
+    world = world.remembering("removal", ledger)
+    steps = dict(_steps(world, now, seen=seen, found=found, shown=shown))
+    sequences = (
+        Sequence(subject=machine(name), steps=step.actions, why=step.why)
+        for name, step in steps.items()
+        if step.actions
+    )
+    opening = (
+        each for key, lost in found.items() for each in opened(lost, seen[key], world, shown)
+    )
+    return Decision(
+        section=ledger,
+        sequences=(*sequences, *opening, *leftovers.freed(world, seen)),
+        wake_at=earliest(step.wake_at for step in steps.values()),
+    )
+
+
+def _remembered(world: World, found: Mapping[ClassKey, Orphans], shown: Clock) -> RemovalLedger:
+    before = world.ledger.removal
+    if not shown.runs:
+        return before
+    lost = {name: each for orphans in found.values() for name, each in orphans.found.items()}
+    return msgspec.structs.replace(before, orphans=ages(before.orphans, lost, shown))
+
+
+def _steps(
+    world: World,
+    now: Instant,
+    *,
+    seen: Mapping[ClassKey, Cloud],
+    found: Mapping[ClassKey, Orphans],
+    shown: Clock,
+) -> Iterator[tuple[str, Step]]:
+    for name, removal in sorted(world.removals.items()):
+        if not world.is_free(machine(name)):
+            continue
+        cloud = cloud_of(removal, world, seen)
+        if is_for_orphan(removal) and cloud is not None:
+            yield (
+                name,
+                _orphan(removal, world, now, cloud=cloud, lost=found[cloud.key], shown=shown),
+            )
+        else:
+            yield name, life.step(removal, world, now, cloud=cloud, waits_until=0.0)
+
+
+def _orphan(
+    removal: NodeRemovalRequest,
+    world: World,
+    now: Instant,
+    *,
+    cloud: Cloud,
+    lost: Orphans,
+    shown: Clock,
+) -> Step:
+    """It stands only as long as nobody knows the machine, and it begins late."""
+    is_pending = removal.status.phase is RemovalPhase.PENDING
+    if is_pending and removal.name not in lost.found and removal.spec.node_id in cloud.machines:
+        return life.cancelled(removal, world, why="the machine is known after all")
+    since = world.ledger.removal.orphans.get(removal.name, shown.now)
+    due = shown.wake_at(since + world.timing.orphan_age)
+    # The listing that tells it has to be younger than the wait.
+    is_confirmed = due <= cloud.listing.at.monotonic and not lost.are_too_many
+    waits_until = due if due > now.monotonic or is_confirmed else NEVER
+    return life.step(
+        removal, world, now, cloud=cloud, waits_until=waits_until if is_pending else 0.0
+    )

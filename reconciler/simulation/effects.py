@@ -191,6 +191,8 @@ class Effects:
         if isinstance(action, PatchStatus):
             said = self.deletions if action.kind == REMOVALS else self.answers
             said.pop(action.version.name, None)
+        if isinstance(action, Delete) and action.kind == REMOVALS:
+            self.deletions.pop(action.version.name, None)
         if isinstance(action, CreateMachine) and result.answer is not None:
             self.answers[action.order.name] = Answered(at=self._timeline.now, answer=result.answer)
         if isinstance(action, DeleteMachine) and result.deletion is not None:

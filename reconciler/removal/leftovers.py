@@ -1,0 +1,86 @@
+"""Nodes whose machine is gone: somebody else took it, or it died.
+
+The Node object stays where no cloud controller takes it away, and its pods with it. Two witnesses
+are needed before it is freed: two complete listings that don't show the machine, and a kubelet that
+is silent. It is cordoned first, with our mark, so that nothing more is sent there in between; a
+node that a person has cordoned is theirs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from growth.api.noderequest import RequestPhase
+from growth.api.wellknown import CORDONED_ANNOTATION
+from growth.kube.events.event import Severity
+from reconciler.actions import Sequence, SetNode, machine
+from reconciler.ownership import pool_of_node
+from reconciler.planning.offers import node_class_of
+from reconciler.removal import writing
+from reconciler.removal.sights import is_alive
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from growth.scheduling.node import Node
+    from reconciler.actions import Action
+    from reconciler.providers.port import ClassKey
+    from reconciler.removal.sights import Cloud
+    from reconciler.world import World
+
+COMING = frozenset({RequestPhase.PENDING, RequestPhase.PROVISIONING})
+
+
+def freed(world: World, seen: Mapping[ClassKey, Cloud]) -> Iterator[Sequence]:
+    """The next step with each node whose machine is gone."""
+    if not seen:
+        return
+    clouds = {name: seen.get(node_class_of(pool, world)) for name, pool in world.pools.items()}
+    for name, node in sorted(world.cluster.nodes.items()):
+        cloud = clouds.get(pool_of_node(node))
+        is_ours = cloud is not None and not is_alive(node) and _is_settled(name, world)
+        if is_ours and not _is_shown(node, cloud):
+            yield from _freed(node)
+
+
+def _is_settled(name: str, world: World) -> bool:
+    """Whether no other rule has a say in it: its request, its removal."""
+    request = world.requests.get(name)
+    is_coming = request is not None and request.status.phase in COMING
+    return not is_coming and name not in world.removals and world.is_free(machine(name))
+
+
+def _is_shown(node: Node, cloud: Cloud | None) -> bool:
+    """Whether one of the last two listings shows the machine, by its name or its id."""
+    if cloud is None or cloud.before is None:
+        return True
+    ids = {node.spec.provider_id, node.spec.provider_id.rsplit("/", 1)[-1]}
+    shown = (*cloud.machines.values(), *cloud.before.values())
+    return any(each.name == node.name or each.machine_id in ids for each in shown)
+
+
+def _freed(node: Node) -> Iterator[Sequence]:
+    is_cordoned = node.spec.unschedulable
+    if is_cordoned and CORDONED_ANNOTATION not in node.metadata.annotations:
+        return
+    steps: tuple[Action, ...]
+    if is_cordoned:
+        steps = (writing.freed(node),)
+    else:
+        version = writing.version_of(node)
+        mark = {CORDONED_ANNOTATION: "machine-gone"}
+        steps = (SetNode(node=version, annotations=mark, unschedulable=True), _said(node))
+    why = "the machine of this node is gone, by somebody else or by itself"
+    yield Sequence(subject=machine(node.name), steps=steps, why=why)
+
+
+def _said(node: Node) -> Action:
+    return writing.said_of_node(
+        node.name,
+        uid=node.metadata.uid,
+        reason="MachineGone",
+        note="The provider doesn't list the machine of this node any more, and growth did not "
+        "delete it: it died, or somebody else removed it. The node is deleted; what its pods need "
+        "is bought anew.",
+        severity=Severity.WARNING,
+    )

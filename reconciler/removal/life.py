@@ -1,0 +1,260 @@
+"""The life of one NodeRemovalRequest, step by step.
+
+    Pending         the provider is asked, if nothing speaks against it; its answer decides
+    Deprovisioning  it was asked: the machine goes, or it is asked for again after a while
+    RemovalFailed   a person has to look; nothing happens any more
+
+The provider's answer stays in the World until the removal's status shows it. A machine is found by
+the id that the provider listed for it, never by a name or by what a node says of itself. What is
+cancelled or done is deleted first and let go second, and each look finds out anew what is left to
+do, so that it may be interrupted anywhere.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, assert_never
+
+from growth.api.nodepool import ScaleDown
+from growth.api.noderemovalrequest import RemovalPhase, RemovalReason
+from growth.api.wellknown import SCALE_DOWN_AT_ANNOTATION, SCALE_DOWN_TAINT
+from growth.kube.events.event import Severity
+from growth.scheduling.emptiness import keepers
+from reconciler.actions import DeleteMachine, SetNode
+from reconciler.providers.port import DeleteAnswer, DeleteOutcome, Occupied
+from reconciler.removal import writing
+from reconciler.removal.sights import Fate, is_alive
+from reconciler.removal.step import WAIT, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.api.noderemovalrequest import NodeRemovalRequest
+    from growth.instant import Instant
+    from growth.scheduling.node import Node
+    from reconciler.actions import Action
+    from reconciler.removal.sights import Cloud
+    from reconciler.world import World
+
+DRAINING: Final = frozenset(
+    {
+        RemovalReason.CONSOLIDATION,
+        RemovalReason.DRIFT,
+        RemovalReason.UNHEALTHY,
+        RemovalReason.POOL_DELETED,
+    }
+)
+"""Reasons for which pods are moved away; for all others they cancel the removal."""
+
+
+def step(
+    removal: NodeRemovalRequest,
+    world: World,
+    now: Instant,
+    *,
+    cloud: Cloud | None,
+    waits_until: float,
+) -> Step:
+    """What is to be done with one removal; it may not begin before `waits_until`."""
+    match removal.status.phase:
+        case RemovalPhase.REMOVAL_FAILED:
+            return _failed(removal)
+        case RemovalPhase.PENDING | RemovalPhase.DEPROVISIONING:
+            return _open(removal, world, now, cloud=cloud, waits_until=waits_until)
+        case _:
+            assert_never(removal.status.phase)
+
+
+def _failed(removal: NodeRemovalRequest) -> Step:
+    """Whoever deletes it tries again, so nothing may hold it. The node keeps its taint."""
+    if not writing.is_held(removal):
+        return WAIT
+    return Step(actions=(writing.let_go(removal),), why="the removal has failed: a person looks")
+
+
+def _open(
+    removal: NodeRemovalRequest,
+    world: World,
+    now: Instant,
+    *,
+    cloud: Cloud | None,
+    waits_until: float,
+) -> Step:
+    given = world.deletions.get(removal.name)
+    if given is not None and isinstance(given.answer, DeleteAnswer) and _was_asked(given.answer):
+        return _answered(removal, given.answer, now)
+    if removal.status.phase is RemovalPhase.PENDING:
+        if removal.metadata.deletion_timestamp is not None:
+            return cancelled(removal, world, why="it was cancelled")
+        if kept := _kept_by(removal, world):
+            return cancelled(removal, world, why=f"{kept} is there")
+    if cloud is None:
+        return WAIT
+    return _followed(removal, world, now, cloud=cloud, waits_until=waits_until)
+
+
+def _followed(
+    removal: NodeRemovalRequest,
+    world: World,
+    now: Instant,
+    *,
+    cloud: Cloud,
+    waits_until: float,
+) -> Step:
+    """By what the cloud shows of the machine."""
+    match cloud.fate(removal.spec.node_id, asked_at=removal.status.remove_attempted_at):
+        case Fate.THERE:
+            begins = max(waits_until, _rests_until(removal, world))
+            return _still_there(removal, cloud, world, now, begins=begins)
+        case Fate.GONE:
+            return _gone(removal, world)
+        case Fate.UNKNOWN:
+            return WAIT
+        case unknown:
+            assert_never(unknown)
+
+
+def cancelled(removal: NodeRemovalRequest, world: World, *, why: str) -> Step:
+    """The machine stays: its marks go, and the request with them."""
+    node = world.cluster.nodes.get(removal.spec.node_name)
+    return Step(actions=(*_unmarked(node), *_ended(removal)), why=f"the removal ends: {why}")
+
+
+def _ended(removal: NodeRemovalRequest) -> Iterator[Action]:
+    """Deleted first: what is let go first would look like one that is still to be done."""
+    if removal.metadata.deletion_timestamp is None:
+        yield writing.deleted(removal)
+    elif writing.is_held(removal):
+        yield writing.let_go(removal)
+
+
+def _unmarked(node: Node | None) -> Iterator[SetNode]:
+    if node is None:
+        return
+    taints = tuple(taint for taint in node.spec.taints if taint.key != SCALE_DOWN_TAINT)
+    marks = {key: None for key in (SCALE_DOWN_AT_ANNOTATION,) if key in node.metadata.annotations}
+    if marks or len(taints) < len(node.spec.taints):
+        yield SetNode(node=writing.version_of(node), annotations=marks, taints=taints)
+
+
+def _kept_by(removal: NodeRemovalRequest, world: World) -> str:
+    """A pod that keeps the machine; empty if none does, or if pods are moved away for it."""
+    if removal.spec.reason in DRAINING:
+        return ""
+    given = world.deletions.get(removal.name)
+    if given is not None and isinstance(given.answer, Occupied):
+        # The last look was at the API server itself, and the cache may not show them yet.
+        return given.answer.pods[0]
+    kept = keepers(world.cluster.occupancy(removal.spec.node_name).pods)
+    return f"{kept[0].metadata.namespace}/{kept[0].name}" if kept else ""
+
+
+def _was_asked(answer: DeleteAnswer) -> bool:
+    """Not if the provider only said how long to wait."""
+    return answer.outcome is not DeleteOutcome.FAILED or not answer.seconds
+
+
+def _rests_until(removal: NodeRemovalRequest, world: World) -> float:
+    """The end of the wait after a try that didn't reach the machine, in monotonic seconds."""
+    given = world.deletions.get(removal.name)
+    match given and given.answer:
+        case DeleteAnswer(seconds=seconds):
+            return given.at + seconds if given else 0.0
+        case Occupied():
+            return given.at + world.timing.retry if given else 0.0
+        case _:
+            return 0.0
+
+
+def _answered(removal: NodeRemovalRequest, answer: DeleteAnswer, now: Instant) -> Step:
+    """An attempt is counted whatever came of it, or one that fails for ever would not end."""
+    failed = answer.outcome is DeleteOutcome.FAILED
+    event = writing.FAILED if failed else writing.REQUESTED
+    phase = removal.status.phase if failed else RemovalPhase.DEPROVISIONING
+    patch = writing.patched(
+        removal,
+        now,
+        event=event,
+        reason=answer.reason,
+        phase=phase,
+        removal_attempt=removal.status.removal_attempt + 1,
+        remove_attempted_at=now.wall,
+    )
+    said = writing.said_of_removal(
+        removal,
+        reason="DeletionFailed" if failed else "DeletionRequested",
+        note=answer.reason or f"The provider deletes {removal.spec.node_id}.",
+        severity=Severity.WARNING if failed else Severity.NORMAL,
+    )
+    return Step(actions=(patch, said), why=f"the provider was asked: {answer.outcome}")
+
+
+def _still_there(
+    removal: NodeRemovalRequest, cloud: Cloud, world: World, now: Instant, *, begins: float
+) -> Step:
+    if world.is_paused(removal.spec.pool):
+        return WAIT
+    rules = _rules(removal, world)
+    begins = max(begins, _retry_at(removal, rules, now))
+    if begins > now.monotonic:
+        return Step(wake_at=begins)
+    if kept := _kept_by(removal, world):
+        return cancelled(removal, world, why=f"{kept} is there")
+    if removal.status.removal_attempt >= rules.attempts:
+        return _given_up(removal, world, now)
+    machine = cloud.machines[removal.spec.node_id]
+    if machine.request_uid != removal.spec.request_uid:
+        # Not the machine that was meant, whatever its id says.
+        return WAIT
+    ask = DeleteMachine(node_class=cloud.key, machine=machine)
+    return Step(actions=(ask,), why=f"give the machine back: {removal.spec.reason}")
+
+
+def _rules(removal: NodeRemovalRequest, world: World) -> ScaleDown:
+    pool = world.pools.get(removal.spec.pool)
+    return ScaleDown() if pool is None else pool.spec.scale_down
+
+
+def _retry_at(removal: NodeRemovalRequest, rules: ScaleDown, now: Instant) -> float:
+    """When the provider may be asked again, in monotonic seconds."""
+    asked_at = removal.status.remove_attempted_at
+    if asked_at is None:
+        return 0.0
+    # A clock that was set back must not make the wait longer than it is.
+    left = min(rules.retry_after.seconds - now.seconds_since(asked_at), rules.retry_after.seconds)
+    return now.monotonic + left if left > 0 else 0.0
+
+
+def _given_up(removal: NodeRemovalRequest, world: World, now: Instant) -> Step:
+    tries = removal.status.removal_attempt
+    note = (
+        f"The provider was asked {tries} times to delete {removal.spec.node_id}, and it is still "
+        "there. Look at it, then delete this NodeRemovalRequest to try again."
+    )
+    patch = writing.patched(
+        removal, now, event=writing.GAVE_UP, reason=note, phase=RemovalPhase.REMOVAL_FAILED
+    )
+    told = writing.said_of_removal(
+        removal, reason="RemovalFailed", note=note, severity=Severity.WARNING
+    )
+    node = world.cluster.nodes.get(removal.spec.node_name)
+    uid = removal.spec.node_name if node is None else node.metadata.uid
+    of_node = writing.said_of_node(
+        removal.spec.node_name,
+        uid=uid,
+        reason="RemovalFailed",
+        note=note,
+        severity=Severity.WARNING,
+    )
+    return Step(actions=(patch, told, of_node), why=f"still there after {tries} tries")
+
+
+def _gone(removal: NodeRemovalRequest, world: World) -> Step:
+    """The node is freed, unless pods are on it: whoever owns them has to learn what happened."""
+    node = world.cluster.nodes.get(removal.spec.node_name)
+    if node is None:
+        return Step(actions=tuple(_ended(removal)), why="the machine is gone")
+    if keepers(world.cluster.occupancy(node.name).pods):
+        return cancelled(removal, world, why="the machine is gone, but pods are on its node")
+    if removal.status.remove_attempted_at is None and is_alive(node):
+        return WAIT
+    return Step(actions=(writing.freed(node), *_ended(removal)), why="the machine is gone")

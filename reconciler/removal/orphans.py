@@ -1,0 +1,130 @@
+"""Machines that are paid for and that nobody knows.
+
+A machine of ours has a NodeRequest while it comes, a Node while it serves, and a NodeRemovalRequest
+while it goes. One that has none of them is an orphan: its process died at the wrong moment, or
+somebody deleted what belonged to it. It gets a removal as soon as another listing confirms it, for
+everybody to see, and goes when it is old enough and is still listed; if anything turns up that
+knows it, the removal ends. Many orphans at once mean that it is us who are wrong, about the cluster
+or about the time: then none of them is touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.api.noderemovalrequest import RemovalReason
+from growth.kube.events.event import Severity
+from growth.scheduling.emptiness import keepers
+from reconciler.actions import OpenRemoval, Sequence, machine
+from reconciler.planning.offers import node_class_of
+from reconciler.providers.port import Machine, MachineState
+from reconciler.removal import writing
+from reconciler.removal.opening import removal_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.api.nodepool import NodePool
+    from growth.api.noderemovalrequest import NodeRemovalRequest
+    from reconciler.providers.port import ClassKey
+    from reconciler.removal.seeing import Clock
+    from reconciler.removal.sights import Cloud
+    from reconciler.world import World
+
+FEW: Final = 2
+SHARE: Final = 0.1
+"""Of a cloud's machines; more orphans than that, and more than a few, are not believed."""
+
+
+class Orphans(msgspec.Struct, frozen=True, kw_only=True):
+    """The machines of one cloud that nobody knows."""
+
+    found: Mapping[str, Machine]
+    """By name."""
+    are_too_many: bool
+
+    @property
+    def goers(self) -> Mapping[str, Machine]:
+        """Those that may be given back, in time."""
+        return {} if self.are_too_many else self.found
+
+
+def orphans(cloud: Cloud, world: World) -> Orphans:
+    """What a believed listing shows that nothing in the cluster explains."""
+    nodes = frozenset(
+        node.spec.provider_id.rsplit("/", 1)[-1] for node in world.cluster.nodes.values()
+    )
+    found = {
+        name: each
+        for name, each in sorted(cloud.listing.machines.items())
+        if not is_known(each, world) and each.machine_id.rsplit("/", 1)[-1] not in nodes
+    }
+    return Orphans(
+        found=found, are_too_many=len(found) > max(FEW, SHARE * len(cloud.listing.machines))
+    )
+
+
+def is_known(listed: Machine, world: World) -> bool:
+    """Whether a request, a Node, pods or the removal that it has already explain a machine.
+
+    A removal for being an orphan explains nothing: it stands only as long as nothing else does.
+    """
+    if listed.name in world.cluster.nodes or listed.state is MachineState.DELETING:
+        return True
+    if keepers(world.cluster.occupancy(listed.name).pods):
+        # Of a Node that is gone: whoever collects them comes first.
+        return True
+    request = world.requests.get(listed.name)
+    if request is not None and request.metadata.uid == listed.request_uid:
+        return True
+    removal = world.removals.get(listed.name)
+    return removal is not None and not is_for_orphan(removal)
+
+
+def is_for_orphan(removal: NodeRemovalRequest) -> bool:
+    """Whether a removal is there because nobody knew its machine."""
+    return removal.spec.reason is RemovalReason.ORPHAN
+
+
+def opened(found: Orphans, cloud: Cloud, world: World, shown: Clock) -> Iterator[Sequence]:
+    """A removal for each of them that has none and that a later listing shows again.
+
+    The listing that is there when a node goes may be older than the end of its machine.
+    """
+    since = world.ledger.removal.orphans
+    for name, each in found.goers.items():
+        pool = _owner(each, cloud.key, world)
+        is_confirmed = shown.wake_at(since[name]) <= cloud.listing.at.monotonic
+        is_due = is_confirmed and name not in world.removals and world.is_free(machine(name))
+        if is_due and pool is not None:
+            removal = removal_of(each, pool=pool, reason=RemovalReason.ORPHAN)
+            said = writing.said_of_removal(
+                removal,
+                reason="OrphanFound",
+                note=f"Machine {each.machine_id} has no NodeRequest and no Node. It is deleted "
+                "unless one of them turns up; to keep it, take growth's labels off it.",
+                severity=Severity.WARNING,
+            )
+            steps = (OpenRemoval(removal=removal), said)
+            yield Sequence(subject=machine(name), steps=steps, why="nobody knows this machine")
+
+
+def _owner(listed: Machine, key: ClassKey, world: World) -> NodePool | None:
+    """The pool that a machine names, else the first of the cloud: a removal has to have one."""
+    named = world.pools.get(listed.pool)
+    if named is not None:
+        return named
+    of_cloud = (
+        pool for _, pool in sorted(world.pools.items()) if node_class_of(pool, world) == key
+    )
+    return next(of_cloud, None)
+
+
+def ages(
+    before: Mapping[str, float], found: Mapping[str, Machine], shown: Clock
+) -> Mapping[str, float]:
+    """Since when each of them is known as an orphan, in seconds of sight."""
+    return {name: before.get(name, shown.now) for name in found}

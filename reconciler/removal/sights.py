@@ -1,0 +1,88 @@
+"""What can be said of a machine by what its cloud lists, and what can't.
+
+Gone is what two complete listings don't show, or one that was asked for after the delete. A machine
+that growth didn't have deleted is gone only if its node doesn't say the opposite: a kubelet that
+reports lives somewhere, whatever a listing shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from reconciler.planning.offers import node_class_of
+from reconciler.providers.port import ClassKey, Listing, Machine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from growth.api.noderemovalrequest import NodeRemovalRequest
+    from growth.scheduling.node import Node
+    from reconciler.world import World
+
+
+class Fate(Enum):
+    """What became of a machine."""
+
+    THERE = "there"
+    GONE = "gone"
+    UNKNOWN = "unknown"
+
+
+class Cloud(msgspec.Struct, frozen=True, kw_only=True):
+    """One cloud whose last listing is believed."""
+
+    key: ClassKey
+    listing: Listing
+    machines: Mapping[str, Machine]
+    """By id, which is what a machine is known by; names can be given again."""
+    before: Mapping[str, Machine] | None
+    """Those of the listing before."""
+
+    def fate(self, machine_id: str, *, asked_at: datetime | None) -> Fate:
+        """What became of a machine whose deletion was last asked for at a moment."""
+        if machine_id in self.machines:
+            return Fate.THERE
+        is_younger = asked_at is not None and self.listing.at.wall > asked_at
+        is_out_of_both = self.before is not None and machine_id not in self.before
+        return Fate.GONE if is_younger or is_out_of_both else Fate.UNKNOWN
+
+
+def clouds(world: World) -> Mapping[ClassKey, Cloud]:
+    """The clouds that may be concluded from now: none while anything is in doubt."""
+    return {cloud.key: cloud for cloud in _believed(world)}
+
+
+def _believed(world: World) -> Iterator[Cloud]:
+    brakes = world.ledger.brakes
+    for key, sight in sorted(world.clouds.items()):
+        if brakes.may_remove and brakes.believes(key) and sight.listing is not None:
+            before = None if sight.before is None else _by_id(sight.before)
+            machines = _by_id(sight.listing)
+            yield Cloud(key=key, listing=sight.listing, machines=machines, before=before)
+
+
+def _by_id(listing: Listing) -> Mapping[str, Machine]:
+    return {machine.machine_id: machine for machine in listing.machines.values()}
+
+
+def cloud_of(
+    removal: NodeRemovalRequest, world: World, seen: Mapping[ClassKey, Cloud]
+) -> Cloud | None:
+    """The cloud of a machine that is given back; None while nothing may be concluded from it."""
+    pool = world.pools.get(removal.spec.pool)
+    if pool is not None:
+        return seen.get(node_class_of(pool, world))
+    showing = (cloud for cloud in seen.values() if removal.spec.node_id in cloud.machines)
+    # Without its pool nobody knows whose it was: only what no cloud shows is nowhere.
+    nowhere = next(iter(seen.values()), None) if len(seen) == len(world.clouds) else None
+    return next(showing, nowhere)
+
+
+def is_alive(node: Node | None) -> bool:
+    """Whether a kubelet reports from the machine."""
+    return node is not None and node.is_ready

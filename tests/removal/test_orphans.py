@@ -1,0 +1,176 @@
+"""Machines that nobody knows: found at once, given back late, and never many."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from reconciler import removal as removing
+from reconciler.actions import DeleteMachine, EmitEvent, OpenRemoval
+from reconciler.providers.port import MachineState
+from reconciler.removal.ledger import RemovalLedger
+from tests.reconciler.build import at, pool, request
+from tests.removal.build import (
+    NAME,
+    attempted,
+    kinds,
+    machine,
+    node,
+    removal,
+    steps,
+    world,
+)
+from tests.scheduling import build
+
+if TYPE_CHECKING:
+    from growth.api.noderemovalrequest import NodeRemovalRequest
+    from reconciler.world import World
+
+KNOWN_BY = {
+    "its request": (request(),),
+    "its node": (node(),),
+    "a node of another name with its id": (node("renamed", providerID="kwok://default-1"),),
+    "its removal": (removal(status=attempted()),),
+}
+
+
+@pytest.mark.parametrize("objects", KNOWN_BY.values(), ids=KNOWN_BY.keys())
+def test_a_machine_is_known_by(objects: tuple[Any, ...]) -> None:
+    assert "OpenRemoval" not in kinds(lost(world(*objects, shown=(machine(),))))
+
+
+def test_a_machine_that_nobody_knows_gets_a_removal_at_once_and_people_are_told() -> None:
+    opening, said = steps(lost(world(shown=(machine(),))))
+    assert isinstance(opening, OpenRemoval)
+    spec = opening.removal.spec
+    assert (spec.reason, spec.node_id, spec.request_uid) == (
+        "Orphan",
+        "kwok://default-1",
+        "uid-default-1",
+    )
+    assert opening.removal.metadata.owner_references[0].uid == "uid-default"
+    assert isinstance(said, EmitEvent)
+    assert said.event.reason == "OrphanFound"
+
+
+def test_a_machine_of_another_incarnation_of_its_request_is_an_orphan() -> None:
+    assert kinds(lost(world(request(), shown=(machine(request_uid="uid-older"),)))) == [
+        "OpenRemoval"
+    ]
+
+
+@pytest.mark.parametrize("named", ["gone", ""])
+def test_a_machine_whose_pool_is_gone_is_owned_by_another_pool_of_its_cloud(named: str) -> None:
+    opening, _ = steps(lost(world(pool("batch"), shown=(machine(pool=named),))))
+    assert isinstance(opening, OpenRemoval)
+    assert opening.removal.spec.pool == "batch"
+
+
+def test_what_the_provider_deletes_already_is_no_orphan() -> None:
+    assert kinds(lost(world(shown=(machine(state=MachineState.DELETING),)))) == []
+
+
+def lost(given: World) -> World:
+    """The same a moment later, the machines known as orphans before the listing was made."""
+    decision = removing.decide(given, at(80))
+    assert isinstance(decision.section, RemovalLedger)
+    return given.remembering("removal", decision.section)
+
+
+def waits(given: World, *moments: float, listed: bool = True) -> list[list[str]]:
+    """What is done at each moment, with a listing a second before it."""
+    done = []
+    for moment in moments:
+        if listed:
+            (key,) = given.clouds
+            sight = given.clouds[key]
+            assert sight.listing is not None
+            fresh = msgspec.structs.replace(sight.listing, at=at(moment - 0.5))
+            clouds = {key: msgspec.structs.replace(sight, listing=fresh)}
+            given = msgspec.structs.replace(given, clouds=clouds)
+        decision = removing.decide(given, at(moment))
+        done.append([type(step).__name__ for each in decision.sequences for step in each.steps])
+        assert isinstance(decision.section, RemovalLedger)
+        given = given.remembering("removal", decision.section)
+    return done
+
+
+def orphaned() -> NodeRemovalRequest:
+    return removal(reason="Orphan")
+
+
+def test_an_orphan_is_given_back_after_ten_minutes_and_another_listing() -> None:
+    given = world(orphaned(), shown=(machine(),))
+    assert waits(given, 100, 400, 699, 701) == [[], [], [], [DeleteMachine.__name__]]
+    assert waits(given, 100, 701, listed=False) == [[], []]
+
+
+def test_the_loop_is_woken_when_an_orphan_is_old_enough() -> None:
+    decision = removing.decide(world(orphaned(), shown=(machine(),)), at(100))
+    assert decision.wake_at == pytest.approx(700)
+
+
+def test_an_hour_in_which_nothing_was_seen_makes_no_orphan_older() -> None:
+    given = world(orphaned(), shown=(machine(),))
+    known = removing.decide(given, at(100)).section
+    assert isinstance(known, RemovalLedger)
+    brakes = msgspec.structs.replace(given.ledger.brakes, may_remove=False)
+    blind = given.remembering("removal", known).remembering("brakes", brakes)
+    known = removing.decide(blind, at(200)).section
+    assert isinstance(known, RemovalLedger)
+    assert waits(given.remembering("removal", known), 3800, 4399, 4501) == [
+        [],
+        [],
+        [DeleteMachine.__name__],
+    ]
+
+
+@pytest.mark.parametrize("objects", [KNOWN_BY["its request"], KNOWN_BY["its node"]])
+def test_an_orphan_that_is_known_after_all_stays(objects: tuple[Any, ...]) -> None:
+    assert kinds(world(orphaned(), *objects, shown=(machine(),))) == ["Delete NodeRemovalRequest"]
+
+
+def test_an_orphan_that_somebody_else_removed_is_let_go() -> None:
+    assert kinds(world(orphaned())) == ["Delete NodeRemovalRequest"]
+
+
+def test_the_listing_that_was_there_when_its_node_went_makes_no_orphan() -> None:
+    assert kinds(world(shown=(machine(),))) == []
+
+
+@pytest.mark.parametrize("objects", [(), (orphaned(),)], ids=["not opened", "cancelled"])
+def test_a_machine_whose_pods_are_not_collected_yet_is_no_orphan(objects: tuple[Any, ...]) -> None:
+    """Without this a removal is opened and cancelled for as long as the pods are there."""
+    given = world(*objects, build.pod("web-0", on=NAME), shown=(machine(),))
+    assert "OpenRemoval" not in kinds(lost(given))
+    assert ("Delete NodeRemovalRequest" in kinds(lost(given))) is bool(objects)
+
+
+def several(orphans: int, known: int) -> tuple[Any, ...]:
+    lost = tuple(machine(f"default-lost{number}") for number in range(orphans))
+    fine = tuple(machine(f"default-fine{number}") for number in range(known))
+    return (*lost, *fine)
+
+
+@pytest.mark.parametrize(
+    ("orphans", "known", "goes"),
+    [(2, 0, True), (3, 0, False), (3, 27, True), (4, 27, False), (10, 90, True), (11, 90, False)],
+)
+def test_many_orphans_at_once_are_not_believed(
+    orphans: int,
+    known: int,
+    goes: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    machines = several(orphans, known)
+    nodes = tuple(node(each.name) for each in machines if "fine" in each.name)
+    assert bool(kinds(lost(world(*nodes, shown=machines)))) is goes
+    opened = [removal(each.name, reason="Orphan") for each in machines if "lost" in each.name]
+    given = world(*nodes, *opened, shown=machines)
+    assert any(waits(given, 100, 701)) is goes
+
+
+def test_an_orphan_that_was_asked_for_is_asked_for_again_whatever_its_age() -> None:
+    given = world(removal(reason="Orphan", status=attempted()), shown=(machine(),))
+    assert kinds(given, 110) == ["DeleteMachine"]
