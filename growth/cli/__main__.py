@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "plan": "say what would be bought for a set of manifests, and what it would cost",
+    "catalogue": "save the cloud's prices of today to a file, for growth plan",
     "status": "say what there is, what it costs, what is on its way and what is stuck",
     "run": "run all processes of growth against a cluster, from this machine",
     "pause": "buy nothing and give nothing back for a while, in one pool or in all",
