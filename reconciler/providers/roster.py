@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Final
 from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
+from growth.api.noderequest import NodeRequest, RequestPhase
 from reconciler.providers.kwok.provider import KwokProvider
 from reconciler.scene import now
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from prometheus_client import CollectorRegistry
 
@@ -83,7 +84,9 @@ class Roster:
         from reconciler.providers.hetzner.metrics import HetznerMetrics  # noqa: PLC0415
         from reconciler.providers.hetzner.provider import HetznerCloud  # noqa: PLC0415
 
-        secrets = ClusterSecrets(self._connection, now=now, token_life=self._token_life)
+        secrets = ClusterSecrets(
+            self._connection, now=now, token_life=self._token_life, done=self._done
+        )
         return HetznerCloud(
             cluster=cluster,
             secrets=secrets,
@@ -93,9 +96,16 @@ class Roster:
             doubted=self._doubted,
         )
 
+    def _done(self) -> Iterator[str]:
+        """Requests that no machine will join for any more."""
+        for request in self._sources.store(NodeRequest.__name__).objects.values():
+            if request.status.phase not in _JOINING:
+                yield request.metadata.uid
+
     def _token_life(self, order: Order) -> timedelta:
         pool = self._sources.store(NodePool.__name__).get(order.pool)
         return USUAL_WAIT if pool is None else timedelta(seconds=pool.spec.readiness_wait.seconds)
 
 
 _KINDS: Final = frozenset({KwokNodeClass.__name__, HetznerNodeClass.__name__})
+_JOINING: Final = frozenset({RequestPhase.PENDING, RequestPhase.PROVISIONING})

@@ -37,6 +37,9 @@ class Secrets:
     async def join_token(self, order: Order, node_class: HetznerNodeClass) -> str:
         return JOIN_TOKEN
 
+    async def withdraw_join_tokens(self) -> None:
+        pass
+
 
 class Story:
     """One cluster with one node class."""

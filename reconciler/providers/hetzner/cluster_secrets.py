@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import secrets
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from growth.errors import Misconfigured
@@ -17,7 +18,7 @@ from growth.kube.errors import AlreadyExists, NotFound
 from reconciler.providers.hetzner.bootstrap import tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from datetime import timedelta
 
     from growth.api.hetznernodeclass import HetznerNodeClass
@@ -39,7 +40,11 @@ class ClusterSecrets:
         *,
         now: Callable[[], Instant],
         token_life: Callable[[Order], timedelta],
+        done: Callable[[], Iterable[str]] = tuple,
     ) -> None:
+        self._done = done
+        """Uids of requests whose machine has joined, or never will."""
+        self._withdrawn: frozenset[str] = frozenset()
         self._connection = connection
         self._now = now
         self._token_life = token_life
@@ -78,6 +83,16 @@ class ClusterSecrets:
         except AlreadyExists:
             return await self._prolonged(token, body["stringData"]["expiration"])
         return token.text
+
+    async def withdraw_join_tokens(self) -> None:
+        """End the tokens of machines that need them no more, before they end by themselves."""
+        done = frozenset(self._done())
+        self._withdrawn &= done
+        for uid in sorted(done - self._withdrawn):
+            name = tokens.secret_name(tokens.token_id(uid))
+            with suppress(NotFound):
+                await self._connection.request("DELETE", f"{_path(tokens.NAMESPACE)}/{name}")
+            self._withdrawn |= {uid}
 
     async def _prolonged(self, token: tokens.JoinToken, expiration: str) -> str:
         """The token of an earlier try, valid for as long as a new one would be."""

@@ -44,6 +44,9 @@ if TYPE_CHECKING:
         async def join_token(self, order: Order, node_class: HetznerNodeClass) -> str:
             """The token that a server of this order joins with, minted if there is none yet."""
 
+        async def withdraw_join_tokens(self) -> None:
+            """End the minted tokens that nobody needs any more."""
+
 
 _log = structlog.get_logger(__name__)
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import structlog
+
 from growth.api.hetznernodeclass import TokenSource
 from growth.api.written import ServerTypeName
-from growth.errors import Misconfigured
+from growth.errors import GrowthError, Misconfigured
 from reconciler.providers.hetzner import buying, catalogue, giving_back
 from reconciler.providers.hetzner.bootstrap.joining import Joining
 from reconciler.providers.hetzner.bootstrap.rendering import needs_token, user_data
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
     from reconciler.providers.hetzner.project import Secrets
     from reconciler.providers.port import CreateAnswer, Machine, Offering
 
+
+_log = structlog.get_logger(__name__)
 
 SAMPLE: Final = Order(
     name="sample",
@@ -103,6 +107,13 @@ class HetznerCloud:
                 replaced=self.doubted,
             )
         return found
+
+    async def withdraw_join_tokens(self) -> None:
+        """What can't be withdrawn now is tried again after the next listing."""
+        try:
+            await self.secrets.withdraw_join_tokens()
+        except GrowthError as error:
+            _log.warning("a join token could not be withdrawn", error=str(error))
 
     async def close(self) -> None:
         """End all connections."""
@@ -172,6 +183,7 @@ class HetznerProvider:
             return Listing(at=at, is_complete=False, reason=str(error), machines={})
         await finish(project, now=self._cloud.now())
         await project.tidy_now_and_then()
+        await self._cloud.withdraw_join_tokens()
         return listing
 
     async def delete(self, machine: Machine) -> DeleteAnswer:

@@ -77,6 +77,7 @@ class _Gate:
             if project is None:
                 return _refusal(Problem("unauthorized", "unable to authenticate"))
             request[PROJECT] = project
+            project.catch_up()
             project.calls[_call(request)] += 1
             allowed = project.bucket.take(project.now)
             headers = project.bucket.headers(START.timestamp() + project.now)

@@ -41,7 +41,7 @@ class Project:
     """One Hetzner Cloud project."""
 
     now: float = 0.0
-    """Seconds since the start; nothing but `pass_time` moves it."""
+    """Seconds since the start; nothing but `pass_time` moves it, unless there is a clock."""
     types: dict[str, ServerType] = field(default_factory=server_types)
     images: list[Image] = field(default_factory=list)
     ssh_keys: list[Named] = field(default_factory=list)
@@ -63,6 +63,8 @@ class Project:
     listing_lag: float = 0.0
     """Seconds until a new server shows in listings."""
     delete_seconds: float = 2.0
+    clock: Callable[[], float] | None = None
+    """A clock that goes by itself, for who talks to the project from another process."""
     between_pages: Callable[[], object] = lambda: None
     """What happens while somebody reads a listing, between one page and the next."""
 
@@ -80,6 +82,11 @@ class Project:
         for server in list(self.servers.values()):
             if server.gone_from is not None and server.gone_from <= self.now:
                 self._forget(server)
+
+    def catch_up(self) -> None:
+        """Let go by what the clock says has gone by."""
+        if self.clock is not None:
+            self.pass_time(max(0.0, self.clock() - self.now))
 
     def visible(self) -> list[Server]:
         """What a listing shows now, in the order of ids."""

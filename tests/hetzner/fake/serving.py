@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 
 from tests.hetzner.fake.api import Account, application
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Coroutine, Iterator
 
 
 @contextlib.contextmanager
-def serve(account: Account) -> Iterator[str]:
-    """The API's address, for as long as the context lasts."""
+def serve(account: Account, *beside: Callable[[], Coroutine[Any, Any, None]]) -> Iterator[str]:
+    """The API's address, for as long as the context lasts; what goes on beside it ends with it."""
     loop = asyncio.new_event_loop()
     # Calls that a test has cut short would hold a graceful end up.
     runner = web.AppRunner(application(account), shutdown_timeout=0.1)
@@ -30,7 +30,13 @@ def serve(account: Account) -> Iterator[str]:
     thread = threading.Thread(target=loop.run_forever, name="fake of the Hetzner API", daemon=True)
     thread.start()
     try:
-        yield asyncio.run_coroutine_threadsafe(start(), loop).result(10)
+        address = asyncio.run_coroutine_threadsafe(start(), loop).result(10)
+        going_on = [asyncio.run_coroutine_threadsafe(each(), loop) for each in beside]
+        yield address
+        for each in going_on:
+            if each.done():
+                each.result()
+            each.cancel()
     finally:
         asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result(10)
         loop.call_soon_threadsafe(loop.stop)

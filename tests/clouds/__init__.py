@@ -1,0 +1,1 @@
+"""Clouds in the loop: seen, asked and bought from by the whole process."""
