@@ -1,0 +1,83 @@
+"""The objects of an installation: the shipped manifests, with a person's values in their places."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from growth.installation.places import NAMESPACE, NAMESPACE_PART, PARTS, at, places_of, put
+from growth.installation.shipped import manifests, objects_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from growth.installation.places import Part, When
+    from growth.installation.shipped import Object
+    from growth.installation.values import Values
+
+
+def rendered(values: Values, *, namespace: str = NAMESPACE) -> list[Object]:
+    """All objects but the definitions, in the order in which they can be applied."""
+    chosen = values.document()
+    parts = (NAMESPACE_PART, *(part for part in PARTS if applies(part.when, chosen)))
+    items = [item for part in parts for item in part_objects(part)]
+    for item in items:
+        for place in places_of(item):
+            put(item, place.path, at(chosen, place.value.split(".")))
+    words = {NAMESPACE: namespace, **_digested(items)}
+    return [renamed(item, words) for item in items]
+
+
+def applies(when: When | None, chosen: dict[str, Any]) -> bool:
+    """Whether a condition holds."""
+    return when is None or chosen[when.value] == when.equals
+
+
+def part_objects(part: Part) -> Iterator[Object]:
+    """The objects of a part as they are shipped; of a kustomization what it makes by itself."""
+    path = manifests() / part.file
+    if path.name != "kustomization.yaml":
+        yield from objects_of(path)
+        return
+    for wanted in yaml.safe_load(path.read_text("utf-8"))["configMapGenerator"]:
+        yield _config_map(wanted, path.parent)
+
+
+def _config_map(wanted: dict[str, Any], folder: Path) -> Object:
+    data = {name: (folder / name).read_text("utf-8") for name in wanted["files"]}
+    metadata = {"name": wanted["name"], "namespace": wanted["namespace"]}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+
+
+def _digested(items: Iterable[Object]) -> dict[str, str]:
+    """Names of ConfigMaps with a digest of their content, so that pods follow a change.
+
+    kustomize does the same with another digest; only that it changes matters.
+    """
+    maps = (
+        item for item in items if item["kind"] == "ConfigMap" and "labels" not in item["metadata"]
+    )
+    return {each["metadata"]["name"]: _digested_name(each) for each in maps}
+
+
+def _digested_name(config_map: Object) -> str:
+    content = repr(sorted(config_map["data"].items())).encode()
+    return f"{config_map['metadata']['name']}-{hashlib.sha256(content).hexdigest()[:10]}"
+
+
+def renamed(value: Any, words: Mapping[str, str]) -> Any:
+    """The same with other words, wherever they stand: in names, expressions and addresses."""
+    match value:
+        case str():
+            for word, other in words.items():
+                value = value.replace(word, other)
+            return value
+        case dict():
+            return {key: renamed(each, words) for key, each in value.items()}
+        case list():
+            return [renamed(each, words) for each in value]
+        case _:
+            return value

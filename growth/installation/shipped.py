@@ -1,0 +1,30 @@
+"""Where the manifests are: in the package once it is installed, else beside it in the sources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+import growth
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+Object = dict[str, Any]
+"""A Kubernetes object as plain data."""
+
+
+def manifests() -> Path:
+    """The folder of manifests."""
+    package = Path(growth.__file__).parent
+    within = package / "manifests"
+    return within if within.is_dir() else package.parent / "manifests"
+
+
+def objects_of(path: Path) -> Iterator[Object]:
+    """The objects of one file, in their order."""
+    for document in yaml.safe_load_all(path.read_text("utf-8")):
+        if document is not None:
+            yield document

@@ -1,0 +1,200 @@
+"""Each process with the token of its own account: its roles are enough, and none is for nothing.
+
+What is asked is noted by a proxy before the real API server. A right that nobody has used must be
+named below with its reason, and a right that is named there must be granted: so taking any verb out
+of a role, or putting one in, fails here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import urllib.request
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from certs.files import files_of, write_files
+from certs.objects import Objects
+from certs.tending import tend
+from certs.wanted import WANTED, WEBHOOKS, Policy
+from growth.installation.rendering import rendered
+from growth.installation.values import Provider, Values
+from growth.kube.transport import connect
+from kwok.ports import free_port
+from tests.live import wait_until
+from tests.manifests.reading import SYSTEM, Right, rights_of
+from tests.manifests.witness import witness
+from tests.thread.growing import EXAMPLE, deployment, pool_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from tests.live import LiveCluster
+    from tests.manifests.witness import Witness
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(120)]
+
+ITEMS: Final = rendered(Values(provider=Provider.KWOK))
+QUICKLY: Final = {"GROWTH_STABLE_INTERVAL": "100ms", "GROWTH_LEASE_DURATION": "3s"}
+
+UNUSED: Final[dict[tuple[str, str], str]] = {
+    ("pods/eviction", "create"): "nodes with pods are drained where something replaces them",
+    ("nodes", "delete"): "a machine is given back when it was idle for long enough",
+    ("nodes", "get"): "a Node whose making was not answered is looked at",
+    ("pods", "get"): "asked when pods were bought for before",
+    ("nodepools", "patch"): "the finalizer",
+    ("kwoknodeclasses", "patch"): "the finalizer",
+    ("hetznernodeclasses", "patch"): "the finalizer",
+    ("kwoknodeclasses/status", "patch"): "what its check has found",
+    ("hetznernodeclasses/status", "patch"): "what its check has found",
+    ("nodepools/status", "patch"): "what the pool says of itself",
+    ("noderequests", "get"): "one whose making was not answered is looked at",
+    ("noderequests", "delete"): "its time to live has run out",
+    **{("noderemovalrequests", verb): "idle" for verb in ("get", "create", "patch", "delete")},
+    ("noderemovalrequests/status", "patch"): "idle",
+    ("events", "get"): "one that is there already is continued",
+    ("events", "create"): "nothing may have happened that is worth one",
+    ("events", "patch"): "one that is there already is continued",
+}
+"""What no part of the story needs for sure, and what would."""
+
+
+def token_of(cluster: LiveCluster, account: str) -> str:
+    return cluster.kubectl("create", "token", account, "--namespace", SYSTEM).strip()
+
+
+@asynccontextmanager
+async def running(
+    process: str, proxy: Witness, folder: Path, *words: str, **settings: str
+) -> AsyncIterator[None]:
+    """A process, from when it is ready to its orderly end."""
+    address = f"127.0.0.1:{free_port()}"
+    told = ("--kubeconfig", str(proxy.kubeconfig), "--metrics-address", address, *words)
+    with (folder / "log").open("ab") as output:
+        started = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", process, *told),
+            env={**os.environ, **QUICKLY, **settings},
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        await until(lambda: answers(f"http://{address}/readyz"), f"{process} is ready")
+        yield
+    finally:
+        started.terminate()
+        code = await started.wait()
+        assert code == 0, (folder / "log").read_text()
+
+
+def answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=2) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+async def until(done: Any, goal: str, *, within: float = 60) -> None:
+    await asyncio.to_thread(wait_until, done, goal, within=within)
+
+
+def check(account: str, proxy: Witness) -> None:
+    """Nothing was refused, and each right was used or is excused."""
+    granted = rights_of(account, ITEMS)
+    used = {right for right in granted for asked in proxy.asked if right.allows(asked)}
+    excused = {right for right in granted if is_excused(right, granted)}
+
+    assert proxy.denied == []
+    assert granted - used - excused == set()
+    # Kinds that are watched are listed by API servers before 1.32, which can't stream them whole.
+    watched = {right for right in granted if right.verb == "watch" and right.resource != "leases"}
+    assert {right._replace(verb="list") for right in watched} <= granted
+
+
+def is_excused(right: Right, granted: set[Right]) -> bool:
+    if right.verb == "list":
+        return right._replace(verb="watch") in granted
+    return (right.resource, right.verb) in UNUSED
+
+
+async def test_the_extender_works_with_its_role(installed: LiveCluster, tmp_path: Path) -> None:
+    token = await asyncio.to_thread(token_of, installed, "growth-extender")
+    free = {"--verbs-address": "127.0.0.1:0", "--demand-address": "127.0.0.1:0"}
+    words = [word for pair in free.items() for word in pair]
+    async with witness(installed, token, tmp_path) as proxy:
+        async with running("extender", proxy, tmp_path, *words):
+            pass
+        check("growth-extender", proxy)
+
+
+async def test_the_webhooks_work_with_their_role(installed: LiveCluster, tmp_path: Path) -> None:
+    await asyncio.to_thread(mount_certificate, installed, tmp_path / "tls")
+    token = await asyncio.to_thread(token_of, installed, "growth-webhooks")
+    words = ("--webhook-address", "127.0.0.1:0", "--webhook-tls-folder", str(tmp_path / "tls"))
+    async with witness(installed, token, tmp_path) as proxy:
+        async with running("webhooks", proxy, tmp_path, *words):
+            pass
+        check("growth-webhooks", proxy)
+
+
+def mount_certificate(cluster: LiveCluster, folder: Path) -> None:
+    """What the kubelet does with the Secret that the reconciler makes."""
+
+    async def leaf() -> None:
+        async with await connect(kubeconfig=cluster.kubeconfig, process="test") as connection:
+            kept = Objects(connection, namespace=SYSTEM, wanted=WANTED, policy=Policy())
+            found = (await tend(kept, may_write=lambda: None)).found
+            assert found is not None
+            leaves = [leaf for authority in found.state for leaf in authority.leaves]
+            [ours] = [leaf for leaf in leaves if leaf.wanted == WEBHOOKS]
+            write_files(folder, files_of(ours))
+
+    asyncio.run(leaf())
+
+
+async def test_the_reconciler_works_with_its_roles(installed: LiveCluster, tmp_path: Path) -> None:
+    token = await asyncio.to_thread(token_of, installed, "growth-reconciler")
+    # One that is missing is made anew, which needs a right of its own.
+    await asyncio.to_thread(installed.kubectl, *of_growth("delete", "lease", "growth-reconciler"))
+    await asyncio.to_thread(installed.kubectl, "apply", "-f", str(EXAMPLE))
+    await asyncio.to_thread(installed.create, pool_of("cx23"))
+    async with witness(installed, token, tmp_path) as proxy:
+        async with running("reconciler", proxy, tmp_path, GROWTH_LEASE_NAMESPACE=SYSTEM):
+            work = deployment("some", pool="cx23", replicas=1, cpu="1", memory="1Gi")
+            await asyncio.to_thread(installed.create, work)
+            await until(lambda: is_bound(installed), "the pod is bound")
+            await asyncio.to_thread(installed.kubectl, "delete", "deployment", "some")
+            await rotate(installed, proxy)
+        check("growth-reconciler", proxy)
+
+
+def is_bound(cluster: LiveCluster) -> bool:
+    pods = cluster.get("pods", "--selector=app=some")["items"]
+    return any("nodeName" in pod["spec"] for pod in pods)
+
+
+def test_what_is_excused_is_granted() -> None:
+    granted = {(right.resource, right.verb) for right in rights_of("growth-reconciler", ITEMS)}
+
+    assert UNUSED.keys() <= granted
+
+
+def of_growth(*words: str) -> tuple[str, ...]:
+    return (*words, "--namespace", SYSTEM)
+
+
+async def rotate(cluster: LiveCluster, proxy: Witness) -> None:
+    """All certificates are made anew, which writes each Secret that there is and makes one."""
+    for name in ("growth-ca", "growth-scheduler-ca"):
+        words = of_growth("annotate", "--overwrite", "secret", name, "growth.dev/rotate=now")
+        await asyncio.to_thread(cluster.kubectl, *words)
+    await asyncio.to_thread(cluster.kubectl, *of_growth("delete", "secret", "growth-extender-tls"))
+    async with await connect(kubeconfig=proxy.kubeconfig, process="test") as connection:
+        policy = Policy(overlap=Policy().skew * 0)
+        kept = Objects(connection, namespace=SYSTEM, wanted=WANTED, policy=policy)
+        done = await tend(kept, may_write=lambda: None)
+    assert not done.problems

@@ -1,0 +1,80 @@
+"""A proxy before the API server that notes what a process asks for, in the words of roles.
+
+The process shows its own token, so the API server allows what its roles allow and nothing else.
+"""
+
+from __future__ import annotations
+
+import ssl
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import yaml
+from aiohttp import web
+from typing_extensions import override
+
+from growth.kube.call import Call
+from tests.faults.proxy import FaultProxy
+from tests.faults.upstream import Upstream
+from tests.manifests.reading import Right
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from tests.live import LiveCluster
+
+
+class Witness(FaultProxy):
+    """It passes everything on."""
+
+    def __init__(self, upstream: Upstream, *, kubeconfig: Path) -> None:
+        super().__init__(upstream, kubeconfig=kubeconfig)
+        self.asked: set[Right] = set()
+        self.denied: list[str] = []
+
+    @override
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        right = asked_for(request.method, request.path, request.query)
+        if right is None:
+            # Everybody may ask for the version, and only its date is looked at here.
+            return web.json_response({})
+        self.asked.add(right)
+        answer = await super()._handle(request)
+        if answer.status == 403 and "is forbidden: User" in str(getattr(answer, "text", "")):
+            self.denied.append(f"{request.method} {request.path_qs}")
+        return answer
+
+
+def asked_for(method: str, path: str, query: Any) -> Right | None:
+    """The right that a request needs; None for what everybody may ask, such as the version."""
+    parts = path.strip("/").split("/")
+    if parts[0] not in {"api", "apis"} or len(parts) < 3:
+        return None
+    call = Call(method=method, path=path, query=tuple(query.items()))
+    verb, rest = call.action.split(" ", 1)
+    target, _, namespace = rest.partition(" in ")
+    resource, _, name = target.partition(" ")
+    selected = query.get("fieldSelector", "")
+    if not name and selected.startswith("metadata.name="):
+        name = selected.removeprefix("metadata.name=")
+    group = parts[1] if parts[0] == "apis" else ""
+    return Right("", namespace, group, resource, verb, name)
+
+
+@asynccontextmanager
+async def witness(cluster: LiveCluster, token: str, folder: Path) -> AsyncIterator[Witness]:
+    """A proxy, and a kubeconfig that leads to it with a token."""
+    config = yaml.safe_load(cluster.kubeconfig.read_text())["clusters"][0]["cluster"]
+    authority = cluster.kubeconfig.parent / config["certificate-authority"]
+    # Without the administrator's certificate, which would count before the token.
+    upstream = Upstream(config["server"], ssl.create_default_context(cafile=str(authority)))
+    proxy = Witness(upstream, kubeconfig=folder / "witness.kubeconfig")
+    await proxy.start()
+    try:
+        written = yaml.safe_load(proxy.kubeconfig.read_text())
+        written["users"][0]["user"] = {"token": token}
+        proxy.kubeconfig.write_text(yaml.safe_dump(written))
+        yield proxy
+    finally:
+        await proxy.stop()
