@@ -36,6 +36,8 @@ SHORTEST: Final = 5.0
 BLOCKED_FOR: Final = {FailureClass.TEMPLATE: 60.0, FailureClass.FATAL: 15.0}
 """Seconds until a class that is blocked is asked about again: a missing Secret or a wrong token
 costs one call, a wrong name four."""
+FIRST_ANSWERS_WITHIN: Final = 3.0
+"""Seconds that a new leader waits for them; a cloud that says nothing must not stop the others."""
 UNKNOWN_FOR: Final = 30.0
 """Seconds until a question is repeated that had no answer."""
 
@@ -62,6 +64,8 @@ class Markets:
 
     def __post_init__(self) -> None:
         self._alarms: dict[ClassKey, asyncio.Event] = {}
+        self._asked: set[ClassKey] = set()
+        self._answer = asyncio.Event()
         self._each = EachClass(node_classes=self.node_classes, work=self._follow)
 
     def notice(self) -> None:
@@ -82,12 +86,25 @@ class Markets:
         """Ask, wait, and ask again, until it is cancelled."""
         await self._each.run()
 
+    async def first_answers(self) -> None:
+        """Wait until each class that there is has been asked about once, but not for long.
+
+        Or the first plan would say of every pod that nothing can be bought for it.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(FIRST_ANSWERS_WITHIN):
+                while not self._asked.issuperset(self.node_classes()):
+                    self._answer.clear()
+                    await self._answer.wait()
+
     async def _follow(self, key: ClassKey) -> None:
         alarm = self._alarms[key] = asyncio.Event()
         try:
             while True:
                 alarm.clear()
                 pause = await self._ask(key)
+                self._asked.add(key)
+                self._answer.set()
                 # What is noticed meanwhile is answered after the shortest pause.
                 await asyncio.sleep(SHORTEST)
                 with suppress(TimeoutError):
@@ -95,6 +112,7 @@ class Markets:
                         await alarm.wait()
         finally:
             self._alarms.pop(key)
+            self._asked.discard(key)
             self.known.pop(key, None)
 
     async def _ask(self, key: ClassKey) -> float:

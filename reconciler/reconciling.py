@@ -178,6 +178,7 @@ class Work:
                 )
                 tasks.create_task(clouds.run(), name="clouds")
                 tasks.create_task(markets.run(), name="markets")
+                await markets.first_answers()
                 await self._loop_over(effects, clouds)
 
     async def _keep_certificates(self, leadership: Leadership) -> None:
