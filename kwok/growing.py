@@ -7,8 +7,10 @@ ends them with everything else.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -33,6 +35,7 @@ _LEASE: Final[dict[str, Any]] = {
     "metadata": {"name": "growth-reconciler", "namespace": "kube-system"},
 }
 _WORKS_WITHIN: Final = 90.0
+_ENDS_WITHIN: Final = 20.0
 # A cluster of one's own is trusted at once; in production a stable interval passes first.
 _SETTINGS: Final = {"GROWTH_STABLE_INTERVAL": "100ms", "GROWTH_LEASE_DURATION": "5s"}
 _VERBS: Final = "growth-verbs"
@@ -74,6 +77,18 @@ def start(cluster: Cluster) -> Path:
             raise GiveUp(f'growth does not work in cluster "{cluster.name}"; see {log}')
         time.sleep(0.05)
     return log
+
+
+def stop(cluster: Cluster) -> None:
+    """End the processes in order, as a person's Ctrl-C does; `start` starts them anew."""
+    for process in cluster.growing():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGTERM)
+    deadline = time.monotonic() + _ENDS_WITHIN
+    while cluster.growing():
+        if time.monotonic() > deadline:
+            raise GiveUp(f'growth does not end in cluster "{cluster.name}"')
+        time.sleep(0.05)
 
 
 def kubectl(cluster: Cluster, *words: str, given: str | None = None) -> str:

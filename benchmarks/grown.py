@@ -1,0 +1,101 @@
+"""A cluster with growth beside it, for one measurement, and kubectl-free ways to load it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from growth.errors import GiveUp
+from growth.kube.transport import connect
+from kwok.clusters import find_cluster
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable, Iterator
+
+    from growth.kube.transport import Connection
+    from kwok.clusters import Cluster
+
+_ROOT: Final = Path(__file__).resolve().parent.parent
+_PATHS: Final = {
+    "Deployment": "/apis/apps/v1/namespaces/default/deployments",
+    "Pod": "/api/v1/namespaces/default/pods",
+    "KwokNodeClass": "/apis/growth.dev/v1alpha1/kwoknodeclasses",
+    "NodePool": "/apis/growth.dev/v1alpha1/nodepools",
+}
+_LOOKS: Final = 600
+_PAUSE: Final = 0.2
+
+
+@contextmanager
+def a_cluster(purpose: str, *words: str) -> Iterator[Cluster]:
+    """One of its own, from its start to its end."""
+    name = f"growth-{purpose}-{os.getpid()}"
+    try:
+        _kwok("up", "--name", name, *words)
+        cluster = find_cluster(name)
+        assert cluster is not None
+        yield cluster
+    finally:
+        _kwok("down", "--name", name)
+
+
+def _kwok(*words: str) -> None:
+    command = [sys.executable, "-m", "kwok", *words]
+    subprocess.run(
+        command, check=True, cwd=_ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+
+
+@asynccontextmanager
+async def connected(cluster: Cluster) -> AsyncIterator[Connection]:
+    """A connection as the cluster's administrator."""
+    async with await connect(kubeconfig=cluster.kubeconfig, process="benchmark") as connection:
+        yield connection
+
+
+async def create(connection: Connection, objects: Iterable[dict[str, Any]]) -> None:
+    """Create objects, as fast as the server takes them."""
+    async with asyncio.TaskGroup() as tasks:
+        for each in objects:
+            tasks.create_task(connection.request("POST", _PATHS[each["kind"]], body=each))
+
+
+async def delete_all(connection: Connection, kind: str) -> None:
+    """Delete all objects of a kind."""
+    await connection.request("DELETE", _PATHS[kind], query={"propagationPolicy": "Background"})
+
+
+async def gone(connection: Connection, kind: str) -> None:
+    """Wait until no object of a kind is left."""
+    for _ in range(_LOOKS):
+        if not (await connection.request("GET", _PATHS[kind])).json()["items"]:
+            return
+        await asyncio.sleep(_PAUSE)
+    raise GiveUp(f"there are still objects of kind {kind} after {_LOOKS * _PAUSE:.0f} s")
+
+
+def cpu_seconds(cluster: Cluster) -> dict[str, float]:
+    """What each process of growth and of the control plane has used of the processors so far."""
+    used = {_told(each.pid, each.name): _ticks(each.pid) for each in _all(cluster)}
+    return {name: ticks / os.sysconf("SC_CLK_TCK") for name, ticks in used.items()}
+
+
+def _all(cluster: Cluster) -> Iterator[Any]:
+    yield from cluster.running()
+    yield from cluster.growing()
+
+
+def _told(pid: int, name: str) -> str:
+    """What a person calls the process: a Python program by its module."""
+    words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
+    return words[words.index("-m") + 1] if "-m" in words else name
+
+
+def _ticks(pid: int) -> int:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])

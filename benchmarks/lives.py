@@ -1,0 +1,142 @@
+"""When what happened to pods, requests and nodes: told by watches of this process's own.
+
+The moments are those at which the API server tells, on one clock, so what lies between two of them
+is the system's and not the reader's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import defaultdict
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from growth.errors import GiveUp
+from growth.kube.watch_events import Lines
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator
+
+    from growth.kube.transport import Connection
+
+PATHS: Final = {
+    "pod": "/api/v1/pods",
+    "node": "/api/v1/nodes",
+    "request": "/apis/growth.dev/v1alpha1/noderequests",
+}
+UNREGISTERED: Final = "growth.dev/unregistered"
+_PATIENCE: Final = 600.0
+
+
+class Life(msgspec.Struct):
+    """One object: its newest state, and when each thing happened to it first."""
+
+    newest: dict[str, Any]
+    moments: dict[str, float] = {}
+    is_gone: bool = False
+
+
+class Lives:
+    """All objects that have appeared since the watches began."""
+
+    def __init__(self) -> None:
+        self._lives: defaultdict[str, dict[str, Life]] = defaultdict(dict)
+        self._changed = asyncio.Event()
+
+    def of(self, kind: str) -> dict[str, Life]:
+        """All of a kind, by their names."""
+        return self._lives[kind]
+
+    def moments(self, kind: str, moment: str) -> dict[str, float]:
+        """When this happened, by the name of each to whom it has."""
+        return {
+            name: life.moments[moment]
+            for name, life in self._lives[kind].items()
+            if moment in life.moments
+        }
+
+    async def until(self, done: Callable[[], bool], goal: str, *, within: float) -> None:
+        """Wait for something to have happened."""
+        try:
+            async with asyncio.timeout(within):
+                while not done():
+                    self._changed.clear()
+                    await self._changed.wait()
+        except TimeoutError:
+            raise GiveUp(f"{goal}: not within {within:.0f} s") from None
+
+    def take(self, kind: str, event: str, state: dict[str, Any]) -> None:
+        """One line of a watch."""
+        now, name = time.time(), state["metadata"]["name"]
+        life = self._lives[kind].setdefault(name, Life(state))
+        life.newest, life.is_gone = state, event == "DELETED"
+        for moment in _TOLD[kind](state):
+            life.moments.setdefault(moment, now)
+        self._changed.set()
+
+
+@asynccontextmanager
+async def watched(connection: Connection) -> AsyncIterator[Lives]:
+    """Lives from now on: what is there already is not among them."""
+    lives = Lives()
+    async with asyncio.TaskGroup() as tasks:
+        starts = [asyncio.Event() for _ in PATHS]
+        following = [
+            tasks.create_task(_follow(connection, kind, path, lives, started))
+            for (kind, path), started in zip(PATHS.items(), starts, strict=True)
+        ]
+        for started in starts:
+            await started.wait()
+        yield lives
+        for task in following:
+            task.cancel()
+
+
+async def _follow(
+    connection: Connection, kind: str, path: str, lives: Lives, started: asyncio.Event
+) -> None:
+    listed = (await connection.request("GET", path, query={"limit": "1"})).json()
+    query = {"watch": "true", "resourceVersion": listed["metadata"]["resourceVersion"]}
+    async with connection.stream(path, query=query, silence=_PATIENCE) as response:
+        started.set()
+        lines = Lines()
+        async for chunk in response.content.iter_any():
+            for line in lines.feed(chunk):
+                event = msgspec.json.decode(line)
+                lives.take(kind, event["type"], event["object"])
+
+
+def _of_pod(pod: dict[str, Any]) -> Iterator[str]:
+    yield "created"
+    if "nodeName" in pod["spec"]:
+        yield "bound"
+    for condition in pod["status"].get("conditions", ()):
+        if condition["type"] == "PodScheduled" and condition["status"] == "False":
+            yield "judged"
+
+
+def _of_node(node: dict[str, Any]) -> Iterator[str]:
+    yield "created"
+    conditions = node["status"].get("conditions", ())
+    if any(each["type"] == "Ready" and each["status"] == "True" for each in conditions):
+        yield "ready"
+        keys = {taint["key"] for taint in node["spec"].get("taints", ())}
+        if UNREGISTERED not in keys:
+            yield "released"
+        if not keys:
+            yield "serves"
+
+
+def _of_request(request: dict[str, Any]) -> Iterator[str]:
+    yield "created"
+    yield request.get("status", {}).get("phase", "")
+
+
+_TOLD: Final[dict[str, Callable[[dict[str, Any]], Iterator[str]]]] = {
+    "pod": _of_pod,
+    "node": _of_node,
+    "request": _of_request,
+}

@@ -1,0 +1,23 @@
+"""What `growth plan` says of manifests: the bound that no purchase for them undercuts."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def bound_of(objects: Iterable[dict[str, Any]]) -> float:
+    """What an hour of machines for them costs at least."""
+    words = ["plan", "-f", "-", "-o", "json"]
+    given = "\n---\n".join(json.dumps(each) for each in objects)
+    done = subprocess.run(
+        [sys.executable, "-m", "growth.cli", *words],
+        input=given, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    bound: float = json.loads(done.stdout)["lowerBound"]
+    return bound
