@@ -145,7 +145,8 @@ async def _answer_verbs(nodes: int) -> None:
         metrics=VerbMetrics(service.registry),
     )
     port = verbs_port(service.settings)
-    async with served(port, verbs.application(), Certificates(service)) as url:
+    certificates = Certificates(service)
+    async with served(port, verbs.application(), certificates, answers=verbs.answers) as url:
         gc.freeze()
         print(url, flush=True)
         await asyncio.Event().wait()

@@ -1,31 +1,37 @@
 """A port of this process: plain HTTP on loopback, TLS anywhere else.
 
-A connection may rest for an hour. Go's client keeps one for 90 seconds, and does not repeat a POST
-that meets a connection which the server is just closing; so the server must never be the first.
+Each connection meets a door first, which answers by itself what it was given answers for, and hands
+all else to a web server.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from aiohttp import web
 
+from extender.door import REST, Entrance
 from growth.errors import Misconfigured
 from growth.service.address import is_loopback
 from growth.service.endpoints import listen, place_of
 
 if TYPE_CHECKING:
+    import socket
     import ssl
     from collections.abc import AsyncIterator
 
+    from extender.door import Answers
     from growth.service.address import Address
     from growth.service.tls import Certificates, Files
 
-KEEP_ALIVE: Final = 3600.0
 FAREWELL: Final = 0.5
 """Seconds for a request that is being answered when the process ends."""
+BACKLOG: Final = 128
+_NONE: Final[Answers] = MappingProxyType({})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,27 +58,53 @@ class Port:
 
 @contextlib.asynccontextmanager
 async def served(
-    port: Port, application: web.Application, certificates: Certificates
+    port: Port,
+    application: web.Application,
+    certificates: Certificates,
+    *,
+    answers: Answers = _NONE,
 ) -> AsyncIterator[str]:
     """Answer on the port while the context lasts; gives its address, with the port it has got."""
     port.check()
+    with listen(port.address, setting=port.setting) as listening:
+        async with (
+            _secured(port, certificates) as context,
+            _serving(application) as server,
+            _entered(Entrance(answers, server=server), listening, context),
+        ):
+            yield f"{'https' if port.files else 'http'}://{place_of(listening)}"
+
+
+@contextlib.asynccontextmanager
+async def _entered(
+    entrance: Entrance, listening: socket.socket, context: ssl.SSLContext | None
+) -> AsyncIterator[None]:
+    loop = asyncio.get_running_loop()
+    listener = await loop.create_server(entrance, sock=listening, ssl=context, backlog=BACKLOG)
+    try:
+        yield
+    finally:
+        listener.close()
+        entrance.close()
+
+
+@contextlib.asynccontextmanager
+async def _serving(application: web.Application) -> AsyncIterator[web.Server]:
     # Answers are streamed to whoever reads them: a handler has to end when the reader has gone.
     runner = web.AppRunner(
         application,
         access_log=None,
         handle_signals=False,
         handler_cancellation=True,
-        keepalive_timeout=KEEP_ALIVE,
+        keepalive_timeout=REST,
         shutdown_timeout=FAREWELL,
     )
-    with listen(port.address, setting=port.setting) as listening:
-        await runner.setup()
-        try:
-            async with _secured(port, certificates) as context:
-                await web.SockSite(runner, listening, ssl_context=context).start()
-                yield f"{'https' if port.files else 'http'}://{place_of(listening)}"
-        finally:
-            await runner.cleanup()
+    await runner.setup()
+    try:
+        assert runner.server is not None  # noqa: S101 - tells mypy what setup has made
+        yield runner.server
+    finally:
+        await runner.cleanup()
 
 
 @contextlib.asynccontextmanager

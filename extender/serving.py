@@ -68,7 +68,9 @@ class Work:
         certificates = Certificates(self._service)
         async with (
             served(demand_port(settings), streaming.application(), certificates) as demand_url,
-            served(verbs_port(settings), verbs.application(), certificates) as verbs_url,
+            served(
+                verbs_port(settings), verbs.application(), certificates, answers=verbs.answers
+            ) as verbs_url,
         ):
             self._service.logger.info("listening", verbs=verbs_url, demand=demand_url)
             await warm(verbs_url)

@@ -9,6 +9,7 @@ and needs none from us for the moment.
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import structlog
@@ -16,6 +17,7 @@ from aiohttp import web
 from prometheus_client import Counter, Histogram
 
 from extender import protocol
+from extender.door import LARGEST_BODY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -25,8 +27,6 @@ if TYPE_CHECKING:
     Feasible = Callable[[protocol.PodHead], None]
     Scores = Callable[[str, Iterable[str]], dict[str, int]]
 
-# 5,000 whole nodes, as a scheduler sends them that was configured without nodeCacheCapable.
-LARGEST_BODY: Final = 256 * 2**20
 BUCKETS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.1, 0.3)
 """The last one is the timeout of the stanza."""
 
@@ -49,6 +49,11 @@ class VerbMetrics:
             "Questions that could not be read, and were refused",
             registry=registry,
         )
+        self.detours = Counter(
+            "growth_extender_detours",
+            "Questions that were not asked as kube-scheduler asks them, and so took longer",
+            registry=registry,
+        )
         self.evidence_lost = Counter(
             "growth_extender_evidence_lost",
             "Pods that have found a node, which a mistake of ours kept out of the demand",
@@ -59,42 +64,47 @@ class VerbMetrics:
 
 
 class Verbs:
-    """The two verbs, on an application of their own."""
+    """The two verbs, for a door and for a web server."""
 
     def __init__(self, *, feasible: Feasible, scores: Scores, metrics: VerbMetrics) -> None:
         self._feasible = feasible
         self._scores = scores
         self._metrics = metrics
+        self.answers = {b"/filter": self.filter, b"/prioritize": self.prioritize}
 
     def application(self) -> web.Application:
-        """What listens to kube-scheduler."""
+        """The same verbs for whoever asks otherwise than kube-scheduler does."""
         application = web.Application(client_max_size=LARGEST_BODY)
-        application.add_routes(
-            [web.post("/filter", self.filter), web.post("/prioritize", self.prioritize)]
-        )
+        for path, answer in self.answers.items():
+            application.router.add_post(path.decode(), partial(self._answer, answer))
         return application
 
-    async def filter(self, request: web.Request) -> web.Response:
+    def filter(self, body: bytes) -> bytes:
         """Every node that came, unchanged."""
-        try:
-            arguments, began = await _asked(request)
-        except protocol.Malformed as error:
-            return self._refusal(error)
+        began = time.perf_counter()
+        arguments = protocol.read(body)
         self._take_evidence(arguments)
-        answer = _json(arguments.unchanged)
+        answer = arguments.unchanged
         self._metrics.filtered(time.perf_counter() - began)
         return answer
 
-    async def prioritize(self, request: web.Request) -> web.Response:
+    def prioritize(self, body: bytes) -> bytes:
         """A score for every node that came."""
-        try:
-            arguments, began = await _asked(request)
-            hosts = arguments.hosts
-        except protocol.Malformed as error:
-            return self._refusal(error)
-        answer = _json(protocol.written(self._scores(arguments.head.uid, hosts)))
+        began = time.perf_counter()
+        arguments = protocol.read(body)
+        answer = protocol.written(self._scores(arguments.head.uid, arguments.hosts))
         self._metrics.prioritized(time.perf_counter() - began)
         return answer
+
+    async def _answer(self, answer: Callable[[bytes], bytes], request: web.Request) -> web.Response:
+        self._metrics.detours.inc()
+        try:
+            body = await request.read()
+            return web.Response(body=answer(body), content_type="application/json")
+        except web.RequestPayloadError:
+            return self._refusal("the body is not encoded as its headers say")
+        except protocol.Malformed as error:
+            return self._refusal(str(error))
 
     def _take_evidence(self, arguments: protocol.Arguments) -> None:
         head = arguments.head
@@ -107,20 +117,6 @@ class Verbs:
             # The scheduler waits, and what it asks for doesn't depend on what we make of it.
             _log.exception("evidence could not be taken", pod=f"{head.namespace}/{head.name}")
 
-    def _refusal(self, error: protocol.Malformed) -> web.Response:
+    def _refusal(self, reason: str) -> web.Response:
         self._metrics.refused.inc()
-        return web.Response(status=400, text=f"{error}\n")
-
-
-async def _asked(request: web.Request) -> tuple[protocol.Arguments, float]:
-    """What is asked, and when the last byte of it was here."""
-    try:
-        body = await request.read()
-    except web.RequestPayloadError:
-        raise protocol.Malformed("the body is not encoded as its headers say") from None
-    began = time.perf_counter()
-    return protocol.read(body), began
-
-
-def _json(body: bytes) -> web.Response:
-    return web.Response(body=body, content_type="application/json")
+        return web.Response(status=400, text=f"{reason}\n")

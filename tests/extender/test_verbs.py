@@ -15,7 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
 
-from extender.listening import KEEP_ALIVE, Port, served
+from extender.door import REST
+from extender.listening import Port, served
 from extender.verbs import VerbMetrics, Verbs
 from growth.errors import Misconfigured
 from growth.service.address import Address
@@ -48,12 +49,25 @@ BAD = {
 class Scheduler:
     """What asks, and what came of it."""
 
-    def __init__(self, url: str, session: aiohttp.ClientSession, found: list[PodHead]) -> None:
+    def __init__(
+        self,
+        url: str,
+        session: aiohttp.ClientSession,
+        found: list[PodHead],
+        registry: CollectorRegistry,
+    ) -> None:
         self.url = url
         self.session = session
         self.found = found
+        self._registry = registry
 
-    async def ask(self, verb: str, body: bytes | io.BytesIO, **more: Any) -> tuple[int, bytes]:
+    @property
+    def detours(self) -> float | None:
+        return self._registry.get_sample_value("growth_extender_detours_total")
+
+    async def ask(
+        self, verb: str, body: bytes | io.BytesIO | AsyncIterator[bytes], **more: Any
+    ) -> tuple[int, bytes]:
         async with self.session.post(f"{self.url}/{verb}", data=body, **more) as answer:
             return answer.status, await answer.read()
 
@@ -68,16 +82,13 @@ async def asking(
 ) -> AsyncIterator[Scheduler]:
     service = a_service()
     found: list[PodHead] = []
-    verbs = Verbs(
-        feasible=feasible or found.append,
-        scores=ranked,
-        metrics=VerbMetrics(CollectorRegistry()),
-    )
+    registry = CollectorRegistry()
+    verbs = Verbs(feasible=feasible or found.append, scores=ranked, metrics=VerbMetrics(registry))
     async with (
-        served(port, verbs.application(), Certificates(service)) as url,
+        served(port, verbs.application(), Certificates(service), answers=verbs.answers) as url,
         aiohttp.ClientSession() as session,
     ):
-        yield Scheduler(url, session, found)
+        yield Scheduler(url, session, found, registry)
 
 
 async def test_a_filter_gets_its_nodes_back_and_tells_that_the_pod_has_some() -> None:
@@ -87,6 +98,21 @@ async def test_a_filter_gets_its_nodes_back_and_tells_that_the_pod_has_some() ->
     assert (status, json.loads(answer)) == (200, {"NodeNames": ["b", "a"]})
     (pod,) = scheduler.found
     assert (pod.uid, pod.resource_version) == ("uid-1", "7")
+    assert scheduler.detours == 0
+
+
+@pytest.mark.parametrize("verb", ["filter", "prioritize"])
+async def test_a_question_in_chunks_takes_a_detour_to_the_same_answer(verb: str) -> None:
+    async def chunks() -> AsyncIterator[bytes]:
+        yield question(["a"])[:9]
+        yield question(["a"])[9:]
+
+    async with asking() as scheduler:
+        plain = await scheduler.ask(verb, question(["a"]))
+        chunked = await scheduler.ask(verb, chunks())
+
+    assert chunked == plain
+    assert scheduler.detours == 1
 
 
 async def test_a_question_about_no_node_or_no_pod_tells_nothing() -> None:
@@ -217,4 +243,4 @@ async def test_a_taken_port_is_told_by_its_setting() -> None:
 
 def test_the_server_is_never_the_first_to_end_an_idle_connection() -> None:
     idle_limit_of_go = 90
-    assert idle_limit_of_go < KEEP_ALIVE
+    assert idle_limit_of_go < REST

@@ -90,6 +90,11 @@ def are_bound(cluster: LiveCluster, namespace: str, app: str, count: int) -> Non
     wait_until(lambda: bound(cluster, namespace, app=app) == count, goal, within=LONG)
 
 
+def detours(extender: Extender) -> float:
+    """Questions that did not come in by the door that is made for the scheduler's."""
+    return extender.figure("growth_extender_detours_total")
+
+
 def busy_pod(number: int, node: str) -> dict[str, Any]:
     container = {"name": "main", "image": "none"}
     spec = {
@@ -143,6 +148,7 @@ def test_pods_that_fit_nowhere_are_demand_once_and_are_tried_no_more_often_with_
         )
     assert not_asked >= count
     assert asked / not_asked <= 1.05
+    assert detours(extender) == 0
 
 
 def test_the_extender_may_die_hang_talk_rubbish_and_come_back_in_mid_burst(
@@ -207,6 +213,7 @@ def test_the_scheduler_asks_over_tls_too_and_pods_go_to_the_fullest_node(
                 are_bound(cluster, namespace, app, 1)
             pods = cluster.get("pods", "--namespace", namespace)["items"]
         asked = extender.figure("growth_extender_verb_seconds_count") - warmed
+        assert detours(extender) == 0
 
     # One filter and one prioritize for each pod at least; and by itself the scheduler spreads.
     assert asked >= 2 * len(pods)
