@@ -113,6 +113,8 @@ class Market(msgspec.Struct, frozen=True, kw_only=True):
     fleet: Fleet
     bought: Mapping[str, int] = {}
     """Machines that each pool has bought within the last hour."""
+    singles: Mapping[str, frozenset[str]] = {}
+    """Of these offers together one machine may be had, as nobody knows whether there are more."""
 
     def limits(self) -> tuple[Limit, ...]:
         """What each pool may still buy."""
@@ -122,7 +124,7 @@ class Market(msgspec.Struct, frozen=True, kw_only=True):
             own = [item for item in self.items if item.pool.name == name]
             found += _maxima(pool, own, counts=counts)
             found += _brakes(pool, own, fleet=self.fleet, bought=self.bought.get(name, 0))
-        return tuple(found)
+        return (*found, *self._singles())
 
     def minima(self) -> tuple[Minimum, ...]:
         """What pools keep even without load and don't have yet."""
@@ -135,38 +137,53 @@ class Market(msgspec.Struct, frozen=True, kw_only=True):
             )
         )
 
+    def _singles(self) -> Iterator[Limit]:
+        sold = {item.name for item in self.items}
+        for text, offers in self.singles.items():
+            amounts = dict.fromkeys(sorted(offers & sold), 1)
+            if amounts:
+                name = f"on {text}: one machine, until it is known that there are more"
+                yield Limit(name=name, amounts=amounts, most=1)
+
     def _pools(self) -> Mapping[str, NodePool]:
         return {item.pool.name: item.pool for item in self.items}
 
 
 def _minima(
     pool: NodePool,
-    items: Sequence[Purchasable],
+    items: Iterable[Purchasable],
     *,
     counts: Mapping[tuple[str, ServerTypeName], int],
 ) -> Iterator[Minimum]:
+    offers = _offers_by_type(items)
     for entry in pool.spec.server_types:
         missing = entry.min - counts.get((pool.name, entry.name), 0)
-        offers = frozenset(i.name for i in items if i.offering.server_type == entry.name)
-        if missing > 0 and offers:
+        if missing > 0 and entry.name in offers:
             name = f"of pool {pool.name}: min of {entry.name}"
-            yield Minimum(name=name, offers=offers, count=missing)
+            yield Minimum(name=name, offers=frozenset(offers[entry.name]), count=missing)
 
 
 def _maxima(
     pool: NodePool,
-    items: Sequence[Purchasable],
+    items: Iterable[Purchasable],
     *,
     counts: Mapping[tuple[str, ServerTypeName], int],
 ) -> Iterator[Limit]:
+    offers = _offers_by_type(items)
     for entry in pool.spec.server_types:
-        amounts = {i.name: 1 for i in items if i.offering.server_type == entry.name}
-        if amounts:
+        if entry.name in offers:
             yield Limit(
                 name=f"of pool {pool.name}: max of {entry.name}",
-                amounts=amounts,
+                amounts=dict.fromkeys(offers[entry.name], 1),
                 most=max(0, entry.max - counts.get((pool.name, entry.name), 0)),
             )
+
+
+def _offers_by_type(items: Iterable[Purchasable]) -> Mapping[ServerTypeName, list[str]]:
+    found: defaultdict[ServerTypeName, list[str]] = defaultdict(list)
+    for item in items:
+        found[item.offering.server_type].append(item.name)
+    return found
 
 
 def _brakes(

@@ -17,7 +17,7 @@ from reconciler.solver.problem import HOSTNAME
 from reconciler.solver.reduce import reduce_offers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -109,7 +109,7 @@ def table_of(problem: Problem, lots: Sequence[Lot], ground: Ground) -> Table:
     allowed = np.array([lot.allowed for lot in firsts], dtype=np.bool_).reshape(k, o)
     own = np.array([lot.requests for lot in firsts], dtype=np.float64)
     extra = node_dimensions(problem, firsts, allowed=allowed, ground=ground)
-    limits = sorted(problem.limits, key=lambda limit: limit.name)
+    limits = sorted(_that_may_bind(problem), key=lambda limit: limit.name)
     minima = sorted(problem.minima, key=lambda minimum: minimum.name)
     whole = Table(
         lots=tuple(tuple(same) for same in merged),
@@ -156,13 +156,26 @@ def _count_limit(offer: Offer) -> int:
     return ENDLESS if offer.most is None else min(offer.most, ENDLESS)
 
 
+def _that_may_bind(problem: Problem) -> Iterator[Limit]:
+    """Limits that a plan could run into: none has more new nodes than pods and minima.
+
+    A maximum for each type, far away, would keep each offer from being compared with the others.
+    It is asked of the whole problem, so that all tables of one problem have the same limits.
+    """
+    nodes = sum(one.count for one in problem.classes) + sum(one.count for one in problem.minima)
+    for limit in problem.limits:
+        if nodes * max(limit.amounts.values(), default=0) > limit.most:
+            yield limit
+
+
 def _amounts(limits: Sequence[Limit], ground: Ground) -> NDArray[np.float64]:
     """What a new node of each offer takes from each limit; a node that exists takes nothing."""
-    rows = [
-        [0 if offer.exists else limit.amounts.get(offer.name, 0) for offer in ground.offers]
-        for limit in limits
-    ]
-    return np.array(rows, dtype=np.float64).reshape(len(limits), len(ground.offers))
+    new = {offer.name: o for o, offer in enumerate(ground.offers) if not offer.exists}
+    amounts = np.zeros((len(limits), len(ground.offers)))
+    for row, limit in zip(amounts, limits, strict=True):
+        for name in limit.amounts.keys() & new.keys():
+            row[new[name]] = limit.amounts[name]
+    return amounts
 
 
 def _minimum_members(minima: Sequence[Minimum], ground: Ground) -> NDArray[np.bool_]:
