@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections import defaultdict
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 HOURS_A_MONTH: Final = 730
 ESTIMATED: Final = "~"
+WIDTH: Final = 110
 COLUMNS: Final = ("POOL", "TYPE", "PLACE", "NODES", "PODS", "CPU", "MEMORY", "PER HOUR")
 TO_THE_RIGHT: Final = frozenset({"NODES", "PODS", "CPU", "MEMORY", "PER HOUR"})
 
@@ -138,7 +140,9 @@ def _reasons(paper: OnPaper) -> Iterator[str]:
     for (pool, server_type, place), names in _alike(paper):
         price = paper.requests[names[0]].spec.price
         others = [each for name in names if (each := next_best(paper.requests[name]))]
-        yield f"  {server_type} in {place} for {pool}: {_compared(price, others)}"
+        is_used = any(paper.pods.get(name) for name in names)
+        reason = _compared(price, others) if is_used else "the pool's min keeps it without load"
+        yield f"  {server_type} in {place} for {pool}: {reason}"
 
 
 def _compared(price: Decimal, others: Sequence[dict[str, Any]]) -> str:
@@ -200,4 +204,5 @@ def _without_place(unplaced: Sequence[tuple[Pod, str]]) -> Iterator[str]:
     yield f"{pods} no place:"
     for reason, names in by_reason.items():
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        yield f"  {names[0]}{more}   {reason}"
+        line = f"{names[0]}{more}   {reason}"
+        yield textwrap.fill(line, WIDTH, initial_indent="  ", subsequent_indent="      ")

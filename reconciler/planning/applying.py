@@ -8,7 +8,6 @@ of the next round.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict, deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -23,6 +22,7 @@ from growth.scheduling.resources import shown
 from reconciler.decision import NEVER
 from reconciler.ownership import owned_by
 from reconciler.planning.nominations import COMING, Nomination, serves
+from reconciler.planning.reasons import told, why
 from reconciler.solver import Cause
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from reconciler.planning.fleet import Market
     from reconciler.planning.offers import Purchasable
     from reconciler.planning.question import Question
-    from reconciler.solver import Plan, PlannedNode, Reason
+    from reconciler.solver import Plan, PlannedNode
     from reconciler.world import World
 
 LIMITS = frozenset({Cause.LIMIT, Cause.COUNT})
@@ -80,7 +80,11 @@ def applied(
             for _ in range(min(count, len(queues[name])))
         ]
         buying.take(node, pods)
-    reasons = {each.pod_class: told(each.reason) for each in plan.unplaced}
+    reasons = {
+        each.pod_class: told(each.reason, waiting[queues[each.pod_class][0]], market.items, world)
+        for each in plan.unplaced
+        if queues.get(each.pod_class)
+    }
     limited = [each.pod_class for each in plan.unplaced if each.reason.cause in LIMITS]
     return Applied(
         requests=buying.requests,
@@ -97,16 +101,6 @@ def applied(
         limited=frozenset(uid for name in limited for uid in queues[name]),
         overtaken=frozenset(buying.overtaken),
     )
-
-
-def told(reason: Reason) -> str:
-    """A reason in the units that people write."""
-    if reason.cause is not Cause.TOO_LARGE:
-        return reason.text
-    needed = shown(reason.resource, reason.needed)
-    available = shown(reason.resource, reason.available)
-    what = "the most that any offer it may use leaves for pods is"
-    return f"needs {needed} of {reason.resource}; {what} {available} ({reason.offer})"
 
 
 class _Buying:
@@ -167,7 +161,7 @@ class _Buying:
         if item is None or not self._is_within_limits(item):
             return False
         self._count(item)
-        request = _request(item, pods, why=_why(node, item), new_id=self._new_id)
+        request = _request(item, pods, why=why(node, item), new_id=self._new_id)
         self.requests[request.name] = request
         self._promise(request.name, pods, is_bought_for=True)
         return True
@@ -236,15 +230,3 @@ def _request(
 
 def _metadata(pods: Iterable[Pod]) -> Iterable[Metadata]:
     return (pod.metadata for pod in pods)
-
-
-def _why(node: PlannedNode, item: Purchasable) -> str:
-    """Why this type: what it costs, whom it holds, and what the next best would have cost."""
-    best = node.next_best
-    told = {
-        "offer": item.name,
-        "price": str(item.offering.price),
-        "pods": sum(node.pods.values()),
-        "next": None if best is None else {"type": best.type, "price": f"{best.price / 1e6:.6f}"},
-    }
-    return json.dumps(told, separators=(",", ":"))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
-EXAMPLE = str(ROOT / "docs" / "examples" / "hetzner")
+EXAMPLE = str(ROOT / "docs" / "examples" / "hetzner" / "pool.yaml")
 HOURS = 624
 """What a month's cap is worth in hours."""
 

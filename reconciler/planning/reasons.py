@@ -1,0 +1,177 @@
+"""Why a pod has no place and why a machine is of its type, in words that a person can act on.
+
+The solver knows the first true reason and its figures, in numbers without names. Here it gets what
+the pod asks for, what the offers have instead, and the way out, if there is one.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final
+
+from growth.api.wellknown import POOL_LABEL
+from growth.demand.pools import Pools, wish_of
+from growth.demand.pools import match as pools_of
+from growth.scheduling.resources import CPU, MEMORY, shown
+from growth.scheduling.verdicts import Reason as Constraint
+from reconciler.planning.offers import node_class_of
+from reconciler.planning.question import NARROWED_BY
+from reconciler.solver import Cause
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from growth.scheduling.pod import Pod
+    from reconciler.planning.offers import Purchasable
+    from reconciler.providers.port import Offering
+    from reconciler.solver import PlannedNode, Reason
+    from reconciler.world import World
+
+OF_POOL: Final = "of pool "
+NAMED: Final = 5
+"""So many of a kind are named in one text."""
+LONGEST_OFFER: Final = 256
+"""Own labels can make the name of an offer longer than any annotation should be."""
+
+
+def told(reason: Reason, pod: Pod, items: Sequence[Purchasable], world: World) -> str:
+    """The reason for one pod, of which `items` are what could be bought."""
+    match reason.cause:
+        case Cause.TOO_LARGE:
+            return _too_large(reason, pod, items, world)
+        case Cause.LIMIT if reason.rule:
+            return _limited(reason)
+        case Cause.CONSTRAINT:
+            return _emptied(reason, pod, items, world)
+        case _:
+            return reason.text
+
+
+def _too_large(reason: Reason, pod: Pod, items: Sequence[Purchasable], world: World) -> str:
+    name = reason.resource
+    needs = f"needs {shown(name, reason.needed)} of {name}"
+    largest = next((each for each in items if each.name == reason.offer), None)
+    if largest is None:
+        return f"{needs}; the most that a node has left is {shown(name, reason.available)}"
+    pool = f'pool "{largest.pool.name}"'
+    mend = _mend(pod, largest, world, name=name)
+    if not reason.available:
+        return f"{needs}, which no offer of {pool} has. {mend}"
+    offering = largest.offering
+    where = f"{offering.server_type.canonical} in {offering.location}"
+    left = shown(name, reason.available)
+    return f"{needs}; the largest offer of {pool} leaves {left} ({where}). {mend}"
+
+
+def _mend(pod: Pod, largest: Purchasable, world: World, *, name: str) -> str:
+    """A type that would do, if the pool's node class sells one that the pool doesn't list."""
+    pool = largest.pool
+    listed = {entry.name for entry in pool.spec.server_types}
+    others = (
+        each
+        for each in world.offerings.get(node_class_of(pool, world), ())
+        if each.server_type not in listed and _holds(each, pod, first=name)
+    )
+    found = min(others, key=lambda each: (each.price, each.server_type), default=None)
+    if found is None:
+        return "No type of its node class has that much: lower the request"
+    return (
+        f"Allow {found.server_type.canonical} in the pool ({found.price:.4f} per hour), "
+        "or lower the request"
+    )
+
+
+def _holds(offering: Offering, pod: Pod, *, first: str) -> bool:
+    room = offering.allocatable
+    return room[first] >= pod.requests[first] and room.covers(pod.requests)
+
+
+def _limited(reason: Reason) -> str:
+    """A pool's limits are called `of pool NAME: WHAT`, and counted in the solver's units."""
+    pool, _, what = reason.rule.removeprefix(OF_POOL).partition(": ")
+    if not reason.rule.startswith(OF_POOL):
+        return f"a limit keeps the offers away that would do: {reason.rule}"
+    where = f'{what} of pool "{pool}"'
+    left, least = (_counted(what, amount) for amount in (reason.available, reason.needed))
+    if not reason.available:
+        return f"{where} is reached: raise it, or wait until a node of the pool goes"
+    return f"{where} leaves {left}, and the smallest node that would do counts {least}: raise it"
+
+
+def _counted(limit: str, amount: int) -> str:
+    match limit.removeprefix("limits."):
+        case "cpu":
+            return shown(CPU, amount)
+        case "memory":
+            return shown(MEMORY, amount)
+        case "hourlyCost":
+            return f"{amount / 1e6:.4f}"
+        case _:
+            return str(amount)
+
+
+def _emptied(reason: Reason, pod: Pod, items: Sequence[Purchasable], world: World) -> str:
+    """What empties the offers; by name, where one label or one taint does it alone."""
+    own = _of_its_pools(pod, items, world)
+    told = ""
+    if reason.rule == NARROWED_BY[Constraint.NODE_AFFINITY]:
+        told = _selector(pod, own)
+    elif reason.rule == NARROWED_BY[Constraint.TAINT]:
+        told = _taints(pod, own)
+    return told or reason.text
+
+
+def _of_its_pools(pod: Pod, items: Iterable[Purchasable], world: World) -> list[Purchasable]:
+    verdict = pools_of(wish_of(pod), world.pools)
+    names = verdict.names if isinstance(verdict, Pools) else frozenset()
+    return [item for item in items if item.pool.name in names]
+
+
+def _selector(pod: Pod, own: Sequence[Purchasable]) -> str:
+    for key, value in sorted(pod.spec.node_selector.items()):
+        there = {item.node.labels.get(key) for item in own}
+        if key != POOL_LABEL and value not in there:
+            known = sorted(each for each in there if each is not None)
+            have = f"they have {_few(known)}" if known else "none has that label"
+            return (
+                f"its node selector wants {key}={value}, and no offer of {_pools(own)} has it "
+                f"({have})"
+            )
+    return ""
+
+
+def _taints(pod: Pod, own: Sequence[Purchasable]) -> str:
+    """The taints that keep it off, if each offer has one of them."""
+    found = {
+        taint.text
+        for item in own
+        for taint in item.node.spec.taints
+        if not any(each.tolerates(taint) for each in pod.spec.tolerations)
+    }
+    if not found:
+        return ""
+    return f"it doesn't tolerate {_few(sorted(found))}, which nodes of {_pools(own)} have"
+
+
+def _pools(items: Iterable[Purchasable]) -> str:
+    return _few(sorted({f'pool "{item.pool.name}"' for item in items}))
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + more
+
+
+def why(node: PlannedNode, item: Purchasable) -> str:
+    """Why this type: what it costs, whom it holds, and what the next best would have cost.
+
+    It becomes the annotation `growth.dev/plan` of request and node, and so is 1 KiB at most.
+    """
+    best = node.next_best
+    told = {
+        "offer": item.name[:LONGEST_OFFER],
+        "price": str(item.offering.price),
+        "pods": sum(node.pods.values()),
+        "next": None if best is None else {"type": best.type, "price": f"{best.price / 1e6:.6f}"},
+    }
+    return json.dumps(told, separators=(",", ":"))

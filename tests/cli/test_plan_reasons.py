@@ -1,0 +1,231 @@
+"""Why pods have no place and why machines are of their type: in the table, in JSON, and live."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from growth.cli.__main__ import main
+from tests.planning.driver import Planner
+from tests.reconciler.build import node_class, pool, waiting
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CLASS = {
+    "types": [
+        {
+            "name": "small",
+            "resources": {"cpu": "2", "memory": "4Gi", "pods": "110"},
+            "offers": [
+                {"location": "here", "price": "0.0100"},
+                {"location": "there", "price": "0.0110"},
+            ],
+        },
+        {
+            "name": "large",
+            "resources": {"cpu": "8", "memory": "16Gi", "pods": "110"},
+            "offers": [{"location": "here", "price": "0.0500"}],
+        },
+    ]
+}
+MANY = [{"name": "small", "max": 9}]
+
+
+def of_group(kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "apiVersion": "growth.dev/v1alpha1",
+        "kind": kind,
+        "metadata": {"name": name},
+        "spec": spec,
+    }
+
+
+def pod(number: int, spec: dict[str, Any]) -> dict[str, Any]:
+    requests = {"requests": spec.pop("requests", {"cpu": "1500m"})}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": f"pod-{number}"},
+        "spec": {"containers": [{"name": "main", "resources": requests}]} | spec,
+    }
+
+
+REASONS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    (
+        {},
+        {"requests": {"cpu": "4"}},
+        (
+            'needs 4 of cpu; the largest offer of pool "default" leaves 2 (small in here). '
+            "Allow large in the pool (0.0500 per hour), or lower the request"
+        ),
+    ),
+    (
+        {},
+        {"requests": {"memory": "96Gi"}},
+        (
+            'needs 96Gi of memory; the largest offer of pool "default" leaves 4Gi (small in here). '
+            "No type of its node class has that much: lower the request"
+        ),
+    ),
+    (
+        {},
+        {"requests": {"nvidia.com/gpu": "1"}},
+        (
+            'needs 1 of nvidia.com/gpu, which no offer of pool "default" has. '
+            "No type of its node class has that much: lower the request"
+        ),
+    ),
+    (
+        {},
+        {"nodeSelector": {"kubernetes.io/arch": "arm64"}},
+        (
+            "its node selector wants kubernetes.io/arch=arm64, and no offer of pool "
+            '"default" has it (they have amd64)'
+        ),
+    ),
+    (
+        {},
+        {"nodeSelector": {"disk": "fast"}},
+        (
+            'its node selector wants disk=fast, and no offer of pool "default" has it '
+            "(none has that label)"
+        ),
+    ),
+    (
+        {"taints": [{"key": "team", "value": "shop", "effect": "NoSchedule"}]},
+        {},
+        'it doesn\'t tolerate team=shop:NoSchedule, which nodes of pool "default" have',
+    ),
+    (
+        {},
+        {"nodeSelector": {"growth.dev/pool": "other"}},
+        'there is no pool "other" that the pod may use: create it, or mend growth.dev/pool',
+    ),
+    (
+        {"serverTypes": [{"name": "small", "max": 1}]},
+        {},
+        (
+            'max of small of pool "default" is reached: raise it, or wait until a node of the pool '
+            "goes"
+        ),
+    ),
+    (
+        {"limits": {"cpu": "3"}},
+        {},
+        (
+            'limits.cpu of pool "default" leaves 1, and the smallest node that would do counts 2: '
+            "raise it"
+        ),
+    ),
+    (
+        {"limits": {"memory": "7Gi"}},
+        {},
+        (
+            'limits.memory of pool "default" leaves 3Gi, and the smallest node that would do '
+            "counts 4Gi: raise it"
+        ),
+    ),
+    (
+        {"limits": {"hourlyCost": "0.0150"}},
+        {},
+        (
+            'limits.hourlyCost of pool "default" leaves 0.0050, and the smallest node that would '
+            "do counts 0.0100: raise it"
+        ),
+    ),
+    (
+        {"limits": {"nodes": 1}},
+        {},
+        (
+            'limits.nodes of pool "default" is reached: raise it, or wait until a node of the pool '
+            "goes"
+        ),
+    ),
+]
+"""What a pool is like, what two like pods ask for, and what the one is told that has no place."""
+
+
+@pytest.mark.parametrize(("of_pool", "of_pod", "reason"), REASONS)
+def test_a_pod_without_a_place_is_told_what_stands_in_its_way_and_what_would_help(
+    of_pool: dict[str, Any],
+    of_pod: dict[str, Any],
+    reason: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    documents = [
+        of_group("KwokNodeClass", "default", CLASS),
+        of_group("NodePool", "default", {"serverTypes": MANY} | of_pool),
+        *(pod(number, dict(of_pod)) for number in range(2)),
+    ]
+    file = tmp_path / "all.yaml"
+    file.write_text(yaml.safe_dump_all(documents))
+    assert main(["plan", "-f", str(file), "-o", "json"]) == 1
+    plan = json.loads(capsys.readouterr().out)
+    assert {each["reason"] for each in plan["unplaced"]} == {reason}
+    assert main(["plan", "-f", str(file)]) == 1
+    assert " ".join(reason.split()) in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_same_is_told_by_an_event_on_the_pod() -> None:
+    only = pool(serverTypes=[{"name": "small", "max": 9}])
+    planner = Planner(waiting("huge", requests={"cpu": "4"}), only, node_class())
+    planner.soon()
+    ((name, _, note),) = planner.events
+    assert name == "huge"
+    assert note == (
+        'needs 4 of cpu; the largest offer of pool "default" leaves 2 (small in here). '
+        "Allow large in the pool (3.0000 per hour), or lower the request"
+    )
+
+
+def test_each_machine_has_the_reason_for_its_type(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    both = [*MANY, {"name": "large", "max": 9}]
+    documents = [
+        of_group("KwokNodeClass", "default", CLASS),
+        of_group("NodePool", "default", {"serverTypes": both}),
+        pod(0, {}),
+    ]
+    file = tmp_path / "all.yaml"
+    file.write_text(yaml.safe_dump_all(documents))
+    assert main(["plan", "-f", str(file), "-o", "json"]) == 0
+    (node,) = json.loads(capsys.readouterr().out)["nodes"]
+    assert node["nextBest"] == {"type": "large", "price": 0.05}
+    assert main(["plan", "-f", str(file)]) == 0
+    told = capsys.readouterr().out
+    assert "small in here for default: next best large at 0.0500 (+400 %)" in told
+    assert main(["plan", "-f", str(file), "-o", "requests"]) == 0
+    (request,) = yaml.safe_load_all(capsys.readouterr().out)
+    why = request["metadata"]["annotations"]["growth.dev/plan"]
+    assert json.loads(why)["next"] == {"type": "large", "price": "0.050000"}
+    assert len(why) < 1024
+
+
+def test_a_machine_that_the_pool_keeps_without_load_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = [{"name": "small", "max": 9, "min": 1}]
+    documents = [
+        of_group("KwokNodeClass", "default", CLASS),
+        of_group("NodePool", "default", {"serverTypes": kept}),
+    ]
+    file = tmp_path / "all.yaml"
+    file.write_text(yaml.safe_dump_all(documents))
+    assert main(["plan", "-f", str(file)]) == 0
+    assert "the pool's min keeps it without load" in capsys.readouterr().out
+
+
+def test_the_annotation_is_short_whatever_the_offer_is_called() -> None:
+    labels = {f"label-{number}": "v" * 63 for number in range(20)}
+    offers = [{"location": "here", "price": "1", "labels": labels}]
+    resources = {"cpu": "2", "memory": "4Gi", "pods": "110"}
+    only = node_class(types=[{"name": "small", "resources": resources, "offers": offers}])
+    small = pool(serverTypes=[{"name": "small", "max": 9}])
+    (made,) = Planner(waiting("one", requests={"cpu": "1"}), small, only).soon()
+    assert len(made.metadata.annotations["growth.dev/plan"]) < 1024

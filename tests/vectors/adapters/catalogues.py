@@ -1,0 +1,110 @@
+"""What is sold: Hetzner's types as offerings, and the machines of the original's own cloud."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from growth.api import files
+from growth.api.kwoknodeclass import KwokNodeClass, KwokServerType, Offer
+from growth.scheduling import resources
+from reconciler.providers.hetzner import catalogue as hetzner
+from reconciler.providers.hetzner.wire import (
+    Deprecation,
+    Location,
+    Net,
+    Price,
+    Pricing,
+    ServerType,
+    TypeLocation,
+)
+from reconciler.providers.kwok.catalogue import offerings
+from tests.hetzner.build import node_class
+from tests.reconciler.build import START
+from tests.vectors.registry import adapts
+from tests.vectors.staging import GPU, GPU_MODEL, REGION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tests.vectors.rows import Json
+
+MACHINES = Path(__file__).parents[3] / "docs" / "examples" / "seed" / "machines.yaml"
+MI, GI = 2**20, 2**30
+NOTHING_KEPT = {"evictionHard": {"memory.available": "0", "nodefs.available": "0"}}
+
+
+@adapts("hetzner_server_type")
+def hetzner_server_type(given: Json) -> Json:
+    """Hetzner tells an end with its day; a type that is only called deprecated has had it."""
+    places = given.get("locations", ["fsn1"])
+    is_over = given.get("deprecated") or given.get("deprecation_info")
+    end = Deprecation(START - timedelta(days=1)) if is_over else None
+    costs = Net(Decimal("0.01"))
+    sold = ServerType(
+        name="cx22",
+        cores=2,
+        memory=Decimal(str(given.get("memory_gb", 4))),
+        disk=40,
+        architecture="x86",
+        prices=tuple(Price(place, costs, Net(Decimal(5))) for place in places),
+        locations=tuple(TypeLocation(place, deprecation=end) for place in places),
+    )
+    catalogue = hetzner.Catalogue(
+        types=(sold,),
+        locations=tuple(Location(place, "eu-central") for place in places),
+        pricing=Pricing("EUR"),
+        at=0.0,
+    )
+    bootstrap = {"kind": "K3s", "server": "https://10.0.0.2:6443", "kubelet": NOTHING_KEPT}
+    spec = node_class(bootstrap=bootstrap).spec
+    found = hetzner.offerings(catalogue, spec, networks=(), now=START)
+    sizes = {each.allocatable["memory"] / hetzner.USABLE_MEMORY for each in found}
+    return {
+        "count": len(found),
+        "regions": sorted(each.labels[REGION] for each in found),
+        # The row has the catalogue's figure, of which a node has less.
+        "mem_mib": round(max(sizes, default=0) / MI),
+    }
+
+
+@adapts("offering_catalogue")
+def offering_catalogue(given: Json) -> Json:
+    """Nothing is built in: the original's machines are an example, sold in the row's zones."""
+    ((_, example),) = files.read([(str(MACHINES), MACHINES.read_text())]).resources
+    assert isinstance(example, KwokNodeClass)
+    types = tuple(_sold_in(given["zones"], each) for each in example.spec.types)
+    spec = example.spec.model_copy(update={"types": types})
+    sold = offerings(example.model_copy(update={"spec": spec}))
+    told = [_type(each) for each in types]
+    return {
+        "cpu_types": [each for each in told if "gpu" not in each],
+        "gpu_types": [each for each in told if "gpu" in each],
+        "total_offerings": len(sold),
+    }
+
+
+def _sold_in(zones: Iterable[tuple[str, str]], kind: KwokServerType) -> KwokServerType:
+    price = kind.offers[0].price
+    offers = tuple(
+        Offer(location=zone, price=price, labels={REGION: region}) for region, zone in zones
+    )
+    return kind.model_copy(update={"offers": offers})
+
+
+def _type(kind: KwokServerType) -> Json:
+    amounts = resources.parse(kind.resources)
+    name = kind.name.canonical
+    told = {
+        # The original calls it cpx22 too, which is another type; its shape is that of cx22.
+        "type": "cpx22" if name == "cx22" else name,
+        "cpu": amounts["cpu"] // 1000,
+        "mem_mib": amounts["memory"] // MI,
+        "disk_gib": amounts["ephemeral-storage"] // GI,
+        "hourly": float(kind.offers[0].price),
+    }
+    if amounts[GPU]:
+        told |= {"gpu": amounts[GPU], "gpu_model": kind.labels[GPU_MODEL]}
+    return told
