@@ -65,7 +65,7 @@ def test_it_is_told_why_once_and_once_that_it_rests() -> None:
     ]
     note = planner.events[0][2]
     assert "needs 100 of cpu" in note
-    assert "8 (default/large/here)" in note
+    assert "8 (large in here)" in note
 
 
 def test_a_pod_without_a_pool_is_told_so_once_and_served_when_the_pool_is_there() -> None:
