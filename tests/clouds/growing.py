@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import time
+import urllib.request
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from growth.api.wellknown import GROUP_VERSION
+from growth.api.wellknown import GROUP_VERSION, POOL_LABEL
 from tests.clouds.datacentre import Datacentre
 from tests.hetzner.build import K3S
 from tests.hetzner.fake.api import Account
@@ -16,10 +18,10 @@ from tests.hetzner.fake.project import Project
 from tests.hetzner.fake.records import START
 from tests.hetzner.fake.serving import serve
 from tests.live import wait_until
-from tests.thread.growing import deployment, reconciling, wait_until_bound
+from tests.thread.growing import deployment, reconciling
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from tests.hetzner.fake.records import Server
@@ -52,6 +54,8 @@ class Site:
         """The reconciler, from its start to its orderly end."""
         own = {"GROWTH_HETZNER_ENDPOINT": self.endpoint, "GROWTH_LOG_LEVEL": "debug"}
         with reconciling(self.cluster, self.log, **{**own, **settings}):
+            leads = '"message": "leading"'
+            wait_until(lambda: leads in self.log.read_text(), "the process leads", within=40)
             yield
 
     @property
@@ -67,50 +71,97 @@ class Site:
             "metadata": {"name": "hetzner", "namespace": SYSTEM},
             "stringData": {"token": token},
         }
-        self._apply(secret)
+        self.apply(secret)
 
-    def _apply(self, document: dict[str, Any]) -> None:
+    def tell(self, name: str, *types: str, pool: Mapping[str, Any] = {}, **spec: Any) -> Story:
+        """A story of its own begins: a node class and a pool of one name, and nothing else."""
+        story = Story(place=self, name=name)
+        story.makes_servers(**spec)
+        listed = [{"name": each, "max": 200} for each in types or ("cx23",)]
+        reference = {"kind": "HetznerNodeClass", "name": name}
+        quickly = {"requestTTL": {"ready": "10m", "unmet": "3s"}, "readinessWait": "30s"}
+        usual = {"serverTypes": listed, "nodeClassRef": reference}
+        self.apply(ours("NodePool", name, usual | quickly | dict(pool)))
+        return story
+
+    def apply(self, document: dict[str, Any]) -> None:
+        """Make an object, or change it."""
         self.cluster.kubectl("apply", "--server-side", "-f", "-", input=json.dumps(document))
 
-    def node_class(self, name: str = "default", /, **spec: Any) -> None:
+    def metrics(self) -> str:
+        """What the process tells of itself."""
+        found = re.findall(r'"metrics_address": "([^"]+)"', self.log.read_text())
+        with urllib.request.urlopen(f"http://{found[-1]}/metrics", timeout=10) as answer:
+            return str(answer.read(), "utf-8")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Story:
+    """One pool with a node class of its own, so that no story sees another one's faults."""
+
+    place: Site
+    name: str
+
+    def makes_servers(self, **spec: Any) -> None:
         """How servers are made, from now on."""
-        self._apply(ours("HetznerNodeClass", name, NODE_CLASS | spec))
+        self.place.apply(ours("HetznerNodeClass", self.name, NODE_CLASS | spec))
 
-    def pool(self, name: str = "default", /, *types: str, **spec: Any) -> None:
-        """What may be bought."""
-        listed = [{"name": each, "max": 200} for each in types or ("cx23",)]
-        self._apply(ours("NodePool", name, {"serverTypes": listed} | spec))
+    def is_ready(self) -> None:
+        """Until the node class says that machines can be made."""
+        self.says("hetznernodeclass", ".status.conditions[?(@.type=='Ready')].status", "True")
 
-    def workload(self, name: str, /, *, replicas: int, pool: str = "default", **asks: str) -> None:
+    def wants(self, replicas: int, **asks: str) -> None:
         """So many pods, of which one fills a cx23."""
         requests = asks or {"cpu": "1500m", "memory": "1Gi"}
-        self.cluster.create(deployment(name, pool=pool, replicas=replicas, **requests))
+        workload = deployment(self.name, pool=self.name, replicas=replicas, **requests)
+        self.place.cluster.create(workload)
 
-    def wait_until_bound(self, count: int) -> None:
+    def is_served(self, count: int, *, within: float = 60) -> None:
         """Until so many pods have their node."""
-        wait_until_bound(self.cluster, "default", count=count)
+        wait_until(lambda: len(self.nodes()) == count, f"{count} pods are bound", within=within)
+
+    def nodes(self) -> list[str]:
+        """Where the pods are that have a node."""
+        pods = self.place.cluster.get("pods", "--selector", f"app={self.name}")["items"]
+        return sorted(pod["spec"]["nodeName"] for pod in pods if "nodeName" in pod["spec"])
 
     def servers(self) -> list[Server]:
-        """The servers that there really are and that nobody has asked to delete."""
-        return [each for each in list(self.project.servers.values()) if each.gone_from is None]
+        """The servers that the pool really has, but for those that are being deleted."""
+        every = list(self.place.project.servers.values())
+        mine = [each for each in every if each.labels.get(POOL_LABEL) == self.name]
+        return [each for each in mine if each.gone_from is None]
 
-    def told(self, kind: str, name: str, path: str) -> str:
-        """One field of an object, as kubectl prints it."""
-        return self.cluster.kubectl("get", kind, name, "--output", f"jsonpath={{{path}}}")
+    def types(self) -> list[str]:
+        """Their types."""
+        return sorted(each.body["server_type"] for each in self.servers())
+
+    def requests(self) -> list[dict[str, Any]]:
+        """What was asked for."""
+        found = self.place.cluster.get("noderequests")["items"]
+        return [each for each in found if each["spec"]["pool"] == self.name]
 
     def phases(self) -> dict[str, str]:
         """Each request, and how far it is."""
-        found = self.cluster.get("noderequests")["items"]
-        return {each["metadata"]["name"]: each["status"]["phase"] for each in found}
+        return {each["metadata"]["name"]: each["status"]["phase"] for each in self.requests()}
 
-    def wait_until_told(self, kind: str, name: str, path: str, value: str) -> None:
-        """Until an object says something."""
-        goal = f"{kind} {name} says {value!r} at {path}"
-        wait_until(lambda: value in self.told(kind, name, path), goal, within=40)
+    def told(self, kind: str, path: str) -> str:
+        """One field of the pool or its class, as kubectl prints it."""
+        read = ("get", kind, self.name, "--output", f"jsonpath={{{path}}}")
+        return self.place.cluster.kubectl(*read)
 
-    def clear(self) -> None:
-        """Everything that the story has made goes."""
-        self.cluster.kubectl("delete", "deployment", "--all", "--now")
+    def says(self, kind: str, path: str, words: str, *, within: float = 40) -> None:
+        """Until the pool or its class says something."""
+        goal = f"{kind} {self.name} says {words!r} at {path}"
+        wait_until(lambda: words in self.told(kind, path), goal, within=within)
+
+    def is_settled(self, count: int) -> None:
+        """Until each server serves, is known by its request, and there are no more."""
+
+        def settled() -> bool:
+            names = {server.name for server in self.servers()}
+            return len(names) == count and self.phases() == dict.fromkeys(names, "Ready")
+
+        wait_until(settled, f"{count} servers serve, and there are no more", within=60)
 
 
 @contextlib.contextmanager

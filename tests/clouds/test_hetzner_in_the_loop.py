@@ -2,51 +2,119 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.clouds.growing import SYSTEM, TOKEN, Site, site
-from tests.live import bring_down, bring_up, wait_until
-from tests.thread.growing import install
+from reconciler.providers.hetzner.labels import CLUSTER_LABEL, REQUEST_UID_LABEL
+from tests.clouds.growing import TOKEN
+from tests.hetzner.fake.faults import Fault, Kind
+from tests.live import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.live import LiveCluster
+    from tests.clouds.growing import Site
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
 
 
-@pytest.fixture(scope="module")
-def growing() -> Iterator[LiveCluster]:
-    """A cluster of its own: what growth buys would serve the pods of other tests too."""
-    name = f"growth-test-{os.getpid()}-hetzner"
-    try:
-        cluster = bring_up(name)
-        install(cluster)
-        cluster.kubectl("create", "namespace", SYSTEM)
-        yield cluster
-    finally:
-        bring_down(name)
-
-
-@pytest.fixture
-def place(growing: LiveCluster, tmp_path: Path) -> Iterator[Site]:
-    with site(growing, tmp_path) as place:
-        place.keep_token(TOKEN)
-        place.node_class()
-        place.pool()
-        yield place
-        place.clear()
-
-
 def test_pods_without_a_place_get_servers_that_join_and_take_them(place: Site) -> None:
-    with place.growing():
-        place.workload("web", replicas=6)
-        place.wait_until_bound(6)
-        names = {server.name for server in place.servers()}
-        wait_until(lambda: place.phases() == dict.fromkeys(names, "Ready"), "all are Ready")
-    assert len(place.servers()) == 6
+    story = place.tell("plain")
+    story.wants(6)
+
+    story.is_served(6)
+    story.is_settled(6)
+
+    assert story.nodes() == sorted(server.name for server in story.servers())
+
+
+def test_a_node_class_says_what_its_names_stand_for(place: Site) -> None:
+    story = place.tell("named", networks=["cluster"], firewalls=["nodes"])
+
+    story.is_ready()
+
+    told = [story.told("hetznernodeclass", f".status.{each}") for each in ("images", "networks")]
+    assert told == ['{"arm":"13","x86":"11"}', '["41"]']
+
+
+def test_a_class_that_names_what_is_not_there_says_so_and_is_asked_again(place: Site) -> None:
+    story = place.tell("wrong", sshKeys=["nobody"])
+    story.wants(1)
+    story.says("hetznernodeclass", ".status.blocked.message", "'nobody' isn't in this project")
+
+    story.makes_servers()
+
+    story.is_served(1)
+    assert story.told("hetznernodeclass", ".status.blocked") == ""
+
+
+def test_a_join_token_ends_when_its_machine_has_joined(place: Site) -> None:
+    story = place.tell("joins")
+    story.wants(1)
+    story.is_served(1)
+
+    mine = ("--namespace", "kube-system", "--selector", "growth.dev/managed-by=growth")
+    wait_until(lambda: not place.cluster.get("secrets", *mine)["items"], "the tokens are gone")
+    (server,) = story.servers()
+    assert "token: " in server.body["user_data"]
+
+
+def test_servers_whose_answer_was_lost_are_found_again(place: Site) -> None:
+    story = place.tell("lost")
+    place.project.faults.add(Fault(call="POST /servers", kind=Kind.LOST, times=3))
+    story.wants(5)
+
+    story.is_served(5)
+
+    story.is_settled(5)
+
+
+def test_what_is_sold_out_is_bought_elsewhere_or_of_another_type(place: Site) -> None:
+    story = place.tell("soldout", "cx23", "cx33")
+    place.project.sold_out |= {("cx23", "nbg1"), ("cx23", "fsn1"), ("cx23", "hel1")}
+    story.wants(1)
+
+    story.is_served(1)
+
+    assert story.types() == ["cx33"]
+
+
+def test_servers_of_others_are_left_alone_whatever_they_are_called(place: Site) -> None:
+    story = place.tell("shared")
+    (known, *_) = [each for each in place.project.servers.values() if CLUSTER_LABEL in each.labels]
+    another = {**known.labels, CLUSTER_LABEL: "another-cluster"}
+    another[REQUEST_UID_LABEL] = "uid-of-theirs"
+    theirs = place.project.add_foreign("shared-6f1f2f9c-0000-4000-8000-000000000001", **another)
+    nobody_s = place.project.add_foreign("shared-6f1f2f9c-0000-4000-8000-000000000002")
+    story.wants(2)
+
+    story.is_served(2)
+
+    assert {theirs.id, nobody_s.id} <= place.project.servers.keys()
+    assert (theirs.gone_from, nobody_s.gone_from) == (None, None)
+
+
+def test_no_secret_is_told_in_any_log_event_status_or_metric(place: Site) -> None:
+    story = place.tell("secret")
+    place.project.faults.add(Fault(call="POST /servers", code="service_error", message=TOKEN))
+    story.wants(1)
+    story.is_served(1)
+
+    (server,) = story.servers()
+    marks = {TOKEN[:8], TOKEN[-8:], "a-root-password-to-throw-away", "#cloud-config"}
+    marks |= {join_token(server.body["user_data"])}
+    everything = [
+        place.log.read_text(),
+        place.metrics(),
+        *(
+            place.cluster.kubectl("get", kinds, "--all-namespaces", "--output", "json")
+            for kinds in ("events", "noderequests,nodepools,hetznernodeclasses,nodes")
+        ),
+    ]
+    assert all(len(each) > 1000 for each in everything)
+    assert not [mark for mark in marks for text in everything if mark in text]
+
+
+def join_token(user_data: str) -> str:
+    """The secret half, in the clear as the server was told it."""
+    (line,) = [line for line in user_data.splitlines() if line.strip().startswith("token: ")]
+    return line.rsplit(".", 1)[1]

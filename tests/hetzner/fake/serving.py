@@ -21,24 +21,29 @@ def serve(account: Account, *beside: Callable[[], Coroutine[Any, Any, None]]) ->
     loop = asyncio.new_event_loop()
     # Calls that a test has cut short would hold a graceful end up.
     runner = web.AppRunner(application(account), shutdown_timeout=0.1)
+    going_on: list[asyncio.Task[None]] = []
 
     async def start() -> str:
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0).start()
+        going_on.extend(asyncio.create_task(each()) for each in beside)
         return f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+
+    async def end() -> list[BaseException | None]:
+        for each in going_on:
+            each.cancel()
+        await runner.cleanup()
+        return await asyncio.gather(*going_on, return_exceptions=True)
 
     thread = threading.Thread(target=loop.run_forever, name="fake of the Hetzner API", daemon=True)
     thread.start()
     try:
-        address = asyncio.run_coroutine_threadsafe(start(), loop).result(10)
-        going_on = [asyncio.run_coroutine_threadsafe(each(), loop) for each in beside]
-        yield address
-        for each in going_on:
-            if each.done():
-                each.result()
-            each.cancel()
+        yield asyncio.run_coroutine_threadsafe(start(), loop).result(10)
     finally:
-        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result(10)
+        ends = asyncio.run_coroutine_threadsafe(end(), loop).result(10)
         loop.call_soon_threadsafe(loop.stop)
         thread.join(10)
         loop.close()
+    for each in ends:
+        if isinstance(each, Exception):
+            raise each
