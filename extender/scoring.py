@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
+    from collections.abc import Set as AbstractSet
 
 PLANNED: Final = 10
 FULLEST: Final = 3
@@ -24,16 +25,28 @@ def scores(
     *,
     planned: str,
     fullness: Mapping[str, float],
-    leaving: Collection[str],
+    leaving: AbstractSet[str],
 ) -> dict[str, int]:
     """The score of each node. A node that isn't known counts as an empty one."""
-    scored = dict.fromkeys(hosts, LEAVING)
-    staying = {host: fullness.get(host, 0.0) for host in scored if host not in leaving}
-    if staying:
-        highest = max(staying.values())
-        middle = (highest + min(staying.values())) / 2
-        for host, full in staying.items():
-            scored[host] = FULLEST if full == highest else FULLER if full >= middle else EMPTIER
-    if planned in staying:
+    asked = {host: fullness.get(host, 0.0) for host in hosts}
+    staying = [full for host, full in asked.items() if host not in leaving]
+    highest = max(staying, default=0.0)
+    middle = (highest + min(staying, default=0.0)) / 2
+    scored = {
+        host: FULLEST if full == highest else FULLER if full >= middle else EMPTIER
+        for host, full in asked.items()
+    }
+    scored.update(dict.fromkeys(leaving & asked.keys(), LEAVING))
+    if planned in asked and planned not in leaving:
         scored[planned] = PLANNED
     return scored
+
+
+def worth_telling(scored: Mapping[str, int]) -> dict[str, int]:
+    """The scores without the lowest ones: to the scheduler, a node that isn't named has 0.
+
+    It takes the scheduler longer to read a score than us to find it, 1.1 ms for a thousand nodes,
+    and meanwhile it places nothing. All nodes that are no better than the worst are mostly most.
+    """
+    worst = min(scored.values(), default=LEAVING)
+    return {host: score for host, score in scored.items() if score > worst or score == PLANNED}

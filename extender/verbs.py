@@ -18,6 +18,7 @@ from prometheus_client import Counter, Histogram
 
 from extender import protocol
 from extender.door import LARGEST_BODY
+from extender.scoring import worth_telling
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -89,10 +90,11 @@ class Verbs:
         return answer
 
     def prioritize(self, body: bytes) -> bytes:
-        """A score for every node that came."""
+        """The scores of those nodes that are better than the worst."""
         began = time.perf_counter()
         arguments = protocol.read(body)
-        answer = protocol.written(self._scores(arguments.head.uid, arguments.hosts))
+        scored = self._scores(arguments.head.uid, arguments.hosts)
+        answer = protocol.written(worth_telling(scored))
         self._metrics.prioritized(time.perf_counter() - began)
         return answer
 

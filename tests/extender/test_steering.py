@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extender.scoring import scores
+from extender.scoring import scores, worth_telling
 from extender.steering import Steering
 from growth.api.wellknown import SCALE_DOWN_TAINT
 from tests.extender.build import a_node, a_pod, a_removal, a_request, added, changed, gone
@@ -179,3 +180,21 @@ def test_every_node_gets_a_score_and_no_fuller_one_gets_less(
     others = [host for host in hosts if host not in leaving and host != planned]
     by_fullness = sorted(others, key=lambda host: fullness.get(host, 0.0))
     assert [found[host] for host in by_fullness] == sorted(found[host] for host in others)
+
+
+@given(st.dictionaries(st.text(max_size=2), st.sampled_from([0, 1, 2, 3, 10])))
+def test_what_is_not_told_changes_no_order(scored: dict[str, int]) -> None:
+    told = worth_telling(scored)
+
+    # A node that isn't named has 0 to the scheduler.
+    as_seen = {host: told.get(host, 0) for host in scored}
+    for one, other in permutations(scored, 2):
+        assert (as_seen[one] < as_seen[other]) == (scored[one] < scored[other])
+    assert all(told[host] == scored[host] for host in told)
+
+
+def test_only_nodes_that_are_better_than_the_worst_are_told() -> None:
+    assert worth_telling({"a": 1, "b": 1, "c": 2, "d": 3}) == {"c": 2, "d": 3}
+    assert worth_telling({"a": 1, "going": 0}) == {"a": 1}
+    assert worth_telling({"a": 3, "b": 3}) == {}
+    assert worth_telling({"bought": 10}) == {"bought": 10}

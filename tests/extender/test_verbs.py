@@ -124,17 +124,14 @@ async def test_a_question_about_no_node_or_no_pod_tells_nothing() -> None:
     assert scheduler.found == []
 
 
-async def test_every_node_is_ranked_in_whichever_form_it_came() -> None:
+async def test_nodes_are_ranked_in_whichever_form_they_came() -> None:
     node = {"metadata": {"name": "planned-for-uid-1"}}
     async with asking() as scheduler:
         names = await scheduler.ask("prioritize", question(["a", "planned-for-uid-1"]))
         whole = question([], NodeNames=None, Nodes={"items": [node]})
         nodes = await scheduler.ask("prioritize", whole)
 
-    assert json.loads(names[1]) == [
-        {"Host": "a", "Score": 1},
-        {"Host": "planned-for-uid-1", "Score": 10},
-    ]
+    assert json.loads(names[1]) == [{"Host": "planned-for-uid-1", "Score": 10}]
     assert json.loads(nodes[1]) == [{"Host": "planned-for-uid-1", "Score": 10}]
 
 
