@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reconciler.solver.cluster import numbered
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -57,10 +59,12 @@ def most_value(table: Table, values: Values) -> NDArray[np.float64]:
     excess *= np.minimum(table.per_node, table.demand)[None, :]
     if not table.classes:
         return np.zeros(table.offers)
-    columns, kind = np.unique(table.allowed, axis=1, return_inverse=True)
+    # Offers that are allowed to the same classes are of one kind; packed bits are compared quicker.
+    kind = numbered(np.packbits(table.allowed, axis=0).T)
+    columns = table.allowed[:, np.unique(kind, return_index=True)[1]]
     surplus = excess @ columns
     base: NDArray[np.float64] = values.resources @ table.capacity.T
-    best: NDArray[np.float64] = (base + surplus[:, kind.reshape(-1)]).min(axis=0)
+    best: NDArray[np.float64] = (base + surplus[:, kind]).min(axis=0)
     return np.minimum(best, _scaled(table, values, base=base, columns=columns, kind=kind))
 
 
@@ -80,7 +84,7 @@ def _scaled(
         [ratio[:, columns[:, s]].max(axis=1, initial=0.0) for s in range(columns.shape[1])], axis=1
     )
     with np.errstate(invalid="ignore"):
-        scaled = base * factors[:, kind.reshape(-1)]
+        scaled = base * factors[:, kind]
     return np.asarray(np.nan_to_num(scaled, nan=np.inf).min(axis=0))
 
 

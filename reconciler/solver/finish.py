@@ -1,4 +1,8 @@
-"""The last touch on a draft: each node as the cheapest offer that holds what is on it."""
+"""The last touch: each node as the cheapest offer that holds what is on it.
+
+On a draft that is asked of the arrays. Where pods were packed larger than they are, it is asked
+once more of the finished nodes, with the real sizes.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
+    from reconciler.solver.assemble import Node
     from reconciler.solver.draft import Draft, Stock
+    from reconciler.solver.lots import Ground
+    from reconciler.solver.problem import Offer, Problem
     from reconciler.solver.table import Table
 
 
@@ -50,3 +59,27 @@ def _cheapest(
             return int(o)
     stock.take(own, times)
     return own
+
+
+def with_real_sizes(problem: Problem, ground: Ground, nodes: Sequence[Node]) -> list[Node]:
+    """The nodes, cheaper where they can be; left alone where another rule than room decides."""
+    if problem.groups or problem.limits or problem.minima:
+        return list(nodes)
+    classes = {pod.name: pod for pod in problem.classes}
+    requests = {pod.name: np.array(pod.requests, dtype=np.float64) for pod in problem.classes}
+    free = np.array([_is_free(offer) for offer in ground.offers], dtype=np.bool_)
+    result = []
+    for node in nodes:
+        used = sum((requests[name] * n for name, n in node.pods.items()), np.zeros(1))
+        fits = free & (ground.capacity >= used).all(axis=1) & (ground.price < node.offer.price)
+        for name in node.pods:
+            fits &= ground.allowed_to(classes[name].offers)
+        better = not node.offer.exists and fits.any()
+        place = int(np.where(fits, ground.price, np.iinfo(np.int64).max).argmin())
+        result.append(replace(node, offer=ground.offers[place]) if better else node)
+    return result
+
+
+def _is_free(offer: Offer) -> bool:
+    """Whether one more can be had, and nobody is kept away from it by what runs there."""
+    return offer.most is None and not offer.exists and not offer.marks and not offer.repels

@@ -8,13 +8,14 @@ out at once, which gives the same nodes as one by one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from reconciler.solver.bound import Values
 from reconciler.solver.draft import Draft, Stock, draft_of, joined
 from reconciler.solver.fill import divisors
+from reconciler.solver.reduce import allowed_within
 from reconciler.solver.tail import pack_tail
 
 if TYPE_CHECKING:
@@ -24,13 +25,16 @@ if TYPE_CHECKING:
     from reconciler.solver.table import Table
 
 
+Number = TypeVar("Number", bound=np.generic)
+
+
 def first_fit(table: Table, budget: Budget) -> Draft:
     """A complete draft without any optimiser; limits are kept by packing what they cut off anew."""
     nodes = _OpenNodes(table)
     by_importance = np.argsort(-table.priority, kind="stable")
     for k in by_importance.tolist():
         nodes.take(k, int(table.demand[k]))
-        budget.spend(25 + len(nodes.used) * len(nodes.giants) * 0.02)
+        budget.spend(25 + nodes.open * len(nodes.giants) * 0.02)
     stock = Stock.of(table)
     closed = _closed(table, nodes.counts, stock)
     left = table.demand - closed.placed()
@@ -47,14 +51,31 @@ class _OpenNodes:
         there = np.repeat(np.arange(table.offers), np.where(table.standing, table.most_there, 0))
         self.giants = np.unique(np.concatenate([_giants(table), there])).astype(np.intp)
         self.fresh = ~table.standing[self.giants]
-        self.used = np.zeros((len(there), table.size.shape[1]))
-        self.options = self.giants[None, :] == there[:, None]
-        self.counts = np.zeros((len(there), table.classes), dtype=np.int64)
+        self.open = len(there)
+        self._used = np.zeros((len(there), table.size.shape[1]))
+        self._options = self.giants[None, :] == there[:, None]
+        self._counts = np.zeros((len(there), table.classes), dtype=np.int32)
+        self._load = np.zeros(len(there), dtype=np.int64)
+
+    @property
+    def used(self) -> NDArray[np.float64]:
+        """What is taken of each open node."""
+        return self._used[: self.open]
+
+    @property
+    def options(self) -> NDArray[np.bool_]:
+        """Which offers still hold what is on each open node."""
+        return np.asarray(self._options[: self.open])
+
+    @property
+    def counts(self) -> NDArray[np.int32]:
+        """The units of each class on each open node."""
+        return self._counts[: self.open]
 
     def take(self, k: int, wanted: int) -> None:
         """Deal out units of a class: to open nodes, emptiest first, then to new ones."""
         room = self._room(k)
-        dealt = _level(self.counts.sum(axis=1), room, wanted)
+        dealt = _level(self._load[: self.open], room, wanted)
         self._add(np.flatnonzero(dealt), k, dealt[dealt > 0])
         wanted -= int(dealt.sum())
         fresh = np.flatnonzero(self.fresh & self.table.allowed[k, self.giants])
@@ -64,13 +85,13 @@ class _OpenNodes:
         each = int(min(held.min(axis=1).max(), self.table.per_node[k], wanted))
         full, rest = divmod(wanted, each)
         self._open(full + (rest > 0))
-        news = np.arange(len(self.used) - full - (rest > 0), len(self.used))
+        news = np.arange(self.open - full - (rest > 0), self.open)
         self._add(news, k, np.array([each] * full + [rest] * (rest > 0), dtype=np.int64))
 
     def _room(self, k: int) -> NDArray[np.int64]:
         """How many more units of a class each open node could take on its best option."""
         usable = np.flatnonzero(self.table.allowed[k, self.giants])
-        held = np.full((len(self.used), len(usable)), np.inf)
+        held = np.full((self.open, len(usable)), np.inf)
         for r, size in enumerate(self.sizes[k]):
             capacity = self.table.capacity[self.giants[usable], r]
             held = np.minimum(held, (capacity[None, :] - self.used[:, [r]] + 0.5) / size)
@@ -81,39 +102,52 @@ class _OpenNodes:
         return np.asarray(np.maximum(best, 0), dtype=np.int64)
 
     def _open(self, number: int) -> None:
-        table, resources = self.table, self.used.shape[1]
-        self.used = np.vstack([self.used, np.zeros((number, resources))])
-        self.options = np.vstack([self.options, np.repeat(self.fresh[None, :], number, axis=0)])
-        empty = np.zeros((number, table.classes), dtype=np.int64)
-        self.counts = np.vstack([self.counts, empty])
+        """More open nodes; the arrays grow by halves, as growing copies them."""
+        needed = self.open + number
+        if needed > len(self._used):
+            more = needed + needed // 2 - len(self._used)
+            self._used = _longer(self._used, more)
+            self._options = _longer(self._options, more)
+            self._counts = _longer(self._counts, more)
+            self._load = np.concatenate([self._load, np.zeros(more, dtype=np.int64)])
+        self._options[self.open : needed] = self.fresh
+        self.open = needed
 
     def _add(self, nodes: NDArray[np.intp], k: int, dealt: NDArray[np.int64]) -> None:
         self.used[nodes] += dealt[:, None] * self.table.size[k]
         self.counts[nodes, k] += dealt
+        self._load[nodes] += dealt
         capacity = self.table.capacity[self.giants]
         self.options[nodes] &= self.table.allowed[k, self.giants][None, :]
         for r in range(capacity.shape[1]):
             self.options[nodes] &= self.used[nodes, r][:, None] <= capacity[None, :, r]
 
 
+def _longer(rows: NDArray[Number], more: int) -> NDArray[Number]:
+    return np.concatenate([rows, np.zeros((more, rows.shape[1]), dtype=rows.dtype)])
+
+
 def _giants(table: Table) -> NDArray[np.intp]:
     """Offers that no endless other one contains, whatever it costs: these decide what has room."""
     fresh = np.flatnonzero(~table.standing)
     endless = table.most[fresh] >= 2**40
-    capacity, allowed = table.capacity[fresh], table.allowed[:, fresh]
+    capacity = table.capacity[fresh]
+    contains = allowed_within(table.allowed[:, fresh])
     kept = []
     for place in range(len(fresh)):
         larger = (capacity >= capacity[place]).all(axis=1) & endless
         larger &= (capacity > capacity[place]).any(axis=1) | (np.arange(len(fresh)) < place)
-        others = np.flatnonzero(larger)
-        contained = allowed[np.ix_(allowed[:, place], others)].all(axis=0).any()
-        if not (len(others) and contained):
+        if not (larger & contains[place]).any():
             kept.append(place)
     return fresh[kept]
 
 
 def _level(load: NDArray[np.int64], room: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
     """Who gets how many when each unit goes to the least loaded that has room."""
+    if wanted == 1 and room.any():
+        dealt = np.zeros_like(room)
+        dealt[np.where(room > 0, load, load.max() + 1).argmin()] = 1
+        return dealt
     wanted = min(wanted, int(room.sum()))
     low, high = int(load.min(initial=0)), int((load + room).max(initial=0))
     while low < high:
@@ -126,7 +160,7 @@ def _level(load: NDArray[np.int64], room: NDArray[np.int64], wanted: int) -> NDA
     return np.asarray(dealt)
 
 
-def _closed(table: Table, contents: NDArray[np.int64], stock: Stock) -> Draft:
+def _closed(table: Table, contents: NDArray[np.int32], stock: Stock) -> Draft:
     """Each node as the cheapest offer that holds it and may still be had; others are dropped."""
     rows: list[tuple[int, NDArray[np.int64], int]] = []
     forbidden = ~table.allowed

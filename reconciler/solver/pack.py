@@ -26,8 +26,11 @@ if TYPE_CHECKING:
     from reconciler.solver.table import Table
 
 ROUNDS = 4
-DISTINCT = 64
+DISTINCT = 128
 """Nodes of one offer that get contents of their own; beyond, several get the same."""
+RARE = 0.25
+"""Classes with this share of an offer's units may be too few for all of its equal nodes."""
+MINUTE = 1e-9
 
 
 def pack(table: Table, relaxation: Relaxation, budget: Budget) -> Draft:
@@ -40,7 +43,9 @@ def pack(table: Table, relaxation: Relaxation, budget: Budget) -> Draft:
         if answer is None:
             break
         draft = _whole_nodes(table, answer, stock=stock, left=left)
-        budget.spend(draft.counts.size * 3 + len(draft.times) * 300)
+        # Whole units come at once, the others one by one; each looks at all classes.
+        steps = len(draft.times) * 4 + int(np.minimum(draft.counts, 1).sum())
+        budget.spend(steps * (12 + 0.012 * table.classes))
         if not draft.nodes():
             break
         drafts.append(draft)
@@ -80,7 +85,7 @@ def _slices(
     sizes = divisors(table)
     due = np.zeros(table.classes)
     result = []
-    for times in _batches(whole):
+    for times in _batches(whole, alike=_alike(mix * whole)):
         due += mix
         counts = _one_node(table, o, due=due, most=left // times, sizes=sizes)
         if not counts.any():
@@ -91,10 +96,19 @@ def _slices(
     return result
 
 
-def _batches(whole: int) -> list[int]:
+def _alike(units: NDArray[np.float64]) -> int:
+    """How many equal nodes most of the units allow: few pods can't be on many of them."""
+    numbers = np.sort(units[units > MINUTE])
+    reached = np.cumsum(numbers)
+    few = numbers[np.searchsorted(reached, RARE * reached[-1:])]
+    return int(few.max(initial=1.0))
+
+
+def _batches(whole: int, *, alike: int) -> list[int]:
     """How many equal nodes to make at once, so that the number of different ones is bounded."""
-    base, more = divmod(whole, min(whole, DISTINCT))
-    return [base + 1] * more + [base] * (min(whole, DISTINCT) - more)
+    distinct = max(min(whole, DISTINCT), -(-whole // alike))
+    base, more = divmod(whole, distinct)
+    return [base + 1] * more + [base] * (distinct - more)
 
 
 def _one_node(

@@ -12,7 +12,7 @@ from reconciler.solver.columns import generate, pricing_of
 from reconciler.solver.dive import Dive
 from reconciler.solver.draft import Stock, rank
 from reconciler.solver.exact import tighten
-from reconciler.solver.finish import right_sized
+from reconciler.solver.finish import right_sized, with_real_sizes
 from reconciler.solver.first_fit import first_fit
 from reconciler.solver.improve import improve
 from reconciler.solver.master import Master
@@ -23,7 +23,7 @@ from reconciler.solver.prove import NODES, PODS, prove
 from reconciler.solver.relax import relax
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -84,6 +84,7 @@ class Search:
     proven: int = 0
     optimal: bool = False
     stop: Stop = Stop.DRY
+    _bounds: dict[tuple[tuple[int, int], ...], int] = field(default_factory=dict)
 
     def run(self) -> None:
         """All stages, until one proves that nothing better exists or the budget is spent."""
@@ -128,14 +129,23 @@ class Search:
     def bound(self) -> int:
         """The best lower bound on what a plan costs that leaves out no more than the best does."""
         left = self.setting.left_out(self.best)
-        found = (lower_bound(self.setting.relaxed, values, left) for values in self.values)
-        exact = (lower_bound(self.setting.relaxed, v, left, held) for v, held in self.exact[-2:])
-        return max(self.proven, *found, *exact, dearest_single(self.setting.relaxed, left))
+        key = (*sorted(left.items()), (len(self.values), len(self.exact)))
+        if key not in self._bounds:
+            self._bounds[key] = self._bound(left)
+        return max(self.proven, self._bounds[key])
+
+    def _bound(self, left: Mapping[int, int]) -> int:
+        relaxed = self.setting.relaxed
+        found = (lower_bound(relaxed, values, left) for values in self.values)
+        exact = (lower_bound(relaxed, values, left, held) for values, held in self.exact[-2:])
+        return max(dearest_single(relaxed, left), *found, *exact, 0)
 
     def offer(self, table: Table, draft: Draft) -> None:
         """Take a draft as the best when it is."""
         problem = self.setting.problem
         nodes = assemble(problem, table, draft)
+        if not self.setting.is_exact:
+            nodes = with_real_sizes(problem, self.setting.ground, nodes)
         if rank_of(problem, nodes) < rank_of(problem, self.best):
             self.best = nodes
         self.watch(self)

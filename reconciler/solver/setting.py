@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reconciler.solver.coarse import to_bound, to_pack
 from reconciler.solver.hopeless import placeable
 from reconciler.solver.lots import Ground, Lot, ground_of, lots_of, relaxed_lots_of
 from reconciler.solver.minima import with_minima_opened
@@ -31,6 +32,8 @@ class Setting:
     ground: Ground
     table: Table
     relaxed: Table
+    is_exact: bool = True
+    """Whether all pods are packed as large as they are."""
 
     def left_out(self, nodes: Sequence[Node]) -> dict[int, int]:
         """Pods by priority that `relaxed` knows and the nodes don't hold."""
@@ -45,14 +48,19 @@ class Setting:
 
 
 def setting_of(problem: Problem) -> Setting:
-    """Both tables of a problem; they are one where no group and no minimum makes them differ."""
+    """Both tables; they are one where no group, no minimum and no grid makes them differ."""
     ground = ground_of(problem)
-    relaxed = _reachable(problem, relaxed_lots_of(problem, ground), ground)
-    if not problem.groups and not problem.minima:
+    lots = relaxed_lots_of(problem, ground)
+    relaxed = _reachable(problem, to_bound(lots, ground), ground)
+    if problem.groups or problem.minima:
+        lots = lots_of(problem, ground)
+    packed = to_pack(lots, ground)
+    is_exact = all(one is other for one, other in zip(packed, lots, strict=True))
+    if is_exact and not problem.groups and not problem.minima:
         return Setting(problem=problem, ground=ground, table=relaxed, relaxed=relaxed)
-    table, reached = with_minima_opened(_reachable(problem, lots_of(problem, ground), ground))
+    table, reached = with_minima_opened(_reachable(problem, packed, ground))
     relaxed = replace(relaxed, minima=np.minimum(relaxed.minima, reached))
-    return Setting(problem=problem, ground=ground, table=table, relaxed=relaxed)
+    return Setting(problem=problem, ground=ground, table=table, relaxed=relaxed, is_exact=is_exact)
 
 
 def _reachable(problem: Problem, lots: Sequence[Lot], ground: Ground) -> Table:

@@ -23,24 +23,25 @@ if TYPE_CHECKING:
     from reconciler.solver.table import Table
 
 
+MANY = 200
+"""With more classes than this not every offer is filled each time."""
+AT_ONCE = 64
+
+
 def pack_tail(
     table: Table, values: Values, *, stock: Stock, left: NDArray[np.int64], budget: Budget
 ) -> Draft:
     """Nodes for what is left, as long as anything more can be had; reduces stock and left."""
     rows: list[tuple[int, NDArray[np.int64], int]] = []
-    worth, cost = floored(table, values), node_cost(table, values)
+    hopes = _Hopes(table, floored(table, values), node_cost(table, values), budget)
     while left.any():
-        waiting = np.flatnonzero(left)
-        usable = np.flatnonzero(stock.available() & table.allowed[waiting].any(axis=0))
+        usable = np.flatnonzero(stock.available() & table.allowed[left > 0].any(axis=0))
         if not len(usable):
             break
-        rest = table.with_classes(waiting).with_offers(usable)
-        choice = _best_node(rest, worth=worth[waiting], cost=cost[usable], left=left[waiting])
-        budget.spend(400 + len(waiting) * (20 + 0.2 * len(usable)))
+        choice = hopes.best_node(usable, left)
         if choice is None:
             break
-        o, counts = int(usable[choice[0]]), np.zeros_like(left)
-        counts[waiting] = choice[1]
+        o, counts = choice
         present = counts > 0
         times = stock.at_most(o, int((left[present] // counts[present]).min()))
         rows.append((o, counts, times))
@@ -62,23 +63,63 @@ def floored(table: Table, values: Values) -> NDArray[np.float64]:
     return np.asarray(np.maximum(values.units, least) * urgency)
 
 
-def _best_node(
-    table: Table,
-    *,
-    worth: NDArray[np.float64],
-    cost: NDArray[np.float64],
-    left: NDArray[np.int64],
-) -> tuple[int, NDArray[np.int64]] | None:
-    """The content that gives most for its price; the whole rest on one node beats any ratio."""
-    counts = _candidates(table, left=left, worth=worth)
-    gain = counts @ worth
-    price = np.maximum(np.concatenate([cost, cost]), 1e-6)
-    ratio = np.where(gain > 0, gain / price, -1.0)
-    complete = counts.sum(axis=1) == left.sum()
-    if complete.any():
-        ratio = np.where(complete, 1.0 / price, -1.0)
-    best = int(ratio.argmax())
-    return (best % table.offers, counts[best]) if ratio[best] > 0 else None
+class _Hopes:
+    """What a node of each offer gave for its price when it was last filled.
+
+    That becomes less as units go away, so where there are many units only the offers that gave
+    most are filled again, until none that wasn't promises more than the best of them.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        worth: NDArray[np.float64],
+        cost: NDArray[np.float64],
+        budget: Budget,
+    ) -> None:
+        self.table = table
+        self.worth = worth
+        self.cost = cost
+        self.budget = budget
+        self.ratio = np.full(table.offers, np.inf)
+
+    def best_node(
+        self, usable: NDArray[np.intp], left: NDArray[np.int64]
+    ) -> tuple[int, NDArray[np.int64]] | None:
+        """The offer and the content that give most for their price."""
+        waiting = np.flatnonzero(left)
+        step = len(usable) if len(waiting) <= MANY else AT_ONCE
+        promising = usable[np.argsort(-self.ratio[usable], kind="stable")]
+        best: tuple[float, int, NDArray[np.int64]] | None = None
+        for start in range(0, len(promising), step):
+            offers = np.sort(promising[start : start + step])
+            if best is not None and best[0] >= float(self.ratio[offers].max()):
+                break
+            found = self._filled(offers, waiting, left)
+            if found is not None and (best is None or found[0] > best[0]):
+                best = found
+        return None if best is None else best[1:]
+
+    def _filled(
+        self, offers: NDArray[np.intp], waiting: NDArray[np.intp], left: NDArray[np.int64]
+    ) -> tuple[float, int, NDArray[np.int64]] | None:
+        """The best of some offers, with its ratio; the whole rest on one node beats any ratio."""
+        rest = self.table.with_classes(waiting).with_offers(offers)
+        contents = _candidates(rest, left=left[waiting], worth=self.worth[waiting])
+        self.budget.spend(400 + len(waiting) * (20 + 0.2 * len(offers)))
+        gain = contents @ self.worth[waiting]
+        price = np.maximum(np.tile(self.cost[offers], 2), 1e-6)
+        ratio = np.where(gain > 0, gain / price, -1.0)
+        self.ratio[offers] = ratio.reshape(2, -1).max(axis=0)
+        complete = contents.sum(axis=1) == left.sum()
+        if complete.any():
+            ratio = np.where(complete, 1.0 / price, -1.0)
+        best = int(ratio.argmax())
+        if ratio[best] <= 0:
+            return None
+        counts = np.zeros_like(left)
+        counts[waiting] = contents[best]
+        return float(ratio[best]), int(offers[best % len(offers)]), counts
 
 
 def _candidates(
