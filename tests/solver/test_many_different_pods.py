@@ -109,7 +109,7 @@ def test_a_plan_of_enlarged_pods_keeps_every_rule_and_its_bound(
 def test_a_pod_that_fits_nowhere_when_enlarged_is_packed_as_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("reconciler.solver.coarse.PACKED", 2)
+    monkeypatch.setattr("reconciler.solver.coarse.PACKED", 1)
     monkeypatch.setattr("reconciler.solver.coarse.CLASSES_TIMES_PODS", 1)
     offers = (
         Offer(name="tall", capacity=(1000, 1100), price=10),
