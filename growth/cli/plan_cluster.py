@@ -8,6 +8,8 @@ object doesn't hide all the others.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
@@ -18,6 +20,7 @@ from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.api.noderequest import NodeRequest
 from growth.cli.connecting import connected
+from growth.cli.plan_prices import DataKey
 from growth.errors import RetryLater
 from growth.kube.errors import NotFound
 from growth.kube.listing import Page
@@ -26,14 +29,15 @@ from reconciler.sources import BUILT_IN, path_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable, Iterable
 
     from growth.kube.transport import Connection
 
 _T = TypeVar("_T")
 
-PATIENCE: Final = 4.0
-"""Seconds to wait for the first answer: a person is told within five that nobody is there."""
+PATIENCE: Final = 3.0
+"""Seconds to wait for the first answer: a person is told within five that nobody is there, and
+before that the engine is loaded."""
 LIST_PATIENCE: Final = 30.0
 """Seconds for a page of a list; whoever answered once may take its time."""
 PAGE: Final = "500"
@@ -51,6 +55,8 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     objects: tuple[Object, ...]
     resources: tuple[Ours, ...]
     """Objects of growth."""
+    config_maps: Mapping[DataKey, str]
+    """Those that classes have their catalogues from."""
     unreadable: tuple[str, ...]
     """What was left out: kind and name."""
 
@@ -68,11 +74,29 @@ async def seen(arguments: argparse.Namespace) -> Seen:
         objects, resources = await asyncio.gather(
             asyncio.gather(*built_in), asyncio.gather(*map(reader.ours, OURS))
         )
+        ours = tuple(each for several in resources for each in several)
+        config_maps = {key: text async for key, text in _catalogues(connection, ours)}
     return Seen(
         objects=tuple(each for several in objects for each in several),
-        resources=tuple(each for several in resources for each in several),
+        resources=ours,
+        config_maps=config_maps,
         unreadable=tuple(sorted(reader.unreadable)),
     )
+
+
+async def _catalogues(
+    connection: Connection, resources: Iterable[Ours]
+) -> AsyncIterator[tuple[DataKey, str]]:
+    """The catalogues that are in ConfigMaps; one that is missing is told where it is needed."""
+    for each in resources:
+        reference = each.spec.catalogue_from if isinstance(each, KwokNodeClass) else None
+        if reference is None:
+            continue
+        path = f"/api/v1/namespaces/{reference.namespace}/configmaps/{reference.name}"
+        with contextlib.suppress(NotFound):
+            found = (await connection.request("GET", path)).json().get("data") or {}
+            if reference.key in found:
+                yield (reference.namespace, reference.name, reference.key), found[reference.key]
 
 
 class _Reader:

@@ -1,9 +1,9 @@
 """Where `growth plan` has its prices from, and what they leave out.
 
-The types of a KwokNodeClass are in the class itself. Hetzner's are in a list of prices: the file
-that `--catalogue` names, else the one that comes with growth. What a pool names and nobody sells,
-or sells at a price that nobody knows, is told by name, as a plan that goes without it in silence
-would look like advice.
+The types of a KwokNodeClass are in the class or in its ConfigMap. Hetzner's are in a list of
+prices: the file that `--catalogue` names, else the one that comes with growth. What a pool names
+and nobody sells, or sells at a price that nobody knows, is told by name, as a plan that goes
+without it in silence would look like advice.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ from reconciler.providers.hetzner import catalogue as hetzner
 from reconciler.providers.hetzner import listed, price_list
 from reconciler.providers.hetzner.price_list import PriceList
 from reconciler.providers.kwok.catalogue import offerings as simulated
+from reconciler.providers.kwok.catalogue import types_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from datetime import datetime
 
+    from growth.api.kwoknodeclass import KwokServerType
     from growth.api.nodepool import NodePool
     from growth.api.noderequest import NodeRequestSpec
     from growth.api.written import ServerTypeName
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from reconciler.world import NodeClass, World
 
 SHIPPED = "shipped with growth"
+DataKey = tuple[str, str, str]
+"""Namespace and name of a ConfigMap, and the key in its data."""
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,7 +105,11 @@ def prices_from(file: str | None) -> Prices:
 
 
 def offerings(
-    node_classes: Mapping[ClassKey, NodeClass], prices: Prices, *, now: datetime
+    node_classes: Mapping[ClassKey, NodeClass],
+    prices: Prices,
+    *,
+    config_maps: Mapping[DataKey, str],
+    now: datetime,
 ) -> dict[ClassKey, tuple[Offering, ...]]:
     """What each node class can buy."""
     sold = listed.catalogue(prices.listed)
@@ -109,11 +117,28 @@ def offerings(
     for key, node_class in node_classes.items():
         match node_class:
             case KwokNodeClass():
-                found[key] = simulated(node_class)
+                found[key] = simulated(node_class, _types(node_class, config_maps))
             case HetznerNodeClass():
                 # Which zones a network is in isn't in the files: the pool's locations narrow it.
                 found[key] = hetzner.offerings(sold, node_class.spec, networks=(), now=now)
     return found
+
+
+def _types(
+    node_class: KwokNodeClass, config_maps: Mapping[DataKey, str]
+) -> tuple[KwokServerType, ...] | None:
+    """The types in the ConfigMap that a class names; None where they are in the class itself."""
+    reference = node_class.spec.catalogue_from
+    if reference is None:
+        return None
+    text = config_maps.get((reference.namespace, reference.name, reference.key))
+    named = f"ConfigMap {reference.namespace}/{reference.name}"
+    if text is None:
+        raise Misconfigured(
+            f'KwokNodeClass "{node_class.name}": spec.catalogueFrom: there is no {named} with the '
+            f"key {reference.key}: give its file too"
+        )
+    return types_of(text, place=f"{named}, key {reference.key}")
 
 
 def _estimates(world: World, prices: Prices) -> Iterator[tuple[str, str, str]]:
@@ -155,13 +180,3 @@ def _why_not(pool: NodePool, name: ServerTypeName, world: World, prices: Prices)
 
 def _class_of(pool: NodePool, world: World) -> NodeClass | None:
     return world.node_classes.get(node_class_of(pool, world))
-
-
-def refuse_empty(world: World) -> None:
-    """A person is told at once where a plan could never buy anything."""
-    for key, node_class in sorted(world.node_classes.items()):
-        if isinstance(node_class, KwokNodeClass) and not node_class.spec.types:
-            raise Misconfigured(
-                f'{key.kind} "{key.name}": spec.types: its catalogue is in a ConfigMap, which '
-                "growth plan doesn't read: write the types into the class"
-            )

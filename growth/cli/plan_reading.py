@@ -19,7 +19,7 @@ from growth.cli import inputs
 from growth.cli.connecting import completed
 from growth.cli.plan_cluster import Seen, seen
 from growth.cli.plan_overlay import applied, overlaid, owners_in
-from growth.cli.plan_prices import Prices, offerings, prices_from, refuse_empty
+from growth.cli.plan_prices import Prices, offerings, prices_from
 from growth.errors import Misconfigured
 from growth.instant import Instant
 from growth.scheduling.expansion import expanded
@@ -30,14 +30,15 @@ from reconciler.world import World
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from growth.api.files import Manifests, Mistake
     from growth.api.meta import Resource
+    from growth.cli.plan_prices import DataKey
     from growth.scheduling.cluster import Object
 
 NO_POOL = "no NodePool is in the files or the cluster: add one by another -f (docs/examples/kwok)"
-NOTHING_SEEN = Seen(objects=(), resources=(), unreadable=())
+NOTHING_SEEN = Seen(objects=(), resources=(), config_maps={}, unreadable=())
 
 
 class Reading(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,6 +63,7 @@ def reading(arguments: argparse.Namespace) -> Reading:
             overlaid(live.objects, written, owners_in(each.body for each in manifests.others)),
             tuple(applied(live.resources, (one for _, one in manifests.resources))),
             prices,
+            config_maps={**live.config_maps, **dict(_config_maps(manifests))},
             now=now,
         ),
         prices=prices,
@@ -84,6 +86,15 @@ def _objects(manifests: Manifests, live: Seen) -> list[Object]:
     if mistakes:
         raise inputs.refusal(Mistakes(mistakes))
     return objects
+
+
+def _config_maps(manifests: Manifests) -> Iterator[tuple[DataKey, str]]:
+    """What is in the files' ConfigMaps; only texts count."""
+    for found in manifests.others:
+        if found.kind == "ConfigMap":
+            metadata, data = found.body.get("metadata") or {}, found.body.get("data") or {}
+            for key, text in data.items():
+                yield (str(metadata.get("namespace", "default")), found.name, key), str(text)
 
 
 def _without_default(manifests: Manifests, known: Sequence[tuple[str, str]]) -> Iterator[Mistake]:
@@ -119,7 +130,12 @@ def _problem(error: Exception) -> Problem:
 
 
 def _world(
-    objects: Iterable[Object], resources: Sequence[Resource], prices: Prices, *, now: Instant
+    objects: Iterable[Object],
+    resources: Sequence[Resource],
+    prices: Prices,
+    *,
+    config_maps: Mapping[DataKey, str],
+    now: Instant,
 ) -> World:
     known = tuple(objects)
     pools = [one for one in resources if isinstance(one, NodePool)]
@@ -130,12 +146,10 @@ def _world(
     }
     if not pools:
         raise Misconfigured(NO_POOL)
-    world = world_of(
+    return world_of(
         known,
         pools=pools,
         node_classes=dict(classes),
-        offerings=offerings(dict(classes), prices, now=now.wall),
+        offerings=offerings(dict(classes), prices, config_maps=config_maps, now=now.wall),
         requests=[one for one in resources if isinstance(one, NodeRequest)],
     )
-    refuse_empty(world)
-    return world

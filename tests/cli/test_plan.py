@@ -152,6 +152,24 @@ def test_nodes_that_are_there_are_used_before_anything_is_bought(
     assert "every pod has room on the nodes that are there" in capsys.readouterr().out
 
 
+def test_a_catalogue_in_a_config_map_is_read_from_the_files(
+    written: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = yaml.safe_load_all((EXAMPLES / "kwok" / "pool.yaml").read_text())
+    node_class, pool = example
+    place = {"namespace": "growth-system", "name": "machines"}
+    types = yaml.safe_dump(node_class["spec"].pop("types"))
+    node_class["spec"]["catalogueFrom"] = {**place, "key": "types.yaml"}
+    config_map = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": place,
+        "data": {"types.yaml": types},
+    }
+    assert main(["plan", "-f", written(node_class, pool, config_map, pod("one"))]) == 0
+    assert "cx23" in capsys.readouterr().out
+
+
 def test_the_requests_can_be_printed_as_documents(capsys: pytest.CaptureFixture[str]) -> None:
     main(["plan", "-f", POOL, SHOP, "-o", "requests"])
     documents = list(yaml.safe_load_all(capsys.readouterr().out))

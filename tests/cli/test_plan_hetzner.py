@@ -219,7 +219,7 @@ def test_nodes_are_planned_with_the_labels_that_hetzner_s_nodes_have(
                     },
                 },
             ),
-            "its catalogue is in a ConfigMap, which growth plan doesn't read",
+            "spec.catalogueFrom: there is no ConfigMap growth-system/x with the key y",
         ),
         ((node_class(), pod()), "no NodePool is in the files or the cluster"),
         (
