@@ -1,8 +1,10 @@
 """A lane: one worker process that solves, kept warm, replaced when it dies, grows or hangs.
 
 Whatever happens to the worker, the question is answered: first-fit answers in its place, which
-proves nothing but keeps every rule. A question that is given up (its asker is gone) takes the
-worker with it, as nobody would read the answer.
+proves nothing but keeps every rule, while the next worker starts already. A worker may take so much
+memory and no more, and is the first that the kernel ends when there is none: so the process that
+leads isn't. A question that is given up (its asker is gone) takes the worker with it, as nobody
+would read the answer.
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ PATIENCE = 10.0
 """Seconds for a question, the safety clock of the solver not counted."""
 LARGEST = 600 * 2**20
 """Bytes; a worker that has grown beyond it makes room for a new one after its answer."""
+MOST = 2**30
+"""Bytes that a worker may ever have; it ends when it asks for more."""
 
 
 _TYPES = frozenset({"small", "large"})
@@ -76,6 +80,8 @@ class Lane:
         except (OSError, WorkerLost) as error:
             _log.warning("the solver's worker was lost", lane=self.name, error=str(error))
             await self.close()
+            with contextlib.suppress(OSError):
+                self._worker = await _started()
             return await asyncio.to_thread(_by_first_fit, problem)
 
     async def close(self) -> None:
@@ -117,6 +123,7 @@ async def _started() -> Process:
         sys.executable,
         "-m",
         "reconciler.solver",
+        str(MOST),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         # A question is one core's work; the arithmetic's own threads would only get in its way.

@@ -3,13 +3,17 @@
 It is a process of its own so that the loop never waits for it, and so that a question that eats all
 memory, or an engine that crashes, ends nothing but itself. Questions and plans are pickled: both
 ends are the same program, and the pipe between them is private.
+
+    python -m reconciler.solver BYTES      (so much memory it may have)
 """
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import resource
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from reconciler.solver.framing import LENGTH
@@ -22,6 +26,22 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Answer until the other end is closed."""
+    _stay_small(int(sys.argv[1]))
+    try:
+        _answer()
+    except MemoryError:
+        sys.exit("the solver ran out of memory")
+
+
+def _stay_small(most: int) -> None:
+    """Take no more than so many bytes, and be the first to go when nobody can have any."""
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    # Only Linux has it, and only its worth among others matters: everybody may raise his own.
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000", "ascii")
+
+
+def _answer() -> None:
     questions, answers = sys.stdin.buffer, sys.stdout.buffer
     # What is printed by accident must not end up between two answers.
     sys.stdout = sys.stderr
