@@ -51,6 +51,7 @@ class Roster:
         self._registry = registry
         self._doubted = doubted
         self._hetzner: HetznerCloud | None = None
+        self._simulated: dict[ClassKey, KwokProvider] = {}
 
     def provider_of(self, key: ClassKey) -> Provider | None:
         """Who answers for this class; nobody, if it is of a kind that we don't know."""
@@ -58,7 +59,11 @@ class Roster:
         if store is None:
             return None
         if key.kind == KwokNodeClass.__name__:
-            return KwokProvider(self._connection, node_class=lambda: store.get(key.name), now=now)
+            if key not in self._simulated:
+                self._simulated[key] = KwokProvider(
+                    self._connection, node_class=lambda: store.get(key.name), now=now
+                )
+            return self._simulated[key]
         cloud = self._cloud()
         return None if cloud is None else cloud.provider(lambda: store.get(key.name))
 

@@ -1,34 +1,75 @@
-"""The catalogue of a KwokNodeClass, as offerings."""
+"""The catalogue of a KwokNodeClass, as offerings: written in the class, or in a ConfigMap."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
+from growth.api.kwoknodeclass import FaultKind, KwokServerType
+from growth.errors import Misconfigured
 from growth.scheduling import resources
+from reconciler.providers.kwok.faults import met
 from reconciler.providers.port import Offering
 
 if TYPE_CHECKING:
-    from growth.api.kwoknodeclass import KwokNodeClass, KwokServerType, Offer
+    from collections.abc import Iterable
+    from decimal import Decimal
+
+    from growth.api.kwoknodeclass import KwokNodeClass, Offer
 
 PROVIDER = "kwok"
+_TYPES: Final = TypeAdapter(tuple[KwokServerType, ...])
 
 
-def offerings(node_class: KwokNodeClass) -> tuple[Offering, ...]:
-    """Every type in every place that it is sold in, in the order of the catalogue."""
+def offerings(
+    node_class: KwokNodeClass, types: Iterable[KwokServerType] | None = None
+) -> tuple[Offering, ...]:
+    """Every type in every place that it is sold in, in the order of the catalogue.
+
+    The types are those of the class, unless others are given: those of its ConfigMap.
+    """
     return tuple(
-        _offering(server_type, offer)
-        for server_type in node_class.spec.types
+        _offering(server_type, offer, price=_price(node_class, server_type, offer))
+        for server_type in (node_class.spec.types if types is None else types)
         for offer in server_type.offers
     )
 
 
-def _offering(server_type: KwokServerType, offer: Offer) -> Offering:
+def types_of(text: str, *, place: str) -> tuple[KwokServerType, ...]:
+    """The types that a text lists, as YAML or JSON."""
+    try:
+        return _TYPES.validate_python(yaml.load(text, Loader=yaml.CSafeLoader))
+    except yaml.YAMLError as error:
+        raise Misconfigured(f"{place}: it is no YAML: {' '.join(str(error).split())}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the list"
+        raise Misconfigured(
+            f"{place}: {where}: {first['msg']}; write a list of types as in KwokNodeClass"
+        ) from None
+
+
+def _price(node_class: KwokNodeClass, server_type: KwokServerType, offer: Offer) -> Decimal:
+    """The price in the catalogue, or the newest that a fault has changed it to."""
+    changes = met(
+        node_class,
+        FaultKind.PRICE_CHANGE,
+        server_type=server_type.name,
+        location=offer.location,
+    )
+    prices = [fault.price for _, fault in changes if fault.price is not None]
+    return prices[-1] if prices else offer.price
+
+
+def _offering(server_type: KwokServerType, offer: Offer, *, price: Decimal) -> Offering:
     own_labels = {**server_type.labels, **offer.labels}
     return Offering(
         provider=PROVIDER,
         server_type=server_type.name,
         location=offer.location,
-        price=offer.price,
+        price=price,
         allocatable=resources.parse(server_type.resources),
         labels={
             "kubernetes.io/os": "linux",

@@ -1,30 +1,74 @@
-"""The failures of a KwokNodeClass that last: those without a count.
+"""The failures of a KwokNodeClass: which of them an order or a machine meets.
 
-They follow from the class alone, so nothing has to be remembered: it is sold out for as long as the
-class says so.
+Those without a count follow from the class alone and last for as long as it says so. Those with
+one strike that often; how often they have is written on the class (`tally`), under a key that
+follows from the fault itself: whoever writes another count begins anew.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Final
 
 from growth.api.kwoknodeclass import FaultKind
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from growth.api.kwoknodeclass import Fault, KwokNodeClass
+    from growth.api.written import ServerTypeName
     from reconciler.providers.port import Offering, Order
+
+STRUCK_ANNOTATION: Final = "growth.dev/kwok-faults-struck"
+"""On the class: how often each counted fault has struck, as JSON."""
+EVERYTHING: Final = "*"
 
 
 def is_sold_out(offering: Offering, node_class: KwokNodeClass, order: Order) -> bool:
-    """Whether the class has none of what is ordered."""
+    """Whether the class has none of what is ordered, now and later."""
     return offering.available == 0 or any(
-        fault.kind is FaultKind.STOCK_OUT and fault.count is None and _is_meant(fault, order)
-        for fault in node_class.spec.faults
+        fault.count is None
+        for _, fault in met(
+            node_class, FaultKind.STOCK_OUT, server_type=order.server_type, location=order.location
+        )
     )
 
 
-def _is_meant(fault: Fault, order: Order) -> bool:
-    return fault.server_type in {None, order.server_type} and fault.location in {
-        None,
-        order.location,
-    }
+def met(
+    node_class: KwokNodeClass, kind: FaultKind, *, server_type: ServerTypeName, location: str
+) -> Iterator[tuple[str, Fault]]:
+    """The faults of a kind that are about this type in this place, each with its key."""
+    for key, fault in _keyed(node_class):
+        if (
+            fault.kind is kind
+            and fault.server_type in {None, server_type}
+            and fault.location in {None, location}
+        ):
+            yield key, fault
+
+
+def struck(node_class: KwokNodeClass) -> Mapping[str, int]:
+    """How often each counted fault has struck; what a person has spoilt counts as never."""
+    try:
+        written = json.loads(node_class.metadata.annotations.get(STRUCK_ANNOTATION, "{}"))
+        return {key: int(count) for key, count in written.items()}
+    except (ValueError, TypeError, AttributeError):
+        return {}
+
+
+def with_another(node_class: KwokNodeClass, key: str) -> str:
+    """The annotation after one more strike; faults that the class has no longer are forgotten."""
+    known = struck(node_class)
+    counts = {each: known.get(each, 0) + (each == key) for each, _ in _keyed(node_class)}
+    return json.dumps({each: count for each, count in counts.items() if count})
+
+
+def _keyed(node_class: KwokNodeClass) -> Iterator[tuple[str, Fault]]:
+    twins: Counter[str] = Counter()
+    for fault in node_class.spec.faults:
+        server_type = EVERYTHING if fault.server_type is None else fault.server_type.canonical
+        parts = (fault.kind.value, server_type, fault.location or EVERYTHING, str(fault.count))
+        key = "/".join(parts)
+        twins[key] += 1
+        yield f"{key}#{twins[key]}" if twins[key] > 1 else key, fault

@@ -1,21 +1,34 @@
 """Machines that are Node objects: kwok brings them to life.
 
 A KWOK machine is its Node, created at once; one that exists already under the name is adopted, if
-it was made for the same request. How long it takes to become Ready is written on it for kwok's
-stages, and follows from its name, so that the same machine always takes as long.
+it was made for the same request. What goes wrong on purpose goes wrong here: a fault of the class
+is asked about before anything is made, and what it does to a machine's life is written on its Node.
 """
 
 from __future__ import annotations
 
-import hashlib
-from typing import TYPE_CHECKING, Any
+import asyncio
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from growth.api.wellknown import MANAGED_BY, MANAGED_BY_LABEL, POOL_LABEL
-from growth.api.written import Duration
+from growth.api.kwoknodeclass import FaultKind
+from growth.api.wellknown import INSTANCE_TYPE_LABEL, MANAGED_BY, MANAGED_BY_LABEL
+from growth.api.written import Duration, ServerTypeName
+from growth.errors import Misconfigured, RetryLater
 from growth.kube.errors import AlreadyExists, NotFound
-from growth.scheduling.resources import CPU, Resources
-from reconciler.providers.kwok.catalogue import offerings
+from reconciler.providers.kwok.catalogue import offerings, types_of
 from reconciler.providers.kwok.faults import is_sold_out
+from reconciler.providers.kwok.machines import (
+    REGION,
+    boot_time,
+    failed,
+    listed,
+    machine_id,
+    manifest,
+    never_ready,
+    request_uid,
+    starting,
+)
+from reconciler.providers.kwok.tally import Tally
 from reconciler.providers.port import (
     Accepted,
     Checked,
@@ -24,28 +37,34 @@ from reconciler.providers.port import (
     Failed,
     FailureClass,
     Listing,
-    Machine,
-    MachineState,
     Unmet,
     UnmetScope,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from growth.api.kwoknodeclass import BootDelay, KwokNodeClass
+    from growth.api.kwoknodeclass import Fault, KwokNodeClass, KwokServerType
+    from growth.api.meta import KeyReference
     from growth.instant import Instant
     from growth.kube.transport import Connection
-    from reconciler.providers.port import CreateAnswer, Offering, Order
+    from reconciler.providers.port import CreateAnswer, Machine, Offering, Order
+
+__all__ = ["KwokProvider", "boot_time", "machine_id", "manifest"]
 
 NODES = "/api/v1/nodes"
-FAKE_NODE_ANNOTATION = "kwok.x-k8s.io/node"
-READY_AFTER_ANNOTATION = "growth.dev/kwok-ready-after"
-REQUEST_UID_ANNOTATION = "growth.dev/kwok-request-uid"
+
+
+class _Sold(NamedTuple):
+    """A catalogue, and what it was worked out from."""
+
+    node_class: KwokNodeClass | None
+    types: tuple[KwokServerType, ...]
+    offerings: tuple[Offering, ...]
 
 
 class KwokProvider:
-    """The simulated cloud of one KwokNodeClass."""
+    """The simulated cloud of one KwokNodeClass; keep it, or it reads the catalogue each time."""
 
     def __init__(
         self,
@@ -57,24 +76,58 @@ class KwokProvider:
         self._connection = connection
         self._node_class = node_class
         self._now = now
+        self._tally = Tally(connection, node_class=node_class)
+        self._known = _Sold(None, (), ())
+        self._text = ""
+        self._types: tuple[KwokServerType, ...] = ()
 
     async def check(self) -> Checked:
-        """The class holds everything itself, so nothing can be missing."""
+        """Whether its catalogue can be read; what is written in the class itself always can."""
         node_class, at = self._node_class(), self._now().monotonic
         if node_class is None:
             return Checked(at=at)
-        sold = await self.offerings()
+        generation = node_class.metadata.generation
+        try:
+            sold = await self.offerings()
+        except Misconfigured as mistake:
+            return Checked(
+                at=at,
+                generation=generation,
+                failure=FailureClass.TEMPLATE,
+                problems=(str(mistake),),
+            )
         types = {offering.server_type for offering in sold}
-        return Checked(
-            at=at,
-            generation=node_class.metadata.generation,
-            found={"types": len(types), "offers": len(sold)},
-        )
+        found = {"types": len(types), "offers": len(sold)}
+        return Checked(at=at, generation=generation, found=found)
 
     async def offerings(self) -> tuple[Offering, ...]:
-        """The catalogue as the class has it now."""
+        """The catalogue as the class, or the ConfigMap that it names, has it now."""
         node_class = self._node_class()
-        return offerings(node_class) if node_class is not None else ()
+        if node_class is None:
+            return ()
+        reference = node_class.spec.catalogue_from
+        types = node_class.spec.types if reference is None else await self._read(reference)
+        # Asked for with each machine, so it is worked out once for each state of the class.
+        if node_class is not self._known.node_class or types is not self._known.types:
+            self._known = _Sold(node_class, types, offerings(node_class, types))
+        return self._known.offerings
+
+    async def _read(self, reference: KeyReference) -> tuple[KwokServerType, ...]:
+        named = f"ConfigMap {reference.namespace}/{reference.name}"
+        path = f"/api/v1/namespaces/{reference.namespace}/configmaps/{reference.name}"
+        try:
+            content = (await self._connection.request("GET", path)).json()
+        except NotFound:
+            raise Misconfigured(f"there is no {named}: create it, with the catalogue") from None
+        text = content.get("data", {}).get(reference.key)
+        if text is None:
+            raise Misconfigured(f"{named} has no key {reference.key}: write the catalogue there")
+        if text != self._text:
+            # A thousand offers take a tenth of a second, in which nothing else may wait.
+            place = f"{named}, key {reference.key}"
+            self._types = await asyncio.to_thread(types_of, text, place=place)
+            self._text = text
+        return self._types
 
     async def create(self, order: Order) -> CreateAnswer:
         """Make the Node, or find that it was made."""
@@ -83,22 +136,72 @@ class KwokProvider:
         if node_class is None or offering is None:
             reason = f"{order.server_type} in {order.location} is not in the catalogue"
             return Failed(failure=FailureClass.TEMPLATE, reason=reason)
-        if is_sold_out(offering, node_class, order):
+        if node_class.spec.faults or offering.available is not None:
+            # What is there already must not be struck a second time.
+            found = await self._found(order)
+            if found is not None:
+                return found
+        if await self._is_sold_out(offering, node_class, order):
             return Unmet(reason="sold out", scope=UnmetScope.OFFER)
-        node = manifest(
-            order,
-            allocatable=offering.allocatable,
-            ready_after=boot_time(order.name, node_class.spec.boot_delay),
-        )
+        node = await self._ordered(order, offering, node_class)
         try:
             await self._connection.request("POST", NODES, body=node)
         except AlreadyExists:
-            return await self._adopt(order)
+            return await self._found(order) or Failed(
+                failure=FailureClass.TRANSIENT, reason=f"the node {order.name} has just gone"
+            )
+        if await self._strikes(FaultKind.LOST_ANSWER, order):
+            raise RetryLater("the answer is lost (a fault of the class)")
         return Accepted(machine_id=machine_id(order.name))
 
-    async def _adopt(self, order: Order) -> CreateAnswer:
-        node = (await self._connection.request("GET", f"{NODES}/{order.name}")).json()
-        if _request_uid(node) != order.request_uid:
+    async def _is_sold_out(
+        self, offering: Offering, node_class: KwokNodeClass, order: Order
+    ) -> bool:
+        if is_sold_out(offering, node_class, order):
+            return True
+        if offering.available is not None and await self._sold(order) >= offering.available:
+            return True
+        return await self._strikes(FaultKind.STOCK_OUT, order) is not None
+
+    async def _sold(self, order: Order) -> int:
+        """How many others of this offer there are."""
+        nodes = await self._nodes()
+        alike = {INSTANCE_TYPE_LABEL: order.server_type.canonical, REGION: order.location}
+        alike |= order.own_labels
+        return sum(
+            alike.items() <= node["metadata"]["labels"].items()
+            for node in nodes
+            if node["metadata"]["name"] != order.name
+        )
+
+    async def _ordered(
+        self, order: Order, offering: Offering, node_class: KwokNodeClass
+    ) -> dict[str, Any]:
+        """The Node as it is born, with what the faults of the class make of its life."""
+        boot = boot_time(order.name, node_class.spec.boot_delay)
+        slow = await self._strikes(FaultKind.SLOW_BOOT, order)
+        if slow is not None and slow.delay is not None:
+            boot = Duration(boot.nanoseconds + slow.delay.nanoseconds)
+        node = manifest(order, allocatable=offering.allocatable, ready_after=boot)
+        node = starting(node, at=self._now().wall)
+        if await self._strikes(FaultKind.NEVER_READY, order):
+            node = never_ready(node)
+        if await self._strikes(FaultKind.FAILED_BOOT, order):
+            node = failed(node, reason="its boot failed (a fault of the class)")
+        return node
+
+    async def _strikes(self, kind: FaultKind, order: Order) -> Fault | None:
+        return await self._tally.strikes(
+            kind, server_type=order.server_type, location=order.location
+        )
+
+    async def _found(self, order: Order) -> CreateAnswer | None:
+        """What is there under the name: adopted, if it was made for the same request."""
+        try:
+            node = (await self._connection.request("GET", f"{NODES}/{order.name}")).json()
+        except NotFound:
+            return None
+        if request_uid(node) != order.request_uid:
             reason = f"a node {order.name} exists that was made for another request"
             return Failed(failure=FailureClass.TEMPLATE, reason=reason)
         return Accepted(machine_id=machine_id(order.name))
@@ -106,60 +209,39 @@ class KwokProvider:
     async def list(self) -> Listing:
         """Every Node that was made as a machine of ours."""
         at = self._now()
+        machines = [listed(node) for node in await self._nodes()]
+        return Listing(at=at, is_complete=True, machines={each.name: each for each in machines})
+
+    async def _nodes(self) -> Sequence[dict[str, Any]]:
         query = {"labelSelector": f"{MANAGED_BY_LABEL}={MANAGED_BY}"}
         nodes = (await self._connection.request("GET", NODES, query=query)).json()["items"]
-        machines = [_machine(node) for node in nodes if _request_uid(node)]
-        return Listing(at=at, is_complete=True, machines={each.name: each for each in machines})
+        return [node for node in nodes if request_uid(node)]
 
     async def delete(self, machine: Machine) -> DeleteAnswer:
         """Delete the Node."""
+        path = f"{NODES}/{machine.name}"
         try:
-            await self._connection.request("DELETE", f"{NODES}/{machine.name}")
+            if await self._delete_fails(path):
+                reason = "deletes fail (a fault of the class)"
+                return DeleteAnswer(outcome=DeleteOutcome.FAILED, reason=reason)
+            await self._connection.request("DELETE", path)
         except NotFound:
             return DeleteAnswer(outcome=DeleteOutcome.GONE)
         return DeleteAnswer(outcome=DeleteOutcome.ACCEPTED)
 
-
-def manifest(order: Order, *, allocatable: Resources, ready_after: Duration) -> dict[str, Any]:
-    """The Node object of a machine."""
-    amounts = {
-        name: f"{amount}m" if name == CPU else str(amount)
-        for name, amount in allocatable.amounts.items()
-    }
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {
-            "name": order.name,
-            "labels": dict(order.labels),
-            "annotations": {
-                **order.annotations,
-                FAKE_NODE_ANNOTATION: "fake",
-                READY_AFTER_ANNOTATION: str(ready_after),
-                REQUEST_UID_ANNOTATION: order.request_uid,
-            },
-        },
-        "spec": {
-            "providerID": machine_id(order.name),
-            "taints": [
-                {"key": taint.key, "value": taint.value, "effect": taint.effect}
-                for taint in order.taints
-            ],
-        },
-        "status": {"capacity": amounts, "allocatable": amounts},
-    }
-
-
-def machine_id(name: str) -> str:
-    """The id of a machine, which is also its node's providerID."""
-    return f"kwok://{name}"
-
-
-def boot_time(name: str, delay: BootDelay) -> Duration:
-    """Evenly spread over the class's span, and always the same for the same machine."""
-    digest = hashlib.sha256(name.encode()).digest()
-    span = delay.max.nanoseconds - delay.min.nanoseconds
-    return Duration(delay.min.nanoseconds + span * int.from_bytes(digest[:4], "big") // 2**32)
+    async def _delete_fails(self, path: str) -> bool:
+        node_class = self._node_class()
+        faults = () if node_class is None else node_class.spec.faults
+        if all(fault.kind is not FaultKind.DELETE_FAILS for fault in faults):
+            return False
+        labels = (await self._connection.request("GET", path)).json()["metadata"]["labels"]
+        return bool(
+            await self._tally.strikes(
+                FaultKind.DELETE_FAILS,
+                server_type=ServerTypeName(labels.get(INSTANCE_TYPE_LABEL, "")),
+                location=labels.get(REGION, ""),
+            )
+        )
 
 
 def _is_ordered(offering: Offering, order: Order) -> bool:
@@ -167,21 +249,4 @@ def _is_ordered(offering: Offering, order: Order) -> bool:
         offering.server_type == order.server_type
         and offering.location == order.location
         and dict(offering.own_labels) == dict(order.own_labels)
-    )
-
-
-def _request_uid(node: dict[str, Any]) -> str:
-    uid: str = node["metadata"].get("annotations", {}).get(REQUEST_UID_ANNOTATION, "")
-    return uid
-
-
-def _machine(node: dict[str, Any]) -> Machine:
-    metadata = node["metadata"]
-    is_ending = "deletionTimestamp" in metadata
-    return Machine(
-        machine_id=machine_id(metadata["name"]),
-        name=metadata["name"],
-        request_uid=_request_uid(node),
-        pool=metadata["labels"].get(POOL_LABEL, ""),
-        state=MachineState.DELETING if is_ending else MachineState.RUNNING,
     )

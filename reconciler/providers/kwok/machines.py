@@ -1,0 +1,128 @@
+"""A simulated machine as the Node that it is, from its first moment to the listing.
+
+How long it takes to become Ready is written on it for kwok's stages, and follows from its name, so
+that the same machine always takes as long.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from growth.api.wellknown import POOL_LABEL
+from growth.api.written import Duration
+from growth.scheduling.resources import CPU, Resources
+from reconciler.providers.port import Machine, MachineState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from growth.api.kwoknodeclass import BootDelay
+    from reconciler.providers.port import Order
+
+FAKE_NODE_ANNOTATION = "kwok.x-k8s.io/node"
+READY_AFTER_ANNOTATION = "growth.dev/kwok-ready-after"
+APPEARED_AT_ANNOTATION = "growth.dev/kwok-appeared-at"
+NEVER_READY_ANNOTATION = "growth.dev/kwok-never-ready"
+FAILED_ANNOTATION = "growth.dev/kwok-failed"
+"""Why its boot has failed, as the listing tells it."""
+REQUEST_UID_ANNOTATION = "growth.dev/kwok-request-uid"
+REGION = "topology.kubernetes.io/region"
+STARTING = {
+    "type": "Ready",
+    "status": "False",
+    "reason": "KubeletNotReady",
+    "message": "the node is starting",
+}
+
+
+def manifest(order: Order, *, allocatable: Resources, ready_after: Duration) -> dict[str, Any]:
+    """The Node object of a machine."""
+    amounts = {
+        name: f"{amount}m" if name == CPU else str(amount)
+        for name, amount in allocatable.amounts.items()
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": order.name,
+            "labels": dict(order.labels),
+            "annotations": {
+                **order.annotations,
+                FAKE_NODE_ANNOTATION: "fake",
+                READY_AFTER_ANNOTATION: str(ready_after),
+                REQUEST_UID_ANNOTATION: order.request_uid,
+            },
+        },
+        "spec": {
+            "providerID": machine_id(order.name),
+            "taints": [
+                {"key": taint.key, "value": taint.value, "effect": taint.effect}
+                for taint in order.taints
+            ],
+        },
+        "status": {"capacity": amounts, "allocatable": amounts},
+    }
+
+
+def starting(node: dict[str, Any], *, at: datetime) -> dict[str, Any]:
+    """Not Ready from its first moment, as kubelets register; kwok would need two writes for it."""
+    status = {**node["status"], "conditions": [STARTING]}
+    return _annotated({**node, "status": status}, {APPEARED_AT_ANNOTATION: at.isoformat()})
+
+
+def never_ready(node: dict[str, Any]) -> dict[str, Any]:
+    """A machine whose kubelet never says that all is well."""
+    return _annotated(node, {NEVER_READY_ANNOTATION: "true"})
+
+
+def failed(node: dict[str, Any], *, reason: str) -> dict[str, Any]:
+    """A machine that the cloud itself calls failed, after it had accepted it."""
+    return _annotated(never_ready(node), {FAILED_ANNOTATION: reason})
+
+
+def _annotated(node: dict[str, Any], more: Mapping[str, str]) -> dict[str, Any]:
+    metadata = node["metadata"]
+    return {**node, "metadata": {**metadata, "annotations": {**metadata["annotations"], **more}}}
+
+
+def machine_id(name: str) -> str:
+    """The id of a machine, which is also its node's providerID."""
+    return f"kwok://{name}"
+
+
+def boot_time(name: str, delay: BootDelay) -> Duration:
+    """Evenly spread over the class's span, and always the same for the same machine."""
+    digest = hashlib.sha256(name.encode()).digest()
+    span = delay.max.nanoseconds - delay.min.nanoseconds
+    return Duration(delay.min.nanoseconds + span * int.from_bytes(digest[:4], "big") // 2**32)
+
+
+def request_uid(node: dict[str, Any]) -> str:
+    """The uid of the request that a Node was made for; empty if it is no machine of ours."""
+    uid: str = node["metadata"].get("annotations", {}).get(REQUEST_UID_ANNOTATION, "")
+    return uid
+
+
+def listed(node: dict[str, Any]) -> Machine:
+    """A Node as the machine that it is."""
+    metadata = node["metadata"]
+    reason = metadata["annotations"].get(FAILED_ANNOTATION, "")
+    return Machine(
+        machine_id=machine_id(metadata["name"]),
+        name=metadata["name"],
+        request_uid=request_uid(node),
+        pool=metadata["labels"].get(POOL_LABEL, ""),
+        state=_state(metadata),
+        reason=reason,
+        created_at=datetime.fromisoformat(metadata["creationTimestamp"]),
+    )
+
+
+def _state(metadata: dict[str, Any]) -> MachineState:
+    if "deletionTimestamp" in metadata:
+        return MachineState.DELETING
+    is_failed = FAILED_ANNOTATION in metadata["annotations"]
+    return MachineState.FAILED if is_failed else MachineState.RUNNING

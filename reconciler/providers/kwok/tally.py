@@ -1,0 +1,83 @@
+"""Counts the strikes of faults on the KwokNodeClass itself, so that a restart forgets nothing.
+
+A strike is written down before it happens, at the version of the class that was read: of two that
+happen at once the second reads again, and none is counted twice or lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from growth.api.kwoknodeclass import KwokNodeClass
+from growth.errors import RetryLater
+from growth.kube.call import MERGE_PATCH
+from growth.kube.errors import Conflict
+from reconciler.providers.kwok.faults import STRUCK_ANNOTATION, met, struck, with_another
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from growth.api.kwoknodeclass import Fault, FaultKind
+    from growth.api.written import ServerTypeName
+    from growth.kube.transport import Connection
+
+PATH: Final = f"/apis/growth.dev/v1alpha1/{KwokNodeClass.kind_names[0]}"
+_TRIES: Final = 10
+
+
+class Tally:
+    """The counted faults of one class."""
+
+    def __init__(
+        self, connection: Connection, *, node_class: Callable[[], KwokNodeClass | None]
+    ) -> None:
+        self._connection = connection
+        self._node_class = node_class
+        self._one_at_a_time = asyncio.Lock()
+
+    async def strikes(
+        self, kind: FaultKind, *, server_type: ServerTypeName, location: str
+    ) -> Fault | None:
+        """The fault of this kind that strikes now, counted; None if all goes well."""
+        known = self._node_class()
+        if known is None:
+            return None
+        for key, fault in met(known, kind, server_type=server_type, location=location):
+            if fault.count is None or await self._is_counted(key, known, most=fault.count):
+                return fault
+        return None
+
+    async def _is_counted(self, key: str, known: KwokNodeClass, *, most: int) -> bool:
+        """Whether it had a strike left, and this one is written down."""
+        if struck(known).get(key, 0) >= most:
+            return False
+        async with self._one_at_a_time:
+            for _ in range(_TRIES):
+                newest = await self._newest(known.name)
+                if newest is None or struck(newest).get(key, 0) >= most:
+                    return False
+                try:
+                    await self._write(newest, with_another(newest, key))
+                except Conflict:
+                    continue
+                return True
+        raise RetryLater(f"KwokNodeClass {known.name} is changed again and again")
+
+    async def _newest(self, name: str) -> KwokNodeClass | None:
+        # A list of one: whoever may watch a kind may list it, but not always get one of it.
+        query = {"fieldSelector": f"metadata.name={name}"}
+        found = (await self._connection.request("GET", PATH, query=query)).json()["items"]
+        return KwokNodeClass.model_validate(found[0]) if found else None
+
+    async def _write(self, node_class: KwokNodeClass, counts: str) -> None:
+        metadata = {
+            "resourceVersion": node_class.metadata.resource_version,
+            "annotations": {STRUCK_ANNOTATION: counts},
+        }
+        await self._connection.request(
+            "PATCH",
+            f"{PATH}/{node_class.name}",
+            body={"metadata": metadata},
+            content_type=MERGE_PATCH,
+        )
