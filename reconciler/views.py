@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
-from growth.api.noderemovalrequest import NodeRemovalRequest
+from growth.api.noderemovalrequest import NodeRemovalRequest, RemovalPhase
 from growth.api.noderequest import NodeRequest, RequestPhase
 from growth.scheduling.cluster import Cluster
 from growth.scheduling.occupancy import EMPTY, Occupancy
@@ -136,9 +136,10 @@ class Views:
         """Whether a machine is coming, or going."""
         requests = self._objects[NodeRequest.__name__].values()
         coming = (RequestPhase.PROVISIONING, RequestPhase.DEPROVISIONING)
-        return bool(self._objects[NodeRemovalRequest.__name__]) or any(
-            request.status.phase in coming for request in requests
-        )
+        removals = self._objects[NodeRemovalRequest.__name__].values()
+        # One that waits or has failed waits for no listing.
+        is_going = any(each.status.phase is RemovalPhase.DEPROVISIONING for each in removals)
+        return is_going or any(request.status.phase in coming for request in requests)
 
     def cluster(self) -> Cluster:
         """Nodes, what is on them, and what else the scheduler looks at."""

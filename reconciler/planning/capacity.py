@@ -17,6 +17,7 @@ from growth.scheduling.daemonsets import runs_on
 from growth.scheduling.node import Node
 from growth.scheduling.occupancy import Occupancy
 from growth.scheduling.resources import Resources, total
+from reconciler.marks import reusable
 from reconciler.planning.nominations import COMING, passing_taints, serves
 from reconciler.planning.offers import asked_for, key_of
 
@@ -54,7 +55,8 @@ def ground(
 ) -> Ground:
     """All spots that could take a pod, and the cluster that rules between pods are shown."""
     coming = dict(_coming(world, requests, shelf))
-    nodes = {**world.cluster.nodes, **coming}
+    # What is about to go costs nothing and is kept, if a pod wants it, before anything is bought.
+    nodes = {**world.cluster.nodes, **reusable(world), **coming}
     cluster = _with_promised(world, nominated, nodes)
     spots = (
         _spot(node, world, cluster, is_coming=name in coming)

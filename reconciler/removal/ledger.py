@@ -16,3 +16,5 @@ class RemovalLedger(msgspec.Struct, frozen=True, kw_only=True):
     """The monotonic second of the last pass that saw everything; None after one that didn't."""
     orphans: Mapping[str, float] = {}
     """Since when machines that nobody knows are known as such, on that clock, by name."""
+    ends: Mapping[str, float] = {}
+    """When marked nodes go, on that clock, by name."""

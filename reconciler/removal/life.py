@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Final, assert_never
 
 from growth.api.nodepool import ScaleDown
 from growth.api.noderemovalrequest import RemovalPhase, RemovalReason
-from growth.api.wellknown import SCALE_DOWN_AT_ANNOTATION, SCALE_DOWN_TAINT
 from growth.kube.events.event import Severity
-from growth.scheduling.emptiness import keepers
-from reconciler.actions import DeleteMachine, SetNode
+from reconciler.actions import DeleteMachine
+from reconciler.marks import is_marked, unmarked
 from reconciler.providers.port import DeleteAnswer, DeleteOutcome, Occupied
 from reconciler.removal import writing
 from reconciler.removal.sights import Fate, is_alive
 from reconciler.removal.step import WAIT, Step
+from reconciler.removal.wanted import keeper_on, promised, wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.instant import Instant
     from growth.scheduling.node import Node
-    from reconciler.actions import Action
+    from reconciler.actions import Action, SetNode
     from reconciler.removal.sights import Cloud
     from reconciler.world import World
 
@@ -86,7 +86,7 @@ def _open(
         if removal.metadata.deletion_timestamp is not None:
             return cancelled(removal, world, why="it was cancelled")
         if kept := _kept_by(removal, world):
-            return cancelled(removal, world, why=f"{kept} is there")
+            return cancelled(removal, world, why=kept)
     if cloud is None:
         return WAIT
     return _followed(removal, world, now, cloud=cloud, waits_until=waits_until)
@@ -128,24 +128,26 @@ def _ended(removal: NodeRemovalRequest) -> Iterator[Action]:
 
 
 def _unmarked(node: Node | None) -> Iterator[SetNode]:
-    if node is None:
-        return
-    taints = tuple(taint for taint in node.spec.taints if taint.key != SCALE_DOWN_TAINT)
-    marks = {key: None for key in (SCALE_DOWN_AT_ANNOTATION,) if key in node.metadata.annotations}
-    if marks or len(taints) < len(node.spec.taints):
-        yield SetNode(node=writing.version_of(node), annotations=marks, taints=taints)
+    if node is not None and is_marked(node):
+        yield unmarked(node)
 
 
 def _kept_by(removal: NodeRemovalRequest, world: World) -> str:
-    """A pod that keeps the machine; empty if none does, or if pods are moved away for it."""
+    """Why the machine stays after all; empty if nothing speaks for it.
+
+    Where pods are moved away they are no reason.
+    """
     if removal.spec.reason in DRAINING:
         return ""
     given = world.deletions.get(removal.name)
     if given is not None and isinstance(given.answer, Occupied):
         # The last look was at the API server itself, and the cache may not show them yet.
-        return given.answer.pods[0]
-    kept = keepers(world.cluster.occupancy(removal.spec.node_name).pods)
-    return f"{kept[0].metadata.namespace}/{kept[0].name}" if kept else ""
+        return f"{given.answer.pods[0]} is there"
+    node = world.cluster.nodes.get(removal.spec.node_name)
+    if removal.spec.reason is RemovalReason.IDLE and node is not None:
+        return wanted(node, world, promised(world))
+    kept = keeper_on(removal.spec.node_name, world)
+    return f"{kept} is there" if kept else ""
 
 
 def _was_asked(answer: DeleteAnswer) -> bool:
@@ -198,7 +200,7 @@ def _still_there(
     if begins > now.monotonic:
         return Step(wake_at=begins)
     if kept := _kept_by(removal, world):
-        return cancelled(removal, world, why=f"{kept} is there")
+        return cancelled(removal, world, why=kept)
     if removal.status.removal_attempt >= rules.attempts:
         return _given_up(removal, world, now)
     machine = cloud.machines[removal.spec.node_id]
@@ -253,7 +255,7 @@ def _gone(removal: NodeRemovalRequest, world: World) -> Step:
     node = world.cluster.nodes.get(removal.spec.node_name)
     if node is None:
         return Step(actions=tuple(_ended(removal)), why="the machine is gone")
-    if keepers(world.cluster.occupancy(node.name).pods):
+    if keeper_on(node.name, world):
         return cancelled(removal, world, why="the machine is gone, but pods are on its node")
     if removal.status.remove_attempted_at is None and is_alive(node):
         return WAIT

@@ -29,11 +29,14 @@ if TYPE_CHECKING:
 
     from growth.api.nodepool import NodePool
     from growth.api.noderemovalrequest import NodeRemovalRequest
+    from growth.instant import Instant
     from reconciler.providers.port import ClassKey
     from reconciler.removal.seeing import Clock
     from reconciler.removal.sights import Cloud
     from reconciler.world import World
 
+Ages = Mapping[str, float]
+"""Since when orphans are known as such, by name."""
 FEW: Final = 2
 SHARE: Final = 0.1
 """Of a cloud's machines; more orphans than that, and more than a few, are not believed."""
@@ -123,8 +126,17 @@ def _owner(listed: Machine, key: ClassKey, world: World) -> NodePool | None:
     return next(of_cloud, None)
 
 
-def ages(
-    before: Mapping[str, float], found: Mapping[str, Machine], shown: Clock
-) -> Mapping[str, float]:
+def ages(world: World, found: Mapping[str, Machine], *, now: Instant, shown: Clock) -> Ages:
     """Since when each of them is known as an orphan, in seconds of sight."""
-    return {name: before.get(name, shown.now) for name in found}
+    before = world.ledger.removal.orphans
+    return {
+        name: before[name] if name in before else shown.now - _age(name, world, now)
+        for name in found
+    }
+
+
+def _age(name: str, world: World, now: Instant) -> float:
+    """What its removal tells after a restart, which nobody has to wait for once more."""
+    removal = world.removals.get(name)
+    made = None if removal is None else removal.metadata.creation_timestamp
+    return 0.0 if made is None else min(max(now.seconds_since(made), 0.0), world.timing.orphan_age)

@@ -1,4 +1,4 @@
-"""What happens next with each NodeRemovalRequest, each orphan, and each node without a machine."""
+"""What happens next with each removal, idle node, orphan, and node without a machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 from growth.api.noderemovalrequest import RemovalPhase
 from reconciler.actions import Sequence, machine
 from reconciler.decision import NEVER, Decision, earliest
-from reconciler.removal import leftovers, life, seeing
+from reconciler.removal import idle, leftovers, life, seeing
 from reconciler.removal.orphans import ages, is_for_orphan, opened, orphans
 from reconciler.removal.sights import cloud_of, clouds
 
@@ -31,30 +31,38 @@ def decide(world: World, now: Instant) -> Decision:
     """One step for each machine that is free for one."""
     shown, seen = seeing.clock(world, now), clouds(world)
     found = {key: orphans(cloud, world) for key, cloud in seen.items()}
-    ledger = seeing.after(_remembered(world, found, shown), shown)
+    ledger = seeing.after(_remembered(world, found, now=now, shown=shown), shown)
     world = world.remembering("removal", ledger)
-    steps = dict(_steps(world, now, seen=seen, found=found, shown=shown))
+    lost = {each.subject: each for each in leftovers.freed(world, seen)}
+    steps = {
+        **dict(idle.steps(world, now, seen=seen, shown=shown)),
+        **dict(_steps(world, now, seen=seen, found=found, shown=shown)),
+    }
     sequences = (
         Sequence(subject=machine(name), steps=step.actions, why=step.why)
         for name, step in steps.items()
-        if step.actions
+        # A node whose machine is gone is idle too, and has no time for that.
+        if step.actions and machine(name) not in lost
     )
     opening = (
-        each for key, lost in found.items() for each in opened(lost, seen[key], world, shown)
+        each for key, many in found.items() for each in opened(many, seen[key], world, shown)
     )
     return Decision(
         section=ledger,
-        sequences=(*sequences, *opening, *leftovers.freed(world, seen)),
+        sequences=(*lost.values(), *sequences, *opening),
         wake_at=earliest(step.wake_at for step in steps.values()),
     )
 
 
-def _remembered(world: World, found: Mapping[ClassKey, Orphans], shown: Clock) -> RemovalLedger:
-    before = world.ledger.removal
+def _remembered(
+    world: World, found: Mapping[ClassKey, Orphans], *, now: Instant, shown: Clock
+) -> RemovalLedger:
+    ends = idle.ends(world, now, shown)
+    before = msgspec.structs.replace(world.ledger.removal, ends=ends)
     if not shown.runs:
         return before
     lost = {name: each for orphans in found.values() for name, each in orphans.found.items()}
-    return msgspec.structs.replace(before, orphans=ages(before.orphans, lost, shown))
+    return msgspec.structs.replace(before, orphans=ages(world, lost, now=now, shown=shown))
 
 
 def _steps(

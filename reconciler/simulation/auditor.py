@@ -10,17 +10,21 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from growth.api.noderemovalrequest import NodeRemovalRequest, RemovalPhase, RemovalReason
 from growth.api.noderequest import NodeRequest, RequestPhase
 from growth.api.wellknown import INSTANCE_TYPE_LABEL
 from growth.api.written import ServerTypeName
 from growth.demand.detection import is_demand
+from growth.scheduling.emptiness import keepers
 from reconciler.simulation.cloud import pool_of
 from reconciler.simulation.faults import Fault
+from reconciler.simulation.pod_collector import pods_on
 from reconciler.simulation.possible import Possible, Sort
 
 if TYPE_CHECKING:
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
+    from reconciler.providers.port import Machine as ListedMachine
     from reconciler.providers.port import Order
     from reconciler.simulation.cloud import Cloud
     from reconciler.simulation.server import Event
@@ -44,6 +48,12 @@ TWICE: Final = 0.1
 """Of the pods that waited, this share may be bought for twice while faults excuse it, and a few."""
 SPARE: Final = 0.5
 """A pod whose machine was taken by others waits for a second one, but not many do."""
+REMOVALS: Final = "NodeRemovalRequest"
+FAILED: Final = RemovalPhase.REMOVAL_FAILED
+FOUND_WITHIN: Final = 900.0
+"""Seconds until a machine that nobody knows has a removal, whatever goes wrong meanwhile."""
+FOUND_BEFORE: Final = 60.0
+"""An orphan is found at most so many seconds before its removal is written."""
 A_SECOND: Final = 1.0
 TOO_OFTEN: Final = 10
 TRIES_KEPT: Final = 200
@@ -82,8 +92,11 @@ class Auditor:
         self._counts: Counter[Sort] = Counter()
         self._intents: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._served_at: dict[str, float] = {}
+        self._unknown_since: dict[str, float] = {}
         cloud.made, cloud.gone = self.machine_made, self.machine_gone
+        cloud.deleting = self.machine_ends
         server.kind("NodeRequest").heard_by.append(self._request_changed)
+        server.kind(REMOVALS).heard_by.append(self._removal_changed)
         server.kind("pods").heard_by.append(self._pod_changed)
         server.kind("nodes").heard_by.append(self._node_changed)
 
@@ -118,6 +131,27 @@ class Auditor:
     def machine_gone(self, name: str) -> None:
         """A machine is no longer paid for."""
         self._recount(name)
+        self._unknown_since.pop(name, None)
+
+    def machine_ends(self, machine: ListedMachine) -> None:
+        """We ask the provider for a machine's end."""
+        name, removal = machine.name, self._server.kind(REMOVALS).named(machine.name)
+        meant = None if removal is None else (removal.spec.node_id, removal.spec.request_uid)
+        if meant != (machine.machine_id, machine.request_uid):
+            self.breach("what is deleted was named", f"{name} was deleted, {meant} was to go")
+        pods = self._server.kind("pods").objects
+        kept = keepers(pods[key] for key in pods_on(name, self._server))
+        if kept and name in self._cloud.machines:
+            self.breach("no pod loses its machine", f"{name} with {kept[0].name}")
+        if removal is not None and removal.spec.reason is RemovalReason.ORPHAN:
+            self._check_age(removal)
+
+    def _check_age(self, removal: NodeRemovalRequest) -> None:
+        made = removal.metadata.creation_timestamp
+        age = (self._server.wall - made).total_seconds() if made else 0.0
+        is_dated = Fault.CLOCK_JUMP not in self._faults.kinds
+        if is_dated and age < self._timing.orphan_age - FOUND_BEFORE:
+            self.breach("orphans go late", f"{removal.name} after {age:.0f} s")
 
     def _pod_changed(self, event: Event) -> None:
         pod: Pod = event.new or event.old
@@ -171,9 +205,27 @@ class Auditor:
             self._intents[pod.uid].pop(request.name, None)
             if not self._intents[pod.uid]:
                 del self._intents[pod.uid]
-        is_paid = request.name in self._cloud.machines
-        if is_paid and self._server.kind("nodes").named(request.name) is None:
-            self.breach("every machine is known", f"{request.name} has neither request nor node")
+        self._look_who_knows(request.name)
+
+    def _removal_changed(self, event: Event) -> None:
+        self._look_who_knows(event.key.name)
+
+    def _look_who_knows(self, name: str) -> None:
+        """A machine that nobody knows may be found late, but it has to be found."""
+        if name not in self._cloud.machines or self._is_known(name):
+            self._unknown_since.pop(name, None)
+        elif name not in self._unknown_since:
+            self._unknown_since[name] = self._timeline.now
+            self._timeline.after(FOUND_WITHIN, self._check_found, name)
+
+    def _check_found(self, name: str) -> None:
+        since = self._unknown_since.get(name, self._timeline.now)
+        if self._timeline.now - since >= FOUND_WITHIN - 1.0:
+            self.breach("every machine is known", f"nobody knows {name} for {FOUND_WITHIN:.0f} s")
+
+    def _is_known(self, name: str) -> bool:
+        kinds = ("NodeRequest", "nodes", REMOVALS)
+        return any(self._server.kind(kind).named(name) is not None for kind in kinds)
 
     def _moved(self, old: NodeRequest, new: NodeRequest) -> None:
         before, after = old.status, new.status
@@ -191,6 +243,10 @@ class Auditor:
         if pool_of(node):
             label = ServerTypeName(node.labels[INSTANCE_TYPE_LABEL])
             self._recount(node.name, Sort(pool_of(node), label))
+        self._look_who_knows(node.name)
+        is_paid = node.name in self._cloud.machines and node.name not in self._cloud.forgotten
+        if event.new is None and is_paid:
+            self.breach("no living node is freed", f"{node.name} is paid for at the provider")
 
     def _recount(self, name: str, sort: Sort | None = None) -> None:
         """Whether there is, or may yet be, a machine of this name."""
@@ -228,15 +284,24 @@ class Auditor:
             self.breach("no pod costs two machines", text)
 
     def _all_machines_known(self) -> None:
+        nodes = self._server.kind("nodes")
         for name in sorted(self._cloud.machines):
+            removal = self._server.kind(REMOVALS).named(name)
+            has_failed = removal is not None and removal.status.phase is FAILED
             request = self._server.kind("NodeRequest").named(name)
-            if request is None and self._server.kind("nodes").named(name) is None:
+            if request is None and nodes.named(name) is None and not has_failed:
                 self.breach("every machine is known", f"{name} has neither request nor node")
+        for node in nodes.objects.values():
+            if pool_of(node) and node.name not in self._cloud.machines:
+                self.breach("every node has a machine", f"{node.name} has none")
 
     def _all_requests_done(self) -> None:
         for request in self._server.kind("NodeRequest").objects.values():
             if request.status.phase in ON_THE_WAY:
                 self.breach("all settles", f"{request.name} is still {request.status.phase}")
+        for removal in self._server.kind(REMOVALS).objects.values():
+            if removal.status.phase is not FAILED:
+                self.breach("all settles", f"{removal.name} is still {removal.status.phase}")
 
     def _all_pods_placed(self) -> None:
         for pod in self._server.kind("pods").objects.values():

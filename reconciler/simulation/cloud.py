@@ -8,8 +8,9 @@ which its controller takes off a moment after it is.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, assert_never
 
 import msgspec
 
@@ -37,6 +38,7 @@ from reconciler.providers.port import (
     UnmetScope,
 )
 from reconciler.providers.port import Machine as ListedMachine
+from reconciler.simulation.chance import Chance
 from reconciler.simulation.faults import Fault
 
 if TYPE_CHECKING:
@@ -53,6 +55,8 @@ UNTAINTED_AFTER = 0.1
 """Seconds from Ready until the node controller takes its taint off."""
 NODE_GONE_AFTER = 5.0
 """Seconds from a machine's end until its node is deleted."""
+SILENT_AFTER = 40.0
+"""Seconds from a machine's end until its node is not ready, where nobody deletes it."""
 THROTTLED_FOR = (1.0, 30.0)
 
 
@@ -62,6 +66,15 @@ class Joining(StrEnum):
     AT_ONCE = "at once"
     """As with KWOK, where the node is the machine."""
     WHILE_BOOTING = "while booting"
+
+
+class Showing(StrEnum):
+    """What listings show."""
+
+    TRUTH = "the truth"
+    NOTHING = "nothing"
+    HALF = "half"
+    THE_PAST = "the past"
 
 
 class Machine(msgspec.Struct, kw_only=True):
@@ -79,14 +92,24 @@ class Cloud:
         """Called with each machine that is made."""
         self.gone: Callable[[str], None] = lambda _: None
         """Called with the name of each machine that is no longer paid for."""
+        self.deleting: Callable[[ListedMachine], None] = lambda _: None
+        """Called with each machine that we ask to delete."""
         self.machines: dict[str, Machine] = {}
         self.bought = 0
         self.lost = 0
         """Machines that died."""
         self.retired = 0
-        """Machines that a person gave back."""
+        """Machines that were given back."""
+        self.forgotten: set[str] = set()
+        """Machines whose Node somebody has deleted."""
         self.made_for: dict[str, int] = {}
         """Machines that were ever made for a request, by its uid."""
+        self._showing = Showing.TRUTH
+        self._shows_until = 0.0
+        self._past: dict[str, ListedMachine] = {}
+        """What was there when listings began to show the past."""
+        self._has_controller = Chance(around.story.seed, "cloud controller").happens(0.5)
+        """Whether somebody deletes the nodes of machines that died."""
         self._sold_out: dict[tuple[str, str], float] = {}
         self._joining = joining
         self._server = around.server
@@ -101,18 +124,42 @@ class Cloud:
         return answer
 
     def listing(self, at: Instant) -> Listing:
-        """All machines that are paid for."""
-        listed = {name: _listed(machine) for name, machine in sorted(self.machines.items())}
-        return Listing(at=at, is_complete=True, machines=listed)
+        """All machines that are paid for, or what the cloud takes for that."""
+        showing = self._showing if self._timeline.now < self._shows_until else Showing.TRUTH
+        there = self._listed()
+        match showing:
+            case Showing.TRUTH:
+                return Listing(at=at, is_complete=True, machines=there)
+            case Showing.NOTHING:
+                return Listing(at=at, is_complete=True, machines={})
+            case Showing.HALF:
+                half = dict(list(there.items())[::2])
+                return Listing(at=at, is_complete=False, reason="page 2 is missing", machines=half)
+            case Showing.THE_PAST:
+                return Listing(at=at, is_complete=True, machines=self._past | there)
+            case _:
+                assert_never(showing)
+
+    def show(self, showing: Showing, *, seconds: float) -> None:
+        """Let listings show something else for a while."""
+        self._showing, self._shows_until = showing, self._timeline.now + seconds
+        self._past = self._listed()
+
+    def _listed(self) -> dict[str, ListedMachine]:
+        return {name: _listed(machine) for name, machine in sorted(self.machines.items())}
 
     def delete(self, machine: ListedMachine) -> DeleteAnswer:
         """A machine ends because we asked for it; its node goes with it."""
-        if self.machines.pop(machine.name, None) is None:
+        self.deleting(machine)
+        if machine.name not in self.machines:
             return DeleteAnswer(outcome=DeleteOutcome.GONE)
+        if self._faults.strikes(Fault.DELETE_FAILS, 0.5):
+            return DeleteAnswer(outcome=DeleteOutcome.FAILED, reason="it is locked")
+        del self.machines[machine.name]
         self.retired += 1
         self._trace.note(f"cloud: {machine.name} given back")
         self.gone(machine.name)
-        self._drop_node(machine.name)
+        self._node_follows(machine.name)
         return DeleteAnswer(outcome=DeleteOutcome.ACCEPTED)
 
     def sell_out(self, offering: Offering, *, seconds: float) -> None:
@@ -127,15 +174,18 @@ class Cloud:
         self.lost += 1
         self._trace.note(f"cloud: {name} died")
         self.gone(name)
-        self._timeline.after(NODE_GONE_AFTER, self._drop_node, name)
+        self._node_follows(name)
 
-    def retire(self, name: str) -> None:
-        """A person gives an empty machine back, with its node."""
-        if self.machines.pop(name, None) is not None:
-            self.retired += 1
-            self._trace.note(f"cloud: {name} retired")
-            self.gone(name)
-            self._drop_node(name)
+    def _node_follows(self, name: str) -> None:
+        """A controller of the cloud deletes it; where there is none, it falls silent."""
+        if self._has_controller:
+            self._timeline.after(NODE_GONE_AFTER, self._drop_node, name)
+        else:
+            self._timeline.after(SILENT_AFTER, self._fall_silent, name)
+
+    def _fall_silent(self, name: str) -> None:
+        with suppress(NotFound):
+            self._server.change("nodes", Key("", name), silent)
 
     def _create(self, order: Order) -> CreateAnswer:
         found = self.machines.get(order.name)
@@ -196,7 +246,9 @@ class Cloud:
 
     def _change_node(self, name: str, changed: Any) -> None:
         if name in self.machines:
-            self._server.change("nodes", Key("", name), changed)
+            # Its Node may be gone, which the auditor judges.
+            with suppress(NotFound):
+                self._server.change("nodes", Key("", name), changed)
 
     def _drop_node(self, name: str) -> None:
         try:
@@ -234,6 +286,14 @@ def with_ready(node: Node) -> Node:
     return msgspec.structs.replace(
         node, status=msgspec.structs.replace(node.status, conditions=(READY,))
     )
+
+
+def silent(node: Node) -> Node:
+    """The node when nothing was heard of its kubelet for a while."""
+    status = msgspec.structs.replace(node.status, conditions=())
+    taints = (*node.spec.taints, NOT_READY)
+    spec = msgspec.structs.replace(node.spec, taints=taints)
+    return msgspec.structs.replace(node, spec=spec, status=status)
 
 
 def without_not_ready(node: Node) -> Node:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+import msgspec
+
 from reconciler.providers.port import ClassKey, Sight
 
 if TYPE_CHECKING:
@@ -55,7 +57,13 @@ class Clouds:
     def _seen(self, listing: Listing) -> None:
         for key in self._watcher.views.node_classes:
             before = self.sights.get(key, Sight())
-            self.sights[key] = Sight(listing=listing, before=before.listing)
+            if listing.is_complete:
+                self.sights[key] = Sight(listing=listing, before=before.listing)
+            else:
+                since = before.blind_since or self._timeline.now
+                self.sights[key] = msgspec.structs.replace(
+                    before, blind_since=since, problem=listing.reason
+                )
         self._watcher.wake()
         timing = self._watcher.timing
         moving = self._watcher.views.is_anything_moving

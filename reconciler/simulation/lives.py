@@ -113,7 +113,8 @@ class Lives:
 
     def _check_memory(self, process: Process, world: World) -> None:
         """What is remembered of subjects that are no more would grow for ever."""
-        live = len(world.requests) + len(world.busy) + len(world.ledger.planning.unconfirmed)
+        live = len(world.requests) + len(world.removals) + len(world.busy)
+        live += len(world.ledger.planning.unconfirmed)
         for name, size in process.remembered():
             if size > 2 * live + 50:
                 self._auditor.breach("memory follows objects", f"{size} {name} for {live} objects")
@@ -123,6 +124,15 @@ def in_another_order(world: World) -> World:
     """The same world: no mapping of it promises an order."""
     turned = {
         name: dict(reversed(getattr(world, name).items()))
-        for name in ("pending", "pools", "requests", "offerings", "answers", "sources")
+        for name in (
+            "pending",
+            "pools",
+            "requests",
+            "removals",
+            "offerings",
+            "answers",
+            "deletions",
+            "sources",
+        )
     }
     return msgspec.structs.replace(world, **turned)

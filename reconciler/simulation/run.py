@@ -15,7 +15,6 @@ from reconciler.simulation.cloud import Joining
 from reconciler.simulation.living import Living
 from reconciler.simulation.process import Parts
 from reconciler.simulation.story import Story
-from reconciler.simulation.tidier import Tidier
 from reconciler.simulation.trace import LAST_LINES
 from reconciler.simulation.trouble import Trouble
 from reconciler.simulation.workload import Workloads
@@ -41,7 +40,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     lost: int
     """Machines that died."""
     retired: int
-    """Machines that a person gave back."""
+    """Machines that were given back."""
     waited: int
     """Pods that waited for a node."""
     twice: int
@@ -77,7 +76,6 @@ class Simulation:
         for pool in catalogue.pools(Chance(story.seed, "pools")):
             living.server.create("NodePool", pool)
         Workloads(living)
-        Tidier(living.around, living.cloud)
         Trouble(living, offerings=offerings(node_class))
 
     def run(self) -> Outcome:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from growth.kube.resource import Key
+from reconciler.simulation.cloud import Showing
 from reconciler.simulation.faults import Fault
 from reconciler.simulation.server import with_metadata
 
@@ -32,6 +34,10 @@ RHYTHM: Final[Mapping[Fault, float]] = {
     Fault.FOREIGN_WRITE: 60.0,
     Fault.STOCK_OUT: 600.0,
     Fault.MACHINE_DIES: 600.0,
+    Fault.NODE_FORGOTTEN: 900.0,
+    Fault.LISTING_EMPTY: 300.0,
+    Fault.LISTING_BROKEN: 300.0,
+    Fault.LISTING_STALE: 300.0,
     Fault.FREEZE: 300.0,
     Fault.CLOCK_JUMP: 900.0,
 }
@@ -57,6 +63,10 @@ class Trouble:
             Fault.FOREIGN_WRITE: self._write,
             Fault.STOCK_OUT: self._sell_out,
             Fault.MACHINE_DIES: self._kill_machine,
+            Fault.NODE_FORGOTTEN: self._forget_node,
+            Fault.LISTING_EMPTY: lambda chance: self._show(Showing.NOTHING, chance),
+            Fault.LISTING_BROKEN: lambda chance: self._show(Showing.HALF, chance),
+            Fault.LISTING_STALE: lambda chance: self._show(Showing.THE_PAST, chance),
             Fault.FREEZE: self._freeze,
             Fault.CLOCK_JUMP: self._jump,
         }
@@ -114,6 +124,26 @@ class Trouble:
         serving = [name for name in self._cloud.machines if _is_done(requests.named(name))]
         if serving:
             self._cloud.die(chance.one_of(serving))
+
+    def _forget_node(self, chance: Chance) -> None:
+        nodes = self._server.kind("nodes")
+        requests = self._server.kind("NodeRequest")
+        serving = [
+            name
+            for name, machine in self._cloud.machines.items()
+            if machine.is_serving and nodes.named(name) and requests.named(name) is None
+        ]
+        if serving:
+            name = chance.one_of(serving)
+            self._trace.note(f"fault: somebody deletes the Node {name}")
+            self._cloud.forgotten.add(name)
+            self._server.delete("nodes", Key("", name))
+
+    def _show(self, showing: Showing, chance: Chance) -> None:
+        self._trace.note(f"fault: the cloud shows {showing}")
+        # Two empty listings a stable interval apart are believed.
+        longest = 9.0 if showing is Showing.NOTHING else 60.0
+        self._cloud.show(showing, seconds=chance.between(1.0, longest))
 
     def _freeze(self, chance: Chance) -> None:
         frozen = self._lives.leader

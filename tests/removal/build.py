@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from growth.api.noderemovalrequest import NodeRemovalRequest
-from growth.api.wellknown import MANAGED_BY, MANAGED_BY_LABEL, POOL_LABEL
+from growth.api.wellknown import (
+    INSTANCE_TYPE_LABEL,
+    MANAGED_BY,
+    MANAGED_BY_LABEL,
+    POOL_LABEL,
+    SCALE_DOWN_AT_ANNOTATION,
+)
+from growth.api.written import write_time
 from growth.scheduling.metadata import Condition
 from reconciler import removal as removing
 from reconciler.ledger import Ledger
@@ -62,6 +69,7 @@ def removal(
     reason: str = "NeverJoined",
     deleting: bool = False,
     held: bool = True,
+    made_at: float = 0.0,
     status: Any = None,
     **spec: Any,
 ) -> NodeRemovalRequest:
@@ -72,7 +80,7 @@ def removal(
                 "uid": f"uid-removal-{name}",
                 "resourceVersion": "5",
                 "finalizers": ["growth.dev/provider-cleanup"] if held else [],
-                "creationTimestamp": START,
+                "creationTimestamp": START + timedelta(seconds=made_at),
                 "deletionTimestamp": START if deleting else None,
             },
             "spec": {
@@ -88,12 +96,38 @@ def removal(
     )
 
 
-def node(name: str = NAME, /, *, ready: bool = True, **spec: Any) -> Node:
-    labels = {POOL_LABEL: "default", MANAGED_BY_LABEL: MANAGED_BY}
+def node(
+    name: str = NAME,
+    /,
+    *,
+    ready: bool = True,
+    annotations: dict[str, str] | None = None,
+    made_at: float = 0.0,
+    server_type: str = "small",
+    **spec: Any,
+) -> Node:
+    labels = {
+        POOL_LABEL: "default",
+        MANAGED_BY_LABEL: MANAGED_BY,
+        INSTANCE_TYPE_LABEL: server_type,
+    }
     made = build.node(name, labels=labels, **({"providerID": f"kwok://{name}"} | spec))
     conditions = (Condition(type="Ready", status="True"),) if ready else ()
-    status = msgspec.structs.replace(made.status, conditions=conditions)
-    return msgspec.structs.replace(made, status=status)
+    return msgspec.structs.replace(
+        made,
+        metadata=msgspec.structs.replace(
+            made.metadata,
+            annotations=annotations or {},
+            creation_timestamp=write_time(START + timedelta(seconds=made_at)),
+        ),
+        status=msgspec.structs.replace(made.status, conditions=conditions),
+    )
+
+
+def marked(name: str = NAME, /, *, until: float, **fields: Any) -> Node:
+    """An idle node that goes at a second."""
+    annotations = {SCALE_DOWN_AT_ANNOTATION: write_time(START + timedelta(seconds=until))}
+    return node(name, annotations=annotations, taints=[SCALE_DOWN], **fields)
 
 
 def world(

@@ -40,7 +40,12 @@ class Mutant:
 
 
 def _planned_by(decide: Callable[[World, Instant], Decision]) -> Parts:
-    return Parts(rooms=(ROOMS[0], Room("planning", decide)))
+    return _with("planning", decide)
+
+
+def _with(name: str, decide: Callable[[World, Instant], Decision]) -> Parts:
+    """All rooms, one of them with a mistake."""
+    return Parts(rooms=tuple(Room(name, decide) if room.name == name else room for room in ROOMS))
 
 
 def forgets_the_pods_of_a_node_that_serves(world: World, now: Instant) -> Decision:
@@ -124,6 +129,6 @@ MUTANTS = (
         row=19,
         name="waits for the moment a node turns Ready",
         faults=(Fault.EVENT_LOST,),
-        parts=lambda: Parts(rooms=(Room("provisioning", WaitsForTheMoment()), ROOMS[1])),
+        parts=lambda: _with("provisioning", WaitsForTheMoment()),
     ),
 )

@@ -1,0 +1,104 @@
+"""The marks of a node that is about to go, and who may still have it.
+
+The taint keeps pods away and tells when it was set; the annotation tells when the node goes. Both
+are ours alone. A cordon is a person's, unless it bears our mark: such a node is nobody's business
+here.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from growth.api.noderemovalrequest import RemovalPhase, RemovalReason
+from growth.api.wellknown import CORDONED_ANNOTATION, SCALE_DOWN_AT_ANNOTATION, SCALE_DOWN_TAINT
+from growth.api.written import parse_time, write_time
+from growth.scheduling.taints import NO_SCHEDULE, Taint
+from reconciler.actions import SetNode, Version, machine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+
+    from growth.instant import Instant
+    from growth.scheduling.node import Node
+    from reconciler.world import World
+
+
+def is_marked(node: Node) -> bool:
+    """Whether the node bears any of our marks."""
+    return is_tainted(node) or SCALE_DOWN_AT_ANNOTATION in node.metadata.annotations
+
+
+def is_tainted(node: Node) -> bool:
+    """Whether pods are kept away from it because it is about to go."""
+    return any(taint.key == SCALE_DOWN_TAINT for taint in node.spec.taints)
+
+
+def is_cordoned_by_a_person(node: Node) -> bool:
+    """Whether somebody wants to have this node for themselves."""
+    return node.spec.unschedulable and CORDONED_ANNOTATION not in node.metadata.annotations
+
+
+def marked(node: Node, now: Instant, *, seconds: float) -> SetNode:
+    """The node goes in so many seconds, unless a pod comes."""
+    taint = Taint(SCALE_DOWN_TAINT, NO_SCHEDULE, str(int(now.wall.timestamp())))
+    at = write_time(now.wall + timedelta(seconds=seconds))
+    return SetNode(
+        node=_version(node),
+        annotations={SCALE_DOWN_AT_ANNOTATION: at},
+        taints=(*_other_taints(node), taint),
+    )
+
+
+def unmarked(node: Node) -> SetNode:
+    """The node stays; what others have set on it stays too."""
+    present = SCALE_DOWN_AT_ANNOTATION in node.metadata.annotations
+    annotations = {SCALE_DOWN_AT_ANNOTATION: None} if present else {}
+    return SetNode(node=_version(node), annotations=annotations, taints=_other_taints(node))
+
+
+def scale_down_at(node: Node) -> datetime | None:
+    """When the node goes, by its mark; None if that isn't there or can't be read."""
+    try:
+        return parse_time(node.metadata.annotations.get(SCALE_DOWN_AT_ANNOTATION, ""))
+    except ValueError:
+        return None
+
+
+def reusable(world: World) -> Mapping[str, Node]:
+    """Nodes that are about to go and may be had still, as they will be without the mark."""
+    return dict(_reusable(world))
+
+
+def _reusable(world: World) -> Iterator[tuple[str, Node]]:
+    for name, node in world.cluster.nodes.items():
+        if is_tainted(node) and is_to_be_had(name, world):
+            spec = msgspec.structs.replace(node.spec, taints=_other_taints(node))
+            yield name, msgspec.structs.replace(node, spec=spec)
+
+
+def is_to_be_had(name: str, world: World) -> bool:
+    """Whether the provider wasn't asked for the machine's end, nor is being asked right now."""
+    removal = world.removals.get(name)
+    if removal is None:
+        return True
+    return (
+        removal.spec.reason is RemovalReason.IDLE
+        and removal.status.phase is RemovalPhase.PENDING
+        and removal.status.remove_attempted_at is None
+        and removal.metadata.deletion_timestamp is None
+        and name not in world.deletions
+        and world.is_free(machine(name))
+    )
+
+
+def _other_taints(node: Node) -> tuple[Taint, ...]:
+    return tuple(taint for taint in node.spec.taints if taint.key != SCALE_DOWN_TAINT)
+
+
+def _version(node: Node) -> Version:
+    metadata = node.metadata
+    return Version(name=node.name, uid=metadata.uid, resource_version=metadata.resource_version)
