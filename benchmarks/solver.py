@@ -20,7 +20,9 @@ from reconciler.solver import Effort
 from reconciler.solver.solving import solve
 
 if TYPE_CHECKING:
-    from reconciler.solver import Plan
+    from reconciler.solver import Plan, Problem
+
+EFFORTS = tuple(effort.name.lower() for effort in Effort)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,20 +53,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--seeds", type=int, default=5, help="how many seeds, one after another")
-    parser.add_argument("--effort", choices=("quick", "normal", "thorough"), default="normal")
+    parser.add_argument("--effort", choices=EFFORTS, default="normal")
     parser.add_argument("-o", "--output", choices=("table", "json"), default="table")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, and print what was measured."""
     seeds = range(arguments.seed, arguments.seed + arguments.seeds)
-    measured = [_measure(arguments, seed) for seed in seeds]
+    found = [_measure(arguments, seed) for seed in seeds]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     if arguments.output == "json":
-        rows = [asdict(one) for one in measured]
+        rows = [asdict(one) for one in found]
         print(json.dumps({"runs": rows, "peakMemoryMiB": round(peak)}, indent=2))
     else:
-        _print_table(measured, peak)
+        _print_table(found, peak)
     return 0
 
 
@@ -77,13 +79,18 @@ def _measure(arguments: argparse.Namespace, seed: int) -> Measured:
         count=arguments.count,
         seed=seed,
     )
+    return measured(problem, Effort[arguments.effort.upper()], seed=seed)
+
+
+def measured(problem: Problem, effort: Effort, *, seed: int) -> Measured:
+    """One solve, with what it gave and took."""
     plans: list[tuple[float, Plan]] = []
     start, processor = time.perf_counter(), time.process_time()
 
     def watch(plan: Plan) -> None:
         plans.append((time.perf_counter() - start, plan))
 
-    plan = solve(problem, Effort[arguments.effort.upper()], watch=watch)
+    plan = solve(problem, effort, watch=watch)
     seconds, used = time.perf_counter() - start, time.process_time() - processor
     first_seconds, first = plans[0] if plans else (seconds, plan)
     return Measured(
@@ -108,19 +115,19 @@ HEADINGS = (
 )
 
 
-def _print_table(measured: list[Measured], peak: float) -> None:
+def _print_table(found: list[Measured], peak: float) -> None:
     print(HEADINGS)
-    for one in measured:
+    for one in found:
         print(
             f"{one.seed:4} {one.cost / 1e6:11.4f} {one.bound / 1e6:11.4f} {one.gap * 100:7.2f}"
             f" {one.first_plan_seconds:8.2f} {one.first_plan_gap * 100:12.2f} {one.seconds:6.2f}"
             f" {one.processor_seconds:6.2f} {one.effort / 1e6:6.2f}M"
             f" {one.first_fit_cost / max(1, one.cost):7.2f} x  {one.stop}"
         )
-    gap = statistics.median(one.gap for one in measured) * 100
-    first = statistics.median(one.first_plan_seconds for one in measured)
-    seconds = statistics.median(one.seconds for one in measured)
-    ratio = statistics.median(one.first_fit_cost / max(1, one.cost) for one in measured)
+    gap = statistics.median(one.gap for one in found) * 100
+    first = statistics.median(one.first_plan_seconds for one in found)
+    seconds = statistics.median(one.seconds for one in found)
+    ratio = statistics.median(one.first_fit_cost / max(1, one.cost) for one in found)
     print(
         f"median: gap {gap:.2f} %, first plan {first:.2f} s, all {seconds:.2f} s,"
         f" first-fit {ratio:.2f} x; peak memory {peak:.0f} MiB"
