@@ -35,6 +35,7 @@ from reconciler.markets import Markets
 from reconciler.pause_metrics import PausedPools
 from reconciler.planning import LANE
 from reconciler.providers.roster import Roster
+from reconciler.rivals import Rivals, StandBack
 from reconciler.scene import Production, now
 from reconciler.settings import Certificates
 from reconciler.solver import Effort
@@ -115,6 +116,9 @@ class Work:
             doubted=self._doubt,
         )
         self.recorder = recorder(connection, self.sources, registry=service.registry)
+        self._rivals = Rivals(
+            connection, namespace=service.settings.namespace, registry=service.registry
+        )
         PausedPools(service.registry, self._pauses)
         CloudMetrics(
             service.registry,
@@ -145,6 +149,13 @@ class Work:
                     self._service.logger.warning("no longer leading", reason=str(lost))
 
     async def _act(self, leadership: Leadership) -> None:
+        await self._rivals.stand_back()
+        try:
+            await self._act_alone(leadership)
+        except* StandBack:
+            self._service.logger.warning("an elder growth acts: this one stands back")
+
+    async def _act_alone(self, leadership: Leadership) -> None:
         # A bug in an effect ends the group, and with it the process: it is started again clean.
         with announcing() as announce:
             async with asyncio.TaskGroup() as tasks:
@@ -162,6 +173,7 @@ class Work:
                     plan=self._plan,
                 )
                 tasks.create_task(self._keep_certificates(leadership), name="certificates")
+                tasks.create_task(self._rivals.watch(), name="rivals")
                 self._clouds = clouds = Clouds(
                     node_classes=lambda: self.sources.views.node_classes,
                     provider_of=self.roster.provider_of,

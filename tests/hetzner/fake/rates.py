@@ -14,6 +14,8 @@ class Bucket:
     lowest: float = field(default=3600.0)
     """How empty it has ever been."""
     filled_at: float = 0.0
+    hour: float = 3600.0
+    """Seconds that an hour takes here, for who can't wait for a real one."""
 
     def shrink_to(self, limit: int, *, left: float | None = None) -> None:
         """Another limit, as some accounts have it; full unless said otherwise."""
@@ -22,7 +24,7 @@ class Bucket:
 
     def take(self, now: float) -> bool:
         """Whether one more call is allowed now; if so it is counted."""
-        self.left = min(self.limit, self.left + (now - self.filled_at) * self.limit / 3600)
+        self.left = min(self.limit, self.left + (now - self.filled_at) * self.limit / self.hour)
         self.filled_at = now
         if self.left < 1:
             return False
@@ -32,7 +34,7 @@ class Bucket:
 
     def headers(self, wall: float) -> dict[str, str]:
         """As every answer carries them; the reset is when the bucket is full again."""
-        seconds = (self.limit - self.left) * 3600 / self.limit
+        seconds = (self.limit - self.left) * self.hour / self.limit
         return {
             "RateLimit-Limit": str(self.limit),
             "RateLimit-Remaining": str(int(self.left)),

@@ -1,0 +1,143 @@
+"""Of two growths in one cluster the first one acts; other autoscalers beside us are told."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from prometheus_client import CollectorRegistry
+from structlog.testing import capture_logs
+
+from growth.kube.transport import connect
+from reconciler import rivals
+from reconciler.rivals import Lease, Rivals, StandBack, alive, elder
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from growth.kube.transport import Connection
+    from tests.live import LiveCluster
+
+
+def lease(
+    namespace: str,
+    *,
+    name: str = rivals.OURS,
+    made: str = "2026-01-01T00:00:00Z",
+    renewed: str = "1",
+    holder: str = "somebody",
+) -> Lease:
+    metadata = rivals._Metadata(
+        name=name, namespace=namespace, uid=f"{namespace}/{name}", creation_timestamp=made
+    )
+    spec = rivals._Spec(holder_identity=holder, renew_time=renewed)
+    return Lease(metadata=metadata, spec=spec)
+
+
+FIRST, LATER = "2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("leases", "waits_for"),
+    [
+        ([], None),
+        ([lease("mine", made=FIRST)], None),
+        ([lease("mine", made=FIRST), lease("theirs", made=LATER)], None),
+        ([lease("mine", made=LATER), lease("theirs", made=FIRST)], "theirs/growth-reconciler"),
+        ([lease("theirs", made=FIRST)], "theirs/growth-reconciler"),
+        ([lease("mine"), lease("theirs")], None),
+        ([lease("mine"), lease("kube-system", name="cluster-autoscaler")], None),
+    ],
+)
+def test_the_growth_that_was_installed_first_acts(
+    leases: list[Lease], waits_for: str | None
+) -> None:
+    first = elder(leases, namespace="mine")
+
+    assert (first.place if first is not None else None) == waits_for
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "number"),
+    [
+        ([lease("theirs", renewed="1")], [lease("theirs", renewed="2")], 1),
+        ([lease("theirs", renewed="1")], [lease("theirs", renewed="1")], 0),
+        ([lease("theirs", renewed="1")], [lease("theirs", renewed="2", holder="")], 0),
+        ([lease("theirs", renewed="1")], [], 0),
+        ([], [lease("theirs", renewed="1")], 0),
+    ],
+    ids=["renewed", "silent", "given back", "gone", "new"],
+)
+def test_a_holder_is_alive_that_renews_its_lease_between_two_looks(
+    before: list[Lease], after: list[Lease], number: int
+) -> None:
+    assert len(alive(before, after)) == number
+
+
+@pytest.fixture
+async def connection(cluster: LiveCluster) -> AsyncIterator[Connection]:
+    async with await connect(kubeconfig=cluster.kubeconfig, process="test") as connection:
+        yield connection
+
+
+@contextlib.asynccontextmanager
+async def renewing(connection: Connection, namespace: str, name: str) -> AsyncIterator[None]:
+    """Another program that holds a Lease, for as long as the block lasts."""
+    path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases"
+    spec: dict[str, Any] = {"holderIdentity": "theirs", "leaseDurationSeconds": 1}
+    made = {"metadata": {"name": name}, "spec": spec}
+    await connection.request("POST", path, body=made)
+
+    async def renew() -> None:
+        for number in range(10_000):
+            changed = {"spec": {"renewTime": f"2026-01-01T00:00:00.{number:06}Z"}}
+            await connection.request(
+                "PATCH",
+                f"{path}/{name}",
+                body=changed,
+                content_type="application/merge-patch+json",
+            )
+            await asyncio.sleep(0.1)
+
+    task = asyncio.create_task(renew())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+        await connection.request("DELETE", f"{path}/{name}")
+
+
+@pytest.mark.cluster
+async def test_a_second_growth_waits_until_the_first_is_gone(
+    connection: Connection, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rivals, "LOOKS_EVERY", 0.2)
+    ours = Rivals(connection, namespace="not-installed-yet", registry=CollectorRegistry())
+    async with renewing(connection, namespace, rivals.OURS):
+        waiting = asyncio.create_task(ours.stand_back())
+        await asyncio.sleep(3)
+        assert not waiting.done()
+        with pytest.raises(StandBack, match=namespace):
+            await ours.watch()
+    async with asyncio.timeout(20):
+        await waiting
+
+
+@pytest.mark.cluster
+async def test_an_autoscaler_beside_us_is_told_and_nobody_waits(
+    connection: Connection, namespace: str
+) -> None:
+    registry = CollectorRegistry()
+    ours = Rivals(connection, namespace=namespace, registry=registry)
+    async with renewing(connection, namespace, "cluster-autoscaler"):
+        with capture_logs() as logs:
+            async with asyncio.timeout(20):
+                await ours.stand_back()
+
+    assert {"program": "Cluster Autoscaler"}.items() <= logs[0].items()
+    told = registry.get_sample_value("growth_other_program_acts", {"program": "Cluster Autoscaler"})
+    assert told == 1
