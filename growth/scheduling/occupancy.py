@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from growth.scheduling import resources
+from growth.scheduling.emptiness import keepers
 from growth.scheduling.pod import Pod
 
 if TYPE_CHECKING:
@@ -55,6 +56,11 @@ class Occupancy(msgspec.Struct, frozen=True, dict=True):
     def repelling(self) -> tuple[Pod, ...]:
         """The pods that don't want certain others near them."""
         return tuple(pod for pod in self.pods if pod.anti_affinity_terms)
+
+    @cached_property
+    def keepers(self) -> tuple[Pod, ...]:
+        """The pods that keep the node; none = it is empty."""
+        return keepers(self.pods)
 
     @cached_property
     def with_claims(self) -> tuple[Pod, ...]:

@@ -65,6 +65,8 @@ def steps(
     promises = promised(world)
     ours: defaultdict[str, list[Node]] = defaultdict(list)
     for name, node in sorted(world.cluster.nodes.items()):
+        if world.cluster.occupancy(name).keepers and not is_marked(node):
+            continue
         pool = pool_of_node(node)
         if pool not in world.pools or name in world.removals:
             continue
@@ -94,30 +96,35 @@ def _given_back(
     spare = _spare(pool, world)
     for node in in_order(idle, pool, world):
         server_type = _type_of(node)
-        if spare[server_type] <= 0:
-            yield from _kept(node, world, why="its pool keeps so many")
-            continue
-        spare[server_type] -= 1
+        if server_type in spare:
+            spare[server_type] -= 1
+            if spare[server_type] < 0:
+                yield from _kept(node, world, why="its pool keeps so many")
+                continue
         if world.is_free(machine(node.name)):
             cloud = seen.get(node_class_of(pool, world))
             yield node.name, _step(node, pool, world, now, cloud=cloud, shown=shown)
 
 
-def _spare(pool: NodePool, world: World) -> Counter[ServerTypeName]:
-    """How many nodes of each type the pool can do without. What failed to go is there still."""
+def _spare(pool: NodePool, world: World) -> dict[ServerTypeName, int]:
+    """How many nodes the pool can do without, of the types of which it keeps some.
+
+    What is on its way out isn't there any more; what failed to go is there still.
+    """
+    least = {entry.name: entry.min for entry in pool.spec.server_types if entry.min}
+    if not least:
+        return {}
     leaving = {
         name
         for name, removal in world.removals.items()
         if removal.status.phase is not RemovalPhase.REMOVAL_FAILED
     }
-    spare: Counter[ServerTypeName] = Counter(
+    there = Counter(
         _type_of(node)
         for name, node in world.cluster.nodes.items()
         if pool_of_node(node) == pool.name and name not in leaving
     )
-    for entry in pool.spec.server_types:
-        spare[entry.name] -= entry.min
-    return spare
+    return {name: there[name] - count for name, count in least.items()}
 
 
 def _type_of(node: Node) -> ServerTypeName:

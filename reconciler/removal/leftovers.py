@@ -35,11 +35,12 @@ def freed(world: World, seen: Mapping[ClassKey, Cloud]) -> Iterator[Sequence]:
     """The next step with each node whose machine is gone."""
     if not seen:
         return
-    clouds = {name: seen.get(node_class_of(pool, world)) for name, pool in world.pools.items()}
     for name, node in sorted(world.cluster.nodes.items()):
-        cloud = clouds.get(pool_of_node(node))
-        is_ours = cloud is not None and not is_alive(node) and _is_settled(name, world)
-        if is_ours and not _is_shown(node, cloud):
+        if is_alive(node):
+            continue
+        pool = world.pools.get(pool_of_node(node))
+        cloud = None if pool is None else seen.get(node_class_of(pool, world))
+        if cloud is not None and _is_settled(name, world) and not _is_shown(node, cloud):
             yield from _freed(node)
 
 
@@ -50,9 +51,9 @@ def _is_settled(name: str, world: World) -> bool:
     return not is_coming and name not in world.removals and world.is_free(machine(name))
 
 
-def _is_shown(node: Node, cloud: Cloud | None) -> bool:
+def _is_shown(node: Node, cloud: Cloud) -> bool:
     """Whether one of the last two listings shows the machine, by its name or its id."""
-    if cloud is None or cloud.before is None:
+    if cloud.before is None:
         return True
     ids = {node.spec.provider_id, node.spec.provider_id.rsplit("/", 1)[-1]}
     shown = (*cloud.machines.values(), *cloud.before.values())

@@ -17,7 +17,6 @@ import msgspec
 
 from growth.api.noderemovalrequest import RemovalReason
 from growth.kube.events.event import Severity
-from growth.scheduling.emptiness import keepers
 from reconciler.actions import OpenRemoval, Sequence, machine
 from reconciler.planning.offers import node_class_of
 from reconciler.providers.port import Machine, MachineState
@@ -57,17 +56,20 @@ class Orphans(msgspec.Struct, frozen=True, kw_only=True):
 
 def orphans(cloud: Cloud, world: World) -> Orphans:
     """What a believed listing shows that nothing in the cluster explains."""
-    nodes = frozenset(
-        node.spec.provider_id.rsplit("/", 1)[-1] for node in world.cluster.nodes.values()
-    )
-    found = {
-        name: each
-        for name, each in sorted(cloud.listing.machines.items())
-        if not is_known(each, world) and each.machine_id.rsplit("/", 1)[-1] not in nodes
-    }
+    unknown = [
+        each for _, each in sorted(cloud.listing.machines.items()) if not is_known(each, world)
+    ]
+    nodes = world.cluster.nodes.values() if unknown else ()
+    ids = frozenset(_id(node.spec.provider_id) for node in nodes)
+    found = {each.name: each for each in unknown if _id(each.machine_id) not in ids}
     return Orphans(
         found=found, are_too_many=len(found) > max(FEW, SHARE * len(cloud.listing.machines))
     )
+
+
+def _id(written: str) -> str:
+    """Without the cloud's prefix, which only one of the two sides may have."""
+    return written.rsplit("/", 1)[-1]
 
 
 def is_known(listed: Machine, world: World) -> bool:
@@ -77,7 +79,7 @@ def is_known(listed: Machine, world: World) -> bool:
     """
     if listed.name in world.cluster.nodes or listed.state is MachineState.DELETING:
         return True
-    if keepers(world.cluster.occupancy(listed.name).pods):
+    if world.cluster.occupancy(listed.name).keepers:
         # Of a Node that is gone: whoever collects them comes first.
         return True
     request = world.requests.get(listed.name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from growth.api.wellknown import DO_NOT_DISRUPT_ANNOTATION
-from growth.scheduling.emptiness import keepers
 from reconciler.marks import is_cordoned_by_a_person
 from reconciler.ownership import pool_of_node
 
@@ -34,5 +33,5 @@ def wanted(node: Node, world: World, promises: frozenset[str]) -> str:
 
 def keeper_on(name: str, world: World) -> str:
     """A pod that keeps a node, as namespace/name; empty if none does."""
-    kept = keepers(world.cluster.occupancy(name).pods)
+    kept = world.cluster.occupancy(name).keepers
     return f"{kept[0].metadata.namespace}/{kept[0].metadata.name}" if kept else ""
