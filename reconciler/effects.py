@@ -72,6 +72,7 @@ if TYPE_CHECKING:
 _log = structlog.get_logger(__name__)
 
 NODES = "nodes"
+REQUESTS = "NodeRequest"
 REMOVALS = "NodeRemovalRequest"
 FIRST_PAUSE = 0.1
 """Seconds after a first failure; each further one in a row doubles it."""
@@ -290,6 +291,9 @@ class Effects:
     async def _set_finalizers(self, action: SetFinalizers) -> None:
         patch = {"metadata": {"finalizers": list(action.finalizers)}}
         await self._writes(action.kind).merge(_decided(action.version), patch)
+        if action.kind == REQUESTS:
+            # A request that is let go without a status takes its answer with it.
+            self.answers.pop(action.version.name, None)
 
     async def _delete(self, action: Delete) -> None:
         writes = self._writes(action.kind)

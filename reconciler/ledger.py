@@ -10,6 +10,7 @@ import msgspec
 
 from reconciler.brakes import BrakesLedger
 from reconciler.planning.ledger import PlanningLedger
+from reconciler.provisioning.ledger import ProvisioningLedger
 from reconciler.removal.ledger import RemovalLedger
 
 
@@ -18,4 +19,5 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
 
     brakes: BrakesLedger = BrakesLedger()
     planning: PlanningLedger = PlanningLedger()
+    provisioning: ProvisioningLedger = ProvisioningLedger()
     removal: RemovalLedger = RemovalLedger()

@@ -68,6 +68,7 @@ class Purchasable(msgspec.Struct, frozen=True, kw_only=True):
 class Shelf(msgspec.Struct, frozen=True, kw_only=True):
     """All that could be bought if there were no limits, and what that was worked out from."""
 
+    pools: tuple[object, ...] = ()
     seen: tuple[object, ...] = ()
     items: tuple[Purchasable, ...] = ()
 
@@ -79,18 +80,25 @@ def millionths(offering: Offering) -> int:
 
 def shelf(world: World, before: Shelf) -> Shelf:
     """What is on the shelf now; the same object as long as nothing has changed that it shows."""
+    pools = tuple(_version(pool) for _, pool in sorted(world.pools.items()))
     seen = (
-        *_by_name(world.pools),
         *_by_name(world.offerings),
         *_by_name(world.node_classes),
         *_by_name(world.cluster.daemon_sets),
     )
     # Objects of a cache are replaced when they change, so identity tells whether they have.
-    if len(seen) == len(before.seen) and all(
+    is_same = len(seen) == len(before.seen) and all(
         one is other for one, other in zip(seen, before.seen, strict=True)
-    ):
+    )
+    if is_same and pools == before.pools:
         return before
-    return Shelf(seen=seen, items=tuple(_items(world)))
+    return Shelf(pools=pools, seen=seen, items=tuple(_items(world)))
+
+
+def _version(pool: NodePool) -> tuple[object, ...]:
+    """All of a pool that matters here: the rest of its status is written again and again."""
+    metadata = pool.metadata
+    return metadata.uid, metadata.generation, pool.name, pool.status.learnt_allocatable
 
 
 def _by_name(objects: Mapping[Any, object]) -> Iterator[object]:

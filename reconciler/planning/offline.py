@@ -31,7 +31,7 @@ from reconciler.planning.fleet import Market, fleet
 from reconciler.planning.nominations import Nominated, carried_on
 from reconciler.planning.offers import Purchasable, Shelf, asked_for, key_of, shelf
 from reconciler.planning.question import question
-from reconciler.planning.refusals import Refusals, refusals, usable
+from reconciler.planning.refusals import Refusals, one_at_a_time, refusals, usable
 from reconciler.solver import Plan
 from reconciler.timing import Timing
 from reconciler.world import World
@@ -161,9 +161,11 @@ class _Rounds:
 
     def _market(self) -> Market:
         requests = [*self._world.requests.values(), *self._requests.values()]
+        items = usable(self._shelf, self._refused, self._world, requests)
         return Market(
-            items=usable(self._shelf, self._refused, self._world, requests),
+            items=items,
             fleet=fleet(self._world, requests),
+            singles=one_at_a_time(items, self._refused, self._world),
         )
 
     def _keep(self, result: Applied) -> None:

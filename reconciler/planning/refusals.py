@@ -1,25 +1,29 @@
 """What the provider has none of, and how it is found out that it has some again.
 
-A refusal holds while a request, or the pool's own status, says so. When its time has run out the
-offer is usable again, but pods in back-off don't come back by that alone: one of them is given a
-probe, and when a machine of that offer serves, all of them are planned again.
+A refusal holds from the moment at which a request is Unmet; from then on the pool's status keeps
+it, over restarts and for all pools of its node class. When its time is over the offer is doubtful:
+one machine of it may be bought at a time, until one serves. Pods in back-off don't come back by
+that alone: one of them is given the machine that finds out, and when it serves all of them are
+planned again.
 """
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 import msgspec
 
 from growth.api.noderequest import RequestPhase, UnmetScope
 from growth.api.written import ServerTypeName
+from reconciler.planning.blocking import may_buy
 from reconciler.planning.nominations import COMING
 from reconciler.planning.offers import node_class_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from growth.api.nodepool import NodePool
     from growth.api.nodepool_status import UnmetOffer
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
@@ -29,6 +33,9 @@ if TYPE_CHECKING:
 
 PROBE_PAUSE = 300.0
 """Seconds between two probes of one offer, where a probe can't even be planned."""
+
+EntryKey = tuple[str, str]
+"""Type and location of a refusal, as a pool's status has them: what is empty stands for all."""
 
 
 class Refusal(NamedTuple):
@@ -46,78 +53,109 @@ class Refusal(NamedTuple):
             and self.server_type in {None, server_type}
         )
 
-
-class Recovery(msgspec.Struct, frozen=True, kw_only=True):
-    """A refusal that has run out, and of which nobody knows yet whether it still holds."""
-
-    ended_at: datetime
-    probe_at: float
-    """The monotonic second from which a probe may be bought."""
+    @property
+    def text(self) -> str:
+        """What it is about, for people."""
+        what = "everything" if self.server_type is None else self.server_type.canonical
+        return f"{what} in {self.location}" if self.location else what
 
 
 class Refusals(msgspec.Struct, frozen=True, kw_only=True):
     """What is refused, and what may be had again."""
 
     standing: frozenset[Refusal] = frozenset()
-    recovering: dict[Refusal, Recovery] = {}
+    doubtful: frozenset[Refusal] = frozenset()
+    """Those whose time is over, and of which nobody knows whether they still hold."""
+    probe_at: Mapping[Refusal, float] = {}
+    """The monotonic second before which no probe is planned again: the last found nothing."""
 
     def probed_in_vain(self, refusal: Refusal, now: Instant) -> Refusals:
         """The same, with the next probe later: this one found nothing to buy."""
-        known = self.recovering[refusal]
-        later = msgspec.structs.replace(known, probe_at=now.monotonic + PROBE_PAUSE)
-        return msgspec.structs.replace(self, recovering={**self.recovering, refusal: later})
+        later = {**self.probe_at, refusal: now.monotonic + PROBE_PAUSE}
+        return msgspec.structs.replace(self, probe_at=later)
 
 
 def refusals(before: Refusals, world: World, now: Instant) -> tuple[Refusals, bool]:
     """What is refused now, and whether something that was refused has proven to be there again."""
     standing = frozenset(_standing(world, now))
-    ended = before.standing - standing
-    recovering = {
-        **before.recovering,
-        **{refusal: Recovery(ended_at=now.wall, probe_at=now.monotonic) for refusal in ended},
-    }
-    recovering = {each: known for each, known in recovering.items() if each not in standing}
-    proven = {each for each, known in recovering.items() if _is_proven(each, known, world)}
-    left = {each: known for each, known in recovering.items() if each not in proven}
-    return Refusals(standing=standing, recovering=left), bool(proven)
+    doubtful = frozenset(_entries(world, now, is_over=True)) - standing
+    probe_at = {each: at for each, at in before.probe_at.items() if each in doubtful}
+    has_recovered = bool((before.standing | before.doubtful) - standing - doubtful)
+    return Refusals(standing=standing, doubtful=doubtful, probe_at=probe_at), has_recovered
+
+
+def key_of_refusal(request: NodeRequest) -> EntryKey:
+    """How far the refusal of a request reaches."""
+    spec = request.spec
+    match request.status.unmet_scope:
+        case UnmetScope.PROJECT:
+            return "", ""
+        case UnmetScope.LOCATION:
+            return "", spec.location
+        case UnmetScope.OFFER | None:
+            return spec.server_type.canonical, spec.location
+        case _:
+            assert_never(request.status.unmet_scope)
+
+
+def refusal_of_entry(entry: UnmetOffer, node_class: ClassKey) -> Refusal:
+    """An entry of a pool's status as a rule of all pools of its node class."""
+    return _refusal((entry.server_type, entry.location), node_class)
+
+
+def is_written(request: NodeRequest, pool: NodePool) -> bool:
+    """Whether the pool's status shows what an Unmet request has found out."""
+    at, key = request.status.last_transition_time, key_of_refusal(request)
+    return at is not None and any(
+        (entry.server_type, entry.location) == key and entry.until > at
+        for entry in pool.status.unmet_offers
+    )
+
+
+def _refusal(key: EntryKey, node_class: ClassKey) -> Refusal:
+    server_type, location = key
+    return Refusal(node_class, location, ServerTypeName(server_type) if server_type else None)
 
 
 def _standing(world: World, now: Instant) -> Iterator[Refusal]:
     for request in world.requests.values():
         pool = world.pools.get(request.spec.pool)
-        if request.status.phase is RequestPhase.UNMET and pool is not None:
-            yield _of_request(request, node_class_of(pool, world))
+        is_unmet = request.status.phase is RequestPhase.UNMET
+        if is_unmet and pool is not None and not is_written(request, pool):
+            yield _refusal(key_of_refusal(request), node_class_of(pool, world))
+    yield from _entries(world, now, is_over=False)
+
+
+def _entries(world: World, now: Instant, *, is_over: bool) -> Iterator[Refusal]:
     for pool in world.pools.values():
-        for offer in pool.status.unmet_offers:
-            if offer.until > now.wall:
-                yield _of_status(offer, node_class_of(pool, world))
+        for entry in pool.status.unmet_offers:
+            if (entry.until <= now.wall) is is_over:
+                yield refusal_of_entry(entry, node_class_of(pool, world))
 
 
-def _of_request(request: NodeRequest, node_class: ClassKey) -> Refusal:
-    match request.status.unmet_scope:
-        case UnmetScope.PROJECT:
-            return Refusal(node_class)
-        case UnmetScope.LOCATION:
-            return Refusal(node_class, request.spec.location)
-        case UnmetScope.OFFER | None:
-            return Refusal(node_class, request.spec.location, request.spec.server_type)
-        case _:
-            assert_never(request.status.unmet_scope)
+def to_be_probed(
+    known: Refusals, world: World, requests: Iterable[NodeRequest], now: Instant
+) -> tuple[Refusal, ...]:
+    """Refusals that have run out and of which no machine is on its way that would tell."""
+    asked = _asked_for(known, world, requests)
+    return tuple(
+        refusal
+        for refusal in sorted(known.doubtful, key=str)
+        if known.probe_at.get(refusal, 0.0) <= now.monotonic and refusal not in asked
+    )
 
 
-def _of_status(offer: UnmetOffer, node_class: ClassKey) -> Refusal:
-    server_type = ServerTypeName(offer.server_type) if offer.server_type else None
-    return Refusal(node_class, offer.location, server_type)
-
-
-def _is_proven(refusal: Refusal, known: Recovery, world: World) -> bool:
-    """Whether a machine of the offer has come to serve since."""
-    return any(
-        request.status.phase is RequestPhase.READY
-        and request.status.ready_at is not None
-        and request.status.ready_at >= known.ended_at
-        and _is_of(refusal, request, world)
-        for request in world.requests.values()
+def _asked_for(
+    known: Refusals, world: World, requests: Iterable[NodeRequest]
+) -> frozenset[Refusal]:
+    """Refusals of which nobody knows whether they still hold, and a machine is asked for."""
+    if not known.doubtful:
+        return frozenset()
+    coming = [request for request in requests if request.status.phase in COMING]
+    return frozenset(
+        refusal
+        for refusal in known.doubtful
+        if any(_is_of(refusal, request, world) for request in coming)
     )
 
 
@@ -129,50 +167,35 @@ def _is_of(refusal: Refusal, request: NodeRequest, world: World) -> bool:
     return refusal.covers(key, request.spec.location, request.spec.server_type)
 
 
-def to_be_probed(
-    known: Refusals, world: World, requests: Iterable[NodeRequest], now: Instant
-) -> tuple[Refusal, ...]:
-    """Refusals that have run out and of which no machine is on its way that would tell."""
-    asked = _asked_for(known, world, requests)
-    return tuple(
-        refusal
-        for refusal, recovery in sorted(known.recovering.items(), key=lambda pair: str(pair[0]))
-        if recovery.probe_at <= now.monotonic and refusal not in asked
-    )
-
-
-def _asked_for(
-    known: Refusals, world: World, requests: Iterable[NodeRequest]
-) -> frozenset[Refusal]:
-    """Refusals of which nobody knows whether they still hold, and a machine is asked for."""
-    coming = [request for request in requests if request.status.phase in COMING]
-    return frozenset(
-        refusal
-        for refusal in known.recovering
-        if any(_is_of(refusal, request, world) for request in coming)
-    )
-
-
 def usable(
     items: Iterable[Purchasable],
     known: Refusals,
     world: World,
     requests: Iterable[NodeRequest],
 ) -> tuple[Purchasable, ...]:
-    """What may be bought of them: nothing for a pool that is paused, nothing that is refused.
-
-    Of what may be had again it is one machine, until it serves.
-    """
+    """What may be bought of them: nothing for a pool that may buy nothing, nothing refused."""
     classes = {pool.name: node_class_of(pool, world) for pool in world.pools.values()}
+    open_pools = {name for name, pool in world.pools.items() if may_buy(pool, world)}
     shut = known.standing | _asked_for(known, world, requests)
-    found = []
-    for item in items:
-        key = classes[item.pool.name]
-        if world.is_paused(item.pool.name) or any(_covers(each, key, item) for each in shut):
-            continue
-        is_doubtful = any(_covers(each, key, item) for each in known.recovering)
-        found.append(msgspec.structs.replace(item, most=1) if is_doubtful else item)
-    return tuple(found)
+    return tuple(
+        item
+        for item in items
+        if item.pool.name in open_pools
+        and not any(_covers(each, classes[item.pool.name], item) for each in shut)
+    )
+
+
+def one_at_a_time(
+    items: Iterable[Purchasable], known: Refusals, world: World
+) -> Mapping[str, frozenset[str]]:
+    """Of what may be had again, one machine in all until it serves: offers by what was refused."""
+    if not known.doubtful:
+        return {}
+    offered = tuple(items)
+    return {
+        refusal.text: frozenset(item.name for item in matching(offered, refusal, world))
+        for refusal in sorted(known.doubtful, key=str)
+    }
 
 
 def matching(

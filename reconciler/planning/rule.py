@@ -18,6 +18,7 @@ import msgspec
 from reconciler.actions import CreateNodeRequest, Sequence, Solve, Subject, SubjectKind, machine
 from reconciler.decision import NEVER, Decision
 from reconciler.planning.applying import Applied, applied
+from reconciler.planning.blocking import may_buy
 from reconciler.planning.capacity import ground
 from reconciler.planning.commit import widened
 from reconciler.planning.demand import (
@@ -32,7 +33,13 @@ from reconciler.planning.ledger import Asked, Bought, PlanningLedger
 from reconciler.planning.nominations import carried_on, next_end
 from reconciler.planning.offers import shelf
 from reconciler.planning.question import question
-from reconciler.planning.refusals import matching, refusals, to_be_probed, usable
+from reconciler.planning.refusals import (
+    matching,
+    one_at_a_time,
+    refusals,
+    to_be_probed,
+    usable,
+)
 from reconciler.planning.telling import told
 from reconciler.planning.tries import PAUSE, Cause, Standing, after_left_out, after_overtaken
 
@@ -244,10 +251,13 @@ class _Pass:
 
     def _market(self) -> Market:
         requests = self._requests().values()
+        known = self.ledger.refusals
+        items = usable(self.ledger.shelf.items, known, self.world, requests)
         return Market(
-            items=usable(self.ledger.shelf.items, self.ledger.refusals, self.world, requests),
+            items=items,
             fleet=fleet(self.world, requests),
             bought=Counter(each.pool for each in self.ledger.bought.values()),
+            singles=one_at_a_time(items, known, self.world),
         )
 
     def _requests(self) -> Mapping[str, NodeRequest]:
@@ -315,8 +325,8 @@ def _surroundings(world: World) -> tuple[object, ...]:
     """All that plans depend on besides pods and nodes; first what is compared by its value."""
     pools = (_version(each.name, each) for each in world.pools.values())
     classes = (_version(str(key), each) for key, each in world.node_classes.items())
-    paused = sorted(world.ledger.brakes.pauses)
-    known = (sorted(pools), sorted(classes), paused)
+    shut = sorted(name for name, pool in world.pools.items() if not may_buy(pool, world))
+    known = (sorted(pools), sorted(classes), shut)
     return (known, *(world.offerings[key] for key in sorted(world.offerings)))
 
 

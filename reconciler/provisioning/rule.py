@@ -1,11 +1,11 @@
-"""What happens next with each NodeRequest.
+"""What happens next with each NodeRequest, and with each pool that they belong to.
 
-    Pending       the provider is asked, by name; its answer decides
-    Provisioning  the node joins and becomes Ready: the start-up taint goes, the request is Ready
-    Unmet, Ready  the request has done its work and is deleted after its time to live
+    Pending         the provider is asked, by name; its answer decides
+    Provisioning    the machine boots and its node joins, or it is given up
+    Ready, Unmet    the request has done its work and is deleted after its time to live
+    Deprovisioning  what was bought in vain is given back, then the request goes
 
-The provider's answer stays in the World until the request's status shows it, so a status that could
-not be written is decided on again.
+No pool, no request: one that belongs to none is deleted, as is one that a person deletes by hand.
 """
 
 from __future__ import annotations
@@ -14,217 +14,105 @@ from typing import TYPE_CHECKING, assert_never
 
 import msgspec
 
-from growth.api.events import Event, with_event
-from growth.api.noderequest import NodeRequestStatus, RequestPhase, UnmetScope
-from growth.api.standing import conditions
-from growth.api.wellknown import PROVIDER_CLEANUP_FINALIZER
-from reconciler.actions import (
-    Action,
-    CreateMachine,
-    Delete,
-    PatchStatus,
-    Sequence,
-    SetFinalizers,
-    SetNode,
-    Version,
-    machine,
-)
-from reconciler.decision import NEVER, Decision, earliest
-from reconciler.planning.offers import asked_for, key_of, node_class_of
-from reconciler.planning.templates import UNREGISTERED, node_labels, node_taints
-from reconciler.providers.port import (
-    Accepted,
-    ClassKey,
-    Failed,
-    Offering,
-    Order,
-    Throttled,
-    Unmet,
-)
+from growth.api.noderequest import RequestPhase
+from reconciler.actions import CreateMachine, Sequence, machine
+from reconciler.decision import Decision, earliest
+from reconciler.provisioning.booting import booting
+from reconciler.provisioning.evidence import owner_of
+from reconciler.provisioning.finished import finished
+from reconciler.provisioning.leaving import cancelled, deprovisioned
+from reconciler.provisioning.look import Look
+from reconciler.provisioning.memory import remembered
+from reconciler.provisioning.pending import asked_of, pending
+from reconciler.provisioning.pools import pools_decided
+from reconciler.provisioning.step import WAIT, Step
+from reconciler.provisioning.writing import deleted
+from reconciler.removal.seeing import clock
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from growth.api.nodepool import NodePool
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
-    from growth.scheduling.node import Node
+    from reconciler.provisioning.ledger import ProvisioningLedger
     from reconciler.world import World
 
-KIND = "NodeRequest"
-
-
-class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be done with one request, and when to look again."""
-
-    actions: tuple[Action, ...] = ()
-    why: str = ""
-    wake_at: float = NEVER
+POOLS = "NodePool"
 
 
 def decide(world: World, now: Instant) -> Decision:
-    """One step for each request that is free for one."""
-    sequences: list[Sequence] = []
-    wakes: list[float] = []
-    for name, request in sorted(world.requests.items()):
-        subject = machine(name)
-        if not world.is_free(subject):
-            continue
-        step = _step(request, world, now)
-        wakes.append(step.wake_at)
-        if step.actions:
-            sequences.append(Sequence(subject=subject, steps=step.actions, why=step.why))
-    return Decision(sequences=tuple(sequences), wake_at=earliest(wakes))
+    """One step for each request and each pool that is free for one."""
+    shown = clock(world, now)
+    look = Look(world=world, now=now, memory=remembered(world, now, shown), clock=shown)
+    steps = {
+        name: _step(request, look)
+        for name, request in sorted(world.requests.items())
+        if world.is_free(machine(name))
+    }
+    pools, counted_at = pools_decided(look)
+    asked = [name for name, step in steps.items() if any(map(_is_asking, step.actions))]
+    return Decision(
+        section=_remembering(look, asked, counted_at=counted_at),
+        sequences=(
+            *(
+                Sequence(subject=machine(name), steps=step.actions, why=step.why)
+                for name, step in steps.items()
+                if step.actions
+            ),
+            *pools.sequences,
+        ),
+        wake_at=min(pools.wake_at, earliest(step.wake_at for step in steps.values())),
+    )
 
 
-def _step(request: NodeRequest, world: World, now: Instant) -> Step:
+def _is_asking(action: object) -> bool:
+    return isinstance(action, CreateMachine)
+
+
+def _remembering(
+    look: Look, asked: Iterable[str], *, counted_at: float | None
+) -> ProvisioningLedger:
+    """What answers to these questions will be about."""
+    of = dict(look.memory.asked_of)
+    for name in asked:
+        pool = look.world.pools[look.world.requests[name].spec.pool]
+        of[name] = asked_of(pool, look)
+    return msgspec.structs.replace(look.memory, asked_of=of, counted_at=counted_at)
+
+
+def _step(request: NodeRequest, look: Look) -> Step:
+    pool = owner_of(request, look.world)
+    is_going = request.metadata.deletion_timestamp is not None
+    match request.status.phase:
+        case RequestPhase.PENDING | RequestPhase.PROVISIONING if is_going:
+            return cancelled(request, look)
+        case RequestPhase.DEPROVISIONING:
+            return deprovisioned(request, look)
+        case _:
+            return _owned(request, pool, look) if pool is not None else _ownerless(request, look)
+
+
+def _owned(request: NodeRequest, pool: NodePool, look: Look) -> Step:
     match request.status.phase:
         case RequestPhase.PENDING:
-            return _pending(request, world, now)
+            return pending(request, pool, look)
         case RequestPhase.PROVISIONING:
-            return _provisioning(request, world, now)
+            return booting(request, pool, look)
         case RequestPhase.READY | RequestPhase.UNMET:
-            return _finished(request, world, now)
+            return finished(request, pool, look.now)
         case RequestPhase.DEPROVISIONING:
-            return Step()
+            return WAIT
         case _:
             assert_never(request.status.phase)
 
 
-def _pending(request: NodeRequest, world: World, now: Instant) -> Step:
-    answered = world.answers.get(request.name)
-    if answered is None:
-        return _ask(request, world)
-    match answered.answer:
-        case Accepted(machine_id=machine_id):
-            return _accepted(request, machine_id, now)
-        case Unmet() as unmet:
-            return _unmet(request, unmet, now)
-        case Throttled(seconds=seconds):
-            return _ask_at(answered.at + seconds, request, world, now)
-        case Failed():
-            return _ask_at(answered.at + world.timing.retry, request, world, now)
-        case _:
-            assert_never(answered.answer)
-
-
-def _ask(request: NodeRequest, world: World) -> Step:
-    pool = world.pools.get(request.spec.pool)
-    if pool is None:
-        return Step()
-    key = node_class_of(pool, world)
-    offering = _offering(request, world.offerings.get(key, ()))
-    if offering is None:
-        return Step()
-    order = _order(request, world, key=key, offering=offering)
-    return Step(actions=(CreateMachine(order=order),), why="ask the provider")
-
-
-def _ask_at(at: float, request: NodeRequest, world: World, now: Instant) -> Step:
-    return _ask(request, world) if at <= now.monotonic else Step(wake_at=at)
-
-
-def _offering(request: NodeRequest, offerings: tuple[Offering, ...]) -> Offering | None:
-    wanted = asked_for(request.spec)
-    return next((each for each in offerings if key_of(each) == wanted), None)
-
-
-def _order(request: NodeRequest, world: World, *, key: ClassKey, offering: Offering) -> Order:
-    pool = world.pools[request.spec.pool]
-    return Order(
-        name=request.name,
-        request_uid=request.metadata.uid,
-        pool=pool.name,
-        node_class=key,
-        server_type=offering.server_type,
-        location=offering.location,
-        own_labels=offering.own_labels,
-        labels=node_labels(pool, offering, name=request.name),
-        annotations={},
-        taints=node_taints(pool),
-    )
-
-
-def _accepted(request: NodeRequest, machine_id: str, now: Instant) -> Step:
-    event = Event(at=now.wall, name="nodeRequested")
-    status = _moved(request, RequestPhase.PROVISIONING, now, event)
-    status = status.model_copy(update={"node_id": machine_id, "accepted_at": now.wall})
-    return Step(actions=(_patch(request, status, now),), why="the provider accepted")
-
-
-def _unmet(request: NodeRequest, answer: Unmet, now: Instant) -> Step:
-    event = Event(at=now.wall, name="nodeRequestFailed", reason=answer.reason)
-    status = _moved(request, RequestPhase.UNMET, now, event)
-    status = status.model_copy(update={"unmet_scope": UnmetScope(answer.scope.value)})
-    actions = (_patch(request, status, now),)
-    return Step(actions=actions, why=f"the provider has none: {answer.reason}")
-
-
-def _provisioning(request: NodeRequest, world: World, now: Instant) -> Step:
-    node = world.cluster.nodes.get(request.name)
-    if node is None or not node.is_ready:
-        return Step()
-    taints = tuple(taint for taint in node.spec.taints if taint.key != UNREGISTERED.key)
-    if len(taints) < len(node.spec.taints):
-        actions = (SetNode(node=_version_of(node), taints=taints),)
-        return Step(actions=actions, why="the node is Ready: its start-up taint goes")
-    joined = Event(at=now.wall, name="nodeProvisioned")
-    labelled = Event(at=now.wall, name="nodeLabelled")
-    status = _moved(request, RequestPhase.READY, now, joined, labelled)
-    status = status.model_copy(update={"node_name": node.name, "ready_at": now.wall})
-    return Step(actions=(_patch(request, status, now),), why="the node serves")
-
-
-def _finished(request: NodeRequest, world: World, now: Instant) -> Step:
-    """Its finalizer goes at once, since nothing hangs on the object any more; then, in time, it."""
-    if PROVIDER_CLEANUP_FINALIZER in request.metadata.finalizers:
-        return Step(actions=(_let_go(request),), why="nothing hangs on the request any more")
-    left = _seconds_left(request, world, now)
-    if left >= 0:
-        return Step(wake_at=now.monotonic + left)
-    delete = Delete(kind=KIND, version=_version(request))
-    return Step(actions=(delete,), why="its time to live is over")
-
-
-def _let_go(request: NodeRequest) -> SetFinalizers:
-    others = (each for each in request.metadata.finalizers if each != PROVIDER_CLEANUP_FINALIZER)
-    return SetFinalizers(kind=KIND, version=_version(request), finalizers=tuple(others))
-
-
-def _seconds_left(request: NodeRequest, world: World, now: Instant) -> float:
-    pool = world.pools.get(request.spec.pool)
-    since = request.status.last_transition_time
-    if pool is None or since is None:
-        return 0.0
-    ttl = pool.spec.request_ttl
-    ready = request.status.phase is RequestPhase.READY
-    return (ttl.ready if ready else ttl.unmet).seconds - now.seconds_since(since)
-
-
-def _moved(
-    request: NodeRequest, phase: RequestPhase, now: Instant, *happened: Event
-) -> NodeRequestStatus:
-    events = request.status.events
-    for event in happened:
-        events = with_event(events, event)
-    return request.status.model_copy(
-        update={
-            "phase": phase,
-            "events": events,
-            "last_transition_time": now.wall,
-            "observed_generation": request.metadata.generation,
-        }
-    )
-
-
-def _patch(request: NodeRequest, status: NodeRequestStatus, now: Instant) -> PatchStatus:
-    after = request.model_copy(update={"status": status})
-    stands = status.model_copy(update={"conditions": conditions(after, now.wall)})
-    return PatchStatus(kind=KIND, version=_version(request), status=stands.document())
-
-
-def _version(request: NodeRequest) -> Version:
-    metadata = request.metadata
-    return Version(name=request.name, uid=metadata.uid, resource_version=metadata.resource_version)
-
-
-def _version_of(node: Node) -> Version:
-    metadata = node.metadata
-    return Version(name=node.name, uid=metadata.uid, resource_version=metadata.resource_version)
+def _ownerless(request: NodeRequest, look: Look) -> Step:
+    """No pool, no request; unless the pool is there and we can't read it."""
+    if request.metadata.deletion_timestamp is not None:
+        return cancelled(request, look)
+    health = look.world.sources.get(POOLS)
+    is_sure = health is None or (health.blind_since is None and not health.unreadable)
+    if not is_sure or (health is not None and health.suspicion is not None):
+        return WAIT
+    return Step(actions=(deleted(request),), why="it belongs to no pool")

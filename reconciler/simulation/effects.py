@@ -193,6 +193,8 @@ class Effects:
             said.pop(action.version.name, None)
         if isinstance(action, Delete) and action.kind == REMOVALS:
             self.deletions.pop(action.version.name, None)
+        if isinstance(action, SetFinalizers) and action.kind == REQUESTS:
+            self.answers.pop(action.version.name, None)
         if isinstance(action, CreateMachine) and result.answer is not None:
             self.answers[action.order.name] = Answered(at=self._timeline.now, answer=result.answer)
         if isinstance(action, DeleteMachine) and result.deletion is not None:

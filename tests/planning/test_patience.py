@@ -129,29 +129,37 @@ def test_an_offer_that_the_provider_lacks_is_planned_around() -> None:
     assert (made.spec.server_type.canonical, made.spec.location) == ("small", "there")
 
 
-def only_small() -> Any:
-    return pool(serverTypes=[{"name": "small", "max": 9}], locations=[{"region": "here"}])
+def only_small(**entry: Any) -> Any:
+    """A pool that buys one offer, and what its status says of it."""
+    made = pool(serverTypes=[{"name": "small", "max": 9}], locations=[{"region": "here"}])
+    told = {"serverType": "small", "location": "here", "until": START} | entry
+    return made.model_copy(
+        update={"status": made.status.model_validate({"unmetOffers": [told] if entry else []})}
+    )
 
 
-def out_of_stock_until_back_off() -> tuple[Planner, Any]:
-    """Three pods that have given up on an offer, and its refusal."""
+def in_doubt() -> Any:
+    """The time of the refusal is over."""
+    return only_small(until=START)
+
+
+def out_of_stock_until_back_off() -> Planner:
+    """Three pods that have given up on an offer whose refusal ends at ten thousand."""
     pods = [waiting(f"web-{number}", requests={"cpu": "2"}) for number in range(3)]
-    refusal = unmet()
-    planner = Planner(*pods, only_small(), node_class(), refusal)
+    refused = only_small(until=START + timedelta(seconds=10_000))
+    planner = Planner(*pods, refused, node_class())
     planner.until(10_000)
     assert planner.created == []
-    return planner, refusal
+    return planner
 
 
 def test_a_refusal_that_has_run_out_is_probed_with_one_machine() -> None:
-    planner, refusal = out_of_stock_until_back_off()
-    planner.remove(refusal)
+    planner = out_of_stock_until_back_off()
     assert bought(planner.until(10_200)) == [("small", 1)]
 
 
 def test_pods_in_back_off_return_when_the_probe_serves_and_not_before() -> None:
-    planner, refusal = out_of_stock_until_back_off()
-    planner.remove(refusal)
+    planner = out_of_stock_until_back_off()
     (probe,) = planner.until(10_200)
     coming = probe.model_copy(
         update={"status": probe.status.model_validate({"phase": "Provisioning"})}
@@ -160,12 +168,12 @@ def test_pods_in_back_off_return_when_the_probe_serves_and_not_before() -> None:
     assert planner.until(10_400) == []
     ready = {"phase": "Ready", "readyAt": START + timedelta(seconds=10_400)}
     planner.put(probe.model_copy(update={"status": probe.status.model_validate(ready)}))
+    planner.put(only_small())
     assert bought(planner.until(10_410)) == [("small", 1), ("small", 1)]
 
 
 def test_a_probe_that_is_refused_brings_nobody_back() -> None:
-    planner, refusal = out_of_stock_until_back_off()
-    planner.remove(refusal)
+    planner = out_of_stock_until_back_off()
     (probe,) = planner.until(10_200)
     planner.put(
         probe.model_copy(update={"status": probe.status.model_validate({"phase": "Unmet"})})

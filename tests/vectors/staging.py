@@ -11,11 +11,11 @@ import msgspec
 from growth.demand.pools import PoolNotFound, match, wish_of
 from growth.scheduling.metadata import Condition
 from growth.scheduling.resources import CPU
-from reconciler import provisioning
-from reconciler.actions import CreateNodeRequest, Delete
+from reconciler.actions import CreateNodeRequest
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.providers.kwok.catalogue import offerings as offerings_of
-from tests.reconciler.build import START, at, node_class, pool, request, waiting, world
+from tests.provisioning.build import Life, held
+from tests.reconciler.build import START, node_class, pool, request, waiting, world
 from tests.reconciler.solved import planned
 from tests.scheduling import build
 
@@ -176,8 +176,8 @@ class Stage:
         nodes = {node.name: node for node in self._nodes()}
         coming = [row for name in self.pools for _, row in self._coming(name)]
         seller = [catalogue([*self.offerings, *coming])] if self.offerings else []
-        requests = [*self._in_flight(), *self._left(self._unmet())]
-        seen = world(*pods, *nodes.values(), *self._pools(), *requests, *seller)
+        ours = [*self._in_flight(), *self._left()]
+        seen = world(*pods, *nodes.values(), *ours, *seller)
         decision = planned(seen, NOW)
         assert isinstance(decision.section, PlanningLedger)
         names = {pod.metadata.uid: pod.metadata.name for pod in pods}
@@ -252,13 +252,17 @@ class Stage:
         metadata = made.metadata.model_copy(update={"finalizers": ()})
         yield made.model_copy(update={"metadata": metadata})
 
-    def _left(self, requests: Iterable[NodeRequest]) -> Iterable[NodeRequest]:
-        """Those whose time to live isn't over."""
-        made = [*requests]
-        decision = provisioning.decide(world(*self._pools(), *made), at(NOW))
-        steps = [step for sequence in decision.sequences for step in sequence.steps]
-        over = {step.version.name for step in steps if isinstance(step, Delete)}
-        return (each for each in made if each.name not in over)
+    def _left(self) -> Iterable[NodePool | NodeRequest]:
+        """The pools, and of their finished requests those whose time to live isn't over."""
+        pools, requests = [*self._pools()], [*self._unmet()]
+        if not requests:
+            return pools
+        life = Life(*map(held, pools), *requests)
+        life.now = NOW - 1.0
+        life.until(NOW)
+        kinds = [*(("NodePool", each.name) for each in pools)]
+        kinds += [("NodeRequest", each.name) for each in requests]
+        return filter(None, (life.get(*kind) for kind in kinds))
 
 
 def _pod(row: Json, name: str) -> Pod:

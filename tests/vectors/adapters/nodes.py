@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
 from growth.scheduling.fits import verdict
-from growth.scheduling.metadata import Condition
 from growth.scheduling.verdicts import Fits
-from reconciler import provisioning
-from reconciler.actions import PatchStatus, SetNode
 from reconciler.planning.templates import node_labels
-from tests.reconciler.build import at, node_class, pool, request, world
+from tests.provisioning.build import Life, node, settled
+from tests.reconciler.build import node_class, pool, request, world
 from tests.scheduling import build
 from tests.scheduling.build import ZONE
 from tests.vectors.answers import AtLeast
@@ -41,25 +37,16 @@ def labels_of_a_node(given: Json) -> Json:
 
 @adapts("startup_taint")
 def startup_taint(given: Json) -> Json:
-    """Provisioning has a few passes; what it decides is carried out."""
+    """The original's taint repels running pods too; ours lets those of DaemonSets be."""
     key, effect = given["node_taint"].split(":")
-    status = {"phase": given["request_phase"]}
-    made = request(status=status)
-    node = build.node(made.name, taints=[{"key": f"growth.dev/{key}", "effect": effect}])
-    ready = Condition("Ready", "True" if given["node_ready"] else "False")
-    node = replace(node, status=replace(node.status, conditions=(ready,)))
-    for _ in range(4):
-        decision = provisioning.decide(world(made, node, pool(), node_class()), at(0))
-        steps = [step for sequence in decision.sequences for step in sequence.steps]
-        match steps:
-            case [SetNode(taints=taints)] if taints is not None:
-                node = replace(node, spec=replace(node.spec, taints=taints))
-            case [PatchStatus(status=after)] if after["phase"] != status["phase"]:
-                status = {"phase": after["phase"]}
-                made = request(status=dict(after))
-            case _:
-                break
-    return {"taint_present": bool(node.spec.taints), "request_phase": status["phase"]}
+    made = request(status={"phase": given["request_phase"], "nodeID": "1"})
+    taints = [{"key": f"growth.dev/{key}", "effect": effect}]
+    life = Life(made, settled(), node(ready=given["node_ready"], taints=taints))
+    life.soon()
+    return {
+        "taint_present": bool(life.get("Node").spec.taints),
+        "request_phase": life.phase,
+    }
 
 
 @adapts("scheduler_check")

@@ -14,6 +14,7 @@ from tests.reconciler.build import RELEASED, START, at, node_class, pool, reques
 from tests.vectors.registry import adapts
 
 if TYPE_CHECKING:
+    from growth.api.nodepool import NodePool
     from tests.vectors.rows import Json
 
 
@@ -54,16 +55,23 @@ def backed_off(given: Json) -> Json:
 def _recovering(*, has_served: bool) -> Json:
     """Pods in back-off over an offer that was refused; its time runs out, a probe is bought."""
     pods = [waiting(f"web-{number}", requests={"cpu": "2"}) for number in range(3)]
-    only = pool(serverTypes=[{"name": "small", "max": 9}], locations=[{"region": "here"}])
-    refusal = request("default-refused", pods=(), status={"phase": "Unmet"})
-    planner = Planner(*pods, only, node_class(), refusal)
+    planner = Planner(*pods, _selling(until=10_000), node_class())
     planner.until(10_000)
-    planner.remove(refusal)
     (probe,) = planner.until(10_200)
     if has_served:
         status: Any = {"phase": "Ready", "readyAt": START + timedelta(seconds=10_200)}
         planner.put(probe.model_copy(update={"status": probe.status.model_validate(status)}))
+        planner.put(_selling(until=None))
     return {"in_demand": len(planner.until(10_300)) > 0}
+
+
+def _selling(*, until: float | None) -> NodePool:
+    """A pool that buys one offer, which isn't to be had until a moment."""
+    only = pool(serverTypes=[{"name": "small", "max": 9}], locations=[{"region": "here"}])
+    if until is None:
+        return only
+    told = {"serverType": "small", "location": "here", "until": START + timedelta(seconds=until)}
+    return only.model_copy(update={"status": only.status.model_validate({"unmetOffers": [told]})})
 
 
 @adapts("seed_solution")

@@ -1,0 +1,43 @@
+"""Why a pool buys nothing: by what is known of its node class, or by what a create was answered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from growth.api.meta import Blockage
+from growth.api.noderequest import RequestPhase
+from reconciler.planning import blocking
+from reconciler.planning.blocking import LONGEST, REASONS
+from reconciler.providers.port import Failed
+from reconciler.provisioning.pending import is_current
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.api.nodepool import NodePool
+    from growth.api.noderequest import NodeRequest
+    from reconciler.provisioning.look import Look
+
+
+def blockage(pool: NodePool, look: Look) -> Blockage | None:
+    """What the pool's status should say."""
+    known = blocking.blockage(pool, look.world, look.now)
+    return known if known is not None else next(_answered(pool, look), None)
+
+
+def _answered(pool: NodePool, look: Look) -> Iterator[Blockage]:
+    """What creates were told that asking again doesn't mend, of pool and class as they are now."""
+    for name, answered in sorted(look.world.answers.items()):
+        request = look.world.requests.get(name)
+        match answered.answer:
+            case Failed(failure=failure, reason=reason) if failure in REASONS and request:
+                if _is_open(request, pool) and is_current(answered, request, pool, look):
+                    yield Blockage(reason=REASONS[failure], message=reason[:LONGEST])
+            case _:
+                continue
+
+
+def _is_open(request: NodeRequest, pool: NodePool) -> bool:
+    is_going = request.metadata.deletion_timestamp is not None
+    is_pending = request.status.phase is RequestPhase.PENDING
+    return request.spec.pool == pool.name and is_pending and not is_going

@@ -1,0 +1,88 @@
+"""A request that is Provisioning: its machine boots, joins, and serves; or doesn't.
+
+    the node is Ready           it is made a node of its pool, then the request is Ready
+    the machine has failed      a removal of what is left of it is opened, then it is Unmet
+    the machine is gone         Unmet, whoever took it away
+    its time is over            Deprovisioning: it is given back
+
+How long it has taken is counted on a clock that stands still while we are blind, and from the
+moment at which we see the request: an administrator who moves the clock on the wall moves nothing
+here. Only what was before our own start is taken from the request's stamps.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from growth.api.noderemovalrequest import RemovalReason
+from growth.api.noderequest import RequestPhase, UnmetScope
+from reconciler.actions import OpenRemoval
+from reconciler.providers.port import MachineState
+from reconciler.provisioning.evidence import is_gone, machine_of
+from reconciler.provisioning.joining import joined, node_of
+from reconciler.provisioning.pending import refused
+from reconciler.provisioning.step import WAIT, Step
+from reconciler.provisioning.writing import happened, moved, warned
+from reconciler.removal.opening import removal_of
+
+if TYPE_CHECKING:
+    from growth.api.nodepool import NodePool
+    from growth.api.noderequest import NodeRequest
+    from growth.scheduling.node import Node
+    from reconciler.providers.port import Machine
+    from reconciler.provisioning.look import Look
+
+
+def booting(request: NodeRequest, pool: NodePool, look: Look) -> Step:
+    """The next step with the machine of a request, or none while it boots."""
+    node = node_of(request, look.world)
+    if node is not None and node.is_ready:
+        return joined(request, pool, node, look)
+    lost = _lost(request, pool, look)
+    if lost.actions:
+        return lost
+    late = _late(request, pool, look, node)
+    return late if node is None or late.actions else joined(request, pool, node, look, late)
+
+
+def _lost(request: NodeRequest, pool: NodePool, look: Look) -> Step:
+    listed = machine_of(request, look.world)
+    if listed is not None and listed.state is MachineState.FAILED:
+        return _failed(request, pool, look, listed)
+    if listed is None and is_gone(request, look.world, since=look.memory.seen[request.name].at):
+        reason = "the machine is gone before it served: it failed, or somebody deleted it"
+        return refused(request, look.now, reason=reason, scope=UnmetScope.OFFER)
+    return WAIT
+
+
+def _failed(request: NodeRequest, pool: NodePool, look: Look, listed: Machine) -> Step:
+    """What is left of it is written down first: an Unmet request knows of no machine."""
+    scope = UnmetScope(listed.scope.value)
+    reason = listed.reason or "the provider gave no reason"
+    unmet = refused(request, look.now, reason=f"the machine failed: {reason}", scope=scope)
+    if request.name in look.world.removals:
+        return unmet
+    removal = removal_of(listed, pool=pool, reason=RemovalReason.CREATE_FAILED)
+    return Step(actions=(OpenRemoval(removal=removal), *unmet.actions), why=unmet.why)
+
+
+def _late(request: NodeRequest, pool: NodePool, look: Look, node: Node | None) -> Step:
+    due = look.memory.seen[request.name].since + pool.spec.readiness_wait.seconds
+    if look.clock.now <= due or not look.clock.runs:
+        # A hair later, as the time is over when it is exceeded.
+        return Step(wake_at=look.clock.wake_at(due) + 1e-3)
+    what = "no node joined" if node is None else f"node {node.name} never became Ready"
+    reason = f"{what} within {pool.spec.readiness_wait}"
+    patch = moved(
+        request,
+        RequestPhase.DEPROVISIONING,
+        look.now,
+        happened=(happened("nodeNeverReady", look.now, reason=reason),),
+    )
+    note = (
+        f"Machine {request.status.node_id}: {reason}. It is given back and its pods are planned "
+        "anew. Look at its console while it is there: the network, the image and the way to the "
+        "API server are the usual causes; a slow image needs a longer spec.readinessWait."
+    )
+    said = warned(request, reason="NeverJoined", note=note)
+    return Step(actions=(patch, said), why=reason)

@@ -1,0 +1,79 @@
+"""What each pool has: machines on their way, nodes, those that serve, and what an hour costs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from decimal import Decimal
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from growth.api.nodepool_status import ServerTypeCount
+from reconciler.planning.fleet import nodes_of_pools, standing_of
+from reconciler.planning.nominations import COMING, serves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from growth.api.nodepool import NodePool
+    from growth.api.written import ServerTypeName
+    from reconciler.world import World
+
+
+class Sort(NamedTuple):
+    """Machines of one type in one pool."""
+
+    pool: str
+    server_type: ServerTypeName
+
+
+class Tally(msgspec.Struct, kw_only=True):
+    """How many machines of one sort there are."""
+
+    nodes: int = 0
+    ready: int = 0
+    requested: int = 0
+    cost: int = 0
+    """Of an hour, in millionths."""
+
+
+def tallies(world: World) -> Mapping[Sort, Tally]:
+    """Of all pools; nodes and requests of one name are one machine."""
+    found: defaultdict[Sort, Tally] = defaultdict(Tally)
+    nodes = nodes_of_pools(world)
+    for name, standing in nodes.items():
+        tally = found[Sort(standing.pool, standing.server_type)]
+        tally.nodes += 1
+        tally.ready += serves(world.cluster.nodes[name], world)
+        request = world.requests.get(name)
+        tally.cost += standing.price if request is None else standing_of(request).price
+    for name, request in world.requests.items():
+        if name not in nodes and request.status.phase in COMING:
+            tally = found[Sort(request.spec.pool, request.spec.server_type)]
+            tally.requested += 1
+            tally.cost += standing_of(request).price
+    return found
+
+
+def counted(pool: NodePool, found: Mapping[Sort, Tally]) -> Mapping[str, object]:
+    """What the pool's status says of it; its own types first, then others that it still has."""
+    own = {sort.server_type: tally for sort, tally in found.items() if sort.pool == pool.name}
+    counts = tuple(_counts(pool, own))
+    cost = sum(tally.cost for tally in own.values())
+    return {
+        "nodes": sum(each.nodes for each in counts),
+        "ready": sum(each.ready for each in counts),
+        "wanted": sum(each.nodes + each.requested for each in counts),
+        "hourly_cost": Decimal(cost) / 1_000_000,
+        "server_types": counts,
+    }
+
+
+def _counts(pool: NodePool, own: Mapping[ServerTypeName, Tally]) -> Iterator[ServerTypeCount]:
+    written = [entry.name for entry in pool.spec.server_types]
+    others = sorted(own.keys() - set(written))
+    for name in (*written, *others):
+        tally = own.get(name, Tally())
+        yield ServerTypeCount(
+            name=name, nodes=tally.nodes, ready=tally.ready, requested=tally.requested
+        )

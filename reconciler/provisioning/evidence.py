@@ -1,0 +1,79 @@
+"""What listings tell of a request's machine: it is there, or nobody would find it any more.
+
+A machine is a request's if it bears its name and its uid. That there is none is known only from two
+complete and believed listings in a row, both asked for after the last moment at which one could
+have been made: one alone may have missed what was made a second before.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reconciler.planning.offers import node_class_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.api.nodepool import NodePool
+    from growth.api.noderequest import NodeRequest
+    from reconciler.providers.port import ClassKey, Listing, Machine
+    from reconciler.world import World
+
+
+def owner_of(request: NodeRequest, world: World) -> NodePool | None:
+    """The pool of a request; None if there is none, or another one of the same name."""
+    pool = world.pools.get(request.spec.pool)
+    if pool is None:
+        return None
+    foreign = (
+        each.uid != pool.metadata.uid
+        for each in request.metadata.owner_references
+        if each.kind == pool.kind
+    )
+    return None if any(foreign) else pool
+
+
+def machine_of(request: NodeRequest, world: World) -> Machine | None:
+    """The machine of a request, as it was listed last."""
+    listings = (listing for key in _clouds(request, world) for listing in _listings(key, world))
+    shown = (_found(request, listing) for listing in listings)
+    return next((each for each in shown if each is not None), None)
+
+
+def is_gone(request: NodeRequest, world: World, *, since: float) -> bool:
+    """Whether there is no machine, of those that could have been made until a moment.
+
+    Where the node class is gone there is nobody left to ask; its machines are found when it is
+    back.
+    """
+    return all(_is_without(request, key, world, since=since) for key in _clouds(request, world))
+
+
+def _clouds(request: NodeRequest, world: World) -> tuple[ClassKey, ...]:
+    """Where its machine can be: anywhere, if its pool is gone."""
+    pool = owner_of(request, world)
+    keys = world.node_classes if pool is None else (node_class_of(pool, world),)
+    return tuple(sorted(key for key in keys if key in world.node_classes))
+
+
+def _listings(key: ClassKey, world: World) -> Iterator[Listing]:
+    sight = world.clouds.get(key)
+    if sight is not None and sight.listing is not None:
+        yield sight.listing
+
+
+def _found(request: NodeRequest, listing: Listing) -> Machine | None:
+    shown = listing.machines.get(request.name)
+    return shown if shown is not None and shown.request_uid == request.metadata.uid else None
+
+
+def _is_without(request: NodeRequest, key: ClassKey, world: World, *, since: float) -> bool:
+    sight = world.clouds.get(key)
+    if sight is None or sight.listing is None or sight.before is None:
+        return False
+    if not world.ledger.brakes.believes(key):
+        return False
+    return all(
+        listing.at.monotonic > since and _found(request, listing) is None
+        for listing in (sight.listing, sight.before)
+    )

@@ -1,0 +1,43 @@
+"""Requests that have done their work: the object goes when its time is over, never a machine.
+
+That a provider has none of something is known from the pool's status by then: a refusal is written
+there before the request that found it out is deleted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from growth.api.noderequest import RequestPhase
+from reconciler.planning.refusals import is_written
+from reconciler.provisioning.refused import time_to_live
+from reconciler.provisioning.step import WAIT, Step
+from reconciler.provisioning.writing import deleted, is_held, let_go
+
+if TYPE_CHECKING:
+    from growth.api.nodepool import NodePool
+    from growth.api.noderequest import NodeRequest
+    from growth.instant import Instant
+
+
+def finished(request: NodeRequest, pool: NodePool, now: Instant) -> Step:
+    """Its finalizer goes at once, since nothing hangs on the object any more; then, in time, it."""
+    if is_held(request):
+        return Step(actions=(let_go(request),), why="nothing hangs on the request any more")
+    if request.metadata.deletion_timestamp is not None:
+        return WAIT
+    since = request.status.last_transition_time
+    left = _time_to_live(request, pool) - now.seconds_since(since) if since else -1.0
+    if left >= 0:
+        # A hair later, as the time is over when it is exceeded.
+        return Step(wake_at=now.monotonic + left + 1e-3)
+    is_unmet = request.status.phase is RequestPhase.UNMET
+    if is_unmet and since is not None and not is_written(request, pool):
+        return WAIT
+    return Step(actions=(deleted(request),), why="its time to live is over")
+
+
+def _time_to_live(request: NodeRequest, pool: NodePool) -> float:
+    if request.status.phase is RequestPhase.UNMET:
+        return time_to_live(request, pool)
+    return pool.spec.request_ttl.ready.seconds

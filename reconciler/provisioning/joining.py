@@ -1,0 +1,203 @@
+"""A node joins: it is found, made a node of its pool, and let serve.
+
+A node is a request's if it bears the machine's id as its providerID, or else its name. What the
+pool says of its nodes and isn't there is written, and what explains the node; topology only where
+no cloud controller is about to. Nothing that others wrote is changed.
+
+The start-up taint goes last, in the same write: when the node is Ready and each storage driver that
+asks for it has registered. A driver that doesn't come is waited for a minute, and then named.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from growth.api.conditions import Condition, Truth
+from growth.api.noderequest import RequestPhase
+from growth.api.wellknown import (
+    BOUGHT_AT_ANNOTATION,
+    INSTANCE_TYPE_LABEL,
+    MANAGED_BY,
+    MANAGED_BY_LABEL,
+    NODE_REQUEST_LABEL,
+    PLAN_ANNOTATION,
+    POOL_LABEL,
+    PRICE_ANNOTATION,
+    SERVER_ID_ANNOTATION,
+)
+from growth.api.written import write_time
+from reconciler.actions import SetNode, machine
+from reconciler.planning.offers import asked_for, key_of, node_class_of
+from reconciler.planning.templates import UNREGISTERED, node_taints
+from reconciler.provisioning.step import WAIT, Step
+from reconciler.provisioning.writing import happened, moved, version_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from growth.api.nodepool import NodePool
+    from growth.api.noderequest import NodeRequest
+    from growth.instant import Instant
+    from growth.scheduling.node import Node
+    from growth.scheduling.taints import Taint
+    from reconciler.provisioning.look import Look
+    from reconciler.world import World
+
+DRIVERS_WAIT: Final = 60.0
+"""Seconds after Ready for which storage drivers are waited for."""
+DRIVERS: Final = "StorageDriversMissing"
+UNINITIALIZED: Final = "node.cloudprovider.kubernetes.io/uninitialized"
+LONGEST: Final = 1024
+
+
+def node_of(request: NodeRequest, world: World) -> Node | None:
+    """The node that a request's machine has become."""
+    named = world.cluster.nodes.get(request.name)
+    if named is not None or request.status.node_id is None:
+        return named
+    found = world.cluster.remembered("nodes by provider id", lambda: _by_provider_id(world))
+    return found.get(request.status.node_id)
+
+
+def _by_provider_id(world: World) -> Mapping[str, Node]:
+    """As the cloud writes it, and as the id that stands in it: hcloud://42 and 42."""
+    found: dict[str, Node] = {}
+    for node in world.cluster.nodes.values():
+        whole = node.spec.provider_id
+        if whole:
+            found[whole] = found[whole.partition("://")[2]] = node
+    return found
+
+
+def joined(
+    request: NodeRequest, pool: NodePool, node: Node, look: Look, otherwise: Step = WAIT
+) -> Step:
+    """The next step with a node that is there; the other one while there is nothing to do."""
+    if not look.world.is_free(machine(node.name)):
+        return otherwise
+    missing = tuple(_missing_drivers(node, look.world)) if node.is_ready else ()
+    may_serve = node.is_ready and not (missing and _is_waited_for(request, look))
+    labels = dict(_labels(request, pool, node, look.world))
+    annotations = _annotations(request, node, look.now)
+    taints = _taints(pool, node, may_serve=may_serve)
+    # What only explains the node can wait for the write that lets it serve.
+    if labels or taints != node.spec.taints or (may_serve and annotations):
+        change = SetNode(
+            node=version_of(node),
+            labels=labels,
+            annotations=annotations,
+            taints=None if taints == node.spec.taints else taints,
+        )
+        why = "the node is Ready: it may serve" if may_serve else "the node has joined"
+        return Step(actions=(change,), why=why, wake_at=otherwise.wake_at)
+    if may_serve:
+        return _served(request, node, look.now, missing)
+    if missing:
+        return Step(wake_at=look.memory.ready[request.name] + DRIVERS_WAIT)
+    return otherwise
+
+
+def _served(request: NodeRequest, node: Node, now: Instant, missing: tuple[str, ...]) -> Step:
+    patch = moved(
+        request,
+        RequestPhase.READY,
+        now,
+        happened=(happened("nodeProvisioned", now), happened("nodeLabelled", now)),
+        said=tuple(_told(request, now, missing)),
+        node_name=node.name,
+        ready_at=now.wall,
+    )
+    return Step(actions=(patch,), why="the node serves")
+
+
+def _labels(
+    request: NodeRequest, pool: NodePool, node: Node, world: World
+) -> Iterator[tuple[str, str]]:
+    """Labels that the node lacks, and ours where they are wrong."""
+    ours = {
+        POOL_LABEL: pool.name,
+        NODE_REQUEST_LABEL: request.name,
+        INSTANCE_TYPE_LABEL: request.spec.server_type.canonical,
+        MANAGED_BY_LABEL: MANAGED_BY,
+    }
+    for key, value in ours.items():
+        if node.labels.get(key) != value:
+            yield key, value
+    for key, value in {**_offered(request, pool, node, world), **pool.spec.labels}.items():
+        if key not in node.labels:
+            yield key, value
+
+
+def _offered(request: NodeRequest, pool: NodePool, node: Node, world: World) -> Mapping[str, str]:
+    """Labels of the offer; a cloud controller that is about to write them has them for itself."""
+    if any(taint.key == UNINITIALIZED for taint in node.spec.taints):
+        return {}
+    wanted = asked_for(request.spec)
+    catalogue = world.offerings.get(node_class_of(pool, world), ())
+    return next((each.labels for each in catalogue if key_of(each) == wanted), {})
+
+
+def node_annotations(request: NodeRequest, now: Instant) -> Mapping[str, str]:
+    """What explains a node: what it costs, since when, and why it was bought."""
+    bought_at = request.status.accepted_at or now.wall
+    found = {PRICE_ANNOTATION: str(request.spec.price), BOUGHT_AT_ANNOTATION: write_time(bought_at)}
+    why = request.metadata.annotations.get(PLAN_ANNOTATION)
+    return found if why is None else {**found, PLAN_ANNOTATION: why}
+
+
+def _annotations(request: NodeRequest, node: Node, now: Instant) -> Mapping[str, str]:
+    wanted = dict(node_annotations(request, now))
+    if request.status.node_id is not None:
+        wanted[SERVER_ID_ANNOTATION] = request.status.node_id
+    there = node.metadata.annotations
+    return {key: value for key, value in wanted.items() if key not in there}
+
+
+def _taints(pool: NodePool, node: Node, *, may_serve: bool) -> tuple[Taint, ...]:
+    """The node's taints as they should be.
+
+    A node that joined without any taint of ours was registered without them: then it lacks those
+    of its pool. From one that had them others may have taken some already.
+    """
+    keys = {taint.key for taint in node.spec.taints}
+    is_new = BOUGHT_AT_ANNOTATION not in node.metadata.annotations
+    there = {(taint.key, taint.effect) for taint in node.spec.taints}
+    lacking = (
+        tuple(each for each in node_taints(pool) if (each.key, each.effect) not in there)
+        if is_new and UNREGISTERED.key not in keys
+        else ()
+    )
+    wanted = (*node.spec.taints, *lacking)
+    if may_serve:
+        wanted = tuple(taint for taint in wanted if taint.key != UNREGISTERED.key)
+    return wanted
+
+
+def _missing_drivers(node: Node, world: World) -> Iterator[str]:
+    """Storage drivers that want no pods on the node before they are there, and aren't."""
+    known = world.cluster.csi_nodes.get(node.name)
+    there = {each.name for each in known.drivers} if known is not None else set()
+    for name, driver in sorted(world.cluster.csi_drivers.items()):
+        if driver.spec.prevent_pod_scheduling_if_missing and name not in there:
+            yield name
+
+
+def _is_waited_for(request: NodeRequest, look: Look) -> bool:
+    ready_since = look.memory.ready.get(request.name, look.now.monotonic)
+    return look.now.monotonic < ready_since + DRIVERS_WAIT
+
+
+def _told(request: NodeRequest, now: Instant, missing: tuple[str, ...]) -> Iterator[Condition]:
+    if missing:
+        message = (
+            f"After {DRIVERS_WAIT:.0f} s these storage drivers haven't registered on the node: "
+            f"{', '.join(missing)}. It serves without them; look at their DaemonSets."
+        )
+        yield Condition(
+            type=DRIVERS,
+            status=Truth.TRUE,
+            observed_generation=request.metadata.generation,
+            last_transition_time=now.wall,
+            reason="NotRegistered",
+            message=message[:LONGEST],
+        )

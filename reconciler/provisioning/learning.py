@@ -1,0 +1,83 @@
+"""What nodes of a type really leave for pods, where that is less than the catalogue promises.
+
+The first node that serves tells; the next plan counts on it. Only resources that every node has
+from its first second are learnt: a device plugin that hasn't registered yet would teach that there
+are no GPUs. What is learnt holds as long as nodes of the type show it, and while there are none.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from growth.api.nodepool_status import LearntAllocatable
+from growth.api.wellknown import INSTANCE_TYPE_LABEL, POOL_LABEL
+from growth.api.written import ServerTypeName
+from growth.scheduling.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, parse, shown
+from reconciler.planning.offers import node_class_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from growth.api.nodepool import NodePool
+    from growth.scheduling.node import Node
+    from reconciler.world import World
+
+LEARNT: Final = (CPU, MEMORY, EPHEMERAL_STORAGE, PODS)
+MOST: Final = 256
+
+
+def learnt(pool: NodePool, world: World) -> tuple[LearntAllocatable, ...]:
+    """What the pool's status should say; the same entries as long as nodes show nothing else."""
+    found = {each.server_type: each for each in pool.status.learnt_allocatable}
+    promised = _promised(pool, world)
+    for server_type, smallest in _smallest(pool, world).items():
+        if server_type not in promised:
+            continue
+        found.pop(server_type, None)
+        most = promised[server_type]
+        if any(smallest[name] < most.get(name, 0) for name in smallest):
+            found[server_type] = _entry(server_type, smallest)
+    return tuple(found[name] for name in sorted(found))[:MOST]
+
+
+def _entry(server_type: ServerTypeName, amounts: Mapping[str, int]) -> LearntAllocatable:
+    written = {
+        name: f"{amount}m" if name == CPU else str(amount) for name, amount in amounts.items()
+    }
+    return LearntAllocatable.model_validate({"serverType": server_type, "resources": written})
+
+
+def _promised(pool: NodePool, world: World) -> Mapping[ServerTypeName, Mapping[str, int]]:
+    """The most that any offer of a type promises."""
+    found: dict[ServerTypeName, dict[str, int]] = {}
+    for offering in world.offerings.get(node_class_of(pool, world), ()):
+        most = found.setdefault(offering.server_type, {})
+        for name in LEARNT:
+            most[name] = max(most.get(name, 0), offering.allocatable[name])
+    return found
+
+
+def _smallest(pool: NodePool, world: World) -> Mapping[ServerTypeName, Mapping[str, int]]:
+    """The least of each resource that serving nodes of a type show."""
+    found: dict[ServerTypeName, dict[str, int]] = {}
+    for server_type, node in _serving(pool, world.cluster.nodes.values()):
+        least = found.setdefault(server_type, {})
+        amounts = node.allocatable.amounts
+        for name in LEARNT:
+            if name in amounts:
+                least[name] = min(least.get(name, amounts[name]), amounts[name])
+    return found
+
+
+def _serving(pool: NodePool, nodes: Iterable[Node]) -> Iterator[tuple[ServerTypeName, Node]]:
+    for node in nodes:
+        written = node.labels.get(INSTANCE_TYPE_LABEL)
+        if written and node.labels.get(POOL_LABEL) == pool.name and node.is_ready:
+            yield ServerTypeName(written), node
+
+
+def told_of(entry: LearntAllocatable) -> str:
+    """What was learnt, for people."""
+    amounts = parse(dict(entry.resources)).amounts
+    written = ", ".join(f"{name} {shown(name, amount)}" for name, amount in amounts.items())
+    return f"nodes of type {entry.server_type} leave less for pods than was promised: {written}"

@@ -1,0 +1,60 @@
+"""The end of a request whose machine isn't wanted, or never came to serve.
+
+    Deprovisioning   the machine had its time: a removal is opened, the request goes
+    deleted by hand  the purchase is cancelled, at whatever point it stands
+
+In both cases the removal exists before the finalizer goes, and the finalizer before the object: so
+a machine that may be there is always written down somewhere. Where listings show that there is
+none, nothing has to be opened.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from growth.api.noderemovalrequest import RemovalReason
+from reconciler.actions import OpenRemoval
+from reconciler.provisioning.evidence import is_gone, machine_of, owner_of
+from reconciler.provisioning.step import WAIT, Step
+from reconciler.provisioning.writing import deleted, is_held, let_go
+from reconciler.removal.opening import removal_of
+
+if TYPE_CHECKING:
+    from growth.api.noderequest import NodeRequest
+    from reconciler.provisioning.look import Look
+
+
+def deprovisioned(request: NodeRequest, look: Look) -> Step:
+    """The removal exists, then the request is let go, then it is deleted."""
+    if is_held(request):
+        return _released(request, look)
+    return Step(actions=(deleted(request),), why="its machine is given back")
+
+
+def cancelled(request: NodeRequest, look: Look) -> Step:
+    """Somebody has deleted the request: what it may have bought is given back first."""
+    return _released(request, look) if is_held(request) else WAIT
+
+
+def _released(request: NodeRequest, look: Look) -> Step:
+    world = look.world
+    if request.name in world.removals:
+        return Step(actions=(let_go(request),), why="its machine is being given back")
+    pool = owner_of(request, world)
+    if pool is None:
+        # Nobody could own a removal; what is left is found as an orphan.
+        return Step(actions=(let_go(request),), why="it belongs to no pool")
+    listed = machine_of(request, world)
+    if listed is not None:
+        removal = removal_of(listed, pool=pool, reason=RemovalReason.NEVER_JOINED)
+        return Step(actions=(OpenRemoval(removal=removal),), why="its machine is given back")
+    if is_gone(request, world, since=_last_moment(request, look)):
+        return Step(actions=(let_go(request),), why="no listing shows a machine of it")
+    return WAIT
+
+
+def _last_moment(request: NodeRequest, look: Look) -> float:
+    """Until when a machine could have been made for it: since it stands here nobody asks."""
+    answered = look.world.answers.get(request.name)
+    seen = look.memory.seen[request.name].at
+    return seen if answered is None else max(seen, answered.at)

@@ -1,0 +1,63 @@
+"""What provisioning remembers between two passes.
+
+None of it is needed for safety. After a restart each wait that is counted here begins anew, or goes
+on from what the request's status says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+if TYPE_CHECKING:
+    from growth.api.noderequest import RequestPhase
+
+
+class Stage(NamedTuple):
+    """Where a request stands: what was learnt at an earlier stage is no evidence any more."""
+
+    uid: str
+    phase: RequestPhase
+    is_going: bool
+    """Whether somebody has deleted the object."""
+
+
+class Seen(msgspec.Struct, frozen=True, kw_only=True):
+    """Since when a request is known to stand where it stands."""
+
+    stage: Stage
+    at: float
+    """In monotonic seconds: a listing that was asked for later knows all that happened before."""
+    since: float = 0.0
+    """When the provider accepted, on the clock that stands still while we are blind."""
+
+
+class Trouble(msgspec.Struct, frozen=True, kw_only=True):
+    """Creates of one request that have failed in a row, each in a way that passes by itself."""
+
+    count: int
+    at: float
+    """The moment of the last answer, in monotonic seconds."""
+
+
+class AskedOf(NamedTuple):
+    """What an answer is about: pool and node class as they were when it was asked for."""
+
+    at: float
+    """In monotonic seconds: an earlier answer is about something else."""
+    pool: int
+    node_class: int
+
+
+class ProvisioningLedger(msgspec.Struct, frozen=True, kw_only=True):
+    """Memory, by the name of the request."""
+
+    seen: Mapping[str, Seen] = {}
+    troubles: Mapping[str, Trouble] = {}
+    asked_of: Mapping[str, AskedOf] = {}
+    ready: Mapping[str, float] = {}
+    """Since when the node of a request is Ready, in monotonic seconds."""
+    counted_at: float | None = None
+    """When the pools were counted last, in monotonic seconds."""

@@ -1,0 +1,68 @@
+"""The memory of provisioning, brought up to this moment before anything is decided."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from growth.api.noderequest import RequestPhase
+from reconciler.providers.port import Failed, FailureClass
+from reconciler.provisioning.joining import node_of
+from reconciler.provisioning.ledger import Seen, Stage, Trouble
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from growth.api.noderequest import NodeRequest
+    from growth.instant import Instant
+    from reconciler.provisioning.ledger import ProvisioningLedger
+    from reconciler.removal.seeing import Clock
+    from reconciler.world import World
+
+FINISHED = frozenset({RequestPhase.READY, RequestPhase.UNMET})
+
+
+def remembered(world: World, now: Instant, clock: Clock) -> ProvisioningLedger:
+    """What is known of each request that isn't finished; nothing of those that are gone."""
+    before = world.ledger.provisioning
+    unfinished = [each for each in world.requests.values() if each.status.phase not in FINISHED]
+    return msgspec.structs.replace(
+        before,
+        seen={each.name: _seen(each, before, now, clock) for each in unfinished},
+        troubles=dict(_troubles(world, before)),
+        asked_of={name: of for name, of in before.asked_of.items() if name in world.requests},
+        ready=dict(_ready(unfinished, world, now)),
+    )
+
+
+def _seen(request: NodeRequest, before: ProvisioningLedger, now: Instant, clock: Clock) -> Seen:
+    metadata, accepted = request.metadata, request.status.accepted_at
+    stage = Stage(metadata.uid, request.status.phase, metadata.deletion_timestamp is not None)
+    known = before.seen.get(request.name)
+    if known is not None and known.stage == stage:
+        return known
+    waited = 0.0 if accepted is None else max(0.0, now.seconds_since(accepted))
+    return Seen(stage=stage, at=now.monotonic, since=clock.now - waited)
+
+
+def _troubles(world: World, before: ProvisioningLedger) -> Iterator[tuple[str, Trouble]]:
+    for name, answered in world.answers.items():
+        known = before.troubles.get(name)
+        match answered.answer:
+            case Failed(failure=FailureClass.TRANSIENT):
+                is_known = known is not None and known.at == answered.at
+                count = 1 if known is None else known.count + 1
+                yield name, known if is_known and known else Trouble(count=count, at=answered.at)
+            case _:
+                continue
+
+
+def _ready(
+    requests: Iterable[NodeRequest], world: World, now: Instant
+) -> Iterator[tuple[str, float]]:
+    before = world.ledger.provisioning.ready
+    for request in requests:
+        node = node_of(request, world)
+        if node is not None and node.is_ready:
+            yield request.name, before.get(request.name, now.monotonic)

@@ -1,0 +1,181 @@
+"""A request that is Pending: the provider is asked, by name, and its answer decides.
+
+    accepted            Provisioning, with the machine's id
+    it has none         Unmet, with how far that reaches
+    throttled           the request stays, until the time that the provider names
+    passing trouble     it stays, and is asked for again: later with each failure in a row
+    template, access    the pool is blocked, which its status says; then the request is deleted
+
+A request that nobody needs any more, or that can't be bought any more, is deleted like one that a
+person deletes; what may have been made for it is looked after there. The provider's answer stays in
+the World until the request's status shows it, so a status that could not be written is decided on
+again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, assert_never
+
+import msgspec
+
+from growth.api.noderequest import RequestPhase, UnmetScope
+from reconciler.actions import CreateMachine
+from reconciler.planning.offers import asked_for, key_of, node_class_of
+from reconciler.planning.templates import node_labels, node_taints
+from reconciler.providers.port import Accepted, Failed, FailureClass, Order, Throttled, Unmet
+from reconciler.provisioning.joining import node_annotations
+from reconciler.provisioning.ledger import AskedOf
+from reconciler.provisioning.step import WAIT, Step
+from reconciler.provisioning.writing import deleted, happened, moved, warned
+
+if TYPE_CHECKING:
+    from growth.api.nodepool import NodePool
+    from growth.api.noderequest import NodeRequest
+    from growth.instant import Instant
+    from reconciler.providers.port import Answered, Offering
+    from reconciler.provisioning.ledger import Trouble
+    from reconciler.provisioning.look import Look
+
+LONGEST_PAUSE: Final = 60.0
+"""Seconds between two tries at most, however often they have failed."""
+TOLD_AT: Final = 4
+"""So many failures in a row are worth a word."""
+
+
+def pending(request: NodeRequest, pool: NodePool, look: Look) -> Step:
+    """What the last answer comes to, or the next question."""
+    answered = look.world.answers.get(request.name)
+    answer = None if answered is None else answered.answer
+    if isinstance(answer, Accepted):
+        return _accepted(request, answer.machine_id, look.now)
+    if isinstance(answer, Unmet):
+        scope = UnmetScope(answer.scope.value)
+        return refused(request, look.now, reason=answer.reason, scope=scope)
+    unwanted = _unwanted(request, pool, look)
+    if unwanted:
+        return Step(actions=(deleted(request),), why=unwanted)
+    return _ask(request, pool, look) if answered is None else _again(request, pool, answered, look)
+
+
+def _unwanted(request: NodeRequest, pool: NodePool, look: Look) -> str:
+    """Why it isn't to be bought any more; empty if it is."""
+    if pool.metadata.deletion_timestamp is not None:
+        return "its pool is being deleted"
+    if pool.status.blocked is not None:
+        return f"its pool is blocked: {pool.status.blocked.reason}"
+    if request.name in look.duplicates:
+        return "its pods have another machine coming"
+    return ""
+
+
+def _again(request: NodeRequest, pool: NodePool, answered: Answered, look: Look) -> Step:
+    retry = look.world.timing.retry
+    match answered.answer:
+        case Throttled(seconds=seconds):
+            return _ask_at(answered.at + seconds, request, pool, look)
+        case Failed(failure=FailureClass.TRANSIENT, reason=reason):
+            trouble = look.memory.troubles[request.name]
+            due = answered.at + pause_after(trouble.count, first=retry)
+            return _told(request, _ask_at(due, request, pool, look), trouble, reason)
+        case Failed():
+            # Of what has changed since it was asked, nothing is known.
+            stays = is_current(answered, request, pool, look)
+            return WAIT if stays else _ask_at(answered.at + retry, request, pool, look)
+        case Accepted() | Unmet():
+            return WAIT
+        case _:
+            assert_never(answered.answer)
+
+
+def pause_after(failures: int, *, first: float) -> float:
+    """Seconds until the next try, after so many failures in a row."""
+    return min(LONGEST_PAUSE, first * 2.0 ** min(failures - 1, 10))
+
+
+def _told(request: NodeRequest, step: Step, trouble: Trouble, reason: str) -> Step:
+    if not step.actions or trouble.count != TOLD_AT:
+        return step
+    note = (
+        f"The provider has failed {trouble.count} times in a row: {reason}. It is asked again "
+        "under the same name; delete the request to have its pods planned anew."
+    )
+    said = warned(request, reason="ProviderTrouble", note=note)
+    return msgspec.structs.replace(step, actions=(said, *step.actions))
+
+
+def _ask_at(at: float, request: NodeRequest, pool: NodePool, look: Look) -> Step:
+    return _ask(request, pool, look) if at <= look.now.monotonic else Step(wake_at=at)
+
+
+def _ask(request: NodeRequest, pool: NodePool, look: Look) -> Step:
+    catalogue = look.world.offerings.get(node_class_of(pool, look.world))
+    if catalogue is None:
+        return WAIT
+    wanted = asked_for(request.spec)
+    offering = next((each for each in catalogue if key_of(each) == wanted), None)
+    if offering is None:
+        place = f"{request.spec.server_type} in {request.spec.location}"
+        note = f"{place} isn't sold any more: its pods are planned anew."
+        said = warned(request, reason="NotSold", note=note)
+        return Step(actions=(said, deleted(request)), why="its offer isn't sold any more")
+    order = _order(request, pool, look, offering=offering)
+    return Step(actions=(CreateMachine(order=order),), why="ask the provider")
+
+
+def asked_of(pool: NodePool, look: Look) -> AskedOf:
+    """What a create that is decided on now will be about."""
+    node_class = look.world.node_classes.get(node_class_of(pool, look.world))
+    generation = 0 if node_class is None else node_class.metadata.generation
+    return AskedOf(look.now.monotonic, pool.metadata.generation, generation)
+
+
+def is_current(answered: Answered, request: NodeRequest, pool: NodePool, look: Look) -> bool:
+    """Whether an answer is about pool and class as they are now."""
+    known = look.memory.asked_of.get(request.name)
+    now = asked_of(pool, look)
+    return known is not None and answered.at >= known.at and known[1:] == now[1:]
+
+
+def _order(request: NodeRequest, pool: NodePool, look: Look, *, offering: Offering) -> Order:
+    return Order(
+        name=request.name,
+        request_uid=request.metadata.uid,
+        pool=pool.name,
+        node_class=node_class_of(pool, look.world),
+        server_type=offering.server_type,
+        location=offering.location,
+        own_labels=offering.own_labels,
+        labels=node_labels(pool, offering, name=request.name),
+        annotations=node_annotations(request, look.now),
+        taints=node_taints(pool),
+        intended_at=request.metadata.creation_timestamp,
+    )
+
+
+def _accepted(request: NodeRequest, machine_id: str, now: Instant) -> Step:
+    patch = moved(
+        request,
+        RequestPhase.PROVISIONING,
+        now,
+        happened=(happened("nodeRequested", now),),
+        node_id=machine_id,
+        accepted_at=now.wall,
+    )
+    return Step(actions=(patch,), why="the provider accepted")
+
+
+def refused(request: NodeRequest, now: Instant, *, reason: str, scope: UnmetScope) -> Step:
+    """The provider has none, or what it had came to nothing: the demand is planned around it."""
+    patch = moved(
+        request,
+        RequestPhase.UNMET,
+        now,
+        happened=(happened("nodeRequestFailed", now, reason=reason),),
+        unmet_scope=scope,
+    )
+    note = (
+        f"{request.spec.server_type} in {request.spec.location}: {reason}. Its pods are planned "
+        "without it; status.unmetOffers of the pool says until when."
+    )
+    said = warned(request, reason="Unmet", note=note)
+    return Step(actions=(patch, said), why=f"the provider has none: {reason}")

@@ -1,0 +1,96 @@
+"""A pool is deleted: what it has bought is dealt with before the object goes.
+
+Nothing is bought for it any more, and what is on its way is given back. `Retain` leaves its nodes
+to whoever wants them, without our taints. `Drain` waits until they are given back, and says for
+which of them it waits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from growth.api.conditions import Condition, Truth
+from growth.api.nodepool import DeletionPolicy
+from growth.api.wellknown import SCALE_DOWN_TAINT, UNREGISTERED_TAINT
+from reconciler.actions import PatchStatus, Sequence, SetNode, machine
+from reconciler.ownership import pool_of_node
+from reconciler.provisioning.memory import FINISHED
+from reconciler.provisioning.step import WAIT, Step
+from reconciler.provisioning.writing import is_held, let_go, version_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.api.nodepool import NodePool
+    from growth.scheduling.node import Node
+    from reconciler.provisioning.look import Look
+
+CONDITION: Final = "Deleting"
+NAMED: Final = 5
+OURS: Final = frozenset({UNREGISTERED_TAINT, SCALE_DOWN_TAINT})
+
+
+def left(pool: NodePool, look: Look) -> Step:
+    """The next step with a pool that somebody has deleted."""
+    if not is_held(pool):
+        return WAIT
+    waits_for = list(_waits_for(pool, look))
+    if not waits_for:
+        return Step(actions=(let_go(pool),), why="nothing of the pool is left to look after")
+    return _told(pool, look, f"Waits for {_some(waits_for)}.")
+
+
+def stripped(pool: NodePool, look: Look) -> Iterator[Sequence]:
+    """Nodes that stay when their pool goes, without what would keep pods away for ever."""
+    is_going = pool.metadata.deletion_timestamp is not None
+    if not is_going or pool.spec.deletion_policy is not DeletionPolicy.RETAIN:
+        return
+    for node in _nodes(pool, look):
+        taints = tuple(taint for taint in node.spec.taints if taint.key not in OURS)
+        subject = machine(node.name)
+        if len(taints) < len(node.spec.taints) and look.world.is_free(subject):
+            step = SetNode(node=version_of(node), taints=taints)
+            yield Sequence(subject=subject, steps=(step,), why="its pool leaves it behind")
+
+
+def _waits_for(pool: NodePool, look: Look) -> Iterator[str]:
+    world = look.world
+    for name, request in sorted(world.requests.items()):
+        if request.spec.pool == pool.name and request.status.phase not in FINISHED:
+            yield f"request {name}"
+    for name, removal in sorted(world.removals.items()):
+        if removal.spec.pool == pool.name:
+            yield f"removal {name}"
+    for node in _nodes(pool, look):
+        if pool.spec.deletion_policy is DeletionPolicy.DRAIN:
+            yield f"node {node.name}"
+        elif any(taint.key in OURS for taint in node.spec.taints):
+            yield f"the taints of node {node.name}"
+
+
+def _nodes(pool: NodePool, look: Look) -> Iterator[Node]:
+    nodes = look.world.cluster.nodes
+    return (node for _, node in sorted(nodes.items()) if pool_of_node(node) == pool.name)
+
+
+def _some(names: list[str]) -> str:
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _told(pool: NodePool, look: Look, message: str) -> Step:
+    before = next((each for each in pool.status.conditions if each.type == CONDITION), None)
+    if before is not None and before.message == message:
+        return WAIT
+    condition = Condition(
+        type=CONDITION,
+        status=Truth.TRUE,
+        observed_generation=pool.metadata.generation,
+        last_transition_time=look.now.wall if before is None else before.last_transition_time,
+        reason=pool.spec.deletion_policy.value,
+        message=message[:1024],
+    )
+    others = (each for each in pool.status.conditions if each.type != CONDITION)
+    status = {"conditions": [each.document() for each in (*others, condition)]}
+    patch = PatchStatus(kind=type(pool).__name__, version=version_of(pool), status=status)
+    return Step(actions=(patch,), why=message)

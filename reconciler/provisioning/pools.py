@@ -1,0 +1,139 @@
+"""What a pool says of itself, and how it goes.
+
+The status is worked out from what there is, never counted up and down, and written only when it
+says something new. What others wait for is written at once: what the provider doesn't have, what
+blocks the pool, what was learnt of its nodes. Figures are counted at most once a second, however
+much happens in it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from growth.api.conditions import Condition, Truth
+from growth.api.standing import conditions
+from growth.api.wellknown import PROVIDER_CLEANUP_FINALIZER
+from reconciler.actions import PatchStatus, Sequence, SetFinalizers, Subject, SubjectKind
+from reconciler.decision import NEVER, Decision
+from reconciler.planning import blocking
+from reconciler.planning.offers import node_class_of
+from reconciler.planning.unplaced import unplaced
+from reconciler.provisioning import learning
+from reconciler.provisioning.blocked import blockage
+from reconciler.provisioning.counting import counted, tallies
+from reconciler.provisioning.pool_leaving import left, stripped
+from reconciler.provisioning.refused import next_end, unmet_offers
+from reconciler.provisioning.telling import told
+from reconciler.provisioning.writing import is_held, version_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from growth.api.nodepool import NodePool
+    from growth.api.nodepool_status import NodePoolStatus
+    from growth.instant import Instant
+    from reconciler.actions import Action
+    from reconciler.provisioning.look import Look
+
+BETWEEN_COUNTS: Final = 1.0
+"""Seconds between two counts at least."""
+NULLABLE: Final = ("blocked",)
+
+
+def pools_decided(look: Look) -> tuple[Decision, float | None]:
+    """One step for each pool that is free for one; and when all were counted last."""
+    now, last = look.now.monotonic, look.memory.counted_at
+    is_due = last is None or now >= last + BETWEEN_COUNTS
+    figures = _figures(look) if is_due else {}
+    sequences: list[Sequence] = []
+    wakes = [] if is_due or last is None else [last + BETWEEN_COUNTS]
+    for name, pool in sorted(look.world.pools.items()):
+        wakes += _wakes(pool, look.now)
+        sequences += stripped(pool, look)
+        subject = Subject(SubjectKind.POOL, name)
+        if not look.world.is_free(subject):
+            continue
+        steps, why = _steps(pool, look, figures.get(name))
+        if steps:
+            sequences.append(Sequence(subject=subject, steps=steps, why=why))
+    decision = Decision(sequences=tuple(sequences), wake_at=min(wakes, default=NEVER))
+    return decision, now if is_due else last
+
+
+def _wakes(pool: NodePool, now: Instant) -> Iterator[float]:
+    yield from next_end(pool, now)
+    looks_again = blocking.next_look(pool, now)
+    if looks_again is not None:
+        yield looks_again
+
+
+def _figures(look: Look) -> Mapping[str, Mapping[str, Any]]:
+    """What is counted now and then, by pool."""
+    world = look.world
+    found = tallies(world)
+    lacking = {each.pool: each for each in unplaced(world, world.ledger.planning, look.now)}
+    return {
+        name: {
+            **counted(pool, found),
+            "learnt_allocatable": learning.learnt(pool, world),
+            "unplaced": lacking[name].unplaced,
+            "unserved": lacking[name].unserved,
+        }
+        for name, pool in world.pools.items()
+    }
+
+
+def _steps(
+    pool: NodePool, look: Look, figures: Mapping[str, Any] | None
+) -> tuple[tuple[Action, ...], str]:
+    if pool.metadata.deletion_timestamp is not None:
+        going = left(pool, look)
+        return going.actions, going.why
+    if not is_held(pool):
+        held = (*pool.metadata.finalizers, PROVIDER_CLEANUP_FINALIZER)
+        kind = type(pool).__name__
+        step = SetFinalizers(kind=kind, version=version_of(pool), finalizers=held)
+        return (step,), "its machines are looked after before it goes"
+    status = _status(pool, look, figures or {})
+    if status == pool.status:
+        return (), ""
+    patch = PatchStatus(kind=type(pool).__name__, version=version_of(pool), status=_written(status))
+    return (patch, *told(pool, status)), "the pool has changed"
+
+
+def _status(pool: NodePool, look: Look, figures: Mapping[str, Any]) -> NodePoolStatus:
+    news = {
+        **figures,
+        "observed_generation": pool.metadata.generation,
+        "unmet_offers": unmet_offers(pool, look.world),
+        "blocked": blockage(pool, look),
+    }
+    status = pool.status.model_copy(update=news)
+    derived = (
+        *conditions(pool.model_copy(update={"status": status}), look.now.wall),
+        _of_node_class(pool, status, look),
+    )
+    types = {each.type for each in derived}
+    others = (each for each in pool.status.conditions if each.type not in types)
+    return status.model_copy(update={"conditions": (*derived, *others)})
+
+
+def _of_node_class(pool: NodePool, status: NodePoolStatus, look: Look) -> Condition:
+    """Whether machines can be made; it is about the generation of the node class."""
+    blocked, before = status.blocked, blocking.told(pool)
+    node_class = look.world.node_classes.get(node_class_of(pool, look.world))
+    truth = Truth.TRUE if blocked is None else Truth.FALSE
+    stays = before is not None and before.status is truth
+    return Condition(
+        type=blocking.CONDITION,
+        status=truth,
+        observed_generation=0 if node_class is None else node_class.metadata.generation,
+        last_transition_time=before.last_transition_time if before and stays else look.now.wall,
+        reason="Usable" if blocked is None else blocked.reason,
+        message="" if blocked is None else blocked.message,
+    )
+
+
+def _written(status: NodePoolStatus) -> Mapping[str, Any]:
+    """As a merge patch: what is unset has to be said."""
+    return {**dict.fromkeys(NULLABLE), **status.document()}

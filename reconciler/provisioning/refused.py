@@ -1,0 +1,158 @@
+"""What the provider couldn't deliver lately, as the pool's status keeps it over every restart.
+
+A request that is Unmet refuses its offer (or place, or project) for the pool's time to live, and
+for twice as long with each failure in a row. Requests of one burst that are refused together are
+one failure. When the time is over the entry stays, so that one machine is tried at a time, until
+one that was accepted since then is Ready; one that is refused instead begins the next, longer wait.
+
+A machine that was accepted and never served counts too, if no other of its offer came to serve
+meanwhile: at first it is replaced by one, and when that one doesn't serve either the offer rests.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from growth.api.nodepool_status import UnmetOffer
+from growth.api.noderequest import RequestPhase
+from reconciler.planning.offers import asked_for, node_class_of
+from reconciler.planning.refusals import key_of_refusal, refusal_of_entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
+
+    from growth.api.nodepool import NodePool
+    from growth.api.noderequest import NodeRequest
+    from growth.instant import Instant
+    from reconciler.planning.refusals import EntryKey
+    from reconciler.world import World
+
+CEILING: Final = 1800.0
+"""Seconds that no refusal lasts longer, unless the pool's own time to live is longer."""
+AT_ONCE: Final = 1.0
+"""Seconds until a machine that never served may be replaced, by one."""
+MOST: Final = 512
+"""Entries, as the definition of NodePool admits them."""
+
+
+def span(pool: NodePool, failures: int) -> float:
+    """Seconds that an offer isn't tried after so many failures in a row."""
+    first = pool.spec.request_ttl.unmet.seconds
+    # Beyond 2^12 it makes no difference, and the power would outgrow any number.
+    return float(min(first * 2.0 ** min(failures - 1, 12), max(CEILING, first)))
+
+
+def time_to_live(request: NodeRequest, pool: NodePool) -> float:
+    """How long an Unmet request is kept: as long as what it found out holds."""
+    wanted = key_of_refusal(request)
+    entries = (each for each in pool.status.unmet_offers if _key(each) == wanted)
+    return span(pool, next((each.failures for each in entries), 1))
+
+
+def unmet_offers(pool: NodePool, world: World) -> tuple[UnmetOffer, ...]:
+    """The entries as they should be now; the same ones as long as nothing has happened."""
+    requests = [each for each in world.requests.values() if each.spec.pool == pool.name]
+    found = {_key(each): each for each in pool.status.unmet_offers}
+    for request, at in _failures(requests):
+        known = found.get(key_of_refusal(request))
+        if known is None or known.until <= at:
+            found[key_of_refusal(request)] = _after(known, request, pool, at=at)
+    if found:
+        served = tuple(_served(pool, world))
+        found = {key: one for key, one in found.items() if not _is_proven(one, pool, world, served)}
+    return _bounded(found)
+
+
+def next_end(pool: NodePool, now: Instant) -> Iterator[float]:
+    """When refusals of the pool run out, in monotonic seconds."""
+    for each in pool.status.unmet_offers:
+        left = -now.seconds_since(each.until)
+        if left > 0:
+            yield now.monotonic + left + 1e-3
+
+
+def _key(entry: UnmetOffer) -> EntryKey:
+    return entry.server_type, entry.location
+
+
+def _failures(requests: Sequence[NodeRequest]) -> list[tuple[NodeRequest, datetime]]:
+    """In the order in which they happened."""
+    found = [
+        (request, at)
+        for request in requests
+        if (at := request.status.last_transition_time) is not None
+        and (
+            request.status.phase is RequestPhase.UNMET
+            or (_is_lemon(request) and not _has_worked(request, requests))
+        )
+    ]
+    return sorted(found, key=lambda pair: (pair[1], pair[0].name))
+
+
+def _is_lemon(request: NodeRequest) -> bool:
+    """Whether its machine had all its time and never served."""
+    return request.status.phase is RequestPhase.DEPROVISIONING
+
+
+def _has_worked(lemon: NodeRequest, requests: Iterable[NodeRequest]) -> bool:
+    """Whether another machine of the offer came to serve while this one should have."""
+    since = lemon.status.accepted_at
+    return any(
+        since is not None
+        and other.status.ready_at is not None
+        and other.status.ready_at >= since
+        and asked_for(other.spec) == asked_for(lemon.spec)
+        for other in requests
+    )
+
+
+def _after(
+    known: UnmetOffer | None, request: NodeRequest, pool: NodePool, *, at: datetime
+) -> UnmetOffer:
+    failures = 1 if known is None else known.failures + 1
+    if not _is_lemon(request):
+        rests = span(pool, failures)
+    else:
+        rests = AT_ONCE if failures == 1 else span(pool, failures - 1)
+    server_type, location = key_of_refusal(request)
+    return UnmetOffer(
+        server_type=server_type,
+        location=location,
+        until=at + timedelta(seconds=rests),
+        failures=failures,
+    )
+
+
+def _served(pool: NodePool, world: World) -> Iterator[tuple[NodeRequest, datetime]]:
+    """Machines of the pool's node class that serve, and when each was accepted."""
+    node_class = node_class_of(pool, world)
+    alike = {name for name, each in world.pools.items() if node_class_of(each, world) == node_class}
+    for request in world.requests.values():
+        accepted = request.status.accepted_at
+        is_ready = request.status.phase is RequestPhase.READY
+        if is_ready and accepted is not None and request.spec.pool in alike:
+            yield request, accepted
+
+
+def _is_proven(
+    entry: UnmetOffer,
+    pool: NodePool,
+    world: World,
+    served: Iterable[tuple[NodeRequest, datetime]],
+) -> bool:
+    """Whether the provider has delivered since the entry's time was over."""
+    key = node_class_of(pool, world)
+    refusal = refusal_of_entry(entry, key)
+    return any(
+        accepted >= entry.until
+        and refusal.covers(key, request.spec.location, request.spec.server_type)
+        for request, accepted in served
+    )
+
+
+def _bounded(found: Mapping[EntryKey, UnmetOffer]) -> tuple[UnmetOffer, ...]:
+    """Sorted; of too many the ones that hold longest."""
+    longest = sorted(found.values(), key=lambda each: each.until)[-MOST:]
+    return tuple(sorted(longest, key=_key))

@@ -1,0 +1,46 @@
+"""What a person should know of a pool, once for each thing that its status begins to say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from growth.api.written import write_time
+from reconciler.provisioning.learning import told_of
+from reconciler.provisioning.writing import warned
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.api.nodepool import NodePool
+    from growth.api.nodepool_status import NodePoolStatus
+    from reconciler.actions import Action
+
+
+def told(pool: NodePool, after: NodePoolStatus) -> Iterator[Action]:
+    """The events that a new status is worth."""
+    before = pool.status
+    blocked = after.blocked
+    if blocked is not None and (before.blocked is None or blocked.reason != before.blocked.reason):
+        yield warned(pool, reason="Blocked", note=f"Nothing is bought: {blocked.message}")
+    for note in (*_learnt(before, after), *_in_vain(before, after)):
+        yield warned(pool, reason=note[0], note=note[1])
+
+
+def _learnt(before: NodePoolStatus, after: NodePoolStatus) -> Iterator[tuple[str, str]]:
+    known = {each.server_type: each for each in before.learnt_allocatable}
+    for each in after.learnt_allocatable:
+        if known.get(each.server_type) != each:
+            yield "SmallerThanPromised", f"{told_of(each)}. Plans count on that from now on."
+
+
+def _in_vain(before: NodePoolStatus, after: NodePoolStatus) -> Iterator[tuple[str, str]]:
+    known = {(each.shape, each.offering) for each in before.unserved}
+    for each in after.unserved:
+        if (each.shape, each.offering) not in known:
+            note = (
+                f"{each.offering} was bought for pods of {each.owner} and serves, but the "
+                "scheduler does not use it for them. It isn't bought for them again before "
+                f"{write_time(each.until)}: look for taints or labels that somebody changes on "
+                "new nodes."
+            )
+            yield "BoughtInVain", note
