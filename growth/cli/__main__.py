@@ -27,6 +27,8 @@ COMMANDS = {
     "run": "run all processes of growth against a cluster, from this machine",
     "pause": "buy nothing and give nothing back for a while, in one pool or in all",
     "resume": "end a pause before its time",
+    "install": "put growth into a cluster, or bring it up to date there",
+    "uninstall": "take growth out of a cluster, with its machines or without",
     "doctor": "say what is wrong with the installation, and how to mend it",
     "validate": "check manifests, as strictly as the API server and with line numbers",
     "convert": "rewrite manifests of the older group growth/v1alpha1 so that kubectl takes them",

@@ -27,7 +27,7 @@ def rendered(values: Values, *, namespace: str = NAMESPACE) -> list[Object]:
     for item in items:
         for place in places_of(item):
             put(item, place.path, at(chosen, place.value.split(".")))
-    words = {NAMESPACE: namespace, **_digested(items)}
+    words = {NAMESPACE: namespace, **digested(items)}
     return [renamed(item, words) for item in items]
 
 
@@ -52,7 +52,7 @@ def _config_map(wanted: dict[str, Any], folder: Path) -> Object:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
 
 
-def _digested(items: Iterable[Object]) -> dict[str, str]:
+def digested(items: Iterable[Object]) -> dict[str, str]:
     """Names of ConfigMaps with a digest of their content, so that pods follow a change.
 
     kustomize does the same with another digest; only that it changes matters.

@@ -66,6 +66,7 @@ class _Part(BaseModel):
         extra="forbid",
         alias_generator=to_camel,
         validate_by_alias=True,
+        validate_by_name=True,
         use_attribute_docstrings=True,
     )
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING
 
 import pytest
 
-from growth.api import crd
-from growth.installation.rendering import rendered
-from growth.installation.values import Provider, Values
 from tests.live import bring_down, bring_up, wait_until
+from tests.manifests.commands import grow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +18,11 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def bare() -> Iterator[LiveCluster]:
-    """A cluster with nothing of growth in it."""
+    """A cluster that is nobody else's; GROWTH_TEST_CLUSTER=NAME takes one that stays."""
+    kept = os.environ.get("GROWTH_TEST_CLUSTER")
+    if kept:
+        yield bring_up(f"{kept}-manifests")
+        return
     name = f"growth-test-{os.getpid()}-manifests"
     try:
         yield bring_up(name)
@@ -29,15 +30,10 @@ def bare() -> Iterator[LiveCluster]:
         bring_down(name)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def installed(bare: LiveCluster) -> LiveCluster:
-    """The same with everything that the overlay for KWOK brings; its pods are simulated."""
-    bare.kubectl("apply", "--server-side", "-f", "-", input="---\n".join(crd.render().values()))
-    bare.kubectl("wait", "crd", "--all", "--for=condition=Established", "--timeout=20s")
-    items = rendered(Values(provider=Provider.KWOK))
-    listed = {"apiVersion": "v1", "kind": "List", "items": items}
-    strict = ("--server-side", "--validate=strict", "-f", "-")
-    bare.kubectl("apply", *strict, input=json.dumps(listed))
+    """The same with everything that is installed for KWOK; its pods are simulated."""
+    assert grow(bare, "install", "--for", "kwok", "--wait", "0s") == 0
     default = ("get", "serviceaccount", "default", "--namespace", "default")
     wait_until(lambda: bare.try_kubectl(*default).returncode == 0, "the service account")
     return bare

@@ -1,0 +1,133 @@
+"""`growth install`: everything that growth is into a cluster, and the word that it works.
+
+What is applied is `manifests/`, with a file of values that Helm takes too. Running it again changes
+what has changed and nothing else, so it is also the upgrade.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from growth.api.written import Duration
+from growth.cli.connecting import add_connection_arguments, completed, connected
+from growth.errors import GiveUp, Misconfigured
+from growth.installation.applying import apply, rehearse
+from growth.installation.awaiting import missing_of, until_nothing_is_missing
+from growth.installation.definitions import applied, compared, refuse_narrower
+from growth.installation.places import NAMESPACE
+from growth.installation.rendering import rendered
+from growth.installation.resources import title_of
+from growth.installation.values import Admission, Certificates, Provider, Values
+
+if TYPE_CHECKING:
+    import argparse
+
+    from growth.installation.shipped import Object
+    from growth.kube.transport import Connection
+
+HINT: Final = "hint: kubectl --namespace {} get pods; the same command again goes on from here"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the words of this command."""
+    parser.add_argument(
+        "--for",
+        dest="provider",
+        choices=[provider.value for provider in Provider],
+        help="where machines come from, instead of what the values say (default: hetzner)",
+    )
+    parser.add_argument(
+        "--values", type=Path, metavar="FILE", help="what else is chosen; Helm takes the same file"
+    )
+    parser.add_argument("-n", "--namespace", metavar="NAME", default=NAMESPACE)
+    parser.add_argument(
+        "--dry-run", action="store_true", help="let the API server check all of it, and say what"
+    )
+    parser.add_argument(
+        "--wait", metavar="DURATION", default="3m", help="for it to work (3m); 0s: don't"
+    )
+    add_connection_arguments(parser)
+    parser.epilog = "Again, it is the upgrade. growth uninstall takes it away."
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Install, or rehearse it."""
+    values = _values(arguments.values, arguments.provider)
+    seconds = _seconds(arguments.wait)
+    if arguments.dry_run:
+        completed(_rehearse(arguments, values))
+    else:
+        completed(_install(arguments, values, seconds=seconds))
+    return 0
+
+
+def _values(path: Path | None, provider: str | None) -> Values:
+    values = Values() if path is None else Values.parse(_content(path), place=str(path))
+    return (
+        values if provider is None else values.model_copy(update={"provider": Provider(provider)})
+    )
+
+
+def _content(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except OSError as error:
+        reason = (error.strerror or "not readable").lower()
+        raise Misconfigured(f"--values {path}: {reason}") from None
+    except UnicodeDecodeError:
+        raise Misconfigured(f"--values {path}: this is not UTF-8 text") from None
+
+
+def _seconds(written: str) -> float:
+    try:
+        return Duration.parse(written).seconds
+    except ValueError as mistake:
+        raise Misconfigured(f'--wait: "{written}" {mistake}') from None
+
+
+async def _rehearse(arguments: argparse.Namespace, values: Values) -> None:
+    async with connected(arguments) as connection:
+        definitions = await compared(connection)
+        refuse_narrower(definitions)
+        items = [each.wanted for each in definitions]
+        for item in [*items, *rendered(values, namespace=arguments.namespace)]:
+            print(f"{await rehearse(connection, item):9}  {title_of(item)}")
+
+
+async def _install(arguments: argparse.Namespace, values: Values, *, seconds: float) -> None:
+    namespace = arguments.namespace
+    items = rendered(values, namespace=namespace)
+    async with connected(arguments) as connection:
+        outcomes = await applied(connection, await compared(connection))
+        _tell("definitions", Counter(outcomes))
+        _tell("objects", Counter([await apply(connection, item) for item in items]))
+        if not seconds:
+            return
+        await _wait(connection, _awaited(items, values), namespace=namespace, seconds=seconds)
+    print("growth works: its processes are ready, one reconciler leads")
+    print("hint: growth doctor looks closer; next it needs a NodePool: docs/guides/install.md")
+
+
+def _awaited(items: list[Object], values: Values) -> list[Object]:
+    """Where others keep the certificates it is theirs to make the webhook trusted."""
+    ours = values.certificates is Certificates.MANAGED and values.admission is Admission.WEBHOOK
+    return [item for item in items if ours or item["kind"] != "MutatingWebhookConfiguration"]
+
+
+async def _wait(
+    connection: Connection, items: list[Object], *, namespace: str, seconds: float
+) -> None:
+    try:
+        await until_nothing_is_missing(
+            partial(missing_of, connection, items, namespace=namespace), seconds=seconds
+        )
+    except GiveUp as missing:
+        raise GiveUp(f"{missing}\n{HINT.format(namespace)}") from None
+
+
+def _tell(what: str, outcomes: Counter[str]) -> None:
+    counted = ", ".join(f"{number} {outcome}" for outcome, number in sorted(outcomes.items()))
+    print(f"{what:12} {counted}")

@@ -1,0 +1,160 @@
+"""`growth uninstall`: growth out of a cluster, with its machines or without.
+
+What becomes of the machines has to be said: they cost money, and work runs on them. Keeping them
+needs nobody's help; giving them back is the reconciler's work, and is waited for before anything
+that it needs is taken away.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from growth.api.wellknown import GROUP_VERSION
+from growth.api.written import Duration
+from growth.cli.connecting import add_connection_arguments, completed, connected
+from growth.errors import GiveUp, Misconfigured
+from growth.installation import removing
+from growth.installation.asking import ask, listed
+from growth.installation.awaiting import holder, until_nothing_is_missing
+from growth.installation.places import NAMESPACE
+from growth.kube.call import MERGE_PATCH
+
+if TYPE_CHECKING:
+    import argparse
+
+    from growth.installation.shipped import Object
+    from growth.kube.transport import Connection
+
+POOLS: Final = f"/apis/{GROUP_VERSION}/nodepools"
+LEASE_RUNS_OUT: Final = 60.0
+"""Seconds; the longest sensible Lease, and the end of a pod."""
+NAMED: Final = 10
+
+
+class Machines(StrEnum):
+    """What becomes of them."""
+
+    KEEP = "keep"
+    DRAIN = "drain"
+    DESTROY = "destroy"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the words of this command."""
+    parser.add_argument(
+        "--machines",
+        choices=[each.value for each in Machines],
+        required=True,
+        help="keep: they stay, as nodes that nobody manages. drain: their pods are evicted, as "
+        "budgets allow, and they are given back. destroy: their pods are deleted, and they are "
+        "given back",
+    )
+    parser.add_argument("-n", "--namespace", metavar="NAME", default=NAMESPACE)
+    parser.add_argument(
+        "--wait", metavar="DURATION", default="15m", help="for machines to be given back (15m)"
+    )
+    add_connection_arguments(parser)
+    parser.epilog = "It may be run again: it goes on where it ended, and passes over what is gone."
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Take it away."""
+    try:
+        seconds = Duration.parse(arguments.wait).seconds
+    except ValueError as mistake:
+        raise Misconfigured(f'--wait: "{arguments.wait}" {mistake}') from None
+    completed(_uninstall(arguments, Machines(arguments.machines), seconds=seconds))
+    return 0
+
+
+async def _uninstall(arguments: argparse.Namespace, machines: Machines, *, seconds: float) -> None:
+    namespace = arguments.namespace
+    items = removing.everything(namespace)
+    async with connected(arguments) as connection:
+        if machines is not Machines.KEEP:
+            await _give_back(connection, machines, namespace=namespace, seconds=seconds)
+        _tell("admission", await removing.remove(connection, _of(items, removing.ASKING)))
+        _tell("processes", await removing.remove(connection, _of(items, removing.WORKING)))
+        await _nobody_leads(connection, namespace)
+        _tell("nodes released", await removing.release_nodes(connection))
+        print(f"{'our objects':15} {await removing.remove_objects(connection)}")
+        await removing.remove_definitions(connection)
+        _tell("all the rest", await removing.remove(connection, items))
+        _tell("certificates", await removing.remove_contents(connection, namespace))
+        if await removing.remove_namespace(connection, namespace):
+            print(f"{'namespace':15} {namespace}")
+    print("growth is gone; kube-scheduler goes on without it, also with its stanza")
+
+
+def _of(items: list[Object], kinds: frozenset[str]) -> list[Object]:
+    return [item for item in items if item["kind"] in kinds]
+
+
+def _tell(what: str, names: list[str]) -> None:
+    print(f"{what:15} {len(names)}")
+
+
+async def _nobody_leads(connection: Connection, namespace: str) -> None:
+    """Or what is taken away would be written again."""
+    await until_nothing_is_missing(partial(_leaders, connection, namespace), seconds=LEASE_RUNS_OUT)
+
+
+async def _leaders(connection: Connection, namespace: str) -> list[str]:
+    who = await holder(connection, namespace)
+    hint = "end it (is it run outside of the cluster?), or delete the Lease if it is dead"
+    return [f"{who} still leads: {hint}"] if who else []
+
+
+async def _give_back(
+    connection: Connection, machines: Machines, *, namespace: str, seconds: float
+) -> None:
+    if not await _machines_left(connection):
+        return
+    if not await holder(connection, namespace):
+        raise GiveUp(
+            "no reconciler leads, so nobody can give machines back: let one run (growth install), "
+            f"or keep them: --machines {Machines.KEEP}"
+        )
+    for pool in await listed(connection, POOLS):
+        await _close(connection, pool["metadata"]["name"])
+    if machines is Machines.DESTROY:
+        await _end_pods(connection)
+    await until_nothing_is_missing(partial(_machines_left, connection), seconds=seconds)
+
+
+async def _close(connection: Connection, pool: str) -> None:
+    patch = {"spec": {"deletionPolicy": "Drain"}}
+    await ask(connection, "PATCH", f"{POOLS}/{pool}", body=patch, content_type=MERGE_PATCH)
+    await removing.gone(connection, f"{POOLS}/{pool}")
+
+
+async def _end_pods(connection: Connection) -> None:
+    """Without asking budgets; DaemonSets' pods go with their nodes."""
+    for node in await listed(connection, removing.NODES, **removing.OURS):
+        selector = {"fieldSelector": f"spec.nodeName={node['metadata']['name']}"}
+        for pod in await listed(connection, "/api/v1/pods", **selector):
+            owners = pod["metadata"].get("ownerReferences", ())
+            if not any(owner["kind"] in {"DaemonSet", "Node"} for owner in owners):
+                place, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
+                await removing.gone(connection, f"/api/v1/namespaces/{place}/pods/{name}")
+
+
+async def _machines_left(connection: Connection) -> list[str]:
+    """Nodes, and requests and removals behind which there may be a machine without a node."""
+    nodes = await listed(connection, removing.NODES, **removing.OURS)
+    found = [f"node {node['metadata']['name']}" for node in nodes]
+    for kind in ("NodeRequest", "NodeRemovalRequest", "NodePool"):
+        for item in await removing.objects_of(connection, kind):
+            phase = item.get("status", {}).get("phase", "")
+            found.append(f"{kind} {item['metadata']['name']} {phase}".strip())
+    rest = len(found) - NAMED
+    more = (
+        [
+            f"and {rest} more",
+        ]
+        if rest > 0
+        else []
+    )
+    return [f"{each}: is still there" for each in found[:NAMED]] + more

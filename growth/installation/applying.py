@@ -1,0 +1,85 @@
+"""Server-side apply of whole objects: what we say is ours, what others add stays theirs.
+
+A controller's own fields (the authority in a webhook's registration, the holder of a Lease) are not
+in the manifests, so applying them again takes nothing away.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final
+
+from growth.errors import Misconfigured
+from growth.installation.asking import ask, found
+from growth.installation.resources import path_of, title_of
+from growth.kube.call import APPLY_PATCH
+from growth.kube.errors import NotFound
+
+if TYPE_CHECKING:
+    from growth.installation.shipped import Object
+    from growth.kube.transport import Connection
+
+APPLIER: Final = "growth-install"
+"""Who owns the fields that are applied."""
+_OF_THE_SERVER: Final = ("resourceVersion", "generation", "managedFields")
+_NEEDED: Final = {
+    "MutatingAdmissionPolicy": "`admission: Policy` needs Kubernetes 1.36 or newer",
+    "MutatingAdmissionPolicyBinding": "`admission: Policy` needs Kubernetes 1.36 or newer",
+    "PrometheusRule": "`monitoring: true` needs the Prometheus operator",
+    "ServiceMonitor": "`monitoring: true` needs the Prometheus operator",
+}
+
+
+class Outcome(StrEnum):
+    """What an apply comes to."""
+
+    CREATED = "created"
+    CHANGED = "changed"
+    SAME = "unchanged"
+
+
+async def apply(connection: Connection, item: Object) -> Outcome:
+    """Bring one object into the cluster."""
+    return await _applied(connection, item, query={})
+
+
+async def rehearse(connection: Connection, item: Object) -> Outcome:
+    """What an apply would come to; the API server checks it and stores nothing."""
+    namespace = item["metadata"].get("namespace")
+    if namespace and await found(connection, f"/api/v1/namespaces/{namespace}") is None:
+        return Outcome.CREATED
+    return await _applied(connection, item, query={"dryRun": "All"})
+
+
+async def _applied(connection: Connection, item: Object, *, query: dict[str, str]) -> Outcome:
+    before = await found(connection, path_of(item))
+    try:
+        answer = await ask(
+            connection,
+            "PATCH",
+            path_of(item),
+            query={
+                "fieldManager": APPLIER,
+                "force": "true",
+                "fieldValidation": "Strict",
+                **query,
+            },
+            body=item,
+            content_type=APPLY_PATCH,
+        )
+    except NotFound:
+        raise Misconfigured(_unknown(item)) from None
+    if before is None:
+        return Outcome.CREATED
+    return Outcome.SAME if _plain(before) == _plain(answer.json()) else Outcome.CHANGED
+
+
+def _plain(item: Object) -> Any:
+    metadata = {k: v for k, v in item["metadata"].items() if k not in _OF_THE_SERVER}
+    return {**item, "metadata": metadata}
+
+
+def _unknown(item: Object) -> str:
+    kind = item["kind"]
+    needed = _NEEDED.get(kind, "is the namespace being deleted?")
+    return f"{title_of(item)}: the API server knows no {kind} there: {needed}"

@@ -1,0 +1,112 @@
+"""Helm's charts, written from the manifests: the same objects, with Helm's words in the places.
+
+Two charts: Helm never upgrades the definitions of a chart that has them in `crds/`, and takes them
+away with the objects where they are ordinary templates. So they are a chart of their own, which
+Helm is told to keep.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import yaml
+
+import growth
+from growth.api import crd
+from growth.installation.places import NAMESPACE, PARTS, places_of, put
+from growth.installation.rendering import digested, part_objects, renamed
+from growth.installation.values import Values, schema
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from growth.installation.places import Part, When
+
+_MARK: Final = re.compile(r"'?@@([A-Za-z.]+)@@'?")
+_WIDE: Final = 10_000
+"""No line is folded: a word of Helm's must stay in one piece."""
+
+
+def charts() -> dict[str, str]:
+    """File name, below manifests/charts -> text."""
+    return {**_chart_of_objects(), **_chart_of_definitions()}
+
+
+def _chart_of_objects() -> dict[str, str]:
+    texts = {
+        "growth/Chart.yaml": _description("growth", "A node autoscaler: the cheapest machines"),
+        "growth/values.yaml": values_text(),
+        "growth/values.schema.json": json.dumps(schema(), indent=2) + "\n",
+    }
+    words = digested(item for part in PARTS for item in part_objects(part))
+    for part in PARTS:
+        name = part.file.removesuffix(".yaml").replace("/", "-")
+        texts[f"growth/templates/{name}.yaml"] = _template(part, words)
+    return texts
+
+
+def _chart_of_definitions() -> dict[str, str]:
+    texts = {
+        "growth-crds/Chart.yaml": _description("growth-crds", "The kinds of growth's objects"),
+    }
+    for file, definition in zip(crd.render(), crd.definitions().values(), strict=True):
+        keep = {"annotations": {"helm.sh/resource-policy": "keep"}}
+        metadata = {**definition["metadata"], **keep}
+        texts[f"growth-crds/templates/{file}"] = _escaped(
+            _yaml({**definition, "metadata": metadata})
+        )
+    return texts
+
+
+def _description(name: str, purpose: str) -> str:
+    return _yaml(
+        {
+            "apiVersion": "v2",
+            "name": name,
+            "description": purpose,
+            "type": "application",
+            "version": growth.__version__,
+            "appVersion": growth.__version__,
+            "kubeVersion": ">=1.31.0-0",
+        }
+    )
+
+
+def values_text() -> str:
+    """The defaults, each below what it means."""
+    blocks = []
+    for name, value in Values().document().items():
+        [field] = [each for each in Values.model_fields.values() if each.alias == name]
+        lines = " ".join((field.description or "").split())
+        blocks.append(f"# {lines}\n{_yaml({name: value})}")
+    return "\n".join(blocks)
+
+
+def _template(part: Part, words: Mapping[str, str]) -> str:
+    items = list(part_objects(part))
+    for item in items:
+        for place in places_of(item):
+            put(item, place.path, f"@@{place.value}@@")
+    text = _escaped("---\n".join(_yaml(renamed(item, words)) for item in items))
+    filled = _MARK.sub(r"{{ .Values.\1 | toJson }}", text)
+    return _within(part.when, filled.replace(NAMESPACE, "{{ .Release.Namespace }}"))
+
+
+def _within(when: When | None, text: str) -> str:
+    if when is None:
+        return text
+    return (
+        f"{{{{- if eq .Values.{when.value} {json.dumps(when.equals)} }}}}\n{text}{{{{- end }}}}\n"
+    )
+
+
+def _escaped(text: str) -> str:
+    """What looks like a word of Helm's and is one of Prometheus'."""
+    return text.replace("{{", "{{`{{`}}")
+
+
+def _yaml(document: Any) -> str:
+    text: str = yaml.safe_dump(document, sort_keys=False, width=_WIDE, allow_unicode=True)
+    return text

@@ -1,0 +1,108 @@
+"""The definitions of our kinds: what a cluster has, what we bring, and what that changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from growth.api import crd
+from growth.errors import GiveUp
+from growth.installation.applying import apply
+from growth.installation.asking import found
+from growth.installation.awaiting import until_nothing_is_missing
+from growth.installation.narrowing import Difference, differences
+from growth.installation.resources import path_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.installation.applying import Outcome
+    from growth.installation.shipped import Object
+    from growth.kube.transport import Connection
+
+DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+PATIENCE: Final = 30.0
+
+
+@dataclass(frozen=True)
+class Definition:
+    """One kind, as it is installed and as we bring it."""
+
+    wanted: Object
+    installed: Object | None
+
+    @property
+    def name(self) -> str:
+        """Such as nodepools.growth.dev."""
+        return str(self.wanted["metadata"]["name"])
+
+    @property
+    def differences(self) -> tuple[Difference, ...]:
+        """What would change for objects, if it is installed."""
+        return () if self.installed is None else tuple(_changes(self.installed, self.wanted))
+
+
+async def compared(connection: Connection) -> list[Definition]:
+    """Ours beside those of the cluster."""
+    return [
+        Definition(wanted=wanted, installed=await found(connection, path_of(wanted)))
+        for wanted in crd.definitions().values()
+    ]
+
+
+def refuse_narrower(kinds: list[Definition]) -> None:
+    """Raises where objects that are right now would be wrong."""
+    lines = [
+        f"{each.name}: {difference.path}: {difference.text}"
+        for each in kinds
+        for difference in each.differences
+        if difference.narrows
+    ]
+    if lines:
+        hint = "hint: objects that are stored may break these; look at them, then apply it yourself"
+        command = "growth crds | kubectl apply --server-side --force-conflicts -f -"
+        raise GiveUp("\n".join([*lines, f"{hint}: {command}"]))
+
+
+async def applied(connection: Connection, kinds: list[Definition]) -> list[Outcome]:
+    """Bring ours into the cluster, and wait until the API server serves them."""
+    refuse_narrower(kinds)
+    outcomes = [await apply(connection, each.wanted) for each in kinds]
+    await until_nothing_is_missing(partial(_unserved, connection, kinds), seconds=PATIENCE)
+    return outcomes
+
+
+async def _unserved(connection: Connection, kinds: list[Definition]) -> list[str]:
+    return [
+        f"{each.name}: the API server doesn't serve it yet"
+        for each in kinds
+        if not is_established(await found(connection, path_of(each.wanted)))
+    ]
+
+
+def is_established(installed: Object | None) -> bool:
+    """Whether objects of the kind can be made."""
+    conditions = (installed or {}).get("status", {}).get("conditions", ())
+    return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
+
+
+def _changes(before: Object, after: Object) -> Iterator[Difference]:
+    for word in ("scope", "group"):
+        if before["spec"][word] != after["spec"][word]:
+            yield Difference(word, f"{before['spec'][word]} -> {after['spec'][word]}", narrows=True)
+    old, new = _schemas(before), _schemas(after)
+    for version in sorted(old.keys() - new.keys()):
+        yield Difference(version, "is served no more", narrows=True)
+    for version in sorted(new.keys() - old.keys()):
+        yield Difference(version, "is new", narrows=False)
+    for version in sorted(old.keys() & new.keys()):
+        yield from differences(old[version], new[version])
+
+
+def _schemas(definition: Object) -> dict[str, Any]:
+    return {
+        version["name"]: version["schema"]["openAPIV3Schema"]
+        for version in definition["spec"]["versions"]
+        if version["served"]
+    }

@@ -1,0 +1,72 @@
+"""What the Prometheus operator and Grafana take, made from plain rules and a plain dashboard.
+
+The rules are kept as Prometheus itself has them, so that promtool checks them and whoever has no
+operator uses them; the dashboard as Grafana saves it, so that it can be changed there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from growth.installation.places import NAMESPACE
+from growth.installation.shipped import manifests
+
+_HEAD = "# Generated from {}: make crds\n"
+_LABELS = {"app.kubernetes.io/name": "growth", "app.kubernetes.io/component": "metrics"}
+
+
+def generated() -> dict[str, str]:
+    """File name, below manifests/monitoring -> text."""
+    return {
+        "rules.yaml": _HEAD.format("manifests/alerts") + _yaml(_rules()),
+        "dashboard.yaml": _HEAD.format("manifests/dashboards") + _yaml(_dashboard()),
+    }
+
+
+def groups() -> list[dict[str, Any]]:
+    """The groups of all rules."""
+    files = sorted((manifests() / "alerts").glob("*.yaml"))
+    return [group for file in files for group in yaml.safe_load(file.read_text("utf-8"))["groups"]]
+
+
+def _rules() -> dict[str, Any]:
+    return {
+        "apiVersion": "monitoring.coreos.com/v1",
+        "kind": "PrometheusRule",
+        "metadata": {"name": "growth", "namespace": NAMESPACE, "labels": _LABELS},
+        "spec": {"groups": groups()},
+    }
+
+
+def _dashboard() -> dict[str, Any]:
+    """Grafana's side car looks for this label."""
+    files = sorted((manifests() / "dashboards").glob("*.json"))
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "name": "growth-dashboard",
+            "namespace": NAMESPACE,
+            "labels": {**_LABELS, "grafana_dashboard": "1"},
+        },
+        "data": {file.name: file.read_text("utf-8") for file in files},
+    }
+
+
+class _Readable(yaml.SafeDumper):
+    """Texts of several lines as they are."""
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Readable.add_representer(str, _text)
+
+
+def _yaml(document: dict[str, Any]) -> str:
+    text: str = yaml.dump(document, Dumper=_Readable, sort_keys=False, width=100)
+    return text

@@ -1,0 +1,174 @@
+"""Taking growth out of a cluster, in an order in which every step may be the last one.
+
+First what others ask us about, so that nobody waits for an answer; then the processes, so that
+nothing is written any more; then our objects with their finalizers; then their definitions, which
+would never go while an object holds them; then all that is left. What is missing already is passed
+over, so an installation may have lost any part, and an uninstallation may be run again.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from growth.api.kinds import KINDS
+from growth.api.wellknown import (
+    GROUP,
+    GROUP_VERSION,
+    MANAGED_BY,
+    MANAGED_BY_LABEL,
+    PAUSE_CONFIG_MAP,
+    PROVIDER_CLEANUP_FINALIZER,
+    SCALE_DOWN_AT_ANNOTATION,
+    SCALE_DOWN_TAINT,
+    UNREGISTERED_TAINT,
+)
+from growth.errors import DecideAgain
+from growth.installation.asking import ask, found, listed
+from growth.installation.awaiting import until_nothing_is_missing
+from growth.installation.definitions import DEFINITIONS
+from growth.installation.places import NAMESPACE, PARTS
+from growth.installation.rendering import part_objects, renamed
+from growth.installation.resources import path_of, title_of
+from growth.kube.call import MERGE_PATCH
+from growth.kube.errors import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from growth.installation.shipped import Object
+    from growth.kube.transport import Connection
+
+NODES: Final = "/api/v1/nodes"
+OURS: Final = {"labelSelector": f"{MANAGED_BY_LABEL}={MANAGED_BY}"}
+OUR_SECRETS: Final = {"labelSelector": f"app.kubernetes.io/managed-by={MANAGED_BY}"}
+OUR_TAINTS: Final = frozenset({UNREGISTERED_TAINT, SCALE_DOWN_TAINT})
+OUR_CONFIG_MAPS: Final = (PAUSE_CONFIG_MAP, "growth-scheduler-configuration")
+ASKING: Final = frozenset(
+    {"MutatingWebhookConfiguration", "MutatingAdmissionPolicyBinding", "MutatingAdmissionPolicy"}
+)
+WORKING: Final = frozenset({"Deployment", "DaemonSet"})
+IN_THE_BACKGROUND: Final = {"propagationPolicy": "Background"}
+PATIENCE: Final = 60.0
+
+
+def everything(namespace: str) -> list[Object]:
+    """All objects that any choice of values may have brought, the last ones first."""
+    items = [item for part in PARTS for item in part_objects(part)]
+    return [renamed(item, {NAMESPACE: namespace}) for item in reversed(items)]
+
+
+async def remove(connection: Connection, items: Iterable[Object]) -> list[str]:
+    """Delete what is there of these; the answer names it."""
+    return [title_of(item) for item in items if await gone(connection, path_of(item))]
+
+
+async def gone(connection: Connection, path: str) -> bool:
+    """Delete what is at a path; whether there was something."""
+    try:
+        await ask(connection, "DELETE", path, body=_options())
+    except NotFound:
+        return False
+    return True
+
+
+def _options() -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "DeleteOptions", **IN_THE_BACKGROUND}
+
+
+async def objects_of(connection: Connection, kind: str) -> list[Object]:
+    """All objects of one of our kinds; none where the kind isn't known."""
+    plural = KINDS[kind].kind_names[0]
+    return await listed(connection, f"/apis/{GROUP_VERSION}/{plural}")
+
+
+async def release_nodes(connection: Connection) -> list[str]:
+    """Let our nodes serve as anybody's: without our taints, and no end is announced."""
+    changed = []
+    for node in await listed(connection, NODES, **OURS):
+        patch = released(node)
+        if patch is not None:
+            name = node["metadata"]["name"]
+            await ask(connection, "PATCH", f"{NODES}/{name}", body=patch, content_type=MERGE_PATCH)
+            changed.append(name)
+    return changed
+
+
+def released(node: Object) -> Object | None:
+    """What has to change at a node for that; nothing, if it serves as it is."""
+    taints = node.get("spec", {}).get("taints", ())
+    kept = [taint for taint in taints if taint["key"] not in OUR_TAINTS]
+    annotated = SCALE_DOWN_AT_ANNOTATION in node["metadata"].get("annotations", {})
+    if len(kept) == len(taints) and not annotated:
+        return None
+    return {
+        "metadata": {
+            "resourceVersion": node["metadata"]["resourceVersion"],
+            "annotations": {SCALE_DOWN_AT_ANNOTATION: None},
+        },
+        "spec": {"taints": kept or None},
+    }
+
+
+async def remove_objects(connection: Connection) -> int:
+    """Our objects, whatever holds them; the definitions go with the last of them."""
+    count = 0
+    for kind, model in KINDS.items():
+        path = f"/apis/{GROUP_VERSION}/{model.kind_names[0]}"
+        for item in await objects_of(connection, kind):
+            count += 1
+            await _let_go(connection, f"{path}/{item['metadata']['name']}", item)
+    return count
+
+
+async def _let_go(connection: Connection, path: str, item: Object) -> None:
+    metadata = item["metadata"]
+    finalizers = metadata.get("finalizers", ())
+    others = [each for each in finalizers if each != PROVIDER_CLEANUP_FINALIZER]
+    state = {"resourceVersion": metadata["resourceVersion"], "finalizers": others or None}
+    # Gone meanwhile, or changed: then the next look at what is left sees it.
+    with suppress(NotFound, DecideAgain):
+        if len(others) < len(finalizers):
+            patch = {"metadata": state}
+            await ask(connection, "PATCH", path, body=patch, content_type=MERGE_PATCH)
+        await gone(connection, path)
+
+
+async def remove_definitions(connection: Connection) -> None:
+    """The definitions, and the word of the API server that they are gone."""
+    for model in KINDS.values():
+        await gone(connection, f"{DEFINITIONS}/{model.kind_names[0]}.{GROUP}")
+    await until_nothing_is_missing(partial(_definitions_left, connection), seconds=PATIENCE)
+
+
+async def _definitions_left(connection: Connection) -> list[str]:
+    """What was made meanwhile is let go too, or its definition would stay for ever."""
+    await remove_objects(connection)
+    installed = {each["metadata"]["name"] for each in await listed(connection, DEFINITIONS)}
+    ours = {f"{model.kind_names[0]}.{GROUP}" for model in KINDS.values()}
+    return [f"{name}: is still there" for name in sorted(installed & ours)]
+
+
+async def remove_contents(connection: Connection, namespace: str) -> list[str]:
+    """What nobody has applied: certificates, a pause, configurations of earlier contents."""
+    path = f"/api/v1/namespaces/{namespace}"
+    secrets = await listed(connection, f"{path}/secrets", **OUR_SECRETS)
+    maps = await listed(connection, f"{path}/configmaps")
+    mine = [
+        *(f"{path}/secrets/{each['metadata']['name']}" for each in secrets),
+        *(
+            f"{path}/configmaps/{each['metadata']['name']}"
+            for each in maps
+            if each["metadata"]["name"].startswith(OUR_CONFIG_MAPS)
+        ),
+    ]
+    return [each for each in mine if await gone(connection, each)]
+
+
+async def remove_namespace(connection: Connection, namespace: str) -> bool:
+    """The namespace, if we have made it: one that was there before is somebody else's."""
+    path = f"/api/v1/namespaces/{namespace}"
+    there = await found(connection, path)
+    labels = {} if there is None else there["metadata"].get("labels", {})
+    return labels.get("app.kubernetes.io/name") == "growth" and await gone(connection, path)

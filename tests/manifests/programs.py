@@ -1,0 +1,81 @@
+"""helm and promtool: on PATH, named by a variable, or built from the versions that go.mod pins.
+
+    python -m tests.manifests.programs
+
+builds what is missing into the cache, as `python -m kwok programs` does for a control plane. It
+takes some minutes once; where it can't be done the tests that need a program say so by its name.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from kwok.places import cache_folder
+from kwok.progress import Progress
+from kwok.toolchain import find_go
+from kwok.versions import go_version
+
+MODULE: Final = Path(__file__).with_name("checks")
+PACKAGES: Final = {
+    "helm": "helm.sh/helm/v3/cmd/helm",
+    "promtool": "github.com/prometheus/prometheus/cmd/promtool",
+}
+
+
+def program(name: str) -> Path:
+    """A program, or the end of the test that needs it."""
+    found = find(name)
+    if found is None:
+        pytest.skip(f"{name} isn't there: python -m tests.manifests.programs builds it")
+    return found
+
+
+def find(name: str) -> Path | None:
+    """Where it is, from the nearest place to the farthest."""
+    given = os.environ.get(f"GROWTH_{name.upper()}") or shutil.which(name)
+    if given:
+        return Path(given)
+    kept = kept_at(name)
+    return kept if kept.exists() else None
+
+
+def kept_at(name: str) -> Path:
+    """Its place in the cache, another one for another version."""
+    module = PACKAGES[name].partition("/cmd/")[0]
+    pinned = (MODULE / "go.mod").read_text("utf-8")
+    [version] = re.findall(rf"(?m)^\s*(?:require )?{re.escape(module)} (v\S+)", pinned)
+    return cache_folder() / "programs" / f"{name}-{version}"
+
+
+def build(name: str) -> None:
+    """From its sources, in a folder of its own: the repository may be read-only."""
+    cache = cache_folder()
+    go = find_go(oldest=go_version(), cache=cache, progress=Progress())
+    workshop = cache / "checks"
+    shutil.copytree(MODULE, workshop, dirs_exist_ok=True)
+    made = workshop / name
+    command = [str(go.program), "build", "-trimpath", "-o", str(made), PACKAGES[name]]
+    subprocess.run(command, cwd=workshop, env=go.environment, check=True)
+    kept_at(name).parent.mkdir(parents=True, exist_ok=True)
+    made.replace(kept_at(name))
+
+
+def main() -> int:
+    """Build what is missing, and say where each is."""
+    for name in PACKAGES:
+        if find(name) is None:
+            build(name)
+        print(f"{name}: {find(name)}")  # noqa: T201 - for people
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
