@@ -33,4 +33,4 @@ async def pods_in_the_way(connection: Connection, node: str) -> tuple[str, ...]:
     query = {"fieldSelector": f"spec.nodeName={node}"}
     answer = await connection.request("GET", PODS, query=query)
     kept = keepers(_decode(answer.body).items)
-    return tuple(sorted(f"{pod.metadata.namespace}/{pod.name}" for pod in kept)[:NAMED_PODS])
+    return tuple(sorted(pod.name for pod in kept)[:NAMED_PODS])

@@ -83,6 +83,12 @@ class ReconcilerSettings(ServiceSettings):
     )
     """How long a node that serves is kept for the pods that it was bought for."""
 
+    orphan_age: Annotated[Duration, between("0s", "24h"), Listed("Caution", "DURATION")] = (
+        Duration.parse("10m")
+    )
+    """How long a machine that is paid for and that no request and no node knows is kept before it
+    is deleted."""
+
     lease_duration: Annotated[Duration, between("3s", "5m"), Listed("Caution", "DURATION")] = (
         Duration.parse("15s")
     )
@@ -100,7 +106,9 @@ class ReconcilerSettings(ServiceSettings):
     def timing(self) -> Timing:
         """How long growth waits for things."""
         return Timing(
-            stable_interval=self.stable_interval.seconds, bind_wait=self.bind_wait.seconds
+            stable_interval=self.stable_interval.seconds,
+            bind_wait=self.bind_wait.seconds,
+            orphan_age=self.orphan_age.seconds,
         )
 
     @property

@@ -34,4 +34,4 @@ def wanted(node: Node, world: World, promises: frozenset[str]) -> str:
 def keeper_on(name: str, world: World) -> str:
     """A pod that keeps a node, as namespace/name; empty if none does."""
     kept = world.cluster.occupancy(name).keepers
-    return f"{kept[0].metadata.namespace}/{kept[0].metadata.name}" if kept else ""
+    return kept[0].name if kept else ""

@@ -20,7 +20,7 @@ from growth.kube.transport import Response
 from reconciler.sources import BUILT_IN, OURS, path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from reconciler.sources import Sources
 
@@ -72,12 +72,14 @@ class Api:
         method: str,
         path: str,
         *,
-        query: object = (),
+        query: Mapping[str, str] | Sequence[tuple[str, str]] = (),
         body: Any = None,
         content_type: str = "application/json",
         timeout: float = 10.0,  # noqa: ASYNC109 - as the transport has it
     ) -> Response:
         call = Call(method=method, path=path, content_type=content_type)
+        if method == "GET" and query:
+            return self._answer(call, {"items": self._pods_on(dict(query)["fieldSelector"])})
         if method == "GET":
             return self._answer(call, self.objects.get(path))
         what = f"{method} {_kind(method, path)}"
@@ -89,6 +91,11 @@ class Api:
             self.lost.discard(what)
             raise Unreachable("no answer came")
         return answer
+
+    def _pods_on(self, selector: str) -> list[Object]:
+        node = selector.removeprefix("spec.nodeName=")
+        pods = (each for path, each in self.objects.items() if "/pods/" in path)
+        return [each for each in pods if each["spec"].get("nodeName") == node]
 
     def _write(self, call: Call, body: Any) -> Object | None:
         match call.method:
@@ -114,7 +121,8 @@ class Api:
     def _delete(self, call: Call, body: Object) -> Object | None:
         found = self.objects.get(call.path)
         if found is not None:
-            self._check(call, found, body["preconditions"])
+            if body is not None:
+                self._check(call, found, body["preconditions"])
             del self.objects[call.path]
             self.version += 1
         return found

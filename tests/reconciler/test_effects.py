@@ -23,7 +23,9 @@ from reconciler.actions import (
     CreateMachine,
     CreateNodeRequest,
     Delete,
+    DeleteMachine,
     EmitEvent,
+    OpenRemoval,
     PatchStatus,
     Sequence,
     SetFinalizers,
@@ -35,12 +37,24 @@ from reconciler.actions import (
 from reconciler.effects import Effects
 from reconciler.points import Side
 from reconciler.providers.kwok.provider import KwokProvider
-from reconciler.providers.port import Accepted, ClassKey, Failed, FailureClass, Order
+from reconciler.providers.port import (
+    Accepted,
+    ClassKey,
+    DeleteAnswer,
+    DeleteOutcome,
+    Failed,
+    FailureClass,
+    Machine,
+    MachineState,
+    Occupied,
+    Order,
+)
 from reconciler.solver import Effort, Problem
 from reconciler.solver.solving import solve
 from reconciler.sources import Sources
 from tests.reconciler.api import PATHS, Api
 from tests.reconciler.build import at, node_class, request, waiting
+from tests.removal.build import removal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -80,13 +94,13 @@ class Stage:
             await self.free.wait()
 
     def node(self, name: str = NAME, **spec: Any) -> Version:
-        return self._stored(NODES, "nodes", {"metadata": {"name": name}, "spec": spec})
+        return self.stored(NODES, "nodes", {"metadata": {"name": name}, "spec": spec})
 
     def request(self, *, pods: Any = (), name: str = NAME) -> Version:
         document = request(name, pods=pods).document()
-        return self._stored(REQUESTS, "NodeRequest", document)
+        return self.stored(REQUESTS, "NodeRequest", document)
 
-    def _stored(self, path: str, kind: str, document: Any) -> Version:
+    def stored(self, path: str, kind: str, document: Any) -> Version:
         metadata = self.api.put(path, document)["metadata"]
         self.api.show(self.sources, kind)
         return Version(
@@ -421,3 +435,130 @@ async def test_what_can_never_work_is_tried_again_but_slowly() -> None:
         stage.api.refusals["PATCH nodes"] = [GiveUp("refused")] * 9  # type: ignore[list-item] # any verdict
         rests = [await rest(stage, SetNode(node=node, labels={"a": "b"})) for _ in range(9)]
         assert rests[-1] > 5
+
+
+# Machines are given back
+
+
+def given_back(name: str = NAME, *, node_class: str = "default") -> DeleteMachine:
+    listed = Machine(
+        machine_id=f"kwok://{name}",
+        name=name,
+        request_uid="uid-1",
+        pool="default",
+        state=MachineState.RUNNING,
+    )
+    return DeleteMachine(node_class=ClassKey("KwokNodeClass", node_class), machine=listed)
+
+
+def outcome(stage: Stage) -> object:
+    answer = stage.effects.deletions[NAME].answer
+    return answer.outcome if isinstance(answer, DeleteAnswer) else answer
+
+
+async def test_a_removal_is_written_and_adopted_when_its_answer_was_lost() -> None:
+    async with staged() as stage:
+        opening = OpenRemoval(removal=removal())
+        stage.api.lost.add("POST noderemovalrequests")
+        await stage.do(opening)
+        await stage.do(opening)
+        assert stage.api.writes == ["POST noderemovalrequests"] * 2
+        written = stage.api.objects[f"{PATHS['NodeRemovalRequest']}/{NAME}"]
+        assert written["spec"]["nodeID"] == f"kwok://{NAME}"
+        assert dict(stage.sources.unseen()), "it waits until the cache shows it"
+
+
+async def test_a_machine_is_deleted_and_the_answer_enters_the_world() -> None:
+    async with staged() as stage:
+        await stage.do(order())
+        await stage.do(given_back())
+        assert f"{NODES}/{NAME}" not in stage.api.objects
+        assert outcome(stage) is DeleteOutcome.ACCEPTED
+        assert stage.effects.deletions[NAME].at == at(7).monotonic
+
+
+async def test_a_machine_that_is_gone_already_is_a_delete_that_worked() -> None:
+    async with staged() as stage:
+        await stage.do(given_back())
+        assert outcome(stage) is DeleteOutcome.GONE
+
+
+async def test_a_delete_whose_answer_was_lost_is_a_failure_that_can_be_repeated() -> None:
+    async with staged() as stage:
+        await stage.do(order())
+        stage.api.lost.add("DELETE nodes")
+        await stage.do(given_back())
+        assert outcome(stage) is DeleteOutcome.FAILED
+        await stage.do(given_back())
+        assert outcome(stage) is DeleteOutcome.GONE
+
+
+DAEMON = [{"kind": "DaemonSet", "name": "agent", "uid": "uid-agent", "controller": True}]
+
+
+@pytest.mark.parametrize(
+    ("metadata", "phase", "stays"),
+    [
+        ({}, "Running", True),
+        ({}, "Succeeded", False),
+        ({"ownerReferences": DAEMON}, "Running", False),
+    ],
+    ids=["a pod", "a pod that is done", "a DaemonSet's pod"],
+)
+async def test_the_last_look_finds_pods_that_no_cache_shows(
+    metadata: dict[str, Any],
+    phase: str,
+    stays: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    async with staged() as stage:
+        await stage.do(order())
+        pod = {"metadata": {"name": "web-0", "namespace": "shop", **metadata}}
+        stage.api.put(
+            "/api/v1/namespaces/shop/pods",
+            pod | {"spec": {"nodeName": NAME, "containers": []}, "status": {"phase": phase}},
+        )
+        await stage.do(given_back())
+        assert (f"{NODES}/{NAME}" in stage.api.objects) is stays
+        if stays:
+            assert outcome(stage) == Occupied(pods=("shop/web-0",))
+
+
+async def test_pods_of_other_nodes_are_in_nobodys_way() -> None:
+    async with staged() as stage:
+        await stage.do(order())
+        pod = {"metadata": {"name": "web-0"}, "spec": {"nodeName": "another", "containers": []}}
+        stage.api.put("/api/v1/namespaces/shop/pods", pod)
+        await stage.do(given_back())
+        assert outcome(stage) is DeleteOutcome.ACCEPTED
+
+
+async def test_nothing_is_deleted_by_who_lost_the_leadership_during_the_last_look() -> None:
+    async with staged() as stage:
+        await stage.do(order())
+        look = stage.api.request
+
+        async def slow(*words: Any, **named: Any) -> Any:
+            stage.leads_for = 0.0
+            return await look(*words, **named)
+
+        stage.api.request = slow  # type: ignore[method-assign] # the lease ends on the way
+        await stage.do(given_back())
+        assert f"{NODES}/{NAME}" in stage.api.objects
+        assert stage.effects.deletions == {}
+
+
+@pytest.mark.parametrize("end", ["its status", "its deletion"])
+async def test_what_came_of_a_delete_is_known_until_the_removal_shows_it(end: str) -> None:
+    async with staged() as stage:
+        version = stage.stored(
+            PATHS["NodeRemovalRequest"], "NodeRemovalRequest", removal().document()
+        )
+        await stage.do(given_back())
+        assert NAME in stage.effects.deletions
+        kind = "NodeRemovalRequest"
+        if end == "its status":
+            step: Action = PatchStatus(kind=kind, version=version, status={"removalAttempt": 1})
+        else:
+            step = Delete(kind=kind, version=version)
+        await stage.do(step)
+        assert stage.effects.deletions == {}
