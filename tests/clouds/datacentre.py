@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
+from growth.errors import RetryLater
 from growth.kube.errors import AlreadyExists, NotFound
 from growth.kube.transport import connect
 from reconciler.providers.hetzner.catalogue import ARCHITECTURES, ZONES
@@ -46,26 +47,28 @@ class Datacentre:
         async with await connect(kubeconfig=self._kubeconfig, process="datacentre") as connection:
             while True:
                 self.project.catch_up()
-                await self._boot(connection)
-                await self._tell_the_ends(connection)
+                # Agents and controllers try again while the API server is away.
+                with suppress(RetryLater):
+                    await self._boot(connection)
+                    await self._tell_the_ends(connection)
                 await asyncio.sleep(0.05)
 
     async def _boot(self, connection: Connection) -> None:
         for server in list(self.project.servers.values()):
             runs = server.status(self.project.now) == "running"
             if runs and server.id not in self._joined and self._is_ours(server):
-                self._joined[server.id] = server.name
                 with suppress(AlreadyExists):
                     await connection.request("POST", NODES, body=node_of(server, self.project))
+                self._joined[server.id] = server.name
 
     def _is_ours(self, server: Server) -> bool:
         return bool(server.body.get("user_data")) and self.joins(server)
 
     async def _tell_the_ends(self, connection: Connection) -> None:
         for gone in self._joined.keys() - self.project.servers.keys():
-            name = self._joined.pop(gone)
             with suppress(NotFound):
-                await connection.request("DELETE", f"{NODES}/{name}")
+                await connection.request("DELETE", f"{NODES}/{self._joined[gone]}")
+            del self._joined[gone]
 
 
 def node_of(server: Server, project: Project) -> dict[str, Any]:

@@ -130,6 +130,9 @@ class Project:
         self.calls.use(token)
         if is_another:
             _log.info("the token of a Hetzner project was replaced", kept_in=secret)
+            # It may be that of another project, where everything has other ids.
+            self._inventories.clear()
+            self.groups.forget()
             self._replaced()
 
     async def tidy_now_and_then(self) -> None:

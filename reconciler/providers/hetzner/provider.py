@@ -224,7 +224,10 @@ class HetznerProvider:
         return self._cloud.now().monotonic
 
     async def _checked(self, project: Project, node_class: HetznerNodeClass) -> Checked:
-        at, resolved = self._at, await self._resolved(project, node_class)
+        at = self._at
+        # What else is asked may be known from before; this shows whether the token works now.
+        await project.servers.listing(younger_than=at - SHARED_FOR)
+        resolved = await self._resolved(project, node_class)
         await self._render_sample(node_class)
         if isinstance(resolved, Unresolved):
             project.read_soon_again(node_class)
