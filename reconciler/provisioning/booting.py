@@ -3,7 +3,7 @@
     the node is Ready           it is made a node of its pool, then the request is Ready
     the machine has failed      a removal of what is left of it is opened, then it is Unmet
     the machine is gone         Unmet, whoever took it away
-    its time is over            Deprovisioning: it is given back
+    its time is over            a removal of it is opened, then it is Deprovisioning
 
 How long it has taken is counted on a clock that stands still while we are blind, and from the
 moment at which we see the request: an administrator who moves the clock on the wall moves nothing
@@ -26,6 +26,8 @@ from reconciler.provisioning.writing import happened, moved, warned
 from reconciler.removal.opening import removal_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from growth.api.nodepool import NodePool
     from growth.api.noderequest import NodeRequest
     from growth.scheduling.node import Node
@@ -60,10 +62,8 @@ def _failed(request: NodeRequest, pool: NodePool, look: Look, listed: Machine) -
     scope = UnmetScope(listed.scope.value)
     reason = listed.reason or "the provider gave no reason"
     unmet = refused(request, look.now, reason=f"the machine failed: {reason}", scope=scope)
-    if request.name in look.world.removals:
-        return unmet
-    removal = removal_of(listed, pool=pool, reason=RemovalReason.CREATE_FAILED)
-    return Step(actions=(OpenRemoval(removal=removal), *unmet.actions), why=unmet.why)
+    opening = _opened(request, pool, look, RemovalReason.CREATE_FAILED)
+    return Step(actions=(*opening, *unmet.actions), why=unmet.why)
 
 
 def _late(request: NodeRequest, pool: NodePool, look: Look, node: Node | None) -> Step:
@@ -79,10 +79,20 @@ def _late(request: NodeRequest, pool: NodePool, look: Look, node: Node | None) -
         look.now,
         happened=(happened("nodeNeverReady", look.now, reason=reason),),
     )
+    opening = tuple(_opened(request, pool, look, RemovalReason.NEVER_JOINED))
     note = (
         f"Machine {request.status.node_id}: {reason}. It is given back and its pods are planned "
         "anew. Look at its console while it is there: the network, the image and the way to the "
         "API server are the usual causes; a slow image needs a longer spec.readinessWait."
     )
     said = warned(request, reason="NeverJoined", note=note)
-    return Step(actions=(patch, said), why=reason)
+    return Step(actions=(*opening, patch, said), why=reason)
+
+
+def _opened(
+    request: NodeRequest, pool: NodePool, look: Look, reason: RemovalReason
+) -> Iterator[OpenRemoval]:
+    """What is left of its machine is written down, if anything is known of it."""
+    listed = machine_of(request, look.world)
+    if listed is not None and request.name not in look.world.removals:
+        yield OpenRemoval(removal=removal_of(listed, pool=pool, reason=reason))

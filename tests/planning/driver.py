@@ -34,6 +34,8 @@ class Planner:
         """Name of the pod, reason and note of each."""
         self.problems: list[Problem] = []
         self.brakes: BrakesLedger = RELEASED
+        self.dies_after: list[int] = []
+        """At these numbers of requests the process ends, and starts again without its memory."""
         self._ledger = Ledger(brakes=RELEASED)
         self._plans: dict[str, Solved] = {}
         self._catalogues: dict[ClassKey, tuple[NodeClass | None, tuple[Offering, ...]]] = {}
@@ -69,11 +71,20 @@ class Planner:
         for step in (step for each in decision.sequences for step in each.steps):
             self._carry_out(step)
             acted = True
+            if self.dies_after and len(self.created) >= self.dies_after[0]:
+                self._restart()
+                break
         return self.now if acted else decision.wake_at
+
+    def _restart(self) -> None:
+        del self.dies_after[0]
+        self._ledger = Ledger(brakes=RELEASED)
+        self._plans.clear()
 
     def _world(self) -> World:
         ledger = msgspec.structs.replace(self._ledger, brakes=self.brakes)
-        seen = world(*self.objects.values(), ledger=ledger, plans=self._plans)
+        seed = 1 + len(self.created)
+        seen = world(*self.objects.values(), ledger=ledger, plans=self._plans, seed=seed)
         # A catalogue is the same object until its class changes, as the views keep it.
         for key, node_class in seen.node_classes.items():
             if self._catalogues.get(key, (None, ()))[0] is not node_class:

@@ -89,6 +89,8 @@ class Life:
         """What the cloud says to an order; None keeps the call open."""
         self.sees = True
         """Whether everything is seen, and clouds can be listed."""
+        self.refuses: set[str] = set()
+        """Actions that the API server refuses: the first of them ends its sequence."""
         self.extra: dict[str, Any] = {}
         self._calling: set[str] = set()
         self._objects: dict[tuple[str, str], Any] = {}
@@ -159,6 +161,8 @@ class Life:
         )
         for sequence in decision.sequences:
             for step in sequence.steps:
+                if type(step).__name__ in self.refuses:
+                    break
                 self._carry_out(step)
         return self.now if decision.sequences else decision.wake_at
 

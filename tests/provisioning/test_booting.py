@@ -242,6 +242,16 @@ def test_the_removal_exists_before_the_request_goes() -> None:
     assert order == ["OpenRemoval", "SetFinalizers", "Delete"]
 
 
+def test_without_its_removal_a_request_that_is_late_waits() -> None:
+    life = coming()
+    life.refuses = {"OpenRemoval"}
+    life.until(170)
+    assert life.phase == "Provisioning"
+    life.refuses = set()
+    life.soon()
+    assert life.get("NodeRequest") is None
+
+
 def test_a_machine_that_no_listing_shows_needs_no_removal() -> None:
     life = coming()
     life.until(159)
