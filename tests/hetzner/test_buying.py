@@ -6,6 +6,7 @@ import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from growth.api.files import read
@@ -390,6 +391,10 @@ async def test_what_stays_missing_is_a_mistake_of_the_class(story: Story) -> Non
         ({"firewalls": ["wall"]}, "spec.firewalls: 'wall' isn't in this project"),
         ({"images": {"x86": "99"}}, "spec.images.x86: image '99' isn't in this project"),
         (
+            {"labels": {"hcloud/node-group": "workers"}},
+            "by hcloud/node-group the Cluster Autoscaler takes what growth buys for its own",
+        ),
+        (
             {"networks": ["cluster"], "subnet": "10.1.0.0/24"},
             "spec.subnet: 10.1.0.0/24 is no subnet of 'cluster', which has: 10.0.0.0/24",
         ),
@@ -413,6 +418,21 @@ async def test_what_is_wrong_with_a_class_is_told_before_and_instead_of_a_call(
     assert answer.failure is TEMPLATE
     assert problem in answer.reason
     assert story.project.calls["POST /servers"] == 0
+
+
+async def test_nothing_is_bought_with_node_labels_that_another_program_goes_by(
+    story: Story,
+) -> None:
+    claimed = msgspec.structs.replace(order(), labels={"karpenter.sh/nodepool": "general"})
+
+    answer = await story.provider.create(claimed)
+
+    assert answer == Failed(
+        failure=TEMPLATE,
+        reason="spec.labels of NodePool default: by karpenter.sh/nodepool Karpenter takes what "
+        "growth buys for its own: take it out",
+    )
+    assert story.names == []
 
 
 async def test_what_time_will_mend_is_no_problem_of_the_class(story: Story) -> None:

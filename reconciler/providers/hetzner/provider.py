@@ -19,6 +19,7 @@ from reconciler.providers.hetzner import buying, catalogue, giving_back
 from reconciler.providers.hetzner.bootstrap.joining import Joining
 from reconciler.providers.hetzner.bootstrap.rendering import needs_token, user_data
 from reconciler.providers.hetzner.calls import ENDPOINT, CallFailed
+from reconciler.providers.hetzner.claims import claims
 from reconciler.providers.hetzner.finishing import finish
 from reconciler.providers.hetzner.inventory import Resolved, Unresolved, resolve
 from reconciler.providers.hetzner.project import Project
@@ -229,6 +230,8 @@ class HetznerProvider:
         await project.servers.listing(younger_than=at - SHARED_FOR)
         resolved = await self._resolved(project, node_class)
         await self._render_sample(node_class)
+        if claimed := claims(node_class.spec.labels, where="spec.labels"):
+            return _blocked(node_class, FailureClass.TEMPLATE, *claimed, at=at)
         if isinstance(resolved, Unresolved):
             project.read_soon_again(node_class)
             return _blocked(node_class, FailureClass.TEMPLATE, *resolved.problems, at=at)
@@ -253,6 +256,8 @@ class HetznerProvider:
     async def _bought(
         self, project: Project, order: Order, node_class: HetznerNodeClass
     ) -> CreateAnswer:
+        if claimed := _claimed(order, node_class):
+            return refused(Trouble.TEMPLATE, reason="; ".join(claimed))
         resolved = await self._resolved(project, node_class)
         if isinstance(resolved, Unresolved):
             return refused(Trouble.TEMPLATE, reason="; ".join(resolved.problems))
@@ -307,6 +312,13 @@ class HetznerProvider:
         if bootstrap.token_from is TokenSource.SECRET and bootstrap.token_secret_ref is not None:
             return (await self._cloud.secrets.read(bootstrap.token_secret_ref)).strip()
         return await self._cloud.secrets.join_token(order, node_class)
+
+
+def _claimed(order: Order, node_class: HetznerNodeClass) -> tuple[str, ...]:
+    return (
+        *claims(node_class.spec.labels, where=f"spec.labels of HetznerNodeClass {node_class.name}"),
+        *claims(order.labels, where=f"spec.labels of NodePool {order.pool}"),
+    )
 
 
 def _blocked(
