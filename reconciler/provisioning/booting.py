@@ -22,7 +22,7 @@ from reconciler.provisioning.evidence import is_gone, machine_of
 from reconciler.provisioning.joining import joined, node_of
 from reconciler.provisioning.pending import refused
 from reconciler.provisioning.step import WAIT, Step
-from reconciler.provisioning.writing import happened, moved, warned
+from reconciler.provisioning.writing import deleted, happened, moved, warned
 from reconciler.removal.opening import removal_of
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 def booting(request: NodeRequest, pool: NodePool, look: Look) -> Step:
     """The next step with the machine of a request, or none while it boots."""
+    if pool.metadata.deletion_timestamp is not None:
+        return Step(actions=(deleted(request),), why="its pool is being deleted")
     node = node_of(request, look.world)
     if node is not None and node.is_ready:
         return joined(request, pool, node, look)

@@ -21,6 +21,7 @@ from reconciler.actions import (
 )
 from reconciler.actions import machine as subject
 from reconciler.ledger import Ledger
+from reconciler.planning.ledger import PlanningLedger
 from reconciler.providers.port import Answered, CreateAnswer, Machine, Order, Sight
 from reconciler.removal import seeing
 from reconciler.trust import Trust
@@ -62,12 +63,16 @@ def made_at(seconds: float, name: str = NAME, /, **fields: Any) -> NodeRequest:
     return made.model_copy(update={"metadata": made.metadata.model_copy(update=stamp)})
 
 
-def node(name: str = NAME, /, *, ready: bool = True, **fields: Any) -> Node:
+def node(
+    name: str = NAME, /, *, ready: bool = True, annotations: Any = None, **fields: Any
+) -> Node:
     """A node as its kubelet has registered it, with our taint."""
     made = build.node(name, **({"taints": [UNREGISTERED]} | fields))
     conditions = (Condition(type="Ready", status="True"),) if ready else ()
     return msgspec.structs.replace(
-        made, status=msgspec.structs.replace(made.status, conditions=conditions)
+        made,
+        metadata=msgspec.structs.replace(made.metadata, annotations=annotations or {}),
+        status=msgspec.structs.replace(made.status, conditions=conditions),
     )
 
 
@@ -91,6 +96,8 @@ class Life:
         """Whether everything is seen, and clouds can be listed."""
         self.refuses: set[str] = set()
         """Actions that the API server refuses: the first of them ends its sequence."""
+        self.planning = PlanningLedger()
+        """What planning remembers."""
         self.extra: dict[str, Any] = {}
         self._calling: set[str] = set()
         self._objects: dict[tuple[str, str], Any] = {}
@@ -178,7 +185,7 @@ class Life:
             "answers": dict(self.answers),
             "clouds": {CLOUD: self._sight},
             "busy": frozenset(subject(name) for name in self._calling),
-            "ledger": msgspec.structs.replace(self._ledger, brakes=brakes),
+            "ledger": msgspec.structs.replace(self._ledger, brakes=brakes, planning=self.planning),
         }
         return world(*others, **(told | self.extra))
 

@@ -1,0 +1,224 @@
+"""What a pool says of itself, what it learns, and how it goes."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from growth.api.wellknown import INSTANCE_TYPE_LABEL, MANAGED_BY, MANAGED_BY_LABEL, POOL_LABEL
+from reconciler.planning.ledger import PlanningLedger
+from reconciler.planning.nominations import Nominated
+from reconciler.planning.offers import Shelf, shelf
+from reconciler.planning.tries import Try
+from tests.provisioning.build import HELD, NAME, Life, machine, made_at, node, settled
+from tests.provisioning.test_booting import coming, provisioning
+from tests.reconciler.build import START, node_class, waiting, world
+from tests.removal.build import removal
+
+LABELS = {
+    POOL_LABEL: "default",
+    INSTANCE_TYPE_LABEL: "small",
+    MANAGED_BY_LABEL: MANAGED_BY,
+}
+
+
+def ours(name: str = "default-9", /, *, allocatable: Any = None, **fields: Any) -> Any:
+    """A node of the pool that serves."""
+    found = {"cpu": "2", "memory": "4Gi", "pods": "110"} | (allocatable or {})
+    known = {"labels": LABELS, "taints": [], "allocatable": found}
+    return node(name, **(known | fields))
+
+
+def status(life: Life) -> Any:
+    return life.get("NodePool", "default").status
+
+
+def test_a_pool_counts_what_it_has_and_what_is_coming() -> None:
+    priced = {"growth.dev/price": "1.5"}
+    life = Life(
+        settled(),
+        made_at(99),
+        ours("default-8", annotations=priced),
+        ours("default-9", annotations=priced, ready=False),
+    )
+    life.soon()
+    (small, large) = status(life).server_types
+    assert (small.name.canonical, small.nodes, small.ready, small.requested) == ("small", 2, 1, 1)
+    assert (large.nodes, large.requested) == (0, 0)
+    assert (status(life).nodes, status(life).ready, status(life).wanted) == (2, 1, 3)
+    assert status(life).hourly_cost == Decimal(4)
+    assert {each.type: each.reason for each in status(life).conditions}["Ready"] == "Provisioning"
+
+
+def test_a_request_and_its_node_are_one_machine() -> None:
+    life = coming()
+    life.put(ours(NAME, ready=False))
+    life.soon()
+    assert (status(life).nodes, status(life).wanted) == (1, 1)
+
+
+def test_conditions_of_others_stay() -> None:
+    paused = {
+        "type": "Paused",
+        "status": "True",
+        "lastTransitionTime": START,
+        "reason": "PausedByAnnotation",
+    }
+    life = Life(settled(status={"conditions": [paused]}), made_at(99))
+    life.soon()
+    types = {each.type for each in status(life).conditions}
+    assert types == {"Ready", "Reconciling", "Stalled", "NodeClassReady", "Paused"}
+
+
+def test_a_status_that_says_nothing_new_is_not_written() -> None:
+    life = Life(settled(), made_at(99))
+    life.until(110)
+    before = life.writes.count("PatchStatus")
+    life.until(400)
+    assert life.writes.count("PatchStatus") == before
+
+
+def test_figures_are_written_once_a_second_whatever_happens() -> None:
+    life = Life(settled())
+    life.until(101)
+    before = life.writes.count("PatchStatus")
+    for number in range(200):
+        life.put(ours(f"default-n{number}"))
+        life.until(101 + number / 50)
+    assert life.writes.count("PatchStatus") - before <= 6
+    life.until(106.5)
+    assert status(life).nodes == 200
+
+
+def test_a_pool_says_who_has_no_place() -> None:
+    pod = waiting("import-0", requests={"cpu": "99"})
+    life = Life(settled(), pod)
+    tries = {pod.metadata.uid: Try(count=3, counted_at=99.0, reason="needs 99 of cpu")}
+    life.planning = PlanningLedger(tries=tries)
+    life.soon()
+    (entry,) = status(life).unplaced
+    assert (entry.pod.name, entry.tries, entry.reason) == ("import-0", 3, "needs 99 of cpu")
+
+
+# What nodes really leave for pods.
+
+
+def test_a_node_that_is_smaller_than_promised_teaches_the_next_plan() -> None:
+    life = Life(settled(), ours(allocatable={"memory": "3700Mi"}))
+    life.soon()
+    (entry,) = status(life).learnt_allocatable
+    assert (entry.server_type.canonical, entry.resources["memory"]) == ("small", str(3700 << 20))
+    told = [note for _, reason, note in life.events if reason == "SmallerThanPromised"]
+    assert len(told) == 1
+    (item, *_) = shelf(world(life.get("NodePool", "default"), node_class()), Shelf()).items
+    assert item.room["memory"] == 3700 << 20
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({}, id="as promised"),
+        pytest.param({"allocatable": {"memory": "5Gi"}}, id="larger"),
+        pytest.param({"allocatable": {"memory": "3Gi"}, "ready": False}, id="not ready yet"),
+        pytest.param({"allocatable": {"nvidia.com/gpu": "0"}}, id="a device plugin may come later"),
+        pytest.param(
+            {"allocatable": {"memory": "3Gi"}, "labels": {}}, id="a node of somebody else"
+        ),
+    ],
+)
+def test_nothing_is_learnt_from(changes: Any) -> None:
+    life = Life(settled(), ours(**changes))
+    life.soon()
+    assert status(life).learnt_allocatable == ()
+
+
+def test_what_was_learnt_stays_while_there_is_no_node_and_goes_when_nodes_show_more() -> None:
+    life = Life(settled(), ours(allocatable={"memory": "3700Mi"}))
+    life.soon()
+    life.drop("Node", "default-9")
+    life.until(110)
+    assert len(status(life).learnt_allocatable) == 1
+    life.put(ours("default-10"))
+    life.until(112)
+    assert status(life).learnt_allocatable == ()
+
+
+def test_an_offer_that_was_bought_in_vain_is_told_once_and_outlives_a_restart() -> None:
+    pod = waiting("web-0")
+    life = Life(settled(), pod)
+    life.planning = PlanningLedger(
+        nominated=Nominated(unserved={(pod.shape, "kwok-small"): 1900.0}),
+        shelf=shelf(world(settled(), node_class()), Shelf()),
+    )
+    life.until(103)
+    (entry,) = status(life).unserved
+    assert entry.offering == "kwok-small"
+    assert [reason for _, reason, _ in life.events] == ["BoughtInVain"]
+
+
+# How it goes.
+
+
+def deleted(**fields: Any) -> Any:
+    made = settled(**fields)
+    stamp = {"deletion_timestamp": START + timedelta(seconds=99)}
+    return made.model_copy(update={"metadata": made.metadata.model_copy(update=stamp)})
+
+
+def test_a_pool_without_anything_goes_at_once() -> None:
+    life = Life(deleted())
+    life.soon()
+    assert life.get("NodePool", "default") is None
+
+
+def test_what_a_deleted_pool_has_on_its_way_is_cancelled_or_given_back() -> None:
+    life = Life(deleted(), made_at(99), provisioning())
+    life.put(made_at(99, "default-2"))
+    life.machines[NAME] = machine()
+    life.until(105)
+    assert life.orders == []
+    assert life.get("NodeRequest", "default-2") is None
+    assert (life.phase, life.get("NodeRemovalRequest").name) == ("", NAME)
+    (told,) = (each for each in status(life).conditions if each.type == "Deleting")
+    assert told.message == f"Waits for removal {NAME}."
+    life.drop("NodeRemovalRequest")
+    life.soon()
+    assert life.get("NodePool", "default") is None
+
+
+def test_a_pool_that_drains_waits_for_its_nodes_and_names_them() -> None:
+    life = Life(deleted(), *(ours(f"default-{number}") for number in range(7)))
+    life.soon()
+    (told,) = (each for each in status(life).conditions if each.type == "Deleting")
+    assert told.reason == "Drain"
+    assert told.message.endswith("node default-3, node default-4 and 2 more.")
+
+
+def test_a_pool_that_retains_leaves_its_nodes_without_our_taints() -> None:
+    taints = [
+        {"key": "growth.dev/scale-down", "value": "1", "effect": "NoSchedule"},
+        {"key": "growth.dev/unregistered", "effect": "NoSchedule"},
+        {"key": "only", "value": "gpu", "effect": "NoSchedule"},
+    ]
+    life = Life(deleted(deletionPolicy="Retain"), ours(taints=taints))
+    life.soon()
+    assert life.get("NodePool", "default") is None
+    assert [taint.key for taint in life.get("Node", "default-9").spec.taints] == ["only"]
+
+
+def test_a_pool_that_others_hold_too_stays_for_them() -> None:
+    made = deleted()
+    held = made.metadata.model_copy(update={"finalizers": (*HELD, "others.example/audit")})
+    life = Life(made.model_copy(update={"metadata": held}))
+    life.until(110)
+    assert life.get("NodePool", "default").metadata.finalizers == ("others.example/audit",)
+    assert life.writes.count("SetFinalizers") == 1
+
+
+def test_removals_of_other_pools_hold_nothing_up() -> None:
+    life = Life(deleted(), removal("other-1", pool="other"))
+    life.soon()
+    assert life.get("NodePool", "default") is None
