@@ -89,6 +89,7 @@ class HetznerCloud:
         self._metrics = metrics
         self._endpoint = endpoint
         self._projects: dict[KeyReference, Project] = {}
+        self._last_problem = ""
 
     def provider(self, node_class: Callable[[], HetznerNodeClass | None]) -> HetznerProvider:
         """The port of one node class, which is asked for anew each time."""
@@ -114,7 +115,9 @@ class HetznerCloud:
         try:
             await self.secrets.withdraw_join_tokens()
         except GrowthError as error:
-            _log.warning("a join token could not be withdrawn", error=str(error))
+            if str(error) != self._last_problem:
+                _log.warning("a join token could not be withdrawn", error=str(error))
+            self._last_problem = str(error)
 
     async def close(self) -> None:
         """End all connections."""
