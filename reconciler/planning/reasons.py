@@ -14,8 +14,9 @@ from growth.demand.pools import Pools, wish_of
 from growth.demand.pools import match as pools_of
 from growth.scheduling.resources import CPU, MEMORY, shown
 from growth.scheduling.verdicts import Reason as Constraint
-from reconciler.planning.offers import node_class_of
+from reconciler.planning.offers import key_of, node_class_of, sold_to
 from reconciler.planning.question import NARROWED_BY
+from reconciler.planning.templates import node_labels
 from reconciler.solver import Cause
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 OF_POOL: Final = "of pool "
 NAMED: Final = 5
 """So many of a kind are named in one text."""
-LONGEST_OFFER: Final = 256
-"""Own labels can make the name of an offer longer than any annotation should be."""
+LONGEST: Final = 256
+"""Own labels can make the name of an offer, and an affinity can be, longer than a text should."""
 
 
 def told(reason: Reason, pod: Pod, items: Sequence[Purchasable], world: World) -> str:
@@ -64,19 +65,27 @@ def _too_large(reason: Reason, pod: Pod, items: Sequence[Purchasable], world: Wo
 
 
 def _mend(pod: Pod, largest: Purchasable, world: World, *, name: str) -> str:
-    """A type that would do, if the pool's node class sells one that the pool doesn't list."""
+    """The cheapest thing that would do, if the pool's node class sells one that the pool can't buy.
+
+    Only what the pod asks of labels is looked at besides: it is advice, the next plan tells.
+    """
     pool = largest.pool
-    listed = {entry.name for entry in pool.spec.server_types}
+    sold = world.offerings.get(node_class_of(pool, world), ())
+    own = {key_of(each) for each in sold_to(pool, sold)}
     others = (
         each
-        for each in world.offerings.get(node_class_of(pool, world), ())
-        if each.server_type not in listed and _holds(each, pod, first=name)
+        for each in sold
+        if _holds(each, pod, first=name)
+        and key_of(each) not in own
+        and pod.wanted_nodes.matches("planned", node_labels(pool, each, name="planned"))
     )
     found = min(others, key=lambda each: (each.price, each.server_type), default=None)
     if found is None:
-        return "No type of its node class has that much: lower the request"
+        return "Nothing that its node class sells has that much for it: lower the request"
+    is_listed = any(entry.name == found.server_type for entry in pool.spec.server_types)
+    where = f" in {found.location}" if is_listed else ""
     return (
-        f"Allow {found.server_type.canonical} in the pool ({found.price:.4f} per hour), "
+        f"Allow {found.server_type.canonical}{where} in the pool ({found.price:.4f} per hour), "
         "or lower the request"
     )
 
@@ -128,16 +137,21 @@ def _of_its_pools(pod: Pod, items: Iterable[Purchasable], world: World) -> list[
 
 
 def _selector(pod: Pod, own: Sequence[Purchasable]) -> str:
-    for key, value in sorted(pod.spec.node_selector.items()):
+    """The label that no offer has; else all that it wants, which no offer has together."""
+    selected = {key: value for key, value in pod.wanted_nodes.labels if key != POOL_LABEL}
+    for key, value in selected.items():
         there = {item.node.labels.get(key) for item in own}
-        if key != POOL_LABEL and value not in there:
+        if value not in there:
             known = sorted(each for each in there if each is not None)
             have = f"they have {_few(known)}" if known else "none has that label"
             return (
                 f"its node selector wants {key}={value}, and no offer of {_pools(own)} has it "
                 f"({have})"
             )
-    return ""
+    affinity = pod.wanted_nodes.affinity
+    wanted = [f"{key}={value}" for key, value in selected.items()]
+    wanted += [] if affinity is None else [affinity.text]
+    return f"it wants a node with {_few(wanted)[:LONGEST]}, and no offer of {_pools(own)} is one"
 
 
 def _taints(pod: Pod, own: Sequence[Purchasable]) -> str:
@@ -169,7 +183,7 @@ def why(node: PlannedNode, item: Purchasable) -> str:
     """
     best = node.next_best
     told = {
-        "offer": item.name[:LONGEST_OFFER],
+        "offer": item.name[:LONGEST],
         "price": str(item.offering.price),
         "pods": sum(node.pods.values()),
         "next": None if best is None else {"type": best.type, "price": f"{best.price / 1e6:.6f}"},

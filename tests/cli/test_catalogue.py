@@ -128,6 +128,8 @@ def test_a_wrong_environment_is_one_line(
     code, line = refused(capsys)
     assert code == 2
     assert said in line
+    if variable == "HCLOUD_TOKEN":
+        assert value not in line
 
 
 def test_an_outage_is_one_line_without_the_token(

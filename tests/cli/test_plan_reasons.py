@@ -64,11 +64,30 @@ REASONS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         ),
     ),
     (
+        {
+            "serverTypes": [{"name": "small", "max": 9}, {"name": "large", "max": 9}],
+            "locations": [{"region": "there"}],
+        },
+        {"requests": {"cpu": "4"}},
+        (
+            'needs 4 of cpu; the largest offer of pool "default" leaves 2 (small in there). '
+            "Allow large in here in the pool (0.0500 per hour), or lower the request"
+        ),
+    ),
+    (
+        {},
+        {"requests": {"cpu": "4"}, "nodeSelector": {"topology.kubernetes.io/zone": "there"}},
+        (
+            'needs 4 of cpu; the largest offer of pool "default" leaves 2 (small in there). '
+            "Nothing that its node class sells has that much for it: lower the request"
+        ),
+    ),
+    (
         {},
         {"requests": {"memory": "96Gi"}},
         (
             'needs 96Gi of memory; the largest offer of pool "default" leaves 4Gi (small in here). '
-            "No type of its node class has that much: lower the request"
+            "Nothing that its node class sells has that much for it: lower the request"
         ),
     ),
     (
@@ -76,7 +95,7 @@ REASONS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         {"requests": {"nvidia.com/gpu": "1"}},
         (
             'needs 1 of nvidia.com/gpu, which no offer of pool "default" has. '
-            "No type of its node class has that much: lower the request"
+            "Nothing that its node class sells has that much for it: lower the request"
         ),
     ),
     (
@@ -94,6 +113,38 @@ REASONS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
             'its node selector wants disk=fast, and no offer of pool "default" has it '
             "(none has that label)"
         ),
+    ),
+    (
+        {"serverTypes": [{"name": "small", "max": 9}, {"name": "large", "max": 9}]},
+        {
+            "nodeSelector": {
+                "node.kubernetes.io/instance-type": "large",
+                "topology.kubernetes.io/zone": "there",
+            }
+        },
+        (
+            "it wants a node with node.kubernetes.io/instance-type=large, "
+            'topology.kubernetes.io/zone=there, and no offer of pool "default" is one'
+        ),
+    ),
+    (
+        {},
+        {
+            "affinity": {
+                "nodeAffinity": {
+                    "requiredDuringSchedulingIgnoredDuringExecution": {
+                        "nodeSelectorTerms": [
+                            {
+                                "matchExpressions": [
+                                    {"key": "disk", "operator": "In", "values": ["fast"]}
+                                ]
+                            }
+                        ]
+                    }
+                }
+            }
+        },
+        'it wants a node with disk in (fast), and no offer of pool "default" is one',
     ),
     (
         {"taints": [{"key": "team", "value": "shop", "effect": "NoSchedule"}]},
