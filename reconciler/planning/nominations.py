@@ -26,13 +26,15 @@ from growth.scheduling.verdicts import Fits
 from reconciler.decision import NEVER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from growth.instant import Instant
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
     from reconciler.world import World
 
+ENOUGH = 2
+"""Offers that served a shape in vain, until no other is tried: it isn't the offers' fault then."""
 UNSERVED = 1800.0
 """Seconds for which an offer isn't bought again for pods that it didn't serve."""
 COMING = frozenset({RequestPhase.PENDING, RequestPhase.PROVISIONING})
@@ -64,6 +66,11 @@ class Nominated(msgspec.Struct, frozen=True, kw_only=True):
     """Nodes that the scheduler doesn't use for a shape, with the version that they had."""
     unserved: Mapping[tuple[Shape, str], float] = {}
     """Offers that came to nothing for a shape, and until when they aren't bought for it."""
+
+    def is_in_vain(self, shape: Shape) -> Callable[[str], bool]:
+        """Whether an offer isn't bought for a shape; after a few of them none is."""
+        found = {offering for known, offering in self.unserved if known == shape}
+        return (lambda _: True) if len(found) >= ENOUGH else found.__contains__
 
     def with_places(self, places: Mapping[str, Nomination]) -> Nominated:
         """The same with more pods that have a place."""
@@ -100,6 +107,7 @@ def carried_on(
             **{(p.machine, p.shape): node.metadata.resource_version for p, node in vain},
         },
         unserved={
+            **dict(_told(world, now)),
             **{key: until for key, until in before.unserved.items() if until > now.monotonic},
             **dict(_unserved((place for place, _ in vain), requests, now)),
         },
@@ -107,10 +115,10 @@ def carried_on(
 
 
 def next_end(nominated: Nominated, world: World) -> float:
-    """When the next nomination ends, if nothing happens before."""
-    return min((place.since for place in nominated.places.values()), default=NEVER) + (
-        world.timing.bind_wait
-    )
+    """When the next nomination ends, or an offer may be bought again, if nothing happens before."""
+    waits = world.timing.bind_wait
+    ends = (place.since + waits for place in nominated.places.values())
+    return min((*ends, *nominated.unserved.values()), default=NEVER)
 
 
 def _written(
@@ -180,6 +188,15 @@ def _unserved(
         request = requests.get(place.machine)
         if place.is_bought_for and request is not None:
             yield (place.shape, request.spec.target_offering), now.monotonic + UNSERVED
+
+
+def _told(world: World, now: Instant) -> Iterator[tuple[tuple[Shape, str], float]]:
+    """What pools say was bought in vain: after a restart it is all that is known of it."""
+    for pool in world.pools.values():
+        for each in pool.status.unserved:
+            left = -now.seconds_since(each.until)
+            if left > 0:
+                yield (Shape(each.shape), each.offering), now.monotonic + left
 
 
 def serves(node: Node, world: World) -> bool:

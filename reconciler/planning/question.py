@@ -153,9 +153,9 @@ class _Judge:
         if key not in self._known:
             self._known[key] = self._allowed(pod, pools)
         allowed, narrowed = self._known[key]
-        unserved, declined = self._nominated.unserved, self._nominated.declined
+        is_in_vain, declined = self._nominated.is_in_vain(pod.shape), self._nominated.declined
         vain = frozenset(
-            item.name for item in self._items if (pod.shape, item.offering.name) in unserved
+            item.name for item in self._items if is_in_vain(item.offering.name)
         ) | frozenset(spot.name for spot in self._spots if (spot.name, pod.shape) in declined)
         if vain & allowed:
             allowed -= vain
