@@ -107,6 +107,11 @@ class Life:
         self._listed_at = -1.0
         self.put(node_class(), *objects)
 
+    @property
+    def is_calling(self) -> bool:
+        """Whether the cloud is being asked for the machine."""
+        return NAME in self._calling
+
     def put(self, *objects: Any) -> None:
         for each in objects:
             self._objects[type(each).__name__, each.metadata.name] = each
