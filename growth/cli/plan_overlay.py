@@ -58,13 +58,16 @@ def overlaid(
     files = list(written)
     replaced = {_key(each) for each in files}
     missing = Counter(_replica(each) for each in files if isinstance(each, Pod))
+    kept = set()
     for each in sorted(live, key=_key):
         if isinstance(each, Pod) and _owner_of(each) in owners:
             if each.is_terminating or _is_kept(each, missing):
+                kept.add(_key(each))
                 yield each
         elif _key(each) not in replaced:
             yield each
-    for each in files:
+    # Of a StatefulSet's pods, those that aren't there are the ones to come.
+    for each in sorted(files, key=lambda each: _key(each) in kept):
         if not isinstance(each, Pod):
             yield each
         elif missing[_replica(each)] > 0:
