@@ -56,6 +56,13 @@ class Extender:
                 raise GiveUp(f"the extender does not start: {self._log.read_text()}")
             time.sleep(0.05)
 
+    @property
+    def pid(self) -> int:
+        """Its number, while it runs."""
+        if self._process is None:
+            raise GiveUp("the extender does not run")
+        return self._process.pid
+
     def send(self, number: signal.Signals) -> None:
         """A signal."""
         if self._process is not None:

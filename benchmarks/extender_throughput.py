@@ -3,6 +3,10 @@
 They take turns, so what else this machine does meets both. All pods are there before a scheduler
 starts: otherwise the speed of creating them would be measured. The client limits of both are raised
 alike, as the stanza of `growth scheduler-config` has it.
+
+Beside the rates, the processor time of each program is told: where API server, scheduler and
+extender share a few processors, it is what they all wait for. The extender follows the cluster in
+both kinds of runs, so the difference is what the questions cost.
 """
 
 from __future__ import annotations
@@ -12,9 +16,12 @@ import json
 import statistics
 import time
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.extender_live import TEST_LABEL, Extender, extending, is_ready, node, replicas
+from benchmarks.processor_time import used_by
 from benchmarks.watched_pods import pod_events
 from growth.cli.scheduler_configuration import Reach, extended
 from growth.errors import GiveUp
@@ -24,17 +31,45 @@ from kwok.configuration import DEFAULT_SCHEDULER
 from kwok.schedulers import scheduling
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from kwok.clusters import Cluster
+    from kwok.schedulers import Scheduler
+
+    Scheduling = Callable[[], AbstractContextManager[Scheduler]]
 
 
 GOAL: Final = 0.8
+ASKING: Final = "asking"
+ALONE: Final = "alone"
+TOGETHER: Final = "together"
 NAMESPACE: Final = "benchmark"
 CPU: Final = "10m"
 GROUP: Final = "throughput"
 PATIENCE: Final = 120.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """From the first binding to the last."""
+
+    pods: int
+    seconds: float
+    used: Mapping[str, float]
+    """Seconds on a processor, by program."""
+
+    @property
+    def rate(self) -> float:
+        """Pods a second."""
+        return self.pods / self.seconds
+
+    @property
+    def cost(self) -> Mapping[str, float]:
+        """Milliseconds on a processor for a pod, by program and together."""
+        each = {name: seconds / self.pods * 1e3 for name, seconds in self.used.items()}
+        return {**each, TOGETHER: sum(each.values())}
 
 
 def compare(cluster: Cluster, *, pods: int, nodes: int, runs: int) -> float:
@@ -43,34 +78,56 @@ def compare(cluster: Cluster, *, pods: int, nodes: int, runs: int) -> float:
         extending(cluster.kubeconfig, cluster.folder / "extender.log") as extender,
         _nodes(cluster, nodes),
     ):
-        found = _in_turns(cluster, _configurations(extender), pods=pods, runs=runs)
-    medians = {name: statistics.median(rates) for name, rates in found.items()}
+        found = _in_turns(cluster, extender, pods=pods, runs=runs)
     print(f"{pods} pods on {nodes} nodes, {runs} runs each in turns, pods a second:")
-    for name, rates in found.items():
-        spread = ", ".join(f"{rate:.0f}" for rate in rates)
-        print(f"  {name:10} median {medians[name]:6.0f}   of {spread}")
-    ratio = medians["asking"] / medians["alone"]
+    for name, each in found.items():
+        spread = ", ".join(f"{run.rate:.0f}" for run in each)
+        print(f"  {name:10} median {_median_rate(each):6.0f}   of {spread}")
+    ratio = _median_rate(found[ASKING]) / _median_rate(found[ALONE])
     print(f"  with the extender / without it: {ratio:.2f}   goal {GOAL}")
+    _print_costs(_median_costs(found[ASKING]), _median_costs(found[ALONE]))
     return ratio
+
+
+def _median_rate(runs: Iterable[Run]) -> float:
+    return statistics.median(run.rate for run in runs)
+
+
+def _median_costs(runs: Iterable[Run]) -> Mapping[str, float]:
+    costs = [run.cost for run in runs]
+    return {name: statistics.median(cost[name] for cost in costs) for name in costs[0]}
+
+
+def _print_costs(asking: Mapping[str, float], alone: Mapping[str, float]) -> None:
+    print(f"{'ms on a processor for a pod':30}{ASKING:>8}{ALONE:>8}")
+    for name in asking:
+        print(f"  {name:28}{asking[name]:8.2f}{alone[name]:8.2f}")
+    ratio = alone[TOGETHER] / asking[TOGETHER]
+    print(f"  without / with: {ratio:.2f}, the ratio where nothing but processors is waited for")
 
 
 def _configurations(extender: Extender) -> Mapping[str, str]:
     asking = extended(DEFAULT_SCHEDULER, Reach(url=f"http://{extender.verbs}"))
-    return {"asking": asking, "alone": DEFAULT_SCHEDULER}
+    return {ASKING: asking, ALONE: DEFAULT_SCHEDULER}
 
 
 def _in_turns(
-    cluster: Cluster, configurations: Mapping[str, str], *, pods: int, runs: int
-) -> Mapping[str, list[float]]:
-    found: dict[str, list[float]] = {name: [] for name in configurations}
+    cluster: Cluster, extender: Extender, *, pods: int, runs: int
+) -> Mapping[str, list[Run]]:
+    configurations = _configurations(extender)
+    found: dict[str, list[Run]] = {name: [] for name in configurations}
     for turn in range(runs):
         # Each goes first every other time.
         names = list(configurations)
         order = names if turn % 2 else names[::-1]
         for name in order:
+            started = partial(
+                scheduling, cluster.kubeconfig, name=name, configuration=configurations[name]
+            )
+            used = partial(used_by, cluster, extender=extender.pid)
             with _waiting(cluster, scheduler=name, count=pods):
-                seconds = asyncio.run(_placing(cluster, name, configurations[name], count=pods))
-            found[name].append((pods - 1) / seconds)
+                run = _placing(cluster.kubeconfig, pods, scheduling=started, used=used)
+                found[name].append(asyncio.run(run))
     return found
 
 
@@ -106,33 +163,40 @@ def _waiting(cluster: Cluster, *, scheduler: str, count: int) -> Iterator[None]:
         growing.kubectl(cluster, "delete", "namespace", NAMESPACE, f"--timeout={PATIENCE:.0f}s")
 
 
-async def _placing(cluster: Cluster, name: str, configuration: str, *, count: int) -> float:
-    """Seconds from the first binding to the last, as a watch shows them."""
+async def _placing(
+    kubeconfig: Path, count: int, *, scheduling: Scheduling, used: Callable[[], Mapping[str, float]]
+) -> Run:
+    """All pods are bound, as a watch shows it."""
     watching = asyncio.Event()
-    moments: list[float] = []
     async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as tasks:
-        watch = _watch_bindings(cluster.kubeconfig, count, moments=moments, watching=watching)
+        watch = _watch_bindings(kubeconfig, count, used=used, watching=watching)
         done = tasks.create_task(watch)
         await watching.wait()
         # Its start is waited for beside the watch, which must miss no moment.
         with ExitStack() as running:
-            scheduler = scheduling(cluster.kubeconfig, name=name, configuration=configuration)
-            await asyncio.to_thread(running.enter_context, scheduler)
-            await done
-    return moments[-1] - moments[0]
+            await asyncio.to_thread(running.enter_context, scheduling())
+            return await done
 
 
 async def _watch_bindings(
-    kubeconfig: Path, count: int, *, moments: list[float], watching: asyncio.Event
-) -> None:
+    kubeconfig: Path,
+    count: int,
+    *,
+    used: Callable[[], Mapping[str, float]],
+    watching: asyncio.Event,
+) -> Run:
     bound: set[str] = set()
+    began, before = 0.0, used()
     async with await connect(kubeconfig=kubeconfig, process="benchmark") as connection:
         async for moment, pod in pod_events(connection, NAMESPACE, watching=watching.set):
-            if pod.spec.node_name and pod.metadata.uid not in bound:
+            if pod.spec.node_name:
+                if not bound:
+                    began, before = moment, used()
                 bound.add(pod.metadata.uid)
-                moments.append(moment)
-                if len(bound) == count:
-                    return
+            if len(bound) == count:
+                spent = {name: after - before.get(name, 0.0) for name, after in used().items()}
+                return Run(count - 1, moment - began, spent)
+    raise GiveUp("the watch ended")
 
 
 def _create(cluster: Cluster, *objects: dict[str, Any], namespace: str = "default") -> None:

@@ -1,0 +1,45 @@
+"""What each program of a cluster takes of the processors, as the kernel counts it.
+
+Where the processors are the limit, this tells what a rate will be, and unlike the rate it says
+nearly the same however busy the machine is otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from kwok.processes import PROC, processes_in
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kwok.clusters import Cluster
+
+PROGRAMS: Final = (
+    "kube-apiserver",
+    "kube-scheduler",
+    "etcd",
+    "kwok-controller",
+    "kube-controller-manager",
+)
+_TICK: Final = 1 / os.sysconf("SC_CLK_TCK")
+
+
+def used_by(cluster: Cluster, **others: int) -> Mapping[str, float]:
+    """Seconds since the start of each program, by name; other processes by the name given here."""
+    programs = ((each.name, each.pid) for each in processes_in(cluster.folder, PROGRAMS))
+    used: dict[str, float] = {}
+    for name, pid in (*programs, *others.items()):
+        # A cluster may have two schedulers.
+        used[name] = used.get(name, 0.0) + _used(pid)
+    return used
+
+
+def _used(pid: int) -> float:
+    with suppress(FileNotFoundError):
+        # The name of the program comes before, in brackets, and may hold spaces.
+        fields = (PROC / str(pid) / "stat").read_text("utf-8").rpartition(")")[2].split()
+        return sum(map(int, fields[11:13])) * _TICK
+    return 0.0
