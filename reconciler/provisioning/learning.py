@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from growth.api.nodepool_status import LearntAllocatable
-from growth.api.wellknown import INSTANCE_TYPE_LABEL, POOL_LABEL
+from growth.api.wellknown import INSTANCE_TYPE_LABEL
 from growth.api.written import ServerTypeName
 from growth.scheduling.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, parse, shown
 from reconciler.planning.offers import node_class_of
@@ -26,11 +26,11 @@ LEARNT: Final = (CPU, MEMORY, EPHEMERAL_STORAGE, PODS)
 MOST: Final = 256
 
 
-def learnt(pool: NodePool, world: World) -> tuple[LearntAllocatable, ...]:
+def learnt(pool: NodePool, nodes: Iterable[Node], world: World) -> tuple[LearntAllocatable, ...]:
     """What the pool's status should say; the same entries as long as nodes show nothing else."""
     found = {each.server_type: each for each in pool.status.learnt_allocatable}
     promised = _promised(pool, world)
-    for server_type, smallest in _smallest(pool, world).items():
+    for server_type, smallest in _smallest(nodes).items():
         if server_type not in promised:
             continue
         found.pop(server_type, None)
@@ -57,10 +57,10 @@ def _promised(pool: NodePool, world: World) -> Mapping[ServerTypeName, Mapping[s
     return found
 
 
-def _smallest(pool: NodePool, world: World) -> Mapping[ServerTypeName, Mapping[str, int]]:
+def _smallest(nodes: Iterable[Node]) -> Mapping[ServerTypeName, Mapping[str, int]]:
     """The least of each resource that serving nodes of a type show."""
     found: dict[ServerTypeName, dict[str, int]] = {}
-    for server_type, node in _serving(pool, world.cluster.nodes.values()):
+    for server_type, node in _serving(nodes):
         least = found.setdefault(server_type, {})
         amounts = node.allocatable.amounts
         for name in LEARNT:
@@ -69,11 +69,10 @@ def _smallest(pool: NodePool, world: World) -> Mapping[ServerTypeName, Mapping[s
     return found
 
 
-def _serving(pool: NodePool, nodes: Iterable[Node]) -> Iterator[tuple[ServerTypeName, Node]]:
-    for node in nodes:
-        written = node.labels.get(INSTANCE_TYPE_LABEL)
-        if written and node.labels.get(POOL_LABEL) == pool.name and node.is_ready:
-            yield ServerTypeName(written), node
+def _serving(nodes: Iterable[Node]) -> Iterator[tuple[ServerTypeName, Node]]:
+    return (
+        (ServerTypeName(node.labels[INSTANCE_TYPE_LABEL]), node) for node in nodes if node.is_ready
+    )
 
 
 def told_of(entry: LearntAllocatable) -> str:

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from growth.api.noderequest import RequestPhase
+from growth.api.wellknown import POOL_LABEL
+from reconciler.planning.fleet import nodes_of_pools
 from reconciler.provisioning.duplicates import duplicates
 
 if TYPE_CHECKING:
     # Whoever makes a world needs this room's part of the ledger first.
+    from collections.abc import Mapping, Sequence
+
+    from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
+    from growth.scheduling.node import Node
     from reconciler.provisioning.ledger import ProvisioningLedger
     from reconciler.removal.seeing import Clock
     from reconciler.world import World
+
+FAILED: Final = frozenset({RequestPhase.UNMET, RequestPhase.DEPROVISIONING})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,3 +40,21 @@ class Look:
     def duplicates(self) -> frozenset[str]:
         """Requests whose pods all have an older one."""
         return duplicates(self.world.requests.values())
+
+    @cached_property
+    def failed(self) -> Mapping[str, Sequence[NodeRequest]]:
+        """Requests that came to nothing, by pool."""
+        found: defaultdict[str, list[NodeRequest]] = defaultdict(list)
+        for request in self.world.requests.values():
+            if request.status.phase in FAILED:
+                found[request.spec.pool].append(request)
+        return found
+
+    @cached_property
+    def nodes(self) -> Mapping[str, Sequence[Node]]:
+        """Nodes that say which pool they are of, by pool."""
+        found: defaultdict[str, list[Node]] = defaultdict(list)
+        for name in nodes_of_pools(self.world):
+            node = self.world.cluster.nodes[name]
+            found[node.labels[POOL_LABEL]].append(node)
+        return found

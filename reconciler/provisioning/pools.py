@@ -75,7 +75,7 @@ def _figures(look: Look) -> Mapping[str, Mapping[str, Any]]:
     return {
         name: {
             **counted(pool, found),
-            "learnt_allocatable": learning.learnt(pool, world),
+            "learnt_allocatable": learning.learnt(pool, look.nodes.get(name, ()), world),
             "unplaced": lacking[name].unplaced,
             "unserved": lacking[name].unserved,
         }
@@ -105,7 +105,7 @@ def _status(pool: NodePool, look: Look, figures: Mapping[str, Any]) -> NodePoolS
     news = {
         **figures,
         "observed_generation": pool.metadata.generation,
-        "unmet_offers": unmet_offers(pool, look.world),
+        "unmet_offers": unmet_offers(pool, look.failed.get(pool.name, ()), look.world),
         "blocked": blockage(pool, look),
     }
     status = pool.status.model_copy(update=news)

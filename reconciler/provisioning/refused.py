@@ -20,7 +20,7 @@ from reconciler.planning.offers import asked_for, node_class_of
 from reconciler.planning.refusals import key_of_refusal, refusal_of_entry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
     from growth.api.nodepool import NodePool
@@ -51,11 +51,12 @@ def time_to_live(request: NodeRequest, pool: NodePool) -> float:
     return span(pool, next((each.failures for each in entries), 1))
 
 
-def unmet_offers(pool: NodePool, world: World) -> tuple[UnmetOffer, ...]:
+def unmet_offers(
+    pool: NodePool, failed: Iterable[NodeRequest], world: World
+) -> tuple[UnmetOffer, ...]:
     """The entries as they should be now; the same ones as long as nothing has happened."""
-    requests = [each for each in world.requests.values() if each.spec.pool == pool.name]
     found = {_key(each): each for each in pool.status.unmet_offers}
-    for request, at in _failures(requests):
+    for request, at in _failures(failed, world):
         known = found.get(key_of_refusal(request))
         if known is None or known.until <= at:
             found[key_of_refusal(request)] = _after(known, request, pool, at=at)
@@ -77,16 +78,13 @@ def _key(entry: UnmetOffer) -> EntryKey:
     return entry.server_type, entry.location
 
 
-def _failures(requests: Sequence[NodeRequest]) -> list[tuple[NodeRequest, datetime]]:
-    """In the order in which they happened."""
+def _failures(failed: Iterable[NodeRequest], world: World) -> list[tuple[NodeRequest, datetime]]:
+    """In the order in which they happened; a single lemon among machines that serve is none."""
     found = [
         (request, at)
-        for request in requests
+        for request in failed
         if (at := request.status.last_transition_time) is not None
-        and (
-            request.status.phase is RequestPhase.UNMET
-            or (_is_lemon(request) and not _has_worked(request, requests))
-        )
+        and not (_is_lemon(request) and _has_worked(request, world.requests.values()))
     ]
     return sorted(found, key=lambda pair: (pair[1], pair[0].name))
 
@@ -103,6 +101,7 @@ def _has_worked(lemon: NodeRequest, requests: Iterable[NodeRequest]) -> bool:
         since is not None
         and other.status.ready_at is not None
         and other.status.ready_at >= since
+        and other.spec.pool == lemon.spec.pool
         and asked_for(other.spec) == asked_for(lemon.spec)
         for other in requests
     )

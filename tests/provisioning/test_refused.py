@@ -45,7 +45,8 @@ def lemon(accepted: float, at: float, name: str = "default-1") -> Any:
 
 def after(*requests: Any, before: tuple[UnmetOffer, ...] = ()) -> tuple[UnmetOffer, ...]:
     told = settled(status={"unmetOffers": [each.document() for each in before]})
-    return unmet_offers(told, world(told, *requests))
+    failed = [each for each in requests if each.status.phase.value in {"Unmet", "Deprovisioning"}]
+    return unmet_offers(told, failed, world(told, *requests))
 
 
 @pytest.mark.parametrize(

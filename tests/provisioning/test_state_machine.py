@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import settings, strategies
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from typing_extensions import override
 
 from reconciler.providers.port import (
     Accepted,
@@ -156,6 +157,7 @@ class OneRequest(RuleBasedStateMachine):
     def _was_accepted(self) -> bool:
         return self.life.get("NodeRequest").status.accepted_at is not None
 
+    @override
     def teardown(self) -> None:
         """When all is well again, everything comes to its end."""
         if not hasattr(self, "life"):
