@@ -12,10 +12,11 @@ from growth.installation.removing import everything, released
 from tests.live import wait_until
 from tests.manifests.commands import grow
 from tests.manifests.reading import ALL, SYSTEM
-from tests.thread.growing import EXAMPLE
+from tests.thread.growing import EXAMPLE, deployment, pool_of, reconciling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.live import LiveCluster
 
@@ -162,6 +163,40 @@ class TestOnARealServer:
 
         assert "no reconciler leads, so nobody can give machines back" in capsys.readouterr().err
         assert used.get("nodepools")["items"]
+
+
+@pytest.mark.cluster
+@pytest.mark.long
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("machines", ["drain", "destroy"])
+def test_machines_are_given_back_before_growth_goes(
+    bare: LiveCluster, tmp_path: Path, machines: str
+) -> None:
+    phase = ("get", "namespace", SYSTEM, "--ignore-not-found", "--output=jsonpath={.status}")
+    wait_until(lambda: "Terminating" not in bare.kubectl(*phase), "its end", within=60)
+    assert grow(bare, "install", "--for", "kwok", "--wait", "0s") == 0
+    bare.kubectl("apply", "-f", str(EXAMPLE))
+    pool = pool_of("cx23")
+    bare.create({**pool, "spec": {**pool["spec"], "scaleDown": {"idleAfter": "1s"}}})
+    settings = {"GROWTH_LEASE_NAMESPACE": SYSTEM, "GROWTH_BIND_WAIT": "1s"}
+    try:
+        with reconciling(bare, tmp_path / "log", **settings):
+            bare.create(deployment("work", pool="cx23", replicas=2, cpu="1", memory="1Gi"))
+            wait_until(lambda: bound(bare) == 2, "the pods are bound", within=60)
+
+            # The reconciler beside the cluster leads on until it is ended here, below.
+            assert grow(bare, "uninstall", "--machines", machines, "--wait", "2m") == 1
+
+        assert bare.get("nodes", "--selector=growth.dev/managed-by=growth")["items"] == []
+        assert grow(bare, "uninstall", "--machines", machines) == 0
+        assert left(bare) == []
+    finally:
+        bare.kubectl("delete", "deployment", "work", "--ignore-not-found")
+
+
+def bound(cluster: LiveCluster) -> int:
+    pods = cluster.get("pods", "--selector=app=work")["items"]
+    return sum("nodeName" in pod["spec"] for pod in pods)
 
 
 def left(cluster: LiveCluster) -> list[str]:

@@ -11,15 +11,13 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from growth.api.wellknown import GROUP_VERSION
 from growth.api.written import Duration
 from growth.cli.connecting import add_connection_arguments, completed, connected
 from growth.errors import GiveUp, Misconfigured
-from growth.installation import removing
-from growth.installation.asking import ask, listed
+from growth.installation import draining, removing
 from growth.installation.awaiting import holder, until_nothing_is_missing
+from growth.installation.draining import Way
 from growth.installation.places import NAMESPACE
-from growth.kube.call import MERGE_PATCH
 
 if TYPE_CHECKING:
     import argparse
@@ -27,10 +25,8 @@ if TYPE_CHECKING:
     from growth.installation.shipped import Object
     from growth.kube.transport import Connection
 
-POOLS: Final = f"/apis/{GROUP_VERSION}/nodepools"
 LEASE_RUNS_OUT: Final = 60.0
 """Seconds; the longest sensible Lease, and the end of a pod."""
-NAMED: Final = 10
 
 
 class Machines(StrEnum):
@@ -110,51 +106,13 @@ async def _leaders(connection: Connection, namespace: str) -> list[str]:
 async def _give_back(
     connection: Connection, machines: Machines, *, namespace: str, seconds: float
 ) -> None:
-    if not await _machines_left(connection):
+    if not await draining.is_anything_left(connection):
         return
     if not await holder(connection, namespace):
         raise GiveUp(
             "no reconciler leads, so nobody can give machines back: let one run (growth install), "
             f"or keep them: --machines {Machines.KEEP}"
         )
-    for pool in await listed(connection, POOLS):
-        await _close(connection, pool["metadata"]["name"])
-    if machines is Machines.DESTROY:
-        await _end_pods(connection)
-    await until_nothing_is_missing(partial(_machines_left, connection), seconds=seconds)
-
-
-async def _close(connection: Connection, pool: str) -> None:
-    patch = {"spec": {"deletionPolicy": "Drain"}}
-    await ask(connection, "PATCH", f"{POOLS}/{pool}", body=patch, content_type=MERGE_PATCH)
-    await removing.gone(connection, f"{POOLS}/{pool}")
-
-
-async def _end_pods(connection: Connection) -> None:
-    """Without asking budgets; DaemonSets' pods go with their nodes."""
-    for node in await listed(connection, removing.NODES, **removing.OURS):
-        selector = {"fieldSelector": f"spec.nodeName={node['metadata']['name']}"}
-        for pod in await listed(connection, "/api/v1/pods", **selector):
-            owners = pod["metadata"].get("ownerReferences", ())
-            if not any(owner["kind"] in {"DaemonSet", "Node"} for owner in owners):
-                place, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
-                await removing.gone(connection, f"/api/v1/namespaces/{place}/pods/{name}")
-
-
-async def _machines_left(connection: Connection) -> list[str]:
-    """Nodes, and requests and removals behind which there may be a machine without a node."""
-    nodes = await listed(connection, removing.NODES, **removing.OURS)
-    found = [f"node {node['metadata']['name']}" for node in nodes]
-    for kind in ("NodeRequest", "NodeRemovalRequest", "NodePool"):
-        for item in await removing.objects_of(connection, kind):
-            phase = item.get("status", {}).get("phase", "")
-            found.append(f"{kind} {item['metadata']['name']} {phase}".strip())
-    rest = len(found) - NAMED
-    more = (
-        [
-            f"and {rest} more",
-        ]
-        if rest > 0
-        else []
-    )
-    return [f"{each}: is still there" for each in found[:NAMED]] + more
+    await draining.close(connection)
+    way = Way.EVICT if machines is Machines.DRAIN else Way.DELETE
+    await until_nothing_is_missing(partial(draining.still_there, connection, way), seconds=seconds)
