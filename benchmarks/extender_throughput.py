@@ -124,7 +124,7 @@ def _in_turns(
             started = partial(
                 scheduling, cluster.kubeconfig, name=name, configuration=configurations[name]
             )
-            used = partial(used_by, cluster, extender=extender.pid)
+            used = partial(used_by, cluster.folder, extender=extender.pid)
             with _waiting(cluster, scheduler=name, count=pods):
                 run = _placing(cluster.kubeconfig, pods, scheduling=started, used=used)
                 found[name].append(asyncio.run(run))

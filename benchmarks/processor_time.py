@@ -14,8 +14,7 @@ from kwok.processes import PROC, processes_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from kwok.clusters import Cluster
+    from pathlib import Path
 
 PROGRAMS: Final = (
     "kube-apiserver",
@@ -27,9 +26,9 @@ PROGRAMS: Final = (
 _TICK: Final = 1 / os.sysconf("SC_CLK_TCK")
 
 
-def used_by(cluster: Cluster, **others: int) -> Mapping[str, float]:
-    """Seconds since the start of each program, by name; other processes by the name given here."""
-    programs = ((each.name, each.pid) for each in processes_in(cluster.folder, PROGRAMS))
+def used_by(folder: Path, **others: int) -> Mapping[str, float]:
+    """Seconds of each program of the cluster in this folder, and of the others named here."""
+    programs = ((each.name, each.pid) for each in processes_in(folder, PROGRAMS))
     used: dict[str, float] = {}
     for name, pid in (*programs, *others.items()):
         # A cluster may have two schedulers.
