@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 import yaml
 
-from growth.installation.rendering import rendered
-from growth.installation.values import Provider, Values
 from growth.kube.call import MERGE_PATCH
 from growth.kube.errors import ApiError
 from growth.kube.transport import connect
 from tests.live import wait_until
+from tests.manifests.commands import grow
 from tests.manifests.reading import SYSTEM
 
 if TYPE_CHECKING:
@@ -30,8 +29,7 @@ JOIN_TOKEN: Final = "bootstrap.kubernetes.io/token"
 @pytest.fixture
 def stolen(installed: LiveCluster, tmp_path: Path) -> Path:
     """The kubeconfig of somebody who has the reconciler's token."""
-    items = rendered(Values(provider=Provider.HETZNER))
-    installed.kubectl("apply", "--server-side", "-f", "-", input=yaml.safe_dump_all(items))
+    assert grow(installed, "install", "--for", "hetzner", "--wait", "0s") == 0
     token = installed.kubectl("create", "token", "growth-reconciler", "--namespace", SYSTEM)
     config = yaml.safe_load(installed.kubeconfig.read_text("utf-8"))
     config["users"][0]["user"] = {"token": token.strip()}
