@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections import defaultdict
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import msgspec
 
@@ -19,6 +19,8 @@ from growth.kube.watch_events import Lines
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
+
+    from aiohttp import ClientResponse
 
     from growth.kube.transport import Connection
 
@@ -97,16 +99,28 @@ async def watched(connection: Connection) -> AsyncIterator[Lives]:
 
 async def _follow(
     connection: Connection, kind: str, path: str, lives: Lives, started: asyncio.Event
-) -> None:
+) -> NoReturn:
+    """Watch from now on; a watch that a busy server ends goes on where it was."""
     listed = (await connection.request("GET", path, query={"limit": "1"})).json()
-    query = {"watch": "true", "resourceVersion": listed["metadata"]["resourceVersion"]}
-    async with connection.stream(path, query=query, silence=_PATIENCE) as response:
-        started.set()
-        lines = Lines()
-        async for chunk in response.content.iter_any():
-            for line in lines.feed(chunk):
-                event = msgspec.json.decode(line)
-                lives.take(kind, event["type"], event["object"])
+    version = listed["metadata"]["resourceVersion"]
+    while True:
+        query = {"watch": "true", "resourceVersion": version, "allowWatchBookmarks": "true"}
+        async with connection.stream(path, query=query, silence=_PATIENCE) as response:
+            started.set()
+            async for event in _events(response):
+                version = event["object"]["metadata"]["resourceVersion"]
+                if event["type"] != "BOOKMARK":
+                    lives.take(kind, event["type"], event["object"])
+
+
+async def _events(response: ClientResponse) -> AsyncIterator[dict[str, Any]]:
+    lines = Lines()
+    async for chunk in response.content.iter_any():
+        for line in lines.feed(chunk):
+            event = msgspec.json.decode(line)
+            if event["type"] == "ERROR":
+                raise GiveUp(f"a watch of the benchmark failed: {event['object']['message']}")
+            yield event
 
 
 def _of_pod(pod: dict[str, Any]) -> Iterator[str]:
