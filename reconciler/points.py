@@ -2,13 +2,14 @@
 
 Every effect is announced on both sides, and tests end the process there, the real one and the
 simulated one. Machines are called by chance, so a story that is told twice has other subjects each
-time; `Names` calls them by the order in which they appear, and the same moment has the same name in
-each telling.
+time; `Names` calls them by their pool and the order in which its machines appear, and the same
+moment has the same name in each telling.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
@@ -25,6 +26,7 @@ from reconciler.actions import (
     SetFinalizers,
     SetNode,
     Solve,
+    SubjectKind,
 )
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 
 
 AGAIN: Final = ", try "
+_BY_CHANCE: Final = re.compile("-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+"""The end of a machine's name."""
 
 
 class Side(StrEnum):
@@ -51,6 +55,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     verb: str
     kind: str
     """What is written, and where: `patch` of `NodeRequest/status`."""
+    about: SubjectKind
     subject: str
     """What its sequence is about."""
     side: Side
@@ -107,6 +112,7 @@ def point(action: Action, *, number: int, subject: Subject, side: Side) -> Point
         step=step_of(action),
         verb=verb,
         kind=kind,
+        about=subject.kind,
         subject=subject.name,
         side=side,
     )
@@ -116,21 +122,28 @@ class Names:
     """Calls the points of one story, in the order of their announcements."""
 
     def __init__(self) -> None:
-        self._subjects: dict[str, int] = {}
+        self._machines: defaultdict[str, dict[str, int]] = defaultdict(dict)
         self._times: Counter[tuple[str, ...]] = Counter()
 
     def of(self, point: Point) -> str:
-        """Such as `subject 7: PatchStatus Ready (patch NodeRequest/status), before`.
+        """Such as `machine 7 of default: PatchStatus Ready (patch NodeRequest/status), before`.
 
         What is tried again says so: it depends on what others did meanwhile, so other tellings of
         the story may lack it.
         """
-        subject = self._subjects.setdefault(point.subject, len(self._subjects) + 1)
-        effect = point.subject, point.step, point.kind, point.side
+        subject = self._called(point)
+        effect = subject, point.step, point.kind, point.side
         self._times[effect] += 1
         times = self._times[effect]
-        what = f"subject {subject}: {point.step} ({point.verb} {point.kind}), {point.side}"
+        what = f"{subject}: {point.step} ({point.verb} {point.kind}), {point.side}"
         return what if times == 1 else f"{what}{AGAIN}{times}"
+
+    def _called(self, point: Point) -> str:
+        pool = _BY_CHANCE.sub("", point.subject)
+        if pool == point.subject:
+            return f"{point.about} {point.subject}"
+        known = self._machines[pool]
+        return f"{point.about} {known.setdefault(point.subject, len(known) + 1)} of {pool}"
 
 
 def is_stable(name: str) -> bool:

@@ -254,18 +254,18 @@ async def freeze_at(stage: Stage, name: str, planted: str = "") -> None:
 
 
 POINTS = (
-    "subject 2: CreateNodeRequest (create NodeRequest), before",
-    "subject 2: CreateNodeRequest (create NodeRequest), after",
-    "subject 2: CreateMachine (create machine), before",
-    "subject 2: CreateMachine (create machine), after",
-    "subject 2: PatchStatus Provisioning (patch NodeRequest/status), before",
-    "subject 2: PatchStatus Provisioning (patch NodeRequest/status), after",
-    "subject 2: SetNode (patch Node), before",
-    "subject 2: SetNode (patch Node), after",
-    "subject 2: PatchStatus Ready (patch NodeRequest/status), before",
-    "subject 2: PatchStatus Ready (patch NodeRequest/status), after",
-    "subject 2: SetFinalizers (patch NodeRequest), before",
-    "subject 2: SetFinalizers (patch NodeRequest), after",
+    "machine 1 of cx23-0: CreateNodeRequest (create NodeRequest), before",
+    "machine 1 of cx23-0: CreateNodeRequest (create NodeRequest), after",
+    "machine 1 of cx23-0: CreateMachine (create machine), before",
+    "machine 1 of cx23-0: CreateMachine (create machine), after",
+    "machine 1 of cx23-0: PatchStatus Provisioning (patch NodeRequest/status), before",
+    "machine 1 of cx23-0: PatchStatus Provisioning (patch NodeRequest/status), after",
+    "machine 1 of cx23-0: SetNode (patch Node), before",
+    "machine 1 of cx23-0: SetNode (patch Node), after",
+    "machine 1 of cx23-0: PatchStatus Ready (patch NodeRequest/status), before",
+    "machine 1 of cx23-0: PatchStatus Ready (patch NodeRequest/status), after",
+    "machine 1 of cx23-0: SetFinalizers (patch NodeRequest), before",
+    "machine 1 of cx23-0: SetFinalizers (patch NodeRequest), after",
 )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from reconciler.actions import Delete, PatchStatus, SetNode, Version, machine
+from reconciler.actions import Delete, PatchStatus, SetNode, Subject, SubjectKind, Version, machine
 from reconciler.announcing import VARIABLE, announcing
 from reconciler.points import Names, Point, Side, is_stable, point
 
@@ -27,14 +27,20 @@ def at(action: Action, name: str, side: Side = Side.BEFORE) -> Point:
     return point(action, number=1, subject=machine(name), side=side)
 
 
-def test_subjects_are_counted_in_the_order_in_which_they_appear() -> None:
+def test_the_machines_of_a_pool_are_counted_in_the_order_in_which_they_appear() -> None:
     names = Names()
-    told = [names.of(at(LABEL, name)) for name in ("default-b", "default-a", "default-b")]
+    one, other = (f"default-00000000-0000-4000-8000-00000000000{digit}" for digit in "12")
+    told = [names.of(at(LABEL, name)) for name in (one, other, one)]
     assert told == [
-        "subject 1: SetNode (patch Node), before",
-        "subject 2: SetNode (patch Node), before",
-        "subject 1: SetNode (patch Node), before, try 2",
+        "machine 1 of default: SetNode (patch Node), before",
+        "machine 2 of default: SetNode (patch Node), before",
+        "machine 1 of default: SetNode (patch Node), before, try 2",
     ]
+
+
+def test_what_a_person_has_named_is_called_by_that() -> None:
+    here = point(LABEL, number=1, subject=Subject(SubjectKind.POOL, "gpu"), side=Side.BEFORE)
+    assert Names().of(here) == "pool gpu: SetNode (patch Node), before"
 
 
 def test_what_is_tried_again_is_no_point_of_every_telling() -> None:
@@ -52,7 +58,7 @@ def test_what_is_tried_again_is_no_point_of_every_telling() -> None:
     ],
 )
 def test_a_name_tells_the_step_the_verb_the_kind_and_the_side(action: Action, said: str) -> None:
-    assert Names().of(at(action, "default-a", Side.AFTER)) == f"subject 1: {said}"
+    assert Names().of(at(action, "default-a", Side.AFTER)) == f"machine default-a: {said}"
 
 
 def test_nobody_is_told_where_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:

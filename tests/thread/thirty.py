@@ -34,6 +34,7 @@ PODS: Final = "/api/v1/namespaces/default/pods"
 NODES: Final = "/api/v1/nodes"
 POOLS: Final = f"/apis/{GROUP_VERSION}/nodepools"
 REQUESTS: Final = f"/apis/{GROUP_VERSION}/noderequests"
+REMOVALS: Final = f"/apis/{GROUP_VERSION}/noderemovalrequests"
 CLASSES: Final = f"/apis/{GROUP_VERSION}/kwoknodeclasses"
 OURS: Final = {"labelSelector": f"{MANAGED_BY_LABEL}=growth"}
 WITHIN: Final = 90.0
@@ -63,12 +64,12 @@ def furniture() -> Iterator[dict[str, Any]]:
         for name, resources, price in sold
     ]
     delay = {"min": "0s", "max": "0s"}
-    yield _ours("KwokNodeClass", "default", {"types": catalogue, "bootDelay": delay})
+    yield ours("KwokNodeClass", "default", {"types": catalogue, "bootDelay": delay})
     for shape, number in product(SHAPES, range(EACH)):
         # Room for a second machine, of the same type or a dearer one: whether there is one is what
         # the tests ask.
         types = [{"name": shape, "max": 2}, {"name": "spare", "max": 2}]
-        yield _ours("NodePool", f"{shape}-{number}", {"serverTypes": types})
+        yield ours("NodePool", f"{shape}-{number}", {"serverTypes": types})
 
 
 def pods(story: int = 0, *, each: int = EACH) -> Iterator[dict[str, Any]]:
@@ -112,12 +113,12 @@ async def end(connection: Connection) -> End:
     """What there is now."""
     types = {
         node["metadata"]["name"]: node["metadata"]["labels"][INSTANCE_TYPE_LABEL]
-        for node in await _items(connection, NODES, OURS)
+        for node in await items(connection, NODES, OURS)
     }
     names = {each["metadata"]["name"] for each in await requests(connection)}
     bound = (
         types[node] if (node := pod["spec"].get("nodeName")) else "nowhere"
-        for pod in await _items(connection, PODS)
+        for pod in await items(connection, PODS)
     )
     return End(Counter(types.values()), frozenset(types.keys() ^ names), Counter(bound))
 
@@ -129,7 +130,7 @@ async def clear(connection: Connection) -> None:
     await connection.request("DELETE", REQUESTS, body={})
     await connection.request("DELETE", NODES, query=OURS, body=now)
     began = monotonic()
-    while (held := await requests(connection)) or await _items(connection, PODS):
+    while (held := await requests(connection)) or await items(connection, PODS):
         # Nobody may be there any more to let them go.
         for each in held:
             free = {"metadata": {"finalizers": None}}
@@ -142,7 +143,7 @@ async def clear(connection: Connection) -> None:
 
 async def all_bound(connection: Connection, each: int) -> bool:
     """Whether so many pods of each shape have their nodes."""
-    found = await _items(connection, PODS)
+    found = await items(connection, PODS)
     return len(found) == each * len(SHAPES) and all("nodeName" in pod["spec"] for pod in found)
 
 
@@ -153,7 +154,7 @@ async def all_requested(connection: Connection, each: int) -> bool:
 
 async def requests(connection: Connection) -> list[dict[str, Any]]:
     """All there are."""
-    return await _items(connection, REQUESTS)
+    return await items(connection, REQUESTS)
 
 
 async def _is_settled(connection: Connection, each: int) -> bool:
@@ -165,7 +166,8 @@ async def _is_settled(connection: Connection, each: int) -> bool:
     return is_done and await all_bound(connection, each)
 
 
-async def _items(connection: Connection, path: str, query: Any = ()) -> list[dict[str, Any]]:
+async def items(connection: Connection, path: str, query: Any = ()) -> list[dict[str, Any]]:
+    """All objects of a kind."""
     while True:
         # Right after the definitions have been made, their store is not always ready.
         with suppress(RetryLater):
@@ -174,5 +176,6 @@ async def _items(connection: Connection, path: str, query: Any = ()) -> list[dic
         await asyncio.sleep(0.1)
 
 
-def _ours(kind: str, name: str, spec: Any) -> dict[str, Any]:
+def ours(kind: str, name: str, spec: Any) -> dict[str, Any]:
+    """One of our objects, as it is applied."""
     return {"apiVersion": GROUP_VERSION, "kind": kind, "metadata": {"name": name}, "spec": spec}
