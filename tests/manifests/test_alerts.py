@@ -47,6 +47,7 @@ WELL = {
     'growth_cloud_blind_seconds{kind="K",node_class="default"}': "0x150",
     'growth_node_class_blocked{kind="K",node_class="default"}': "0x150",
     'growth_node_class_price_doubts{kind="K",node_class="default"}': "0x150",
+    'growth_other_program_acts{program="Karpenter"}': "0x150",
     'growth_hetzner_rate_limit_remaining{secret="s"}': "3000x150",
     'growth_hetzner_rate_limit{secret="s"}': "3600x150",
     'growth_certificate_expiry_timestamp_seconds{certificate="webhook"}': "9999999x150",
@@ -77,6 +78,7 @@ ILL: dict[str, dict[str, str]] = {
         'growth_node_class_price_doubts{kind="K",node_class="default"}': "2x150"
     },
     "GrowthCloudCallsRunOut": {'growth_hetzner_rate_limit_remaining{secret="s"}': "10x150"},
+    "GrowthNotAlone": {'growth_other_program_acts{program="Karpenter"}': "1x150"},
     "GrowthCertificateRunsOut": {
         'growth_certificate_expiry_timestamp_seconds{certificate="webhook"}': "100000x150"
     },
