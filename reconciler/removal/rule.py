@@ -9,7 +9,7 @@ import msgspec
 from growth.api.noderemovalrequest import RemovalPhase
 from reconciler.actions import Sequence, machine
 from reconciler.decision import NEVER, Decision, earliest
-from reconciler.removal import idle, leftovers, life, seeing
+from reconciler.removal import held, idle, leftovers, life, seeing
 from reconciler.removal.orphans import ages, is_for_orphan, opened, orphans
 from reconciler.removal.sights import cloud_of, clouds
 
@@ -49,7 +49,7 @@ def decide(world: World, now: Instant) -> Decision:
     )
     return Decision(
         section=ledger,
-        sequences=(*lost.values(), *sequences, *opening),
+        sequences=(*lost.values(), *sequences, *opening, *held.notices(world, found, now)),
         wake_at=earliest(step.wake_at for step in steps.values()),
     )
 

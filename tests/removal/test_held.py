@@ -1,0 +1,80 @@
+"""Pools say so while the listings of their cloud can't be right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from reconciler.actions import PatchStatus
+from reconciler.ledger import Ledger
+from reconciler.trust import Trust
+from tests.reconciler.build import RELEASED, pool
+from tests.removal.build import CLOUD, machine, node, steps, world
+
+if TYPE_CHECKING:
+    from reconciler.world import World
+
+DOUBTED = Trust(judged=90.0, suspected_at=90.0, doubt="a listing shows 0 of the 4 machines")
+
+
+def doubting(*objects: Any) -> World:
+    brakes = msgspec.structs.replace(RELEASED, clouds={CLOUD: DOUBTED})
+    return world(*objects, ledger=Ledger(brakes=brakes))
+
+
+def said(given: World) -> tuple[str, str, str] | None:
+    """Status, reason and message of the condition that is written."""
+    for step in steps(given):
+        if isinstance(step, PatchStatus) and step.kind == "NodePool":
+            (found,) = (each for each in step.status["conditions"] if each["type"] == "RemovalHeld")
+            return found["status"], found["reason"], found["message"]
+    return None
+
+
+def telling(reason: str) -> Any:
+    condition = {
+        "type": "RemovalHeld",
+        "status": "True",
+        "reason": reason,
+        "message": "x",
+        "lastTransitionTime": "2026-01-01T00:00:00Z",
+    }
+    paused = condition | {"type": "Paused"}
+    told = pool()
+    conditions = type(told.status).model_validate({"conditions": [condition, paused]}).conditions
+    status = told.status.model_copy(update={"conditions": conditions})
+    return told.model_copy(update={"status": status})
+
+
+def test_a_doubted_listing_is_told_on_the_pool_with_its_figures() -> None:
+    found = said(doubting())
+    assert found is not None
+    assert found[:2] == ("True", "ListingDoubted")
+    assert "0 of the 4 machines" in found[2]
+
+
+def test_too_many_orphans_are_told_with_what_may_be_the_cause() -> None:
+    machines = tuple(machine(f"default-{number}") for number in range(3))
+    found = said(world(shown=machines))
+    assert found is not None
+    assert found[:2] == ("True", "TooManyOrphans")
+    assert "3 machines" in found[2]
+    assert "restored from a backup" in found[2]
+
+
+def test_what_is_told_already_is_not_written_again() -> None:
+    assert said(doubting(telling("ListingDoubted"))) is None
+
+
+def test_it_is_told_when_it_is_over_and_other_conditions_stay() -> None:
+    given = world(node(), telling("ListingDoubted"), shown=(machine(),))
+    found = said(given)
+    assert found is not None
+    assert found[:2] == ("False", "Released")
+    (patch,) = (step for step in steps(given) if isinstance(step, PatchStatus))
+    assert {each["type"] for each in patch.status["conditions"]} == {"RemovalHeld", "Paused"}
+
+
+def test_a_pool_of_which_nothing_was_ever_held_says_nothing() -> None:
+    assert said(world(node(), shown=(machine(),))) is None
