@@ -119,7 +119,7 @@ class Markets:
         """Take the answer in; what comes back is how long it is relied on."""
         provider = self.provider_of(key)
         if provider is None:
-            return FRESH_FOR
+            return UNKNOWN_FOR
         try:
             async with asyncio.timeout(ASKING_LIMIT):
                 return await self._answered(key, provider)

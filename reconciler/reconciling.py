@@ -80,6 +80,7 @@ async def reconcile(service: Service[ReconcilerSettings]) -> None:
         try:
             await work.lane.warm_up()
             await work.sources.complete()
+            await work.roster.warm_up()
             ready.append(True)
             await work.lead_for_ever()
         finally:

@@ -6,7 +6,9 @@ that needs it.
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 from growth.api.hetznernodeclass import HetznerNodeClass
@@ -52,6 +54,11 @@ class Roster:
         self._doubted = doubted
         self._hetzner: HetznerCloud | None = None
         self._simulated: dict[ClassKey, KwokProvider] = {}
+
+    async def warm_up(self) -> None:
+        """Load what the classes need that there are, beside the loop and before it is needed."""
+        if self._sources.store(HetznerNodeClass.__name__).objects:
+            await asyncio.to_thread(import_module, "reconciler.providers.hetzner.provider")
 
     def provider_of(self, key: ClassKey) -> Provider | None:
         """Who answers for this class; nobody, if it is of a kind that we don't know."""

@@ -52,7 +52,12 @@ class Site:
     @contextlib.contextmanager
     def growing(self, **settings: str) -> Iterator[None]:
         """The reconciler, from its start to its orderly end."""
-        own = {"GROWTH_HETZNER_ENDPOINT": self.endpoint, "GROWTH_LOG_LEVEL": "debug"}
+        own = {
+            "GROWTH_HETZNER_ENDPOINT": self.endpoint,
+            "GROWTH_LOG_LEVEL": "debug",
+            # On a busy machine no story is about an election.
+            "GROWTH_LEASE_DURATION": "30s",
+        }
         with reconciling(self.cluster, self.log, **{**own, **settings}):
             leads = '"message": "leading"'
             wait_until(lambda: leads in self.log.read_text(), "the process leads", within=40)

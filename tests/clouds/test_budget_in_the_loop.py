@@ -40,11 +40,13 @@ def growing() -> Iterator[LiveCluster]:
 def test_a_burst_of_a_hundred_servers_takes_at_most_250_calls_until_all_of_them_serve(
     place: Site,
 ) -> None:
-    place.project.action_seconds = 20
-    story = place.tell("burst", placementGroup="Preferred", networks=["cluster"])
+    place.project.action_seconds = 10
+    story = place.tell(
+        "burst", pool={"readinessWait": "10m"}, placementGroup="Preferred", networks=["cluster"]
+    )
     story.wants(SERVERS)
 
-    story.is_served(SERVERS, within=300)
+    story.is_served(SERVERS, within=200)
     ready = dict.fromkeys((server.name for server in story.servers()), "Ready")
     wait_until(lambda: story.phases() == ready, "all are Ready", within=60)
 
