@@ -71,12 +71,12 @@ def _mend(pod: Pod, largest: Purchasable, world: World, *, name: str) -> str:
     """
     pool = largest.pool
     sold = world.offerings.get(node_class_of(pool, world), ())
-    own = {key_of(each) for each in sold_to(pool, sold)}
+    large = [each for each in sold if _holds(each, pod, first=name)]
+    own = {key_of(each) for each in sold_to(pool, large)}
     others = (
         each
-        for each in sold
-        if _holds(each, pod, first=name)
-        and key_of(each) not in own
+        for each in large
+        if key_of(each) not in own
         and pod.wanted_nodes.matches("planned", node_labels(pool, each, name="planned"))
     )
     found = min(others, key=lambda each: (each.price, each.server_type), default=None)
