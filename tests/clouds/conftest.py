@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.clouds.growing import SYSTEM, TOKEN, Site, site
-from tests.live import bring_down, bring_up
-from tests.thread.growing import install
+from tests.clouds.growing import TOKEN, Site, cluster_of_its_own, site
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,15 +16,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="package")
 def growing() -> Iterator[LiveCluster]:
-    """A cluster of its own: what growth buys would serve the pods of other tests too."""
-    name = f"growth-test-{os.getpid()}-hetzner"
-    try:
-        cluster = bring_up(name)
-        install(cluster)
-        cluster.kubectl("create", "namespace", SYSTEM)
+    """One for all stories of this package."""
+    with cluster_of_its_own("hetzner") as cluster:
         yield cluster
-    finally:
-        bring_down(name)
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import time
 import urllib.request
@@ -17,8 +18,8 @@ from tests.hetzner.fake.api import Account
 from tests.hetzner.fake.project import Project
 from tests.hetzner.fake.records import START
 from tests.hetzner.fake.serving import serve
-from tests.live import wait_until
-from tests.thread.growing import deployment, reconciling
+from tests.live import bring_down, bring_up, wait_until
+from tests.thread.growing import deployment, install, reconciling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -167,6 +168,19 @@ class Story:
             return len(names) == count and self.phases() == dict.fromkeys(names, "Ready")
 
         wait_until(settled, f"{count} servers serve, and there are no more", within=60)
+
+
+@contextlib.contextmanager
+def cluster_of_its_own(purpose: str) -> Iterator[LiveCluster]:
+    """A cluster with growth's objects: what growth buys would serve the pods of other tests too."""
+    name = f"growth-test-{os.getpid()}-{purpose}"
+    try:
+        cluster = bring_up(name)
+        install(cluster)
+        cluster.kubectl("create", "namespace", SYSTEM)
+        yield cluster
+    finally:
+        bring_down(name)
 
 
 @contextlib.contextmanager

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from growth.api.written import ServerTypeName
 from growth.errors import RetryLater
@@ -28,7 +29,7 @@ from reconciler.providers.port import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import AsyncIterator, Coroutine, Mapping
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 KEY = ClassKey("HetznerNodeClass", "default")
@@ -107,6 +108,18 @@ class Stub:
         await asyncio.sleep(self.takes)
         if self.fails:
             raise RetryLater("the cloud is away")
+
+
+@contextlib.asynccontextmanager
+async def going_on(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Something that never ends by itself, for as long as the block lasts."""
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
 
 
 def machine(name: str = "default-1", *, pool: str = "default") -> Machine:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.clouds.growing import SYSTEM
-from tests.live import bring_down, bring_up, wait_until
-from tests.thread.growing import install
+from tests.clouds.growing import cluster_of_its_own
+from tests.live import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,14 +25,8 @@ MOST = 250
 @pytest.fixture(scope="module")
 def growing() -> Iterator[LiveCluster]:
     """With no other node class in it, as each one is listed by itself."""
-    name = f"growth-test-{os.getpid()}-budget"
-    try:
-        cluster = bring_up(name)
-        install(cluster)
-        cluster.kubectl("create", "namespace", SYSTEM)
+    with cluster_of_its_own("budget") as cluster:
         yield cluster
-    finally:
-        bring_down(name)
 
 
 def test_a_burst_of_a_hundred_servers_takes_at_most_250_calls_until_all_of_them_serve(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +11,7 @@ from prometheus_client import CollectorRegistry
 from reconciler.cloud_metrics import CloudMetrics
 from reconciler.clouds import LISTING_LIMIT, Clouds
 from reconciler.timing import Timing
-from tests.clouds.stub import KEY, OTHER, Stub, machine, now
+from tests.clouds.stub import KEY, OTHER, Stub, going_on, machine, now
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -50,11 +49,8 @@ class Told:
 @pytest.fixture
 async def told() -> AsyncIterator[Told]:
     told = Told()
-    task = asyncio.create_task(told.clouds.run())
-    yield told
-    task.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await task
+    async with going_on(told.clouds.run()):
+        yield told
 
 
 async def test_while_nothing_moves_a_look_is_taken_every_ten_seconds(told: Told) -> None:

@@ -14,6 +14,7 @@ import pytest
 from tests.clouds.growing import TOKEN
 from tests.faults.control_plane import kill_api_server, start_api_server
 from tests.hetzner.fake.faults import Fault, Kind
+from tests.hetzner.fake.project import Project
 from tests.live import wait_until
 
 if TYPE_CHECKING:
@@ -238,6 +239,25 @@ def test_a_token_that_is_replaced_at_run_time_is_used_from_then_on(place: Site) 
         bought(story, 2)
     finally:
         place.account.projects[TOKEN] = place.project
+
+
+def test_the_token_of_another_project_makes_nobody_buy_everything_again(place: Site) -> None:
+    story = place.tell("elsewhere")
+    story.wants(1)
+    bought(story, 1)
+    empty, token = Project(clock=place.project.clock), TOKEN[::-1]
+    place.account.projects[token] = empty
+    place.keep_token(token)
+    try:
+        wait_until(lambda: empty.calls, "the other project is asked", within=40)
+        place.cluster.kubectl("scale", "deployment", story.name, "--replicas=2")
+        time.sleep(8)
+        assert empty.servers == {}
+        assert len(story.servers()) == 1
+    finally:
+        place.keep_token(TOKEN)
+
+    bought(story, 2)
 
 
 def test_an_api_server_that_is_killed_in_mid_purchase_makes_no_second_machine(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +11,7 @@ from prometheus_client import CollectorRegistry
 from reconciler.cloud_metrics import CloudMetrics
 from reconciler.markets import ASKING_LIMIT, FIRST_ANSWERS_WITHIN, Markets
 from reconciler.providers.port import FailureClass
-from tests.clouds.stub import KEY, OTHER, Stub, now
+from tests.clouds.stub import KEY, OTHER, Stub, going_on, now
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -60,11 +59,8 @@ class Told:
 @pytest.fixture
 async def told() -> AsyncIterator[Told]:
     told = Told()
-    task = asyncio.create_task(told.markets.run())
-    yield told
-    task.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await task
+    async with going_on(told.markets.run()):
+        yield told
 
 
 async def test_a_class_is_asked_about_when_it_appears_and_every_ten_minutes(told: Told) -> None:

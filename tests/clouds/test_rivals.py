@@ -13,6 +13,7 @@ from structlog.testing import capture_logs
 from growth.kube.transport import connect
 from reconciler import rivals
 from reconciler.rivals import Lease, Rivals, StandBack, alive, elder
+from tests.clouds.stub import going_on
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -101,14 +102,9 @@ async def renewing(connection: Connection, namespace: str, name: str) -> AsyncIt
             )
             await asyncio.sleep(0.1)
 
-    task = asyncio.create_task(renew())
-    try:
+    async with going_on(renew()):
         yield
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
-        await connection.request("DELETE", f"{path}/{name}")
+    await connection.request("DELETE", f"{path}/{name}")
 
 
 @pytest.mark.cluster
