@@ -16,6 +16,7 @@ from pydantic.alias_generators import to_camel
 import growth
 from growth.api.problems import written
 from growth.errors import Misconfigured
+from growth.service.settings import LogLevel
 
 Quantity = Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi)?$", max_length=20)]
 Image = Annotated[str, Field(pattern=r"^[a-z0-9][a-zA-Z0-9._/:@-]*$", max_length=300)]
@@ -47,15 +48,6 @@ class Certificates(StrEnum):
 
     MANAGED = "managed"
     EXTERNAL = "external"
-
-
-class LogLevel(StrEnum):
-    """From the most to the least talkative."""
-
-    DEBUG = "debug"
-    INFO = "info"
-    WARNING = "warning"
-    ERROR = "error"
 
 
 class _Part(BaseModel):

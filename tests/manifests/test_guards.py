@@ -95,6 +95,7 @@ def test_no_secret_of_kube_system_is_seen_or_changed(installed: LiveCluster, sto
     installed.kubectl("delete", "secret", "somebodys", "--namespace", "kube-system")
 
 
+@pytest.mark.long
 def test_a_join_token_is_made_and_prolonged(installed: LiveCluster, stolen: Path) -> None:
     token = secret("bootstrap-token-abcdef", JOIN_TOKEN)
     token["stringData"] = {"token-id": "abcdef", "token-secret": "0123456789abcdef"}

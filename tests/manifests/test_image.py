@@ -41,6 +41,7 @@ def test_an_image_holds_an_environment_and_no_tools(target: str) -> None:
         f"COPY --from={target}-environment /growth /growth"
     ]
     assert not any(line.startswith("RUN") for line in stage)
+    assert "RUN python -m venv --without-pip /growth" in stages()["servers-environment"]
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -57,9 +58,10 @@ def test_everything_comes_with_its_hash(target: str) -> None:
     stage = stages()[f"{target}-environment"]
 
     assert f"COPY requirements/{TARGETS[target]} /requirements.txt" in stage
-    for line in [each for name in stages().values() for each in name if "pip install" in each]:
-        for command in re.findall(r"pip install[^&]*", line):
-            assert "--require-hashes" in command or "--no-index" in command
+    installs = [line for lines in stages().values() for line in lines if "install" in line]
+    assert len(installs) == 4
+    for command in [each for line in installs for each in re.findall(r" install[^&]*", line)]:
+        assert "--require-hashes" in command or "--no-index" in command
     pinned = (ROOT / "requirements" / TARGETS[target]).read_text("utf-8")
     for entry in re.findall(r"(?m)^[a-z0-9-]+==(?:[^\n]*\\\n)+[^\n]*", pinned):
         assert "--hash=sha256:" in entry

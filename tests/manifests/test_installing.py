@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from growth.cli.__main__ import main
+from kwok.ports import free_port
+from tests.faults.upstream import kubeconfig_to
 from tests.manifests.commands import grow
 from tests.manifests.reading import SYSTEM
 from tests.thread.growing import reconciling
@@ -60,6 +62,21 @@ def test_wrong_words_are_told_in_one_line(
     assert told in line
 
 
+@pytest.mark.parametrize(
+    "words", [("install",), ("install", "--dry-run"), ("uninstall", "--machines", "keep")]
+)
+def test_that_there_is_no_cluster_is_told_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
+) -> None:
+    address = f"https://127.0.0.1:{free_port()}"
+    (tmp_path / "config").write_text(kubeconfig_to(address))
+
+    assert main([*words, "--kubeconfig", str(tmp_path / "config")]) == 1
+
+    [line] = capsys.readouterr().err.splitlines()
+    assert f"{address}: " in line
+
+
 @pytest.mark.cluster
 @pytest.mark.timeout(120)
 class TestOnARealServer:
@@ -104,6 +121,7 @@ class TestOnARealServer:
         assert told[0] == "definitions  5 unchanged"
         assert "changed" not in told[1].replace("unchanged", "")
 
+    @pytest.mark.long
     def test_a_choice_arrives_where_it_counts(self, installed: LiveCluster, tmp_path: Path) -> None:
         file = tmp_path / "values.yaml"
         file.write_text("provider: kwok\nlogLevel: debug\nreplicas: {webhooks: 3}\n")
