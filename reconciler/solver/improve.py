@@ -29,6 +29,28 @@ SIZES = (6, 10, 16, 24)
 """How many nodes are taken apart at once, in turn."""
 
 
+WASTEFUL = 0.03
+"""A node is wasteful when at least this share of its cost isn't worth it."""
+MOST = 0.55
+"""Where more of the cost than this is on wasteful nodes, the whole is as soon packed anew."""
+
+
+def mend(
+    table: Table, draft: Draft, values: Values, patterns: Patterns, *, budget: Budget
+) -> Draft:
+    """The same nodes with all the wasteful ones packed anew at once, if that is better.
+
+    A first draft is good but for pods that are about as large as the nodes they are on.
+    """
+    work = _Work(table, draft.singles(), values, Dive(table, values, patterns, budget))
+    while not budget.over:
+        chosen = work.wasteful()
+        cost = table.price[work.draft.offers]
+        if cost[chosen].sum() > MOST * cost.sum() or not work.repack(chosen):
+            break
+    return work.draft
+
+
 def improve(
     table: Table,
     draft: Draft,
@@ -43,7 +65,8 @@ def improve(
     idle = turn = 0
     while idle < patience and not budget.over and len(work.draft.times) > 1:
         budget.spend(300 + len(work.draft.times) * 0.3)
-        idle = 0 if work.repack(SIZES[turn % len(SIZES)]) else idle + 1
+        chosen = work.some(SIZES[turn % len(SIZES)])
+        idle = 0 if work.repack(chosen) else idle + 1
         turn += 1
     return work.draft
 
@@ -66,9 +89,8 @@ class _Work:
         worth = draft.counts @ self.values.units
         return np.asarray(np.maximum(self.table.price[draft.offers] - worth, 0.0))
 
-    def repack(self, number: int) -> bool:
+    def repack(self, chosen: NDArray[np.bool_]) -> bool:
         """Empty some nodes and pack them anew; says whether that was better and so was kept."""
-        chosen = self._choose(number)
         old = self.draft.rows(chosen)
         for o in old.offers.tolist():
             self.stock.take(o, -1)
@@ -85,8 +107,12 @@ class _Work:
                 self.stock.take(o, 1)
         return better
 
-    def _choose(self, number: int) -> NDArray[np.bool_]:
-        """Wasteful nodes and some others, the more wasteful the likelier."""
+    def wasteful(self) -> NDArray[np.bool_]:
+        """All nodes that cost clearly more than what is on them is worth."""
+        return np.asarray(self.excess > WASTEFUL * self.table.price[self.draft.offers])
+
+    def some(self, number: int) -> NDArray[np.bool_]:
+        """So many nodes, the more wasteful the likelier."""
         likely = self.excess + 0.05 * float(self.excess.mean()) + 1e-9
         # Exponential keys: the smallest are a sample without replacement, weighted by `likely`.
         keys = self.chance.exponential(size=len(likely)) / likely

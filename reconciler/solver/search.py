@@ -14,7 +14,7 @@ from reconciler.solver.draft import Stock, rank
 from reconciler.solver.exact import tighten
 from reconciler.solver.finish import right_sized, with_real_sizes
 from reconciler.solver.first_fit import first_fit
-from reconciler.solver.improve import improve
+from reconciler.solver.improve import improve, mend
 from reconciler.solver.master import Master
 from reconciler.solver.pack import pack
 from reconciler.solver.pattern import Patterns
@@ -98,6 +98,9 @@ class Search:
         self._prove()
         if self._enough():
             return
+        self._mend()
+        if self._enough():
+            return
         # What follows costs more than all before, and half of it gives nothing.
         if self.budget.left < self.budget.spent:
             self.stop = Stop.EFFORT
@@ -162,6 +165,16 @@ class Search:
         if relaxation is not None:
             self.prices = relaxation.values
             self._consider(pack(setting.table, relaxation, self.budget))
+
+    def _mend(self) -> None:
+        """The draft with all that is wasteful in it packed anew."""
+        if self.prices is None or self.draft is None:
+            return
+        if self.setting.table.classes > MOST_CLASSES:
+            return
+        self._consider(
+            mend(self.setting.table, self.draft, self.prices, self.patterns, budget=self.budget)
+        )
 
     def _columns(self) -> None:
         """Contents that the prices call for; what they prove, and what the dive begins with."""

@@ -35,9 +35,19 @@ def solve(
 
     `watch` is told each complete plan on the way; `seconds` is only a safety net.
     """
+    return solve_counted(problem, effort.value, seconds=seconds, watch=watch)
+
+
+def solve_counted(
+    problem: Problem,
+    ticks: int,
+    *,
+    seconds: float = 60.0,
+    watch: Callable[[Plan], None] | None = None,
+) -> Plan:
+    """The same with so much work, whatever effort that is."""
     start = time.perf_counter()
-    work = _Solve(problem, Budget(effort.value, time.monotonic() + seconds), start, watch)
-    return work.run()
+    return _Solve(problem, Budget(ticks, time.monotonic() + seconds), start, watch).run()
 
 
 def solve_by_first_fit(problem: Problem) -> Plan:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from reconciler.solver.table import Table
 
 
-MANY = 200
+MANY = 24
 """With more classes than this not every offer is filled each time."""
 AT_ONCE = 64
 
