@@ -11,12 +11,12 @@ import json
 import subprocess
 import sys
 import time
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.errors import GiveUp
 from kwok import growing
+from kwok.demo_scene import Offer, Scene, deployment, on_paper, pods_by_offer, until
 from kwok.down import bring_down
 from kwok.programs import add_program_arguments, programs_for
 from kwok.progress import Progress
@@ -24,7 +24,7 @@ from kwok.up import bring_up
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kwok.clusters import Cluster
 
@@ -35,12 +35,15 @@ _EXAMPLE: Final = "docs/examples/kwok/pool.yaml"
 _ROOT: Final = Path(__file__).resolve().parent.parent
 _MISTAKE: Final = ("{name: cx33, max: 10}", "{name: cx33, max: 10}\n    - {name: CX33, max: 2}")
 _WORKLOADS: Final = {
-    "web": (6, {"cpu": "1500m", "memory": "1Gi"}),
-    "cache": (4, {"cpu": "1", "memory": "5Gi"}),
-    "build": (2, {"cpu": "6", "memory": "4Gi"}),
+    "web": (18, {"cpu": "500m", "memory": "1Gi"}),
+    "api": (12, {"cpu": "750m", "memory": "1536Mi"}),
+    "cache": (6, {"cpu": "500m", "memory": "3Gi"}),
+    "worker": (8, {"cpu": "1", "memory": "1Gi"}),
+    "build": (4, {"cpu": "1500m", "memory": "2Gi"}),
+    "store": (2, {"cpu": "2", "memory": "6Gi"}),
 }
 """Name: pods, and what each of them asks for."""
-_PATIENCE: Final = 60.0
+_MORE: Final = (6, {"cpu": "1500m", "memory": "2Gi"})
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -91,7 +94,9 @@ def _tell(cluster: Cluster) -> None:
     _step("growth", "5 kinds of objects, webhooks, extender, reconciler", "ready", since=started)
     _apply_a_pool(cluster)
     _make_a_mistake(cluster)
-    _let_pods_wait(cluster)
+    scene = Scene(cluster)
+    _let_pods_wait(cluster, scene)
+    _sell_out(cluster, scene)
 
 
 def _apply_a_pool(cluster: Cluster) -> None:
@@ -109,64 +114,76 @@ def _make_a_mistake(cluster: Cluster) -> None:
     _indented(_refused(sys.executable, "-m", "growth.cli", "validate", "-f", "-", given=wrong))
 
 
-def _let_pods_wait(cluster: Cluster) -> None:
+def _let_pods_wait(cluster: Cluster, scene: Scene) -> None:
     count = sum(replicas for replicas, _ in _WORKLOADS.values())
+    workloads = [deployment(name, *shape) for name, shape in _WORKLOADS.items()]
     print(f"\n  3  {count} pods of {len(_WORKLOADS)} deployments are created. None fits: ", end="")
     print("the only node is the control plane's.", flush=True)
-    workloads = [_deployment(name, *shape) for name, shape in _WORKLOADS.items()]
-    listed = {"apiVersion": "v1", "kind": "List", "items": workloads}
+    started = _create(cluster, workloads)
+    requested = until(scene.requests, "a machine is requested") - started
+    bound = until(lambda: scene.bound() >= count, f"{count} pods are bound") - started
+    requests = scene.requests()
+    _show_bought(requests)
+    _show_cost(requests, workloads)
+    print(f"     the first machine requested after {_seconds(requested)}, ", end="")
+    print(f"{scene.serving()} machines joined, ", end="")
+    print(f"{count} of {count} pods bound after {_seconds(bound)}", flush=True)
+
+
+def _show_bought(requests: Iterable[Mapping[str, Any]]) -> None:
+    for offer, (machines, pods) in pods_by_offer(requests).items():
+        place = f"{offer.server_type:6} {offer.location:6} {offer.price}/h each"
+        print(f"       {machines} x {place}   {pods:3} pods")
+
+
+def _show_cost(requests: Iterable[Mapping[str, Any]], workloads: Sequence[Any]) -> None:
+    manifests = [(_ROOT / _EXAMPLE).read_text("utf-8"), *(json.dumps(each) for each in workloads)]
+    paper = on_paper(*manifests)
+    cost, bound = sum(float(each["spec"]["price"]) for each in requests), paper["lowerBound"]
+    print(f"     {cost:.4f} per hour; no plan could cost less than {bound:.4f}: ", end="")
+    print(f"{100 * (cost / bound - 1):.1f} % above it. ", end="")
+    print(f"First-fit would have paid {paper['firstFitCost']:.4f}", flush=True)
+
+
+def _sell_out(cluster: Cluster, scene: Scene) -> None:
+    """Whatever is asked for next is sold out, whichever offer it is: the plan has to do without."""
+    sold_out = {"spec": {"faults": [{"kind": "StockOut", "count": 1}]}}
+    patch = ("patch", "kwoknodeclass", "default", "--type=merge", "-p", json.dumps(sold_out))
+    growing.kubectl(cluster, *patch)
+    before = {each["metadata"]["name"] for each in scene.requests()}
+    count = scene.bound() + _MORE[0]
+    print(f"\n  4  What is asked for next is sold out (we made it so); {_MORE[0]} more pods:")
+    _create(cluster, [deployment("more", *_MORE)])
+    refused = until(scene.unmet, "the provider has none of something")
+    offers = {each["metadata"]["name"]: Offer.of(each) for each in scene.unmet()}
+    known = before | {each["metadata"]["name"] for each in scene.requests()}
+    replanned = until(lambda: _names(scene) - known, "another machine is requested") - refused
+    until(lambda: scene.bound() >= count, f"{count} pods are bound")
+    gone = ", ".join(f"{offer.server_type} in {offer.location}" for offer in offers.values())
+    print(f"     there is no {gone}; planned anew without it, and requested ", end="")
+    print(f"{_seconds(replanned)} after the refusal:")
+    _show_bought(r for r in scene.requests() if _name(r) not in {*before, *offers})
+    print(f"     {count} of {count} pods bound\n", flush=True)
+
+
+def _names(scene: Scene) -> set[str]:
+    return {_name(each) for each in scene.requests()}
+
+
+def _name(request: Mapping[str, Any]) -> str:
+    return str(request["metadata"]["name"])
+
+
+def _create(cluster: Cluster, objects: Sequence[Any]) -> float:
+    """Create them; the answer is when the first could be there."""
+    listed = {"apiVersion": "v1", "kind": "List", "items": objects}
     started = time.monotonic()
     growing.kubectl(cluster, "create", "-f", "-", given=json.dumps(listed))
-    _wait(lambda: _requests(cluster))
-    requested = time.monotonic() - started
-    _wait(lambda: _bound(cluster) >= count)
-    bound = time.monotonic() - started
-    for (server_type, location, price), machines in sorted(_bought(cluster).items()):
-        print(f"       {machines} x {server_type:6} {location:6} {price}/h each")
-    print(f"     the first machine requested after {requested:.1f} s; ", end="")
-    print(f"{count} of {count} pods bound after {bound:.1f} s\n", flush=True)
+    return started
 
 
-def _deployment(name: str, replicas: int, requests: dict[str, str]) -> dict[str, Any]:
-    container = {"name": "main", "image": name, "resources": {"requests": requests}}
-    labels = {"app": name}
-    template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": name},
-        "spec": {
-            "replicas": replicas,
-            "selector": {"matchLabels": labels},
-            "template": template,
-        },
-    }
-
-
-def _requests(cluster: Cluster) -> list[Any]:
-    return _items(cluster, "noderequests")
-
-
-def _bound(cluster: Cluster) -> int:
-    return sum("nodeName" in pod["spec"] for pod in _items(cluster, "pods"))
-
-
-def _bought(cluster: Cluster) -> Counter[tuple[str, str, str]]:
-    specs = (request["spec"] for request in _requests(cluster))
-    return Counter((spec["serverType"], spec["location"], spec["price"]) for spec in specs)
-
-
-def _items(cluster: Cluster, kind: str) -> list[Any]:
-    items: list[Any] = json.loads(growing.kubectl(cluster, "get", kind, "-o", "json"))["items"]
-    return items
-
-
-def _wait(done: Callable[[], object]) -> None:
-    deadline = time.monotonic() + _PATIENCE
-    while not done():
-        if time.monotonic() > deadline:
-            raise GiveUp(f"nothing has come of it in {_PATIENCE:.0f} s; try make demo KEEP=1")
-        time.sleep(0.05)
+def _seconds(span: float) -> str:
+    return f"{span * 1000:.0f} ms" if span < 1 else f"{span:.1f} s"
 
 
 def _refused(*command: str, given: str) -> str:

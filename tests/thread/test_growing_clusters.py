@@ -32,5 +32,8 @@ def test_up_with_growth_leads_and_down_ends_all_of_it() -> None:
 def test_the_demo_ends_by_itself_and_leaves_nothing_behind() -> None:
     demo = run_kwok("demo", within=200)
     assert demo.returncode == 0, demo.stderr
-    assert "12 of 12 pods bound" in demo.stdout
+    assert "50 of 50 pods bound" in demo.stdout
+    # and what was sold out is bought as something else
+    assert "planned anew without it" in demo.stdout
+    assert "56 of 56 pods bound" in demo.stdout
     assert "growth-demo" not in clusters()

@@ -1,0 +1,130 @@
+"""What the demo looks at while it is told: pods, machines and requests, asked for again and again.
+
+A look takes some milliseconds, so what is told of moments is exact to a few hundredths of a second.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from growth.errors import GiveUp
+from kwok.apiserver import ask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from kwok.clusters import Cluster
+
+PATIENCE: Final = 60.0
+_PAUSE: Final = 0.02
+_PATHS: Final = {
+    "pods": "/api/v1/namespaces/default/pods",
+    "nodes": "/api/v1/nodes?labelSelector=growth.dev%2Fpool",
+    "requests": "/apis/growth.dev/v1alpha1/noderequests",
+}
+
+
+class Offer(NamedTuple):
+    """What a machine was bought as."""
+
+    server_type: str
+    location: str
+    price: str
+
+    @classmethod
+    def of(cls, request: Mapping[str, Any]) -> Offer:
+        """The offer that a NodeRequest is for."""
+        spec = request["spec"]
+        return cls(spec["serverType"], spec["location"], spec["price"])
+
+
+class Scene:
+    """One cluster, as the demo sees it."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def pods(self) -> list[Any]:
+        """All pods of the demo."""
+        return self._items("pods")
+
+    def requests(self) -> list[Any]:
+        """All NodeRequests."""
+        return self._items("requests")
+
+    def bound(self) -> int:
+        """How many pods have a node."""
+        return sum("nodeName" in pod["spec"] for pod in self.pods())
+
+    def serving(self) -> int:
+        """How many machines are Ready."""
+        return sum(_is_ready(node) for node in self._items("nodes"))
+
+    def unmet(self) -> list[Any]:
+        """The requests that the provider had nothing for."""
+        return [each for each in self.requests() if _phase(each) == "Unmet"]
+
+    def _items(self, kind: str) -> list[Any]:
+        answer = ask(self._cluster, _PATHS[kind])
+        return list(answer.body["items"]) if answer.status == 200 else []
+
+
+def _is_ready(node: Mapping[str, Any]) -> bool:
+    conditions = node["status"].get("conditions", ())
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+
+
+def _phase(request: Mapping[str, Any]) -> str:
+    return str(request.get("status", {}).get("phase", ""))
+
+
+def until(done: Callable[[], object], goal: str) -> float:
+    """Wait for it; the answer is the moment at which it was seen."""
+    deadline = time.monotonic() + PATIENCE
+    while not done():
+        if time.monotonic() > deadline:
+            raise GiveUp(f"{goal}: not within {PATIENCE:.0f} s; try make demo KEEP=1")
+        time.sleep(_PAUSE)
+    return time.monotonic()
+
+
+def pods_by_offer(requests: Iterable[Mapping[str, Any]]) -> dict[Offer, tuple[int, int]]:
+    """Machines and the pods that they were bought for, by offer."""
+    machines: Counter[Offer] = Counter()
+    pods: Counter[Offer] = Counter()
+    for request in requests:
+        machines[Offer.of(request)] += 1
+        pods[Offer.of(request)] += len(request["spec"].get("pods", ()))
+    return {offer: (machines[offer], pods[offer]) for offer in sorted(machines)}
+
+
+def on_paper(*manifests: str) -> Any:
+    """What `growth plan` says of these manifests, without a cluster."""
+    command = [sys.executable, "-m", "growth.cli", "plan", "-f", "-", "-o", "json"]
+    given = "\n---\n".join(manifests)
+    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise GiveUp(f"growth plan failed: {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
+def deployment(name: str, replicas: int, requests: Mapping[str, str]) -> dict[str, Any]:
+    """Like pods, as most clusters have them."""
+    container = {"name": "main", "image": name, "resources": {"requests": dict(requests)}}
+    labels = {"app": name}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": labels},
+            "template": template,
+        },
+    }
