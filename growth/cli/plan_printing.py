@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 HOURS_A_MONTH: Final = 730
 ESTIMATED: Final = "~"
 WIDTH: Final = 110
+SHOWN: Final = 20
+"""So many reasons are told to people."""
 COLUMNS: Final = ("POOL", "TYPE", "PLACE", "NODES", "PODS", "CPU", "MEMORY", "PER HOUR")
 TO_THE_RIGHT: Final = frozenset({"NODES", "PODS", "CPU", "MEMORY", "PER HOUR"})
 
@@ -114,12 +116,12 @@ def table(paper: OnPaper, bill: Bill, *, seconds: float) -> Iterator[str]:
         yield from aligned([COLUMNS, *rows, _total(paper, bill)], to_the_right=TO_THE_RIGHT)
         yield ""
         yield _quality(paper, seconds)
-        yield from _origin(bill)
-        yield from _reasons(paper)
     elif paper.pods:
         yield "Nothing has to be bought: every pod has room on the nodes that are there."
     elif not paper.unplaced:
         yield "Nothing to plan: no pod waits for a node."
+    yield from _origin(bill)
+    yield from _reasons(paper)
     if paper.unplaced:
         yield from _without_place(paper.unplaced)
     for each in bill.not_offered:
@@ -136,9 +138,9 @@ def _origin(bill: Bill) -> Iterator[str]:
 
 def _reasons(paper: OnPaper) -> Iterator[str]:
     """For each offer that is bought, what the next best type would have cost."""
-    yield "why these types:"
-    for (pool, server_type, place), names in _alike(paper):
-        price = paper.requests[names[0]].spec.price
+    if paper.requests:
+        yield "why these types:"
+    for (pool, server_type, place, price), names in _alike(paper):
         others = [each for name in names if (each := next_best(paper.requests[name]))]
         is_used = any(paper.pods.get(name) for name in names)
         reason = _compared(price, others) if is_used else "the pool's min keeps it without load"
@@ -163,20 +165,20 @@ def _quality(paper: OnPaper, seconds: float) -> str:
 
 def _rows(paper: OnPaper, bill: Bill) -> Iterator[tuple[str, ...]]:
     """One row for all machines of one offer."""
-    for (pool, server_type, place), names in _alike(paper):
+    for (pool, server_type, place, price), names in _alike(paper):
         pods = [pod for name in names for pod in paper.pods.get(name, ())]
-        cost = sum((paper.requests[name].spec.price for name in names), Decimal(0))
         mark = ESTIMATED if bill.is_estimated(paper.requests[names[0]].spec) else ""
         fill = (_fill(paper, names, pods, resource) for resource in ("cpu", "memory"))
         counts = (str(len(names)), str(len(pods)))
-        yield (pool, server_type, place, *counts, *fill, f"{mark}{cost:.4f}")
+        yield (pool, server_type, place, *counts, *fill, f"{mark}{price * len(names):.4f}")
 
 
-def _alike(paper: OnPaper) -> list[tuple[tuple[str, str, str], list[str]]]:
-    alike: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
+def _alike(paper: OnPaper) -> list[tuple[tuple[str, str, str, Decimal], list[str]]]:
+    """The machines of one offer; spot and on demand are two, though they are of one type."""
+    alike: defaultdict[tuple[str, str, str, Decimal], list[str]] = defaultdict(list)
     for name, request in paper.requests.items():
         spec = request.spec
-        alike[spec.pool, spec.server_type.canonical, spec.location].append(name)
+        alike[spec.pool, spec.server_type.canonical, spec.location, spec.price].append(name)
     return sorted(alike.items())
 
 
@@ -191,7 +193,8 @@ def _total(paper: OnPaper, bill: Bill) -> tuple[str, ...]:
     specs = (request.spec for request in paper.requests.values())
     mark = ESTIMATED if any(bill.is_estimated(spec) for spec in specs) else ""
     pods = sum(len(paper.pods.get(name, ())) for name in paper.requests)
-    month = f"({mark}{month_of(paper, paper.requests):.2f} per month)"
+    currency = f" {bill.origin.currency}" if bill.origin else ""
+    month = f"({mark}{month_of(paper, paper.requests):.2f}{currency} per month)"
     return ("", "", "", str(len(paper.requests)), str(pods), "", "", f"{mark}{cost:.4f}", month)
 
 
@@ -202,7 +205,9 @@ def _without_place(unplaced: Sequence[tuple[Pod, str]]) -> Iterator[str]:
         by_reason[reason].append(pod.name)
     pods = "1 pod has" if len(unplaced) == 1 else f"{len(unplaced)} pods have"
     yield f"{pods} no place:"
-    for reason, names in by_reason.items():
+    for reason, names in list(by_reason.items())[:SHOWN]:
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         line = f"{names[0]}{more}   {reason}"
         yield textwrap.fill(line, WIDTH, initial_indent="  ", subsequent_indent="      ")
+    if len(by_reason) > SHOWN:
+        yield f"  and {len(by_reason) - SHOWN} other reasons: -o json tells all of them"

@@ -114,9 +114,17 @@ def test_the_table_marks_estimates_and_says_of_when_the_prices_are(
     run: Callable[..., str],
 ) -> None:
     told = run(node_class(), pool("cx33"), pod())
-    assert "~0.0144  (~8.99 per month)" in told
+    assert "~0.0144  (~8.99 EUR per month)" in told
     assert "prices in EUR before taxes, Hetzner 2026-09-08 (shipped with growth)" in told
     assert "~ estimated; growth catalogue save writes today's prices" in told
+
+
+def test_the_date_of_the_prices_is_told_with_every_plan(run: Callable[..., str]) -> None:
+    assert run(node_class(), pool("cx33")).splitlines() == [
+        "Nothing to plan: no pod waits for a node.",
+        "prices in EUR before taxes, Hetzner 2026-09-08 (shipped with growth)",
+        "~ estimated; growth catalogue save writes today's prices",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from tests.reconciler.build import node_class, pool, waiting
 if TYPE_CHECKING:
     from pathlib import Path
 
-CLASS = {
+CLASS: dict[str, Any] = {
     "types": [
         {
             "name": "small",
@@ -220,6 +220,47 @@ def test_a_pod_without_a_place_is_told_what_stands_in_its_way_and_what_would_hel
     assert {each["reason"] for each in plan["unplaced"]} == {reason}
     assert main(["plan", "-f", str(file)]) == 1
     assert " ".join(reason.split()) in " ".join(capsys.readouterr().out.split())
+
+
+def test_of_too_many_reasons_people_are_told_some_and_programs_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    documents = [
+        of_group("KwokNodeClass", "default", CLASS),
+        of_group("NodePool", "default", {"serverTypes": MANY}),
+        *(pod(number, {"requests": {"cpu": str(10 + number)}}) for number in range(25)),
+    ]
+    file = tmp_path / "all.yaml"
+    file.write_text(yaml.safe_dump_all(documents))
+    assert main(["plan", "-f", str(file)]) == 1
+    told = capsys.readouterr().out
+    assert told.count("default/pod-") == 20
+    assert "and 5 other reasons: -o json tells all of them" in told
+    assert main(["plan", "-f", str(file), "-o", "json"]) == 1
+    assert len(json.loads(capsys.readouterr().out)["unplaced"]) == 25
+
+
+def test_two_offers_of_one_type_in_one_place_are_two_rows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    offers = [
+        {"location": "here", "price": price, "labels": {"capacity": capacity}}
+        for capacity, price in (("spot", "0.0040"), ("on-demand", "0.0100"))
+    ]
+    small = {**CLASS["types"][0], "offers": offers}
+    documents = [
+        of_group("KwokNodeClass", "default", {"types": [small]}),
+        of_group("NodePool", "default", {"serverTypes": MANY}),
+        *(
+            pod(number, {"nodeSelector": {"capacity": capacity}})
+            for number, capacity in enumerate(("spot", "on-demand"))
+        ),
+    ]
+    file = tmp_path / "all.yaml"
+    file.write_text(yaml.safe_dump_all(documents))
+    assert main(["plan", "-f", str(file)]) == 0
+    _, spot, on_demand, *_ = capsys.readouterr().out.splitlines()
+    assert (spot.split()[-1], on_demand.split()[-1]) == ("0.0040", "0.0100")
 
 
 def test_the_same_is_told_by_an_event_on_the_pod() -> None:
