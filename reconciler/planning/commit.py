@@ -1,11 +1,14 @@
 """When a plan is made: pods of one wave are planned together, and nobody waits long.
 
 The first pod waits for one quiet gap, for two while pods of its owner haven't been judged by the
-scheduler yet; as long as more keep coming the plan waits on, but never longer than a second.
+scheduler yet, and longer while others have just been created that it hasn't looked at: on a busy
+machine it needs many gaps from one pod to the next, and a wave that is planned in pieces buys too
+much. As long as more keep coming the plan waits on, but never longer than a second.
 """
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,8 +18,21 @@ if TYPE_CHECKING:
 
 GAP = 0.025
 """Seconds without a new pod after which a wave is complete."""
+BUSY_GAP = 0.2
+"""The same, while pods that were created just now wait for the scheduler's first look."""
 LONGEST = 1.0
 """Seconds after which a plan is made though pods still keep coming."""
+
+
+class Missing(Enum):
+    """Whom the scheduler hasn't judged yet, though they belong to a wave."""
+
+    NOBODY = "nobody"
+    SIBLINGS = "siblings"
+    NEWCOMERS = "newcomers"
+
+
+GAPS = {Missing.NOBODY: GAP, Missing.SIBLINGS: 2 * GAP, Missing.NEWCOMERS: BUSY_GAP}
 
 
 class Window(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,10 +42,9 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
     opened_at: float
     grew_at: float
 
-    def closes_at(self, *, siblings_missing: bool) -> float:
+    def closes_at(self, missing: Missing) -> float:
         """When the wave counts as complete, if nobody else comes."""
-        gap = 2 * GAP if siblings_missing else GAP
-        return min(self.grew_at + gap, self.opened_at + LONGEST)
+        return min(self.grew_at + GAPS[missing], self.opened_at + LONGEST)
 
 
 def widened(before: Window | None, uids: Iterable[str], now: float) -> Window | None:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from growth.demand.pools import PoolNotFound, match, wish_of
+from reconciler.planning.commit import Missing
 from reconciler.planning.tries import Standing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from growth.instant import Instant
     from growth.scheduling.pod import Pod
     from reconciler.planning.nominations import Nominated
     from reconciler.planning.tries import Try
     from reconciler.world import World
+
+
+NEW = 2.0
+"""Seconds for which a pod that nobody has judged counts as just created. Times of the API server
+are whole seconds; where its clock and ours differ by more, nobody counts as new."""
 
 
 def wanting(world: World) -> dict[str, Pod]:
@@ -55,13 +63,22 @@ def pools_by_pod(
     return found, missing
 
 
-def siblings_missing(waiting: Mapping[str, Pod], world: World) -> bool:
-    """Whether pods of the same owners are there that the scheduler hasn't judged yet."""
-    owners = {controller.uid for pod in waiting.values() if (controller := pod.metadata.controller)}
-    return any(
-        pod.metadata.controller is not None
-        and pod.metadata.controller.uid in owners
-        and not pod.status.conditions
-        and not pod.is_terminating
+def unjudged(waiting: Mapping[str, Pod], world: World, now: Instant) -> Missing:
+    """Whom the scheduler hasn't judged yet of those that belong to this wave."""
+    waiting_for_a_look = [
+        pod
         for pod in world.pending.values()
-    )
+        if not pod.status.conditions and not pod.is_terminating
+    ]
+    if any(_is_new(pod, now) for pod in waiting_for_a_look):
+        return Missing.NEWCOMERS
+    owners = {controller.uid for pod in waiting.values() if (controller := pod.metadata.controller)}
+    found = (pod.metadata.controller for pod in waiting_for_a_look)
+    is_sibling = any(controller is not None and controller.uid in owners for controller in found)
+    return Missing.SIBLINGS if is_sibling else Missing.NOBODY
+
+
+def _is_new(pod: Pod, now: Instant) -> bool:
+    """Whether it was created just now; one that has no scheduler would be waited for for ever."""
+    created = pod.metadata.creation_timestamp
+    return created is not None and abs(now.seconds_since(datetime.fromisoformat(created))) < NEW

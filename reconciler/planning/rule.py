@@ -23,8 +23,8 @@ from reconciler.planning.capacity import ground
 from reconciler.planning.commit import widened
 from reconciler.planning.demand import (
     pools_by_pod,
-    siblings_missing,
     to_be_planned,
+    unjudged,
     wanting,
     without_place,
 )
@@ -157,7 +157,7 @@ class _Pass:
         if self.ledger.asked is not None or not self.world.is_free(_lane()):
             return
         if window is not None:
-            closes = window.closes_at(siblings_missing=siblings_missing(pods, self.world))
+            closes = window.closes_at(unjudged(pods, self.world, self.now))
             if closes > self.now.monotonic:
                 self.wakes.append(closes)
             else:
