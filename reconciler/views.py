@@ -139,7 +139,11 @@ class Views:
         removals = self._objects[NodeRemovalRequest.__name__].values()
         # One that waits or has failed waits for no listing.
         is_going = any(each.status.phase is RemovalPhase.DEPROVISIONING for each in removals)
-        return is_going or any(request.status.phase in coming for request in requests)
+        # What was deleted before it was bought waits for listings that show no machine of it.
+        return is_going or any(
+            request.status.phase in coming or request.metadata.deletion_timestamp is not None
+            for request in requests
+        )
 
     def cluster(self) -> Cluster:
         """Nodes, what is on them, and what else the scheduler looks at."""
