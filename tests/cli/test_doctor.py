@@ -154,6 +154,38 @@ def test_people_read_a_line_for_each_finding_and_a_hint_below_what_failed(
     assert last == " ok    objects          5 kinds, v1alpha1"
 
 
+BLOCKED = {"reason": "AccessRefused", "message": "Secret growth-system/hetzner isn't there"}
+DOUBT = {"type": "PricesBelieved", "reason": "Implausible", "message": "cx23: it costs nothing"}
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "level", "text"),
+    [
+        ({}, 0, "warn", "nobody has asked its cloud yet"),
+        ({"observedGeneration": 1}, 0, "ok", "machines can be made with it"),
+        ({"observedGeneration": 1, "blocked": BLOCKED}, 1, "FAIL", BLOCKED["message"]),
+        ({"observedGeneration": 1, "conditions": [DOUBT]}, 0, "warn", DOUBT["message"]),
+    ],
+)
+def test_each_node_class_is_told_as_its_cloud_has_said(
+    capsys: pytest.CaptureFixture[str],
+    kubeconfig: str,
+    answers: Answers,
+    status: dict[str, Any],
+    code: int,
+    level: str,
+    text: str,
+) -> None:
+    there = {"metadata": {"name": "big"}, "status": status}
+    answers["/apis/growth.dev/v1alpha1/hetznernodeclasses"] = {"items": [there]}
+
+    exit_code, (*_, finding) = examined(capsys, kubeconfig)
+
+    assert exit_code == code
+    told = (finding["subject"], finding["level"], finding["text"])
+    assert told == ("class big", level, text)
+
+
 def nobody_listens(folder: Path) -> str:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

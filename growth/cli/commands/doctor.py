@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from growth.api import crd
+from growth.api.hetznernodeclass import HetznerNodeClass
+from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.wellknown import GROUP_VERSION
 from growth.cli.connecting import add_connection_arguments, completed, connected
 from growth.cli.output import add_output_argument, coloured
 from growth.cli.support import OBJECT_VERSION, SUPPORTED_KUBERNETES, spoken_range
-from growth.errors import GrowthError
+from growth.errors import GrowthError, RetryLater
 from growth.kube.transport import NotFound
 
 if TYPE_CHECKING:
@@ -152,4 +156,34 @@ def _schemas(definition: dict[str, Any]) -> dict[str, Any]:
     return {version["name"]: version["schema"] for version in definition["spec"]["versions"]}
 
 
-CHECKS: tuple[Check, ...] = (check_objects,)
+async def check_node_classes(connection: Connection) -> AsyncIterator[Finding]:
+    """Can machines be made with each of them, as the cloud has said?"""
+    for kind in (HetznerNodeClass, KwokNodeClass):
+        path = f"/apis/{GROUP_VERSION}/{kind.kind_names[0]}"
+        with suppress(NotFound):
+            try:
+                answer = await connection.request("GET", path, timeout=PATIENCE)
+            except RetryLater as error:
+                # Right after the definitions were applied, for one.
+                yield Finding(Level.WARN, "node classes", str(error), "ask again in a moment")
+                continue
+            for document in answer.json()["items"]:
+                yield _of_class(document)
+
+
+def _of_class(document: dict[str, Any]) -> Finding:
+    subject, status = f"class {document['metadata']['name']}", document.get("status", {})
+    if "observedGeneration" not in status:
+        hint = "see whether the reconciler runs and leads"
+        return Finding(Level.WARN, subject, "nobody has asked its cloud yet", hint)
+    if blocked := status.get("blocked"):
+        hint = "growth asks again by itself; nothing has to be restarted"
+        return Finding(Level.FAIL, subject, str(blocked["message"]), hint)
+    doubts = [each for each in status.get("conditions", ()) if each["reason"] == "Implausible"]
+    if doubts:
+        hint = "the last good prices hold; if the change is real, restart the reconciler"
+        return Finding(Level.WARN, subject, str(doubts[0]["message"]), hint)
+    return Finding(Level.OK, subject, "machines can be made with it")
+
+
+CHECKS: tuple[Check, ...] = (check_objects, check_node_classes)
