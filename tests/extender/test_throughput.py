@@ -13,9 +13,11 @@ from tests.extender.live import install
 if TYPE_CHECKING:
     from tests.live import LiveCluster
 
-# Both sides take turns on the same machine, so their ratio may be held against a limit; still it
-# says nothing where other work takes the processors from one of them.
+# Where other work takes the processors from one side and not from the other, the ratio of the rates
+# says little, and that of the processor times as much as ever.
 pytestmark = [pytest.mark.cluster, pytest.mark.long, pytest.mark.timeout(900)]
+
+EVEN_ON_A_BUSY_MACHINE = 0.5
 
 
 def test_a_scheduler_that_asks_the_extender_places_four_fifths_of_the_pods_at_least(
@@ -26,6 +28,7 @@ def test_a_scheduler_that_asks_the_extender_places_four_fifths_of_the_pods_at_le
     assert found is not None
 
     with capsys.disabled():
-        ratio = compare(found, pods=300, nodes=50, runs=3)
+        kept = compare(found, pods=300, nodes=50, runs=3)
 
-    assert ratio >= GOAL
+    assert kept.processor >= GOAL
+    assert kept.rate >= EVEN_ON_A_BUSY_MACHINE
