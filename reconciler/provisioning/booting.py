@@ -87,8 +87,9 @@ def _late(request: NodeRequest, pool: NodePool, look: Look, node: Node | None) -
         "anew. Look at its console while it is there: the network, the image and the way to the "
         "API server are the usual causes; a slow image needs a longer spec.readinessWait."
     )
-    said = warned(request, reason="NeverJoined", note=note)
-    return Step(actions=(*opening, patch, said), why=reason)
+    about = (request,) if node is None else (request, node)
+    said = (warned(each, reason="NeverJoined", note=note) for each in about)
+    return Step(actions=(*opening, patch, *said), why=reason)
 
 
 def _opened(

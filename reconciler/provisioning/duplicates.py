@@ -5,7 +5,6 @@ Its write may arrive late, when the next leader has bought for the pods. The old
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from reconciler.planning.nominations import COMING
@@ -19,14 +18,14 @@ if TYPE_CHECKING:
 def duplicates(requests: Iterable[NodeRequest]) -> frozenset[str]:
     """The requests of which each pod has an older one, whose machine is on its way."""
     coming = sorted((each for each in requests if _counts(each)), key=_age)
-    served: defaultdict[str, set[str]] = defaultdict(set)
+    served: set[str] = set()
     found = set()
     for request in coming:
-        there, pods = served[request.spec.pool], {pod.uid for pod in request.spec.pods}
-        if pods and pods <= there:
+        pods = {pod.uid for pod in request.spec.pods}
+        if pods and pods <= served:
             found.add(request.name)
         else:
-            there |= pods
+            served |= pods
     return frozenset(found)
 
 

@@ -91,13 +91,14 @@ def version_of(found: Resource | Node) -> Version:
     return Version(name=metadata.name, uid=metadata.uid, resource_version=metadata.resource_version)
 
 
-def warned(resource: Resource, *, reason: str, note: str) -> EmitEvent:
-    """Something that a person should know about one of our objects."""
+def warned(found: Resource | Node, *, reason: str, note: str) -> EmitEvent:
+    """Something that a person should know about one of our objects, or a node."""
+    kind = type(found).__name__
     about = Reference(
-        api_version=GROUP_VERSION,
-        kind=type(resource).__name__,
-        name=resource.name,
-        uid=resource.metadata.uid,
+        api_version="v1" if kind == "Node" else GROUP_VERSION,
+        kind=kind,
+        name=found.name,
+        uid=found.metadata.uid,
     )
     event = said.Event(
         regarding=about, reason=reason, action=ACTION, note=note, severity=Severity.WARNING

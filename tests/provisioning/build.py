@@ -94,6 +94,8 @@ class Life:
         """What the cloud says to an order; None keeps the call open."""
         self.sees = True
         """Whether everything is seen, and clouds can be listed."""
+        self.believes = True
+        """Whether what is listed is believed."""
         self.refuses: set[str] = set()
         """Actions that the API server refuses: the first of them ends its sequence."""
         self.planning = PlanningLedger()
@@ -183,7 +185,7 @@ class Life:
             each.name: each for each in self._objects.values() if type(each) is NodeRemovalRequest
         }
         others = [each for each in self._objects.values() if type(each) is not NodeRemovalRequest]
-        trust = {CLOUD: Trust(judged=self._listed_at)} if self.sees else {}
+        trust = {CLOUD: Trust(judged=self._listed_at)} if self.sees and self.believes else {}
         brakes = msgspec.structs.replace(RELEASED, clouds=trust, may_remove=self.sees)
         told = {
             "removals": removals,
