@@ -29,7 +29,7 @@ from reconciler.sources import BUILT_IN, path_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import AsyncIterator, Callable, Iterable
+    from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 
     from growth.kube.transport import Connection
 
@@ -66,14 +66,13 @@ async def seen(arguments: argparse.Namespace) -> Seen:
     async with connected(arguments) as connection:
         await connection.request("GET", "/version", timeout=PATIENCE)
         reader = _Reader(connection)
-        built_in = (
+        built_in = [
             reader.all_of(path, decode)
             for name, (path, decode) in BUILT_IN.items()
             if name not in NOT_LOOKED_AT
-        )
-        objects, resources = await asyncio.gather(
-            asyncio.gather(*built_in), asyncio.gather(*map(reader.ours, OURS))
-        )
+        ]
+        objects = await _together(built_in)
+        resources = await _together(reader.ours(kind) for kind in OURS)
         ours = tuple(each for several in resources for each in several)
         config_maps = {key: text async for key, text in _catalogues(connection, ours)}
     return Seen(
@@ -82,6 +81,16 @@ async def seen(arguments: argparse.Namespace) -> Seen:
         config_maps=config_maps,
         unreadable=tuple(sorted(reader.unreadable)),
     )
+
+
+async def _together(works: Iterable[Coroutine[object, object, _T]]) -> list[_T]:
+    """What all of them give; the first that fails ends the others, which is waited for."""
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            running = [tasks.create_task(work) for work in works]
+    except BaseExceptionGroup as several:
+        raise several.exceptions[0] from None
+    return [task.result() for task in running]
 
 
 async def _catalogues(
