@@ -150,24 +150,27 @@ def _sell_out(cluster: Cluster, scene: Scene) -> None:
     sold_out = {"spec": {"faults": [{"kind": "StockOut", "count": 1}]}}
     patch = ("patch", "kwoknodeclass", "default", "--type=merge", "-p", json.dumps(sold_out))
     growing.kubectl(cluster, *patch)
-    before = {each["metadata"]["name"] for each in scene.requests()}
+    before = {_name(each) for each in scene.requests()}
     count = scene.bound() + _MORE[0]
     print(f"\n  4  What is asked for next is sold out (we made it so); {_MORE[0]} more pods:")
     _create(cluster, [deployment("more", *_MORE)])
     refused = until(scene.unmet, "the provider has none of something")
-    offers = {each["metadata"]["name"]: Offer.of(each) for each in scene.unmet()}
-    known = before | {each["metadata"]["name"] for each in scene.requests()}
-    replanned = until(lambda: _names(scene) - known, "another machine is requested") - refused
+    left = {pod["uid"] for each in scene.unmet() for pod in each["spec"].get("pods", ())}
+
+    def is_planned_anew() -> bool:
+        requests, refusals = scene.requests(), {_name(each) for each in scene.unmet()}
+        others = (each["spec"] for each in requests if _name(each) not in refusals)
+        held = {pod["uid"] for spec in others for pod in spec.get("pods", ())}
+        return bool(left & held) or scene.bound() >= count
+
+    replanned = until(is_planned_anew, "the pods are planned anew") - refused
     until(lambda: scene.bound() >= count, f"{count} pods are bound")
-    gone = ", ".join(f"{offer.server_type} in {offer.location}" for offer in offers.values())
-    print(f"     there is no {gone}; planned anew without it, and requested ", end="")
+    gone = {_name(each): Offer.of(each) for each in scene.unmet()}
+    what = ", ".join(f"{offer.server_type} in {offer.location}" for offer in gone.values())
+    print(f"     there is no {what}; planned anew without it, and requested ", end="")
     print(f"{_seconds(replanned)} after the refusal:")
-    _show_bought(r for r in scene.requests() if _name(r) not in {*before, *offers})
+    _show_bought(each for each in scene.requests() if _name(each) not in {*before, *gone})
     print(f"     {count} of {count} pods bound\n", flush=True)
-
-
-def _names(scene: Scene) -> set[str]:
-    return {_name(each) for each in scene.requests()}
 
 
 def _name(request: Mapping[str, Any]) -> str:
