@@ -50,6 +50,9 @@ SPARE: Final = 0.5
 """A pod whose machine was taken by others waits for a second one, but not many do."""
 REMOVALS: Final = "NodeRemovalRequest"
 FAILED: Final = RemovalPhase.REMOVAL_FAILED
+RESTED: Final = 25.0
+"""Seconds between two asks for one machine; pools wait for 30."""
+FORGETS_AN_ANSWER: Final = frozenset({Fault.RESTART, Fault.FREEZE, Fault.CLOCK_JUMP})
 FOUND_WITHIN: Final = 900.0
 """Seconds until a machine that nobody knows has a removal, whatever goes wrong meanwhile."""
 FOUND_BEFORE: Final = 60.0
@@ -92,6 +95,7 @@ class Auditor:
         self._counts: Counter[Sort] = Counter()
         self._intents: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._served_at: dict[str, float] = {}
+        self._asked_at: dict[str, float] = {}
         self._unknown_since: dict[str, float] = {}
         cloud.made, cloud.gone = self.machine_made, self.machine_gone
         cloud.deleting = self.machine_ends
@@ -124,7 +128,7 @@ class Auditor:
         request = self._server.kind("NodeRequest").named(name)
         if request is None or request.metadata.uid != request_uid:
             self.breach("intent first", f"{name} was made without a request")
-        if self._cloud.made_for[request_uid] > 1:
+        if self._cloud.made_for[request_uid] > 1 and name not in self._cloud.died:
             self.breach("one machine a request", f"{name} was made twice")
         self._recount(name, Sort(order.pool, order.server_type))
 
@@ -132,6 +136,7 @@ class Auditor:
         """A machine is no longer paid for."""
         self._recount(name)
         self._unknown_since.pop(name, None)
+        self._asked_at.pop(name, None)
 
     def machine_ends(self, machine: ListedMachine) -> None:
         """We ask the provider for a machine's end."""
@@ -145,6 +150,15 @@ class Auditor:
             self.breach("no pod loses its machine", f"{name} with {kept[0].name}")
         if removal is not None and removal.spec.reason is RemovalReason.ORPHAN:
             self._check_age(removal)
+        self._check_rest(name)
+
+    def _check_rest(self, name: str) -> None:
+        """A provider that was asked has its time, unless we can't remember that we asked."""
+        before = self._asked_at.get(name, -RESTED)
+        self._asked_at[name] = self._timeline.now
+        is_excused = self._faults.kinds & FORGETS_AN_ANSWER
+        if self._timeline.now - before < RESTED and not is_excused:
+            self.breach("a provider that was asked rests", f"{name} is deleted once more")
 
     def _check_age(self, removal: NodeRemovalRequest) -> None:
         made = removal.metadata.creation_timestamp

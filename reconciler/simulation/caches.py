@@ -153,6 +153,7 @@ class Cache:
 
     def _adopt(self, found: Mapping[Key, Any], *, version: int) -> None:
         """A whole list takes the place of what was known."""
+        found = self._without_some(found)
         suspicion = suspicion_of(known=len(self.objects), found=len(found), is_older=False)
         changes = tuple(self._differences(found))
         self.objects = dict(found)
@@ -169,6 +170,14 @@ class Cache:
         if suspicion is not None:
             self._timeline.after(CONFIRMS_AFTER, self._arrive, self._confirm, self._connection)
         self._tell(changes)
+
+    def _without_some(self, found: Mapping[Key, Any]) -> Mapping[Key, Any]:
+        if self.kind.name != "pods" or not self._faults.strikes(Fault.PODS_MISSING, 0.5):
+            return found
+        chance = self._faults.chance(Fault.PODS_MISSING)
+        wait = chance.between(100.0, LOST_AT_MOST)
+        self._timeline.after(wait, self._arrive, self._miss, self._connection)
+        return dict(list(found.items())[::2]) if chance.happens(0.5) else {}
 
     def _confirm(self, connection: int) -> None:
         if connection == self._connection and self._is_connected:

@@ -16,7 +16,7 @@ import msgspec
 
 from growth.api.wellknown import MANAGED_BY_LABEL, POOL_LABEL
 from growth.api.written import Duration
-from growth.kube.errors import NotFound
+from growth.kube.errors import AlreadyExists, NotFound
 from growth.kube.resource import Key
 from growth.scheduling.metadata import Condition
 from growth.scheduling.node import Node
@@ -42,7 +42,7 @@ from reconciler.simulation.chance import Chance
 from reconciler.simulation.faults import Fault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from growth.api.kwoknodeclass import KwokNodeClass
     from growth.instant import Instant
@@ -96,8 +96,8 @@ class Cloud:
         """Called with each machine that we ask to delete."""
         self.machines: dict[str, Machine] = {}
         self.bought = 0
-        self.lost = 0
-        """Machines that died."""
+        self.died: set[str] = set()
+        """Machines that ended by themselves."""
         self.retired = 0
         """Machines that were given back."""
         self.forgotten: set[str] = set()
@@ -116,6 +116,11 @@ class Cloud:
         self._faults = around.faults
         self._timeline = around.timeline
         self._trace = around.trace
+
+    @property
+    def lost(self) -> int:
+        """How many machines ended by themselves."""
+        return len(self.died)
 
     def create(self, order: Order) -> CreateAnswer:
         """Make a machine, or find that it was made."""
@@ -171,7 +176,7 @@ class Cloud:
         """A machine ends by itself; its node follows."""
         if self.machines.pop(name, None) is None:
             return
-        self.lost += 1
+        self.died.add(name)
         self._trace.note(f"cloud: {name} died")
         self.gone(name)
         self._node_follows(name)
@@ -183,9 +188,20 @@ class Cloud:
         else:
             self._timeline.after(SILENT_AFTER, self._fall_silent, name)
 
+    def part(self, names: Iterable[str], *, seconds: float) -> None:
+        """Nothing is heard of these machines for a while; they go on."""
+        for name in names:
+            if self.machines[name].is_serving:
+                self._change_node(name, silent)
+                self._timeline.after(seconds, self._change_node, name, with_ready)
+                self._timeline.after(
+                    seconds + UNTAINTED_AFTER, self._change_node, name, without_not_ready
+                )
+
     def _fall_silent(self, name: str) -> None:
-        with suppress(NotFound):
-            self._server.change("nodes", Key("", name), silent)
+        if name not in self.machines:
+            with suppress(NotFound):
+                self._server.change("nodes", Key("", name), silent)
 
     def _create(self, order: Order) -> CreateAnswer:
         found = self.machines.get(order.name)
@@ -234,7 +250,9 @@ class Cloud:
         node = msgspec.convert(document, Node)
         taints = (*node.spec.taints, NOT_READY)
         spec = msgspec.structs.replace(node.spec, taints=taints)
-        self._server.create("nodes", msgspec.structs.replace(node, spec=spec))
+        # The Node of a machine of the same name that died may be there still: it joins as that one.
+        with suppress(AlreadyExists):
+            self._server.create("nodes", msgspec.structs.replace(node, spec=spec))
 
     def _serve(self, name: str) -> None:
         machine = self.machines.get(name)
@@ -251,10 +269,9 @@ class Cloud:
                 self._server.change("nodes", Key("", name), changed)
 
     def _drop_node(self, name: str) -> None:
-        try:
-            self._server.delete("nodes", Key("", name))
-        except NotFound:
-            return
+        if name not in self.machines:
+            with suppress(NotFound):
+                self._server.delete("nodes", Key("", name))
 
 
 def _listed(machine: Machine) -> ListedMachine:

@@ -259,11 +259,15 @@ class Effects:
             return Failed(failure=FailureClass.TRANSIENT, reason="no answer came")
         return answer
 
-    def _given_back(self, machine: Machine) -> DeleteAnswer | Occupied:
+    def pods_in_the_way(self, name: str) -> tuple[str, ...]:
+        """The last look, at the server itself."""
         pods = self._server.kind("pods").objects.values()
-        kept = keepers(pod for pod in pods if pod.spec.node_name == machine.name)
-        if kept:
-            return Occupied(pods=tuple(sorted(pod.name for pod in kept)))
+        kept = keepers(pod for pod in pods if pod.spec.node_name == name)
+        return tuple(sorted(pod.name for pod in kept))
+
+    def _given_back(self, machine: Machine) -> DeleteAnswer | Occupied:
+        if pods := self.pods_in_the_way(machine.name):
+            return Occupied(pods=pods)
         answer = self._cloud.delete(machine)
         if self._faults.strikes(Fault.CLOUD_LOST_ANSWER, TROUBLE):
             return DeleteAnswer(outcome=DeleteOutcome.FAILED, reason="no answer came")

@@ -8,7 +8,7 @@ minute nothing goes wrong any more, so that everything can be asked to settle.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from reconciler.simulation.chance import Chance
 
@@ -45,6 +45,12 @@ class Fault(StrEnum):
     """A machine takes minutes longer."""
     MACHINE_DIES = "machine-dies"
     """A node that serves is gone, with its pods."""
+    OUTAGE = "outage"
+    """Nothing is heard of pods for minutes."""
+    PARTITION = "partition"
+    """Most nodes fall silent for minutes, and nothing has happened to them."""
+    PODS_MISSING = "pods-missing"
+    """A whole list of pods lacks half of them, or all."""
     NODE_FORGOTTEN = "node-forgotten"
     """Somebody deletes the Node of a machine, which goes on and is paid for."""
     LISTING_EMPTY = "listing-empty"
@@ -67,10 +73,6 @@ class Fault(StrEnum):
     """A machine is gone before its node serves."""
 
 
-UNANSWERED: Final = frozenset({Fault.NEVER_READY, Fault.DIES_JOINING})
-"""No room has an answer to these yet: what never serves is given back by the removal room. They
-are not drawn, but can be asked for."""
-DRAWN: Final = tuple(fault for fault in Fault if fault not in UNANSWERED)
 _KEPT = 0.5
 """The share of kinds that a seed keeps."""
 
@@ -78,7 +80,7 @@ _KEPT = 0.5
 def drawn(seed: int) -> tuple[Fault, ...]:
     """The kinds of faults of a seed."""
     chance = Chance(seed, "swarm")
-    return tuple(fault for fault in DRAWN if chance.happens(_KEPT))
+    return tuple(fault for fault in Fault if chance.happens(_KEPT))
 
 
 class Faults:

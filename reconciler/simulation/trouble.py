@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from reconciler.simulation.living import Living
     from reconciler.simulation.process import Process
 
+MOST: Final = 0.6
+"""Of the nodes are cut off at a time."""
 LEASE = 15.0
 """Seconds until another process takes over from a silent one."""
 STRUCK: Final = ("nodes", "pods", "NodeRequest", "NodeRequest", "NodePool", "KwokNodeClass")
@@ -34,6 +36,8 @@ RHYTHM: Final[Mapping[Fault, float]] = {
     Fault.FOREIGN_WRITE: 60.0,
     Fault.STOCK_OUT: 600.0,
     Fault.MACHINE_DIES: 600.0,
+    Fault.OUTAGE: 900.0,
+    Fault.PARTITION: 900.0,
     Fault.NODE_FORGOTTEN: 900.0,
     Fault.LISTING_EMPTY: 300.0,
     Fault.LISTING_BROKEN: 300.0,
@@ -63,6 +67,8 @@ class Trouble:
             Fault.FOREIGN_WRITE: self._write,
             Fault.STOCK_OUT: self._sell_out,
             Fault.MACHINE_DIES: self._kill_machine,
+            Fault.OUTAGE: self._go_out,
+            Fault.PARTITION: self._part,
             Fault.NODE_FORGOTTEN: self._forget_node,
             Fault.LISTING_EMPTY: lambda chance: self._show(Showing.NOTHING, chance),
             Fault.LISTING_BROKEN: lambda chance: self._show(Showing.HALF, chance),
@@ -124,6 +130,18 @@ class Trouble:
         serving = [name for name in self._cloud.machines if _is_done(requests.named(name))]
         if serving:
             self._cloud.die(chance.one_of(serving))
+
+    def _go_out(self, chance: Chance) -> None:
+        leader = self._lives.leader
+        if leader is not None:
+            self._trace.note("fault: nothing is heard of pods")
+            leader.caches["pods"].cut(seconds=chance.between(100.0, 280.0), needs_list=True)
+
+    def _part(self, chance: Chance) -> None:
+        seconds = chance.between(60.0, 280.0)
+        silent = [name for name in self._cloud.machines if chance.happens(MOST)]
+        self._trace.note(f"fault: {len(silent)} nodes are not heard of for {seconds:.0f} s")
+        self._cloud.part(silent, seconds=seconds)
 
     def _forget_node(self, chance: Chance) -> None:
         nodes = self._server.kind("nodes")

@@ -6,13 +6,16 @@ most work as long as nothing is late. Everything else of the process is the real
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
 from typing_extensions import override
 
-from reconciler import planning, provisioning
+from growth.api.noderemovalrequest import RemovalPhase
+from growth.api.written import Duration
+from reconciler import planning, provisioning, removal
 from reconciler.loop import ROOMS, Room
 from reconciler.planning.nominations import Nominated
 from reconciler.simulation.caches import Cache
@@ -23,9 +26,11 @@ from reconciler.simulation.process import Parts
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.instant import Instant
     from growth.scheduling.node import Node
     from reconciler.decision import Decision
+    from reconciler.providers.port import Listing, Machine, Sight
     from reconciler.world import World
 
 
@@ -94,6 +99,98 @@ class WaitsForTheMoment:
         return provisioning.decide(msgspec.structs.replace(world, cluster=cluster), now)
 
 
+class DoesNotLookAgain(Effects):
+    """What the cache says of a node's pods is good enough."""
+
+    @override
+    def pods_in_the_way(self, name: str) -> tuple[str, ...]:
+        return ()
+
+
+def removes_while_it_is_blind(world: World, now: Instant) -> Decision:
+    """What was seen last is what there is."""
+    bold = msgspec.structs.replace(world.ledger.brakes, may_remove=True, clear_since=0.0)
+    return removal.decide(world.remembering("brakes", bold), now)
+
+
+def takes_silence_for_death(world: World, now: Instant) -> Decision:
+    """A node that isn't ready has no machine any more; who would ask the cloud?"""
+    dead = {name for name, node in world.cluster.nodes.items() if not node.is_ready}
+    clouds = {
+        key: _showing(sight, lambda each: each.name not in dead)
+        for key, sight in world.clouds.items()
+    }
+    return removal.decide(msgspec.structs.replace(world, clouds=clouds), now)
+
+
+def asks_until_it_is_done(world: World, now: Instant) -> Decision:
+    """The machine is there still, so it has to be deleted."""
+    removals = {name: _never_asked(each) for name, each in world.removals.items()}
+    return removal.decide(msgspec.structs.replace(world, removals=removals), now)
+
+
+def _never_asked(found: NodeRemovalRequest) -> NodeRemovalRequest:
+    status = found.status.model_copy(update={"remove_attempted_at": None, "removal_attempt": 0})
+    return found.model_copy(update={"status": status})
+
+
+class FollowsWhatItBegan:
+    """Each removal has somebody who looks after it: who has opened it."""
+
+    def __init__(self) -> None:
+        self._begun: dict[int, set[str]] = {}
+
+    def __call__(self, world: World, now: Instant) -> Decision:
+        pending = {
+            name
+            for name, each in world.removals.items()
+            if each.status.phase is RemovalPhase.PENDING
+        }
+        # The ledger is new in each life, so its clock tells which one this is.
+        if world.ledger.removal.looked_at is None:
+            self._begun.clear()
+        begun = self._begun.setdefault(0, set())
+        begun |= pending
+        decision = removal.decide(world, now)
+        others = world.removals.keys() - begun
+        own = tuple(each for each in decision.sequences if each.subject.name not in others)
+        return msgspec.structs.replace(decision, sequences=own)
+
+
+def knows_all_its_machines(world: World, now: Instant) -> Decision:
+    """A machine that no object tells of isn't ours."""
+    known = world.requests.keys() | world.cluster.nodes.keys() | world.removals.keys()
+    clouds = {
+        key: _showing(sight, lambda each: each.name in known) for key, sight in world.clouds.items()
+    }
+    return removal.decide(msgspec.structs.replace(world, clouds=clouds), now)
+
+
+def _listing_only(world: World, shows: Callable[[Machine], bool]) -> World:
+    clouds = {key: _showing(sight, shows) for key, sight in world.clouds.items()}
+    return msgspec.structs.replace(world, clouds=clouds)
+
+
+def _showing(sight: Sight, shows: Callable[[Machine], bool]) -> Sight:
+    def shown(listing: Listing | None) -> Listing | None:
+        if listing is None:
+            return None
+        machines = {name: each for name, each in listing.machines.items() if shows(each)}
+        return msgspec.structs.replace(listing, machines=machines)
+
+    return msgspec.structs.replace(sight, listing=shown(sight.listing), before=shown(sight.before))
+
+
+def waits_for_every_machine(world: World, now: Instant) -> Decision:
+    """It was accepted, so it will come."""
+    patient = {"readiness_wait": Duration.parse("24h")}
+    pools = {
+        name: pool.model_copy(update={"spec": pool.spec.model_copy(update=patient)})
+        for name, pool in world.pools.items()
+    }
+    return provisioning.decide(msgspec.structs.replace(world, pools=pools), now)
+
+
 def _not_ready(node: Node) -> Node:
     status = msgspec.structs.replace(node.status, conditions=())
     return msgspec.structs.replace(node, status=status)
@@ -105,6 +202,50 @@ MUTANTS = (
         name="forgets the pods of a node that serves",
         faults=(Fault.WATCH_LAG,),
         parts=lambda: _planned_by(forgets_the_pods_of_a_node_that_serves),
+    ),
+    Mutant(
+        row=4,
+        name="believes a list of pods that lacks some",
+        faults=(Fault.PODS_MISSING, Fault.RESTART),
+        parts=lambda: Parts(effects=DoesNotLookAgain),
+    ),
+    Mutant(
+        row=5,
+        name="counts an outage as idle time",
+        faults=(Fault.OUTAGE,),
+        parts=lambda: dataclasses.replace(
+            _with("removal", removes_while_it_is_blind), effects=DoesNotLookAgain
+        ),
+    ),
+    Mutant(
+        row=6,
+        name="takes silence for death",
+        faults=(Fault.PARTITION,),
+        parts=lambda: _with("removal", takes_silence_for_death),
+    ),
+    Mutant(
+        row=8,
+        name="asks until it is done",
+        faults=(Fault.DELETE_FAILS,),
+        parts=lambda: _with("removal", asks_until_it_is_done),
+    ),
+    Mutant(
+        row=9,
+        name="follows only what it began itself",
+        faults=(Fault.RESTART,),
+        parts=lambda: _with("removal", FollowsWhatItBegan()),
+    ),
+    Mutant(
+        row=10,
+        name="knows all its machines",
+        faults=(Fault.NODE_FORGOTTEN,),
+        parts=lambda: _with("removal", knows_all_its_machines),
+    ),
+    Mutant(
+        row=12,
+        name="waits for every machine that was accepted",
+        faults=(Fault.NEVER_READY,),
+        parts=lambda: _with("provisioning", waits_for_every_machine),
     ),
     Mutant(
         row=16,

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from reconciler.simulation.faults import UNANSWERED, Fault
 from reconciler.simulation.run import run
 from reconciler.simulation.story import Story, story
 
 MINUTES = 100.0
 QUICK = range(1, 11)
 """1,000 minutes."""
-SETTLING = {"what fits is bound", "all settles"}
 LONG = range(101, 201)
 """10,000 minutes."""
 
@@ -33,13 +31,6 @@ def test_nothing_is_breached_under_the_faults_of_a_seed(seed: int) -> None:
 @pytest.mark.parametrize("seed", LONG)
 def test_nothing_is_breached_for_ten_thousand_minutes(seed: int) -> None:
     assert_holds(story(seed, MINUTES))
-
-
-@pytest.mark.parametrize("fault", sorted(UNANSWERED))
-def test_a_fault_that_no_room_answers_yet_is_seen(fault: Fault) -> None:
-    """When this fails, a room has learnt it: let seeds draw the fault."""
-    outcomes = (run(Story(seed=seed, minutes=20, faults=(fault,))) for seed in range(1, 6))
-    assert {breach.rule for outcome in outcomes for breach in outcome.breaches} & SETTLING
 
 
 def test_faults_cost_few_machines_more() -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from reconciler.simulation.auditor import Breach
 
-MINUTES = 60.0
+MINUTES = 40.0
 SEEDS = range(1, 9)
 
 SLY = [mutant for mutant in MUTANTS if mutant.row not in {3, 17}]
