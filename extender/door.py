@@ -103,13 +103,15 @@ class Door(asyncio.Protocol):
         self._question: Question | None = None
         self._loop = asyncio.get_running_loop()
         self._last_heard = self._loop.time()
-        self._rest = self._loop.call_later(REST, self._look)
+        self._rest: asyncio.TimerHandle | None = None
 
     @override
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - tells mypy what TCP is
         self.transport = transport
         self._entrance.open.add(self)
+        # Not before: after a TLS handshake that fails nobody says that the connection is lost.
+        self._rest = self._loop.call_later(REST, self._look)
 
     @override
     def connection_lost(self, exc: Exception | None) -> None:
@@ -167,7 +169,8 @@ class Door(asyncio.Protocol):
 
     def _leave(self) -> None:
         self._entrance.open.discard(self)
-        self._rest.cancel()
+        if self._rest is not None:
+            self._rest.cancel()
 
     def _look(self) -> None:
         end = self._last_heard + REST

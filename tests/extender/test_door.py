@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from contextlib import asynccontextmanager
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -289,3 +291,11 @@ async def test_a_connection_that_is_gone_is_forgotten() -> None:
 
     await asyncio.sleep(2 * REST)
     assert not wire.closed
+
+
+async def test_nothing_is_kept_of_a_connection_that_failed_before_it_began() -> None:
+    # as asyncio makes a protocol before the TLS handshake, and drops it without a word
+    door = weakref.ref(Entrance({b"/filter": echo}, server=_Elsewhere)())
+
+    gc.collect()
+    assert door() is None
