@@ -117,11 +117,11 @@ def _listed_type(sold: ServerType) -> ListedType:
 
 
 def _offers(sold: ServerType) -> Iterator[Offer]:
-    """Places with a price; something that costs nothing is a mistake of the price list."""
+    """Where it is sold at a price; prices that aren't believed are gone from a catalogue."""
     places = {each.name: each for each in sold.locations}
     for price in sold.prices:
         place = places.get(price.location)
-        if place is None or price.price_hourly.net <= 0:
+        if place is None:
             continue
         end = place.deprecation.unavailable_after if place.deprecation else None
         listed = _listed_price(price)
