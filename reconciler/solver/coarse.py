@@ -54,7 +54,7 @@ def to_bound(lots: Sequence[Lot], ground: Ground) -> list[Lot]:
 
 def _cells(lots: Sequence[Lot], ground: Ground, most: int) -> NDArray[np.intp] | None:
     """The number of each lot's cell, of the finest grid that leaves few enough; None: no need."""
-    if len(lots) <= most or len({lot.key for lot in lots}) <= most:
+    if len(lots) <= most or not ground.offers or len({lot.key for lot in lots}) <= most:
         return None
     rules: dict[tuple[object, ...], int] = {}
     kinds = np.array([rules.setdefault(lot.key[1:], len(rules)) for lot in lots])

@@ -21,6 +21,8 @@ from tests.solver.checker import complaints
 SMALL = Offer(name="small", type="s1", capacity=(2000, 4096), price=10_000, labels={"zone": "a"})
 LARGE = Offer(name="large", type="l1", capacity=(8000, 16384), price=35_000, labels={"zone": "b"})
 BOTH = frozenset({"small", "large"})
+SOON = 1_000_000
+"""Ticks of counted work, a second's worth; `python -m benchmarks hopeless` tells seconds."""
 
 
 def _problem(*classes: PodClass, offers: tuple[Offer, ...] = (SMALL, LARGE)) -> Problem:
@@ -43,6 +45,7 @@ def test_ten_thousand_different_pods_that_fit_nowhere_each_get_their_reason() ->
     assert {one.reason.cause for one in plan.unplaced} == {Cause.TOO_LARGE}
     assert plan.unplaced[5].reason.needed == 1_000_005
     assert plan.stop is Stop.NOTHING_TO_DO
+    assert plan.effort < SOON
 
 
 def test_a_pod_of_a_million_cores_is_told_what_the_largest_offer_leaves() -> None:
@@ -75,6 +78,32 @@ def test_a_pod_that_no_offer_is_allowed_for_is_told_which_constraint_left_none()
     reason = _solved(_problem(pod)).unplaced[0].reason
     assert reason.rule == "node affinity arch=riscv64"
     assert reason.text == "node affinity arch=riscv64 leaves none of the 2 offers"
+
+
+def test_without_any_offer_ten_thousand_different_pods_are_told_so() -> None:
+    pods = (
+        PodClass(name=f"pod-{n:05}", requests=(100 + n, 1), count=1, offers=frozenset())
+        for n in range(10_000)
+    )
+    plan = _solved(_problem(*pods, offers=()))
+    assert {one.reason.cause for one in plan.unplaced} == {Cause.NO_OFFERS}
+    assert plan.effort < SOON
+
+
+def test_pods_that_must_be_near_each_other_and_in_two_places_are_left_out_with_the_rule() -> None:
+    near = PodClass(name="near", requests=(100, 100), count=500, offers=frozenset({"small"}))
+    far = PodClass(name="far", requests=(100, 100), count=400, offers=frozenset({"large"}))
+    problem = Problem(
+        resources=("cpu", "memory"),
+        classes=(near, far),
+        offers=(SMALL, LARGE),
+        groups=(Together(name="as one", key="zone", members=frozenset({"near", "far"})),),
+    )
+    plan = _solved(problem)
+    assert [(one.pod_class, one.count, one.reason.rule) for one in plan.unplaced] == [
+        ("far", 400, "as one")
+    ]
+    assert plan.effort < SOON
 
 
 def test_pods_that_ask_for_nothing_share_the_cheapest_node() -> None:

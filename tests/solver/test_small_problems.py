@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks.workloads import catalogue, workload
 from reconciler.solver import Stop
 from reconciler.solver.solving import solve
 from tests.solver.brute_force import Rank, optimum
@@ -49,6 +50,22 @@ def test_a_plain_problem_is_solved_as_by_trying_everything(start: int) -> None:
 def test_a_problem_with_every_rule_is_solved_as_by_trying_everything(start: int) -> None:
     for seed in range(start, start + BATCH):
         _solved_as_by_trying_everything(ruled(seed))
+
+
+@pytest.mark.parametrize("pods", ["kb", "heavy"])
+@pytest.mark.parametrize("count", [20, 50])
+@pytest.mark.parametrize("seed", range(3))
+def test_few_pods_on_few_nodes_of_a_real_price_list_are_proven(
+    pods: str, count: int, seed: int
+) -> None:
+    offers = catalogue("hetzner", 0)
+    problem = workload(
+        offers=offers, pods=pods, constraints="on", classes=10, count=count, seed=seed
+    )
+    plan = solve(problem)
+    assert complaints(problem, plan) == []
+    assert plan.stop is Stop.PROVEN
+    assert plan.cost == plan.bound
 
 
 @pytest.mark.long
