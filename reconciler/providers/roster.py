@@ -111,7 +111,8 @@ class Roster:
     def _done(self) -> Iterator[str]:
         """Requests that no machine will join for any more."""
         for request in self._sources.store(NodeRequest.__name__).objects.values():
-            if request.status.phase not in _JOINING:
+            is_of_hetzner = request.spec.target_offering.startswith("hetzner-")
+            if is_of_hetzner and request.status.phase not in _JOINING:
                 yield request.metadata.uid
 
     def _token_life(self, order: Order) -> timedelta:

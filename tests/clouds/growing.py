@@ -160,14 +160,14 @@ class Story:
         goal = f"{kind} {self.name} says {words!r} at {path}"
         wait_until(lambda: words in self.told(kind, path), goal, within=within)
 
-    def is_settled(self, count: int) -> None:
+    def is_settled(self, count: int, *, within: float = 60) -> None:
         """Until each server serves, is known by its request, and there are no more."""
 
         def settled() -> bool:
             names = {server.name for server in self.servers()}
             return len(names) == count and self.phases() == dict.fromkeys(names, "Ready")
 
-        wait_until(settled, f"{count} servers serve, and there are no more", within=60)
+        wait_until(settled, f"{count} servers serve, and there are no more", within=within)
 
 
 @contextlib.contextmanager

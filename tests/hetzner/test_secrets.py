@@ -181,3 +181,28 @@ async def test_an_order_that_is_tried_again_joins_with_the_same_token_for_longer
     assert again == first
     assert base64.b64decode(stored["data"]["expiration"]).decode() == "2026-01-01T00:15:00Z"
     assert stored["type"] == "bootstrap.kubernetes.io/token"
+
+
+@pytest.mark.cluster
+async def test_a_join_token_ends_with_its_order_and_the_others_stay(
+    cluster: LiveCluster, namespace: str, connection: Connection, clock: Clock
+) -> None:
+    life = timedelta(minutes=10)
+    done: list[str] = []
+    secrets = ClusterSecrets(
+        connection, now=clock, token_life=lambda _: life, done=lambda: ["never-minted", *done]
+    )
+    names = [f"default-{uuid4()}", f"default-{uuid4()}"]
+    first, other = [order(name, request_uid=_owner(cluster, name)) for name in names]
+    tokens = [await secrets.join_token(each, node_class()) for each in (first, other)]
+    await secrets.withdraw_join_tokens()
+
+    done.append(first.request_uid)
+    await secrets.withdraw_join_tokens()
+    await secrets.withdraw_join_tokens()
+
+    stored = [f"bootstrap-token-{token.partition('.')[0]}" for token in tokens]
+    secret = ("--namespace", "kube-system", "get", "secret")
+    found = [cluster.try_kubectl(*secret, name).returncode == 0 for name in stored]
+    cluster.kubectl("delete", "noderequest", *names)
+    assert found == [False, True]
