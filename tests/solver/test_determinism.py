@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +15,8 @@ import pytest
 
 from benchmarks.workloads import catalogue, workload
 from reconciler.solver import Effort
-from reconciler.solver.solving import solve
+from reconciler.solver.budget import Budget
+from reconciler.solver.solving import _Solve, solve
 from tests.solver.problems import ruled
 
 if TYPE_CHECKING:
@@ -86,6 +89,36 @@ def test_the_order_of_a_large_input_changes_nothing() -> None:
     problem = crowd()
     once = solve(problem, Effort.QUICK)
     assert facts(once) == facts(solve(_shuffled(problem, 5), Effort.QUICK))
+
+
+def test_a_slow_machine_makes_the_same_plan_as_a_quick_one() -> None:
+    """As long as counted work ends the search, no clock is asked what to do."""
+    problem = crowd()
+    started = time.monotonic()
+
+    def solved_at(slowness: float) -> Plan:
+        def clock() -> float:
+            return started + slowness * (time.monotonic() - started)
+
+        budget = Budget(Effort.QUICK.value, started + slowness * 3600, clock)
+        return _Solve(problem, budget, started, None).run()
+
+    assert facts(solved_at(0.1)) == facts(solved_at(50.0))
+
+
+@pytest.mark.parametrize("listed", ["aws", "hetzner"])
+def test_fifty_thousand_pods_take_no_more_than_two_hundred_megabytes(listed: str) -> None:
+    words = ["--count", "50000", "--seeds", "1", "--effort", "quick", "--output", "json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "solver", "--catalogue", listed, *words],
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    answer = json.loads(done.stdout.partition("\n")[2])
+    assert answer["runs"][0]["unplaced"] == 0
+    assert answer["peakMemoryMiB"] <= 200
 
 
 def test_pandas_is_never_loaded() -> None:
