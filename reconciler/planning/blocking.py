@@ -26,8 +26,12 @@ if TYPE_CHECKING:
 CONDITION: Final = "NodeClassReady"
 MISSING: Final = "NodeClassMissing"
 REFUSED: Final = "ClassRefused"
+"""By the look at the class itself, which is taken again and again."""
+TEMPLATE: Final = "TemplateRefused"
+"""By the answer to a create."""
 NO_ACCESS: Final = "AccessRefused"
-REASONS: Final = {FailureClass.TEMPLATE: REFUSED, FailureClass.FATAL: NO_ACCESS}
+FOUND: Final = {FailureClass.TEMPLATE: REFUSED, FailureClass.FATAL: NO_ACCESS}
+ANSWERED: Final = {FailureClass.TEMPLATE: TEMPLATE, FailureClass.FATAL: NO_ACCESS}
 ASKED_AGAIN: Final = 300.0
 """Seconds after which a cloud that refused access is asked once more."""
 LONGEST: Final = 1024
@@ -49,9 +53,9 @@ def blockage(pool: NodePool, world: World, now: Instant) -> Blockage | None:
     if key not in world.node_classes:
         return Blockage(reason=MISSING, message=_missing(pool, key, world))
     checked = world.checks.get(key)
-    if checked is not None and checked.failure is not None and checked.failure in REASONS:
+    if checked is not None and checked.failure is not None and checked.failure in FOUND:
         message = "; ".join(checked.problems)[:LONGEST]
-        return Blockage(reason=REASONS[checked.failure], message=message)
+        return Blockage(reason=FOUND[checked.failure], message=message)
     return pool.status.blocked if _still_holds(pool, key, world, now) else None
 
 
@@ -73,20 +77,22 @@ def told(pool: NodePool) -> Condition | None:
 
 def _still_holds(pool: NodePool, key: ClassKey, world: World, now: Instant) -> bool:
     blocked, condition = pool.status.blocked, told(pool)
-    if blocked is None or condition is None or blocked.reason not in REASONS.values():
+    if blocked is None or condition is None:
         return False
     node_class = world.node_classes[key].metadata
     is_about_these = (
         pool.status.observed_generation == pool.metadata.generation
         and condition.observed_generation == node_class.generation
     )
-    if blocked.reason != NO_ACCESS or not is_about_these:
-        return is_about_these
-    age = now.seconds_since(condition.last_transition_time)
+    if not is_about_these:
+        return False
     checked = world.checks.get(key)
-    # Only what was asked after the refusal says that it is over.
-    lets_in = checked is not None and now.monotonic - checked.at < age
-    return age < ASKED_AGAIN and not lets_in
+    if blocked.reason == NO_ACCESS:
+        age = now.seconds_since(condition.last_transition_time)
+        # Only what was asked after the refusal says that it is over.
+        lets_in = checked is not None and now.monotonic - checked.at < age
+        return age < ASKED_AGAIN and not lets_in
+    return blocked.reason == TEMPLATE or (blocked.reason == REFUSED and checked is None)
 
 
 def next_look(pool: NodePool, now: Instant) -> float | None:

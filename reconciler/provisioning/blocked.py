@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from growth.api.meta import Blockage
 from growth.api.noderequest import RequestPhase
 from reconciler.planning import blocking
-from reconciler.planning.blocking import LONGEST, REASONS
+from reconciler.planning.blocking import ANSWERED, LONGEST
 from reconciler.providers.port import Failed
 from reconciler.provisioning.pending import is_current
 
@@ -30,9 +30,9 @@ def _answered(pool: NodePool, look: Look) -> Iterator[Blockage]:
     for name, answered in sorted(look.world.answers.items()):
         request = look.world.requests.get(name)
         match answered.answer:
-            case Failed(failure=failure, reason=reason) if failure in REASONS and request:
+            case Failed(failure=failure, reason=reason) if failure in ANSWERED and request:
                 if _is_open(request, pool) and is_current(answered, request, pool, look):
-                    yield Blockage(reason=REASONS[failure], message=reason[:LONGEST])
+                    yield Blockage(reason=ANSWERED[failure], message=reason[:LONGEST])
             case _:
                 continue
 

@@ -11,6 +11,7 @@ import pytest
 from growth.scheduling.csi import CSIDriver, CSIDriverSpec, CSINode, CSINodeSpec, NodeDriver
 from growth.scheduling.metadata import Metadata
 from growth.scheduling.taints import Taint
+from reconciler.actions import machine as subject
 from reconciler.providers.port import MachineState, UnmetScope
 from tests.provisioning.build import NAME, UNREGISTERED, Life, machine, made_at, node, settled
 from tests.reconciler.build import START
@@ -98,6 +99,14 @@ def test_a_node_under_another_name_is_found_by_its_providers_id() -> None:
         life.soon()
         assert life.get("NodeRequest").status.node_name == "ip-10-0-0-7"
         assert joined(life, "ip-10-0-0-7").labels["growth.dev/node-request"] == NAME
+
+
+def test_a_node_whose_last_write_is_not_seen_yet_is_not_written_again() -> None:
+    life = coming()
+    life.put(node("ip-10-0-0-7", providerID="kwok://default-1"))
+    life.extra = {"busy": frozenset({subject("ip-10-0-0-7")})}
+    life.soon()
+    assert (life.phase, life.writes.count("SetNode")) == ("Provisioning", 0)
 
 
 def test_what_a_cloud_controller_is_about_to_write_is_left_to_it() -> None:

@@ -10,6 +10,7 @@ import pytest
 from growth.kube.health import Health
 from reconciler.providers.port import (
     Accepted,
+    Checked,
     Failed,
     FailureClass,
     Order,
@@ -18,7 +19,7 @@ from reconciler.providers.port import (
     UnmetScope,
 )
 from reconciler.provisioning.pending import pause_after
-from tests.provisioning.build import NAME, Life, machine, made_at, settled
+from tests.provisioning.build import CLOUD, NAME, Life, machine, made_at, settled
 from tests.reconciler.build import START, node_class, pool
 from tests.scheduling import build
 
@@ -122,7 +123,7 @@ def test_while_the_catalogue_is_not_known_a_request_waits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "reason"), [(WRONG, "ClassRefused"), (NO_ACCESS, "AccessRefused")]
+    ("answer", "reason"), [(WRONG, "TemplateRefused"), (NO_ACCESS, "AccessRefused")]
 )
 def test_what_asking_again_does_not_mend_blocks_the_pool_and_ends_its_requests(
     answer: Failed, reason: str
@@ -154,6 +155,29 @@ def test_a_blocked_pool_is_free_when_it_or_its_class_changes(
     if restarts:
         life.restart()
     life.put(changed(life.get(kind, name), 7))
+    life.soon()
+    assert life.get("NodePool", "default").status.blocked is None
+
+
+CLASS_WRONG = Checked(at=90.0, failure=FailureClass.TEMPLATE, problems=("no such image",))
+LOCKED_OUT = Checked(at=90.0, failure=FailureClass.FATAL, problems=("the token is gone",))
+
+
+@pytest.mark.parametrize(
+    ("checked", "reason"), [(CLASS_WRONG, "ClassRefused"), (LOCKED_OUT, "AccessRefused")]
+)
+def test_a_pool_is_blocked_while_the_look_at_its_class_finds_it_wrong(
+    checked: Checked, reason: str
+) -> None:
+    life = Life(settled())
+    life.extra = {"checks": {CLOUD: checked}}
+    life.soon()
+    blocked = life.get("NodePool", "default").status.blocked
+    assert (blocked.reason, blocked.message) == (reason, checked.problems[0])
+    life.extra = {}
+    life.until(110)
+    assert life.get("NodePool", "default").status.blocked is not None, "nobody has looked since"
+    life.extra = {"checks": {CLOUD: Checked(at=109.0)}}
     life.soon()
     assert life.get("NodePool", "default").status.blocked is None
 
