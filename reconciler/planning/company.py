@@ -89,14 +89,23 @@ def _means(term: Term, pod: Pod, cluster: Cluster) -> bool:
 def _waiting(kin: Sequence[Kin], cluster: Cluster) -> Iterator[tuple[str, str]]:
     """Who can only be judged when others have their places."""
     before: list[Kin] = []
+    choosy: list[Kin] = []
     for one in sorted(kin, key=lambda each: (-each.pod.spec.priority, each.name)):
-        other = next((each for each in before if _must_follow(one, each, cluster)), None)
-        if other is None and not one.offers:
+        # Nearly nobody keeps away from others: ten thousand unlike pods are compared with those.
+        rivals = before if _is_choosy(one) else choosy
+        other = next((each for each in rivals if _must_follow(one, each, cluster)), None)
+        if other is None and not one.offers and one.pod.affinity_terms:
             other = next((each for each in kin if _is_looked_for(one, each, cluster)), None)
         if other is None:
             before.append(one)
+            choosy += [one] if _is_choosy(one) else []
         else:
             yield one.name, f"it is planned when {other.pod.name} has its place"
+
+
+def _is_choosy(one: Kin) -> bool:
+    """Whether it keeps away from others by more than the node."""
+    return any(term.topology_key != HOSTNAME for term in one.pod.anti_affinity_terms)
 
 
 def _must_follow(one: Kin, other: Kin, cluster: Cluster) -> bool:

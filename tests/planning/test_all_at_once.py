@@ -75,12 +75,19 @@ def test_a_pod_that_fits_on_a_node_that_serves_waits_for_the_scheduler_and_then_
     assert bought(planner.until(116.5)) == [("small", 1)]
 
 
-def test_a_node_that_is_full_or_being_given_back_is_not_counted_on() -> None:
+def test_a_node_that_is_full_or_cordoned_is_not_counted_on() -> None:
     full = serving("full", cpu="4")
     running = build.pod("running", requests={"cpu": "4"}, on="full")
-    going = serving("going", taints=[{"key": "growth.dev/scale-down", "effect": "NoSchedule"}])
-    planner = Planner(*many(1), full, running, going, pool(), node_class())
+    closed = serving("closed", unschedulable=True)
+    planner = Planner(*many(1), full, running, closed, pool(), node_class())
     assert bought(planner.soon()) == [("small", 1)]
+
+
+def test_an_idle_node_that_is_marked_is_taken_before_anything_is_bought() -> None:
+    mark = [{"key": "growth.dev/scale-down", "effect": "NoSchedule", "value": "1767225600"}]
+    planner = Planner(*many(1), serving("idle", taints=mark), pool(), node_class())
+    assert bought(planner.soon()) == []
+    assert [place.machine for place in planner.memory.nominated.places.values()] == ["idle"]
 
 
 def test_a_plan_goes_on_without_a_pod_that_has_gone_meanwhile() -> None:
