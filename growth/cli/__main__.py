@@ -32,7 +32,7 @@ COMMANDS = {
     "doctor": "say what is wrong with the installation, and how to mend it",
     "validate": "check manifests, as strictly as the API server and with line numbers",
     "convert": "rewrite manifests of the older group growth/v1alpha1 so that kubectl takes them",
-    "crds": "print the definitions of growth's objects, to be applied before anything else",
+    "crds": "print the definitions of growth's objects, compare a cluster's, or apply them",
     "certs": "show, renew and export the certificates of growth's own processes",
     "scheduler-config": "print the configuration that makes kube-scheduler ask growth",
     "version": "print which growth this is",

@@ -83,7 +83,8 @@ async def _unserved(connection: Connection, kinds: list[Definition]) -> list[str
 
 def is_established(installed: Object | None) -> bool:
     """Whether objects of the kind can be made."""
-    conditions = (installed or {}).get("status", {}).get("conditions", ())
+    # A definition that came a moment ago has null there.
+    conditions = (installed or {}).get("status", {}).get("conditions") or ()
     return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
 
 

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from growth.api.wellknown import GROUP_VERSION
 from growth.installation.asking import ask, listed
-from growth.installation.removing import LEAVING_TAINT, NODES, OURS, gone, objects_of
+from growth.installation.removing import (
+    LEAVING_TAINT,
+    NODES,
+    OURS,
+    change_nodes,
+    gone,
+    objects_of,
+)
 from growth.kube.call import MERGE_PATCH
 from growth.kube.errors import BudgetExhausted, NotFound, Overloaded
 
@@ -43,21 +50,18 @@ async def close(connection: Connection) -> None:
         patch = {"spec": {"deletionPolicy": "Drain"}}
         await ask(connection, "PATCH", path, body=patch, content_type=MERGE_PATCH)
         await gone(connection, path)
-    for node in await listed(connection, NODES, **OURS):
-        await _mark(connection, node)
+    await change_nodes(connection, _marked)
 
 
-async def _mark(connection: Connection, node: Object) -> None:
+def _marked(node: Object) -> Object | None:
+    """What has to change at a node so that no pod comes to it; nothing, if it has."""
     taints = node.get("spec", {}).get("taints", [])
     if any(taint["key"] == LEAVING["key"] for taint in taints):
-        return
-    metadata = node["metadata"]
-    patch = {
-        "metadata": {"resourceVersion": metadata["resourceVersion"]},
+        return None
+    return {
+        "metadata": {"resourceVersion": node["metadata"]["resourceVersion"]},
         "spec": {"taints": [*taints, LEAVING]},
     }
-    path = f"{NODES}/{metadata['name']}"
-    await ask(connection, "PATCH", path, body=patch, content_type=MERGE_PATCH)
 
 
 async def still_there(connection: Connection, way: Way) -> list[str]:

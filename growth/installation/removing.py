@@ -24,7 +24,7 @@ from growth.api.wellknown import (
     SCALE_DOWN_TAINT,
     UNREGISTERED_TAINT,
 )
-from growth.errors import DecideAgain
+from growth.errors import DecideAgain, RetryLater
 from growth.installation.asking import ask, found, listed
 from growth.installation.awaiting import until_nothing_is_missing
 from growth.installation.definitions import DEFINITIONS
@@ -35,7 +35,7 @@ from growth.kube.call import MERGE_PATCH
 from growth.kube.errors import NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from growth.installation.shipped import Object
     from growth.kube.transport import Connection
@@ -53,6 +53,7 @@ ASKING: Final = frozenset(
 WORKING: Final = frozenset({"Deployment", "DaemonSet"})
 IN_THE_BACKGROUND: Final = {"propagationPolicy": "Background"}
 PATIENCE: Final = 60.0
+ROUNDS: Final = 20
 
 
 def everything(namespace: str) -> list[Object]:
@@ -87,14 +88,27 @@ async def objects_of(connection: Connection, kind: str) -> list[Object]:
 
 async def release_nodes(connection: Connection) -> list[str]:
     """Let our nodes serve as anybody's: without our taints, and no end is announced."""
-    changed = []
-    for node in await listed(connection, NODES, **OURS):
-        patch = released(node)
-        if patch is not None:
-            name = node["metadata"]["name"]
-            await ask(connection, "PATCH", f"{NODES}/{name}", body=patch, content_type=MERGE_PATCH)
-            changed.append(name)
-    return changed
+    return await change_nodes(connection, released)
+
+
+async def change_nodes(
+    connection: Connection, change: Callable[[Object], Object | None]
+) -> list[str]:
+    """Change our nodes until none needs it. Kubelets write them too, so a try may be in vain."""
+    changed: set[str] = set()
+    for _ in range(ROUNDS):
+        nodes = await listed(connection, NODES, **OURS)
+        patches = {node["metadata"]["name"]: change(node) for node in nodes}
+        due = {name: patch for name, patch in patches.items() if patch is not None}
+        if not due:
+            return sorted(changed)
+        for name, patch in due.items():
+            with suppress(NotFound, DecideAgain):
+                await ask(
+                    connection, "PATCH", f"{NODES}/{name}", body=patch, content_type=MERGE_PATCH
+                )
+                changed.add(name)
+    raise RetryLater("nodes change faster than they can be written: run it again")
 
 
 def released(node: Object) -> Object | None:
@@ -153,14 +167,17 @@ async def _definitions_left(connection: Connection) -> list[str]:
 
 
 async def remove_contents(connection: Connection, namespace: str) -> list[str]:
-    """What nobody has applied: certificates, a pause, configurations of earlier contents."""
-    path = f"/api/v1/namespaces/{namespace}"
-    secrets = await listed(connection, f"{path}/secrets", **OUR_SECRETS)
-    maps = await listed(connection, f"{path}/configmaps")
+    """What nobody has applied: certificates, join tokens, a pause, earlier configurations."""
+    secrets = [
+        *await listed(connection, f"{_within(namespace)}/secrets", **OUR_SECRETS),
+        # They end by themselves, but not before their time: each lets a machine in.
+        *await listed(connection, f"{_within('kube-system')}/secrets", **OURS),
+    ]
+    maps = await listed(connection, f"{_within(namespace)}/configmaps")
     mine = [
-        *(f"{path}/secrets/{each['metadata']['name']}" for each in secrets),
+        *(_place(each, "secrets") for each in secrets),
         *(
-            f"{path}/configmaps/{each['metadata']['name']}"
+            _place(each, "configmaps")
             for each in maps
             if each["metadata"]["name"].startswith(OUR_CONFIG_MAPS)
         ),
@@ -168,9 +185,18 @@ async def remove_contents(connection: Connection, namespace: str) -> list[str]:
     return [each for each in mine if await gone(connection, each)]
 
 
+def _within(namespace: str) -> str:
+    return f"/api/v1/namespaces/{namespace}"
+
+
+def _place(item: Object, plural: str) -> str:
+    metadata = item["metadata"]
+    return f"{_within(metadata['namespace'])}/{plural}/{metadata['name']}"
+
+
 async def remove_namespace(connection: Connection, namespace: str) -> bool:
     """The namespace, if we have made it: one that was there before is somebody else's."""
-    path = f"/api/v1/namespaces/{namespace}"
+    path = _within(namespace)
     there = await found(connection, path)
     labels = {} if there is None else there["metadata"].get("labels", {})
     return labels.get("app.kubernetes.io/name") == "growth" and await gone(connection, path)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from growth.cli.__main__ import main
+from growth.installation.definitions import is_established
 from kwok.ports import free_port
 from tests.faults.upstream import kubeconfig_to
 from tests.manifests.commands import grow
@@ -75,6 +76,21 @@ def test_that_there_is_no_cluster_is_told_at_once(
 
     [line] = capsys.readouterr().err.splitlines()
     assert f"{address}: " in line
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        ({}, False),
+        ({"conditions": None}, False),
+        ({"conditions": [{"type": "Established", "status": "False"}]}, False),
+        ({"conditions": [{"type": "Established", "status": "True"}]}, True),
+    ],
+)
+def test_a_definition_is_served_when_the_api_server_says_so(
+    status: dict[str, Any], *, expected: bool
+) -> None:
+    assert is_established({"status": status}) is expected
 
 
 @pytest.mark.cluster

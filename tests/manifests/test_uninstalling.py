@@ -49,6 +49,14 @@ NODE = {
     "spec": {"taints": [TAINT, THEIRS]},
 }
 
+TOKEN = {
+    "apiVersion": "v1",
+    "kind": "Secret",
+    "type": "bootstrap.kubernetes.io/token",
+    "metadata": {"name": "bootstrap-token-abcdef", "namespace": "kube-system", "labels": OURS},
+    "stringData": {"token-id": "abcdef", "token-secret": "0123456789abcdef"},
+}
+
 LOSSES: dict[str, tuple[tuple[str, ...], ...]] = {
     "nothing": (),
     "the definitions, held by an object": (("delete", "crd", "--all", "--wait=false"),),
@@ -111,7 +119,7 @@ class TestOnARealServer:
         wait_until(lambda: "Terminating" not in bare.kubectl(*phase), "its end", within=60)
         assert grow(bare, "install", "--for", "kwok", "--wait", "0s") == 0
         bare.kubectl("apply", "-f", str(EXAMPLE))
-        for item in (REQUEST, NODE):
+        for item in (REQUEST, NODE, TOKEN):
             bare.kubectl("apply", "-f", "-", input=json.dumps(item))
         yield bare
         bare.kubectl("delete", "node", "default-1", "--ignore-not-found", "--wait=false")
@@ -207,5 +215,6 @@ def left(cluster: LiveCluster) -> list[str]:
         *("validatingadmissionpolicybinding", "mutatingadmissionpolicy"),
     )
     found = cluster.kubectl("get", ",".join(kinds), "--output=name").split()
-    within = cluster.kubectl("get", "role,rolebinding", "-n", "kube-system", "--output=name")
-    return [each for each in [*found, *within.split()] if "growth" in each]
+    in_system = ("get", "role,rolebinding,secret", "--namespace", "kube-system", "--output=name")
+    within = cluster.kubectl(*in_system).split()
+    return [each for each in [*found, *within] if "growth" in each or "abcdef" in each]
