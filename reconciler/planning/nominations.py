@@ -90,7 +90,8 @@ def carried_on(
             continue
         match _stage(place.machine, world, requests):
             case Stage.COMING:
-                kept[uid] = place
+                # Also a node that has served and fell silent: its pods wait anew when it is back.
+                kept[uid] = msgspec.structs.replace(place, since=NEVER)
             case Stage.SERVING:
                 since = min(place.since, now.monotonic)
                 if since + world.timing.bind_wait > now.monotonic:
