@@ -111,6 +111,7 @@ TTL = {"requestTTL": {"ready": "150s", "unmet": "120s"}}
 def test_each_phase_has_its_own_time_to_live(phase: str, ends: float) -> None:
     life = Life(finished(phase), settled(**TTL))
     life.until(ends)
+    life.step()
     assert life.phase == phase, "its time is over when it is exceeded"
     life.until(ends + 0.1)
     assert life.phase == ""

@@ -190,6 +190,14 @@ def test_a_pool_without_access_is_tried_again_after_a_while() -> None:
     assert life.get("NodePool", "default").status.blocked is None
 
 
+def test_the_answer_to_a_request_that_is_going_blocks_its_pool_no_longer() -> None:
+    life = always(NO_ACCESS, Life(made_at(99), settled()))
+    life.believes = False
+    life.until(402)
+    assert life.phase == "Pending", "nobody can say that there is no machine of it"
+    assert life.get("NodePool", "default").status.blocked is None
+
+
 def test_an_answer_about_an_earlier_class_blocks_nothing() -> None:
     life = Life(made_at(99), settled())
     life.step()

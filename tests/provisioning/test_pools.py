@@ -209,6 +209,17 @@ def test_a_pool_that_retains_leaves_its_nodes_without_our_taints() -> None:
     assert [taint.key for taint in life.get("Node", "default-9").spec.taints] == ["only"]
 
 
+def test_a_pool_does_not_leave_before_its_nodes_are_free() -> None:
+    taints = [{"key": "growth.dev/scale-down", "value": "1", "effect": "NoSchedule"}]
+    life = Life(deleted(deletionPolicy="Retain"), ours(taints=taints))
+    life.refuses = {"SetNode"}
+    life.until(105)
+    assert life.get("NodePool", "default") is not None
+    life.refuses = set()
+    life.soon()
+    assert life.get("NodePool", "default") is None
+
+
 def test_a_pool_that_others_hold_too_stays_for_them() -> None:
     made = deleted()
     held = made.metadata.model_copy(update={"finalizers": (*HELD, "others.example/audit")})
