@@ -178,4 +178,4 @@ class OneRequest(RuleBasedStateMachine):
 
 
 TestOneRequest = OneRequest.TestCase
-TestOneRequest.settings = settings(max_examples=30, stateful_step_count=25, deadline=None)
+TestOneRequest.settings = settings(max_examples=20, stateful_step_count=25, deadline=None)
