@@ -53,6 +53,8 @@ FAILED: Final = RemovalPhase.REMOVAL_FAILED
 RESTED: Final = 25.0
 """Seconds between two asks for one machine; pools wait for 30."""
 FORGETS_AN_ANSWER: Final = frozenset({Fault.RESTART, Fault.FREEZE, Fault.CLOCK_JUMP})
+SEEN_WITHIN: Final = 300.0
+"""Seconds until each node that serves is known to, whatever is late or lost."""
 FOUND_WITHIN: Final = 900.0
 """Seconds until a machine that nobody knows has a removal, whatever goes wrong meanwhile."""
 FOUND_BEFORE: Final = 60.0
@@ -150,7 +152,15 @@ class Auditor:
             self.breach("no pod loses its machine", f"{name} with {kept[0].name}")
         if removal is not None and removal.spec.reason is RemovalReason.ORPHAN:
             self._check_age(removal)
+        if removal is not None and removal.spec.reason is RemovalReason.NEVER_JOINED:
+            self._check_joined(name)
         self._check_rest(name)
+
+    def _check_joined(self, name: str) -> None:
+        machine = self._cloud.machines.get(name)
+        since = None if machine is None else machine.serves_since
+        if since is not None and self._timeline.now - since > SEEN_WITHIN:
+            self.breach("who serves has joined", f"{name} serves since {since:.0f}")
 
     def _check_rest(self, name: str) -> None:
         """A provider that was asked has its time, unless we can't remember that we asked."""

@@ -81,7 +81,12 @@ class Machine(msgspec.Struct, kw_only=True):
     """One machine that is paid for."""
 
     order: Order
-    is_serving: bool = False
+    serves_since: float | None = None
+
+    @property
+    def is_serving(self) -> bool:
+        """Whether its kubelet has ever been ready."""
+        return self.serves_since is not None
 
 
 class Cloud:
@@ -258,7 +263,7 @@ class Cloud:
         machine = self.machines.get(name)
         if machine is None:
             return
-        machine.is_serving = True
+        machine.serves_since = self._timeline.now
         self._change_node(name, with_ready)
         self._timeline.after(UNTAINTED_AFTER, self._change_node, name, without_not_ready)
 
