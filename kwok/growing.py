@@ -8,6 +8,7 @@ ends them with everything else.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import signal
@@ -18,12 +19,14 @@ import urllib.request
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.api import crd
+from growth.cli.commands.run import PROCESSES
 from growth.demand import wire
 from growth.errors import GiveUp
 from kwok import admission
 from kwok.apiserver import ask
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from kwok.clusters import Cluster
@@ -56,11 +59,12 @@ def install(cluster: Cluster) -> None:
     admission.certify(cluster)
 
 
-def start(cluster: Cluster) -> Path:
+def start(cluster: Cluster, processes: Sequence[str] = PROCESSES) -> Path:
     """Start the processes and wait until all of them work; the answer is their log."""
     log = cluster.folder / "growth.log"
     if not cluster.growing():
-        command = [sys.executable, "-m", "growth.cli", "run", "--kubeconfig"]
+        only = itertools.chain.from_iterable(("--only", each) for each in processes)
+        command = [sys.executable, "-m", "growth.cli", "run", *only, "--kubeconfig"]
         with log.open("ab") as output:
             subprocess.Popen(
                 [*command, str(cluster.kubeconfig)],
@@ -72,7 +76,8 @@ def start(cluster: Cluster) -> Path:
                 start_new_session=True,
             )
     deadline = time.monotonic() + _WORKS_WITHIN
-    while not (_is_led(cluster) and _streams_demand(cluster) and admission.is_served(cluster)):
+    works = [_WORKS[each] for each in processes]
+    while not all(is_working(cluster) for is_working in works):
         if time.monotonic() > deadline:
             raise GiveUp(f'growth does not work in cluster "{cluster.name}"; see {log}')
         time.sleep(0.05)
@@ -123,3 +128,11 @@ def _streams_demand(cluster: Cluster) -> bool:
 def _is_led(cluster: Cluster) -> bool:
     answer = ask(cluster, f"{_LEASES}/growth-reconciler")
     return answer.status == 200 and bool(answer.body["spec"].get("holderIdentity"))
+
+
+_WORKS: Final[dict[str, Callable[[Cluster], bool]]] = {
+    "webhooks": admission.is_served,
+    "extender": _streams_demand,
+    "reconciler": _is_led,
+}
+"""How each process is seen to work."""

@@ -1,0 +1,130 @@
+"""Does the cluster get what was planned: machines in the end, over machines of the first plans.
+
+The real scheduler binds 300 mixed pods to machines that boot in 5 to 15 s, with the extender and
+without. A second purchase is a machine for pods that a machine had been requested for before. The
+bound is `growth plan`'s for the same manifests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from statistics import median
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from benchmarks import grown, manifests
+from benchmarks.lives import watched
+from benchmarks.offline import bound_of
+from kwok import growing
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Sequence
+
+    from benchmarks.lives import Lives
+    from kwok.clusters import Cluster
+
+_PATIENCE: Final = 240.0
+_BOOTS: Final = {"bootDelay": {"min": "5s", "max": "15s"}}
+_WITHOUT: Final = ("webhooks", "reconciler")
+
+
+class Ending(NamedTuple):
+    """What one seed has come to."""
+
+    planned: int
+    machines: int
+    cost: float
+    bound: float
+
+    @property
+    def ratio(self) -> float:
+        """Machines in the end, over those that were planned."""
+        return self.machines / self.planned
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of `fidelity`."""
+    parser.add_argument("--seeds", type=int, default=10, metavar="N", help="seeds 1 to N")
+    parser.add_argument("--pods", type=int, default=300, metavar="N")
+    parser.add_argument("--deployments", type=int, default=20, metavar="N", help="their owners")
+    parser.add_argument("--prices", choices=("aws", "hetzner"), default="hetzner")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure and print."""
+    for title, processes in (("with the extender", ()), ("without it", _WITHOUT)):
+        endings = [_measured(arguments, seed, processes) for seed in _seeds(arguments)]
+        for seed, ending in zip(_seeds(arguments), endings, strict=True):
+            print(f"  {title}, seed {seed}: {_line(ending)}")
+        print(
+            f"  {title}: median {median(each.ratio for each in endings):.3f} machines for each"
+            f" planned one (<= 1.03), cost {median(each.cost / each.bound for each in endings):.3f}"
+            f" x the bound; load {os.getloadavg()[0]:.1f}\n",
+            flush=True,
+        )
+    return 0
+
+
+def _seeds(arguments: argparse.Namespace) -> range:
+    return range(1, arguments.seeds + 1)
+
+
+def _line(ending: Ending) -> str:
+    return (
+        f"{ending.planned} planned, {ending.machines} in the end"
+        f" ({ending.machines - ending.planned} second purchases),"
+        f" {ending.cost / ending.bound:.3f} x the bound"
+    )
+
+
+def _measured(arguments: argparse.Namespace, seed: int, processes: Sequence[str]) -> Ending:
+    offered = manifests.class_and_pool(arguments.prices, seed=seed, spec=_BOOTS)
+    pods, count = arguments.pods, arguments.deployments
+    wanted = list(manifests.deployments(pods=pods, count=count, seed=seed))
+    bound = bound_of([*offered, *wanted])
+    with grown.a_cluster("fidelity", *(() if processes else ("--growth",))) as cluster:
+        if processes:
+            growing.install(cluster)
+            growing.start(cluster, processes)
+        requests = asyncio.run(_requests(cluster, offered, wanted))
+    second = _second_purchases(requests)
+    return Ending(
+        planned=len(requests) - second,
+        machines=len(requests),
+        cost=sum(float(each["spec"]["price"]) for each in requests),
+        bound=bound,
+    )
+
+
+async def _requests(
+    cluster: Cluster, offered: Iterable[dict[str, Any]], wanted: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """All that was bought until every pod is bound, in the order in which it was."""
+    count = sum(each["spec"]["replicas"] for each in wanted)
+    async with grown.connected(cluster) as connection:
+        await grown.create(connection, offered)
+        async with watched(connection) as lives:
+            await grown.create(connection, wanted)
+            await lives.until(
+                lambda: len(lives.moments("pod", "bound")) >= count,
+                f"{count} pods are bound",
+                within=_PATIENCE,
+            )
+            return _in_order(lives)
+
+
+def _in_order(lives: Lives) -> list[dict[str, Any]]:
+    found = sorted(lives.of("request").values(), key=lambda life: life.moments["created"])
+    return [life.newest for life in found]
+
+
+def _second_purchases(requests: Iterable[dict[str, Any]]) -> int:
+    """Requests for nobody who hadn't been bought for before."""
+    served: set[str] = set()
+    count = 0
+    for request in requests:
+        pods = {pod["uid"] for pod in request["spec"].get("pods", ())}
+        count += bool(pods & served)
+        served |= pods
+    return count
