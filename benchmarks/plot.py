@@ -42,7 +42,7 @@ A_DAY: Final = 86_400.0
 
 WIDTH, HEIGHT = 380, 250
 LEFT, TOP, RIGHT, BOTTOM = 52, 46, 14, 44
-LOWEST, HIGHEST = 98.0, 108.0
+LOWEST, HIGHEST = 99.0, 104.0
 """Percent of the best bound."""
 
 
@@ -129,7 +129,7 @@ def _panel(curve: Curve, count: int) -> Iterator[str]:
 
 
 def _axes() -> Iterator[str]:
-    for percent in range(math.ceil(LOWEST), math.floor(HIGHEST) + 1, 2):
+    for percent in range(math.ceil(LOWEST), math.floor(HIGHEST) + 1):
         y = _y(percent)
         yield f'<path d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}" stroke="#ddd"/>'
         yield _text(LEFT - 6, y + 4, f"{percent} %", anchor="end")
