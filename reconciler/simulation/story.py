@@ -8,7 +8,7 @@ from reconciler.simulation import faults
 from reconciler.simulation.faults import Fault
 
 WORKLOADS = 16
-QUIET_MINUTES = 20.0
+QUIET_MINUTES = 40.0
 """After the last arrival and the last fault: longer than every wait that a rule knows."""
 
 
