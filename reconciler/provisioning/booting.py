@@ -42,18 +42,20 @@ def booting(request: NodeRequest, pool: NodePool, look: Look) -> Step:
     node = node_of(request, look.world)
     if node is not None and node.is_ready:
         return joined(request, pool, node, look)
-    lost = _lost(request, pool, look)
+    lost = _lost(request, pool, look, node)
     if lost.actions:
         return lost
     late = _late(request, pool, look, node)
     return late if node is None or late.actions else joined(request, pool, node, look, late)
 
 
-def _lost(request: NodeRequest, pool: NodePool, look: Look) -> Step:
+def _lost(request: NodeRequest, pool: NodePool, look: Look, node: Node | None) -> Step:
     listed = machine_of(request, look.world)
     if listed is not None and listed.state is MachineState.FAILED:
         return _failed(request, pool, look, listed)
-    if listed is None and is_gone(request, look.world, since=look.memory.seen[request.name].at):
+    # A node that has joined speaks against a listing: then only its time decides.
+    is_alone = listed is None and node is None
+    if is_alone and is_gone(request, look.world, since=look.memory.seen[request.name].at):
         reason = "the machine is gone before it served: it failed, or somebody deleted it"
         return refused(request, look.now, reason=reason, scope=UnmetScope.OFFER)
     return WAIT

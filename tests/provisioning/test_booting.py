@@ -203,6 +203,14 @@ def test_a_machine_that_is_gone_before_it_served_is_unmet() -> None:
     assert life.get("NodeRemovalRequest") is None
 
 
+def test_a_node_that_has_joined_speaks_against_a_listing() -> None:
+    life = coming()
+    life.put(node(ready=False))
+    life.machines.clear()
+    life.until(150)
+    assert life.phase == "Provisioning"
+
+
 def test_a_listing_from_before_it_was_accepted_proves_nothing() -> None:
     life = coming()
     life.machines.clear()
