@@ -92,6 +92,7 @@ class Telling(NamedTuple):
     """One telling, in which a process was killed at some points and started again each time."""
 
     end: End
+    points: list[str]
     missed: frozenset[str]
     """Points that it didn't come to, because an earlier end had swallowed them."""
 
@@ -106,9 +107,9 @@ class Stage(NamedTuple):
     async def tell(self, number: int, *, ends: Sequence[str]) -> Telling:
         self.lives.tell_anew(ends=ends)
         missed = await self.lives.die_until(self._played(number))
-        end = await self.story.end(self.connection)
+        end, points = await self.story.end(self.connection), self.lives.points[:]
         await cleared(self.connection)
-        return Telling(end, missed)
+        return Telling(end, points, missed)
 
     async def _played(self, number: int) -> None:
         await self.story.furnish(self.connection)
@@ -117,19 +118,18 @@ class Stage(NamedTuple):
 
 
 async def assert_converges(stage: Stage, number: int | None) -> None:
-    lives = stage.lives
-    async with lives.listening():
-        undisturbed, _ = await stage.tell(0, ends=())
+    async with stage.lives.listening():
+        undisturbed, announced, _ = await stage.tell(0, ends=())
         assert not undisturbed.unknown
         assert undisturbed.machines == undisturbed.bound
-        points = [name for name in lives.points if is_stable(name)]
+        points = [name for name in announced if is_stable(name)]
         tried = points if number is None else chosen(points, number)
         left = deque(tried)
         for telling in count(1):
             ends = [left.popleft() for _ in range(min(KILLS, len(left)))]
             if not ends:
                 break
-            end, missed = await stage.tell(telling, ends=ends)
+            end, _, missed = await stage.tell(telling, ends=ends)
             assert end == undisturbed, ends
             assert len(missed) < len(ends), f"never reached: {missed}"
             left.extend(sorted(missed))

@@ -59,9 +59,12 @@ def furniture() -> Iterator[dict[str, Any]]:
     spec = {"types": catalogue, "faults": list(FAULTS), "bootDelay": {"min": "0s", "max": "0s"}}
     yield ours("KwokNodeClass", "default", spec)
     for pool in (*GOOD, *TROUBLED):
-        types = [{"name": pool.split("-")[0], "max": 2}, {"name": "spare", "max": 2}]
-        # Only who never joins is waited for: under load a good machine may take its time.
-        wait = {"readinessWait": "8s"} if pool == "mute" else {}
+        types = [{"name": pool.split("-")[0], "max": 2}]
+        if pool == "mute":
+            # Only who never joins is waited for: under load a good machine may take its time.
+            wait = {"readinessWait": "8s"}
+        else:
+            wait, types = {}, [*types, {"name": "spare", "max": 2}]
         spec = {"serverTypes": types, "scaleDown": {"retryAfter": "1s"}, **wait}
         yield ours("NodePool", pool, spec)
 
