@@ -55,6 +55,7 @@ bench: setup ## what is claimed about speed and cost, measured here
 crds: setup ## write the generated manifests and docs/reference/objects.md anew
 	@$(BIN)/growth crds --folder manifests/crds
 	@$(BIN)/python -m webhooks.registration manifests/base
+	@$(BIN)/python -m growth.installation manifests
 	@$(BIN)/python -m growth.api.reference > docs/reference/objects.md
 
 requirements: setup ## pin the newest versions that pyproject.toml allows

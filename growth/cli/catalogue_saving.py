@@ -68,6 +68,9 @@ class _Environment:
     async def join_token(self, order: Order, node_class: HetznerNodeClass) -> str:
         raise NotImplementedError(f"nobody joins: {order.name}, {node_class.name}")
 
+    async def withdraw_join_tokens(self) -> None:
+        """There are none."""
+
 
 async def saved(arguments: argparse.Namespace) -> Saved:
     """Today's prices."""

@@ -142,7 +142,8 @@ async def _difference(connection: Connection, wanted: dict[str, Any]) -> str:
         installed = (await connection.request("GET", path, timeout=PATIENCE)).json()
     except NotFound:
         return f"{name} is not installed"
-    conditions = installed.get("status", {}).get("conditions", [])
+    # A definition that came a moment ago has none yet, written as null.
+    conditions = installed.get("status", {}).get("conditions") or []
     if {"type": "Established", "status": "True"}.items() not in [
         {key: condition[key] for key in ("type", "status")}.items() for condition in conditions
     ]:
