@@ -225,7 +225,7 @@ def test_a_late_request_for_pods_that_have_one_is_cancelled() -> None:
     """A deposed leader's write may arrive after the next leader has bought."""
     pods = (build.pod("web-0"), build.pod("web-1"))
     first, late = made_at(90, pods=pods), made_at(95, "default-2", pods=pods[:1])
-    life = always(TROUBLE, Life(first, late, settled()))
+    life = always(TROUBLE, Life(*pods, first, late, settled()))
     life.until(110)
     assert (life.phase, life.get("NodeRequest", "default-2")) == ("Pending", None)
 
@@ -233,9 +233,17 @@ def test_a_late_request_for_pods_that_have_one_is_cancelled() -> None:
 def test_a_request_that_serves_one_pod_more_is_no_duplicate() -> None:
     pods = (build.pod("web-0"), build.pod("web-1"))
     first, second = made_at(90, pods=pods[:1]), made_at(95, "default-2", pods=pods)
-    life = always(TROUBLE, Life(first, second, settled()))
+    life = always(TROUBLE, Life(*pods, first, second, settled()))
     life.until(110)
     assert life.get("NodeRequest", "default-2") is not None
+
+
+def test_what_nobody_waits_for_any_more_is_not_bought() -> None:
+    """Its pods are bound or gone: the first leader's write may come after they were served."""
+    bound = build.pod("web-0", on="elsewhere")
+    life = Life(bound, made_at(99, pods=(bound, build.pod("web-1"))), settled())
+    life.until(110)
+    assert (life.get("NodeRequest", "default-1"), life.orders) == (None, [])
 
 
 def test_no_pool_no_request() -> None:

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from tests.thread.growing import QUICKLY
+from tests.thread.lives import PATIENTLY
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -29,7 +30,7 @@ class Reconciler:
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 *("-m", "reconciler", *words),
-                env={**os.environ, **QUICKLY},
+                env={**os.environ, **QUICKLY, **PATIENTLY},
                 stdout=output,
                 stderr=output,
             )

@@ -46,7 +46,7 @@ STORIES = (
         chapters=(
             (
                 Make((Pod("hasty", FILLS_MEDIUM),)),
-                Await(Happening.REQUESTED),
+                Await(Happening.MADE),
                 Remove("hasty"),
             ),
             (Make((Deployment("patient", 2, FILLS_MEDIUM),)),),
