@@ -124,9 +124,20 @@ def takes_silence_for_death(world: World, now: Instant) -> Decision:
 
 
 def asks_until_it_is_done(world: World, now: Instant) -> Decision:
-    """The machine is there still, so it has to be deleted."""
-    removals = {name: _never_asked(each) for name, each in world.removals.items()}
+    """A listing shows the machine still, so it has to be deleted."""
+    removals = {
+        name: _never_asked(each) if _is_shown_still(each, world) else each
+        for name, each in world.removals.items()
+    }
     return removal.decide(msgspec.structs.replace(world, removals=removals), now)
+
+
+def _is_shown_still(found: NodeRemovalRequest, world: World) -> bool:
+    asked_at = found.status.remove_attempted_at
+    listings = (sight.listing for sight in world.clouds.values() if sight.listing is not None)
+    return asked_at is not None and any(
+        found.name in listing.machines and listing.at.wall > asked_at for listing in listings
+    )
 
 
 def _never_asked(found: NodeRemovalRequest) -> NodeRemovalRequest:
