@@ -20,12 +20,14 @@ from reconciler.simulation.story import WORKLOADS, Story
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reconciler.simulation.process import Parts
 
-def main(words: Sequence[str] | None = None) -> int:
-    """Run what was asked for; 1 if anything was breached."""
+
+def main(words: Sequence[str] | None = None, *, parts: Parts | None = None) -> int:
+    """Run what was asked for, of a process with these parts; 1 if anything was breached."""
     arguments = _parser().parse_args(words)
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
-    outcomes = [_told(seed, arguments) for seed in arguments.seeds or (arguments.seed,)]
+    outcomes = [_told(seed, arguments, parts) for seed in arguments.seeds or (arguments.seed,)]
     return 1 if any(outcome.breaches for outcome in outcomes) else 0
 
 
@@ -64,15 +66,15 @@ def _faults(written: str) -> tuple[Fault, ...]:
         raise argparse.ArgumentTypeError(f"{error}; there are: {known}") from None
 
 
-def _told(seed: int, arguments: argparse.Namespace) -> Outcome:
+def _told(seed: int, arguments: argparse.Namespace, parts: Parts | None) -> Outcome:
     faults = drawn(seed) if arguments.faults is None else arguments.faults
     story = Story(
         seed=seed, minutes=arguments.minutes, faults=faults, workloads=arguments.workloads
     )
-    outcome = run(story, keep=None if arguments.trace else 40)
+    outcome = run(story, parts=parts, keep=None if arguments.trace else 40)
     if outcome.breaches and arguments.shrink:
-        story = shrunk(story, lambda smaller: bool(run(smaller).breaches))
-        outcome = run(story, keep=None if arguments.trace else 40)
+        story = shrunk(story, lambda smaller: bool(run(smaller, parts=parts).breaches))
+        outcome = run(story, parts=parts, keep=None if arguments.trace else 40)
     if arguments.trace:
         arguments.trace.write_text("\n".join(outcome.lines) + "\n")
     print(json.dumps(_document(outcome)) if arguments.output == "json" else _text(outcome))

@@ -14,11 +14,14 @@ from reconciler.simulation.faults import Fault
 from reconciler.simulation.run import run
 from reconciler.simulation.shrink import shrunk
 from reconciler.simulation.story import Story, story
+from tests.simulation.mutants import MUTANTS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-FAILING = ["--faults", "never-ready", "--minutes", "8"]
+FORGETFUL = next(mutant for mutant in MUTANTS if mutant.row == 3)
+"""A planted mistake, as the right rules breach nothing."""
+FAILING = ["--faults", "watch-lag", "--minutes", "8"]
 
 
 def test_a_seed_is_told_as_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -34,22 +37,24 @@ def test_a_seed_is_told_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_breach_ends_with_one_and_the_command_that_replays_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main(["--seeds", "1..2", *FAILING]) == 1
+    assert main(["--seeds", "1..2", *FAILING], parts=FORGETFUL.parts()) == 1
     replay = next(
         line for line in capsys.readouterr().out.splitlines() if line.startswith("replay: ")
     )
     words = shlex.split(replay.removeprefix("replay: python -m reconciler.simulation "))
-    assert main(words) == 1
+    assert main(words, parts=FORGETFUL.parts()) == 1
+    assert main(words) == 0
 
 
 def test_a_shrunk_breach_is_told_with_what_replays_it(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--seed", "3", "--shrink", "-o", "json", *FAILING]) == 1
+    words = ["--seed", "2", "--shrink", "-o", "json", *FAILING]
+    assert main(words, parts=FORGETFUL.parts()) == 1
     told = json.loads(capsys.readouterr().out)
     assert told["breaches"] == 1
-    assert told["breach"]["rule"] == "what fits is bound"
+    assert told["breach"]["rule"] == "one intent a pod"
     assert "--workloads" in told["replay"]
     words = shlex.split(told["replay"].removeprefix("python -m reconciler.simulation "))
-    assert main([*words, "-o", "json"]) == 1
+    assert main([*words, "-o", "json"], parts=FORGETFUL.parts()) == 1
     again = json.loads(capsys.readouterr().out)
     assert (again["hash"], again["breach"]) == (told["hash"], told["breach"])
 
