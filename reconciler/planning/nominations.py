@@ -125,21 +125,27 @@ def next_end(nominated: Nominated, world: World) -> float:
 def _written(
     world: World, requests: Mapping[str, NodeRequest], now: Instant
 ) -> Iterator[tuple[str, Nomination]]:
-    """What requests say of whom they were made for; where it serves, since when the node does."""
-    for name, request in sorted(requests.items()):
-        phase, ready_at = request.status.phase, request.status.ready_at
-        since = NEVER
-        if phase is RequestPhase.READY and ready_at is not None:
-            since = now.monotonic - max(0.0, now.seconds_since(ready_at))
-        elif phase not in COMING:
-            continue
-        for reference in request.spec.pods:
+    """What requests say of whom they were made for; of a pod's requests the newest comes last.
+
+    One that served it in vain is kept beside the one that was made instead.
+    """
+    dated = ((_since(request, now), name) for name, request in requests.items())
+    for since, name in sorted((since, name) for since, name in dated if since is not None):
+        for reference in requests[name].spec.pods:
             pod = world.pending.get(reference.uid)
             if pod is not None:
                 yield (
                     reference.uid,
                     Nomination(machine=name, shape=pod.shape, is_bought_for=True, since=since),
                 )
+
+
+def _since(request: NodeRequest, now: Instant) -> float | None:
+    """When pods could have been bound to its node at first; None if it promises nothing."""
+    phase, ready_at = request.status.phase, request.status.ready_at
+    if phase is RequestPhase.READY and ready_at is not None:
+        return now.monotonic - max(0.0, now.seconds_since(ready_at))
+    return NEVER if phase in COMING else None
 
 
 class Stage(enum.Enum):

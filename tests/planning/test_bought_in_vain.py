@@ -6,10 +6,12 @@ from datetime import timedelta
 from typing import Any
 
 import msgspec
+import pytest
 
 from growth.scheduling.metadata import Condition
+from reconciler.planning.nominations import Nominated, carried_on
 from tests.planning.driver import Planner
-from tests.reconciler.build import START, node_class, pool, waiting
+from tests.reconciler.build import START, at, node_class, pool, request, waiting, world
 from tests.scheduling import build
 
 ONLY_SMALL = [{"name": "small", "max": 300}]
@@ -84,3 +86,18 @@ def test_a_restart_forgets_nothing_that_was_bought_in_vain() -> None:
     planner = Planner(pod, made.model_copy(update={"status": status}), node_class())
     assert planner.until(900) == []
     assert len(planner.until(1100)) == 1
+
+
+@pytest.mark.parametrize("names", [("default-a", "default-b"), ("default-b", "default-a")])
+def test_a_restart_knows_the_machine_that_comes_after_one_in_vain(names: tuple[str, str]) -> None:
+    """Both requests name the pod, and their names say nothing of their order."""
+    pod, (first, second) = waiting(), names
+    in_vain = {"phase": "Ready", "readyAt": START - timedelta(seconds=600)}
+    seen = world(
+        pod,
+        pool(),
+        request(first, pods=(pod,), status=in_vain),
+        request(second, pods=(pod,), status={"phase": "Provisioning"}),
+    )
+    after_it = carried_on(Nominated(), seen, seen.requests, at(100))
+    assert [place.machine for place in after_it.places.values()] == [second]
