@@ -33,6 +33,7 @@ def test_nothing_is_breached_for_ten_thousand_minutes(seed: int) -> None:
     assert_holds(story(seed, MINUTES))
 
 
+@pytest.mark.timeout(300)
 def test_faults_cost_few_machines_more() -> None:
     """A run and its fault-free twin drift apart by chance, many runs together do not."""
     bought = allowed = 0.0
