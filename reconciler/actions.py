@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -19,6 +19,10 @@ from growth.kube.events.event import Event
 from growth.scheduling.taints import Taint
 from reconciler.providers.port import ClassKey, Machine, Order
 from reconciler.solver import Plan, Problem
+
+if TYPE_CHECKING:
+    from growth.api.meta import ObjectMeta
+    from growth.scheduling.metadata import Metadata
 
 
 class SubjectKind(StrEnum):
@@ -46,6 +50,20 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     uid: str
     resource_version: str
+
+
+class Versioned(Protocol):
+    """Whatever the API server keeps."""
+
+    @property
+    def metadata(self) -> Metadata | ObjectMeta:
+        """Name, uid and version, among others."""
+
+
+def version_of(found: Versioned) -> Version:
+    """The very state of an object that is decided on."""
+    metadata = found.metadata
+    return Version(name=metadata.name, uid=metadata.uid, resource_version=metadata.resource_version)
 
 
 class CreateNodeRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ from growth.api.noderemovalrequest import RemovalPhase, RemovalReason
 from growth.api.wellknown import CORDONED_ANNOTATION, SCALE_DOWN_AT_ANNOTATION, SCALE_DOWN_TAINT
 from growth.api.written import parse_time, write_time
 from growth.scheduling.taints import NO_SCHEDULE, Taint
-from reconciler.actions import SetNode, Version, machine
+from reconciler.actions import SetNode, machine, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -47,7 +47,7 @@ def marked(node: Node, now: Instant, *, seconds: float) -> SetNode:
     taint = Taint(SCALE_DOWN_TAINT, NO_SCHEDULE, str(int(now.wall.timestamp())))
     at = write_time(now.wall + timedelta(seconds=seconds))
     return SetNode(
-        node=_version(node),
+        node=version_of(node),
         annotations={SCALE_DOWN_AT_ANNOTATION: at},
         taints=(*_other_taints(node), taint),
     )
@@ -57,7 +57,7 @@ def unmarked(node: Node) -> SetNode:
     """The node stays; what others have set on it stays too."""
     present = SCALE_DOWN_AT_ANNOTATION in node.metadata.annotations
     annotations = {SCALE_DOWN_AT_ANNOTATION: None} if present else {}
-    return SetNode(node=_version(node), annotations=annotations, taints=_other_taints(node))
+    return SetNode(node=version_of(node), annotations=annotations, taints=_other_taints(node))
 
 
 def scale_down_at(node: Node) -> datetime | None:
@@ -97,8 +97,3 @@ def is_to_be_had(name: str, world: World) -> bool:
 
 def _other_taints(node: Node) -> tuple[Taint, ...]:
     return tuple(taint for taint in node.spec.taints if taint.key != SCALE_DOWN_TAINT)
-
-
-def _version(node: Node) -> Version:
-    metadata = node.metadata
-    return Version(name=node.name, uid=metadata.uid, resource_version=metadata.resource_version)

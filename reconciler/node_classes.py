@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from growth.api.conditions import Condition, Truth
+from growth.api.conditions import Condition, Truth, stated
 from growth.api.hetznernodeclass import HetznerNodeClass, HetznerNodeClassStatus
 from growth.api.kwoknodeclass import KwokNodeClassStatus
 from growth.api.meta import Blockage
 from growth.api.standing import conditions
-from growth.api.wellknown import POOL_LABEL, PROVIDER_CLEANUP_FINALIZER
+from growth.api.wellknown import POOL_LABEL
 from reconciler.actions import (
     Action,
     PatchStatus,
     Sequence,
-    SetFinalizers,
-    Version,
     node_class_subject,
+    version_of,
 )
 from reconciler.decision import Decision
+from reconciler.holding import held, is_held, let_go
 from reconciler.planning.offers import node_class_of
 from reconciler.providers.port import FailureClass
 
@@ -61,18 +61,14 @@ def _steps(
     is_current = checked.generation == node_class.metadata.generation
     if is_current and status != node_class.status:
         patch = PatchStatus(
-            kind=node_class.kind, version=_version(node_class), status=_document(status)
+            kind=node_class.kind, version=version_of(node_class), status=_document(status)
         )
         yield patch, "its cloud was asked"
-    finalizers = node_class.metadata.finalizers
-    is_held = PROVIDER_CLEANUP_FINALIZER in finalizers
     if node_class.metadata.deletion_timestamp is not None:
-        if is_held and not is_needed(key, world):
-            others = tuple(each for each in finalizers if each != PROVIDER_CLEANUP_FINALIZER)
-            yield _finalizers(node_class, others), "no machine needs the class any more"
-    elif not is_held:
-        held = (*finalizers, PROVIDER_CLEANUP_FINALIZER)
-        yield _finalizers(node_class, held), "machines may be made with the class from now on"
+        if is_held(node_class) and not is_needed(key, world):
+            yield let_go(node_class), "no machine needs the class any more"
+    elif not is_held(node_class):
+        yield held(node_class), "machines may be made with the class from now on"
 
 
 def is_needed(key: ClassKey, world: World) -> bool:
@@ -123,15 +119,15 @@ def _prices(node_class: NodeClass, checked: Checked, now: Instant) -> Iterator[C
     if before is None and not checked.doubts:
         return
     status = Truth.FALSE if checked.doubts else Truth.TRUE
-    stays = before is not None and before.status is status
-    yield Condition(
+    wanted = Condition(
         type=PRICES,
         status=status,
         observed_generation=checked.generation,
-        last_transition_time=before.last_transition_time if before and stays else now.wall,
+        last_transition_time=now.wall,
         reason="Implausible" if checked.doubts else "Plausible",
         message=_short("; ".join(checked.doubts)),
     )
+    yield stated(node_class.status.conditions, wanted)
 
 
 def _short(text: str) -> str:
@@ -141,14 +137,3 @@ def _short(text: str) -> str:
 def _document(status: HetznerNodeClassStatus | KwokNodeClassStatus) -> dict[str, object]:
     # With its nulls: a merge patch leaves alone what it doesn't name.
     return status.model_dump(mode="json")
-
-
-def _finalizers(node_class: NodeClass, finalizers: tuple[str, ...]) -> SetFinalizers:
-    return SetFinalizers(kind=node_class.kind, version=_version(node_class), finalizers=finalizers)
-
-
-def _version(node_class: NodeClass) -> Version:
-    metadata = node_class.metadata
-    return Version(
-        name=node_class.name, uid=metadata.uid, resource_version=metadata.resource_version
-    )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from growth.api.conditions import Condition, Truth
+from growth.api.conditions import Condition, Truth, joined, stated
 from growth.api.wellknown import (
     PAUSE_CONFIG_MAP,
     PAUSE_REASON_KEY,
@@ -33,7 +33,7 @@ from reconciler.actions import (
     Sequence,
     Subject,
     SubjectKind,
-    Version,
+    version_of,
 )
 
 if TYPE_CHECKING:
@@ -103,9 +103,9 @@ def notices(world: World, held: Mapping[str, Pause], now: Instant) -> Iterator[S
         told = next((each for each in pool.status.conditions if each.type == CONDITION), None)
         wanted = _condition(pool, held.get(name), told, now)
         if wanted is not None and world.is_free(subject):
-            others = (each for each in pool.status.conditions if each.type != CONDITION)
-            status = {"conditions": [each.document() for each in (*others, wanted)]}
-            patch = PatchStatus(kind="NodePool", version=_version(pool), status=status)
+            stands = joined(pool.status.conditions, wanted)
+            status = {"conditions": [each.document() for each in stands]}
+            patch = PatchStatus(kind="NodePool", version=version_of(pool), status=status)
             yield Sequence(subject=subject, steps=(patch,), why=wanted.message)
 
 
@@ -175,17 +175,12 @@ def _condition(
     )
     if is_unspoken or is_told:
         return None
-    stays = told is not None and told.status is truth
-    return Condition(
+    wanted = Condition(
         type=CONDITION,
         status=truth,
         observed_generation=pool.metadata.generation,
-        last_transition_time=told.last_transition_time if told and stays else now.wall,
+        last_transition_time=now.wall,
         reason=reason,
         message=message,
     )
-
-
-def _version(pool: NodePool) -> Version:
-    metadata = pool.metadata
-    return Version(name=pool.name, uid=metadata.uid, resource_version=metadata.resource_version)
+    return stated(pool.status.conditions, wanted)

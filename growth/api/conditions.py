@@ -87,6 +87,20 @@ def conditions_of(
     )
 
 
+def stated(before: Iterable[Condition], wanted: Condition) -> Condition:
+    """A statement that no phase tells; while its status stays, so does the time of its change."""
+    for told in before:
+        if told.type == wanted.type and told.status is wanted.status:
+            return wanted.model_copy(update={"last_transition_time": told.last_transition_time})
+    return wanted
+
+
+def joined(before: Iterable[Condition], *news: Condition) -> tuple[Condition, ...]:
+    """All conditions of an object, those of the same types as these in their new form."""
+    types = {each.type for each in news}
+    return (*(each for each in before if each.type not in types), *news)
+
+
 def statements(standing: Standing) -> tuple[tuple[str, Truth], ...]:
     """Type and status of each condition of an object that stands there."""
     match standing:

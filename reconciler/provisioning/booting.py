@@ -21,9 +21,9 @@ from reconciler.providers.port import MachineState
 from reconciler.provisioning.evidence import is_gone, machine_of
 from reconciler.provisioning.joining import joined, node_of
 from reconciler.provisioning.pending import refused
-from reconciler.provisioning.step import WAIT, Step
 from reconciler.provisioning.writing import deleted, happened, moved, warned
 from reconciler.removal.opening import removal_of
+from reconciler.step import WAIT, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

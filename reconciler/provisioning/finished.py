@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from growth.api.noderequest import RequestPhase
+from reconciler.holding import is_held, let_go
 from reconciler.planning.refusals import is_written
 from reconciler.provisioning.refused import time_to_live
-from reconciler.provisioning.step import WAIT, Step
-from reconciler.provisioning.writing import deleted, is_held, let_go
+from reconciler.provisioning.writing import deleted
+from reconciler.step import WAIT, Step
 
 if TYPE_CHECKING:
     from growth.api.nodepool import NodePool

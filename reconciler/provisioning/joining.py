@@ -26,11 +26,11 @@ from growth.api.wellknown import (
     SERVER_ID_ANNOTATION,
 )
 from growth.api.written import write_time
-from reconciler.actions import SetNode, machine
+from reconciler.actions import SetNode, machine, version_of
 from reconciler.planning.offers import asked_for, key_of, node_class_of
 from reconciler.planning.templates import UNREGISTERED, node_taints
-from reconciler.provisioning.step import WAIT, Step
-from reconciler.provisioning.writing import happened, moved, version_of
+from reconciler.provisioning.writing import happened, moved
+from reconciler.step import WAIT, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

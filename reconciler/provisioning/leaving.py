@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 from growth.api.noderemovalrequest import RemovalReason
 from reconciler.actions import OpenRemoval
+from reconciler.holding import is_held, let_go
 from reconciler.provisioning.evidence import is_gone, machine_of, owner_of
-from reconciler.provisioning.step import WAIT, Step
-from reconciler.provisioning.writing import deleted, is_held, let_go
+from reconciler.provisioning.writing import deleted
 from reconciler.removal.opening import removal_of
+from reconciler.step import WAIT, Step
 
 if TYPE_CHECKING:
     from growth.api.noderequest import NodeRequest

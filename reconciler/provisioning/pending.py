@@ -25,8 +25,8 @@ from reconciler.planning.templates import node_labels, node_taints
 from reconciler.providers.port import Accepted, Failed, FailureClass, Order, Throttled, Unmet
 from reconciler.provisioning.joining import node_annotations
 from reconciler.provisioning.ledger import AskedOf
-from reconciler.provisioning.step import WAIT, Step
 from reconciler.provisioning.writing import deleted, happened, moved, warned
+from reconciler.step import WAIT, Step
 
 if TYPE_CHECKING:
     from growth.api.nodepool import NodePool

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from growth.api.conditions import Condition, Truth
+from growth.api.conditions import Condition, Truth, joined, stated
 from growth.api.nodepool import DeletionPolicy
 from growth.api.wellknown import SCALE_DOWN_TAINT, UNREGISTERED_TAINT
-from reconciler.actions import PatchStatus, Sequence, SetNode, machine
+from reconciler.actions import PatchStatus, Sequence, SetNode, machine, version_of
+from reconciler.holding import is_held, let_go
 from reconciler.ownership import pool_of_node
 from reconciler.provisioning.memory import FINISHED
-from reconciler.provisioning.step import WAIT, Step
-from reconciler.provisioning.writing import is_held, let_go, version_of
+from reconciler.step import WAIT, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,15 +82,15 @@ def _told(pool: NodePool, look: Look, message: str) -> Step:
     before = next((each for each in pool.status.conditions if each.type == CONDITION), None)
     if before is not None and before.message == message:
         return WAIT
-    condition = Condition(
+    wanted = Condition(
         type=CONDITION,
         status=Truth.TRUE,
         observed_generation=pool.metadata.generation,
-        last_transition_time=look.now.wall if before is None else before.last_transition_time,
+        last_transition_time=look.now.wall,
         reason=pool.spec.deletion_policy.value,
         message=message[:1024],
     )
-    others = (each for each in pool.status.conditions if each.type != CONDITION)
-    status = {"conditions": [each.document() for each in (*others, condition)]}
+    stands = joined(pool.status.conditions, stated(pool.status.conditions, wanted))
+    status = {"conditions": [each.document() for each in stands]}
     patch = PatchStatus(kind=type(pool).__name__, version=version_of(pool), status=status)
     return Step(actions=(patch,), why=message)

@@ -12,9 +12,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth.api.conditions import Condition, Truth
 from growth.api.standing import conditions
-from growth.api.wellknown import PROVIDER_CLEANUP_FINALIZER
-from reconciler.actions import PatchStatus, Sequence, SetFinalizers, Subject, SubjectKind
+from reconciler.actions import (
+    PatchStatus,
+    Sequence,
+    Subject,
+    SubjectKind,
+    version_of,
+)
 from reconciler.decision import NEVER, Decision
+from reconciler.holding import held, is_held
 from reconciler.planning import blocking
 from reconciler.planning.offers import node_class_of
 from reconciler.planning.unplaced import unplaced
@@ -24,7 +30,6 @@ from reconciler.provisioning.counting import counted, tallies
 from reconciler.provisioning.pool_leaving import left, stripped
 from reconciler.provisioning.refused import next_end, unmet_offers
 from reconciler.provisioning.telling import told
-from reconciler.provisioning.writing import is_held, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -90,10 +95,7 @@ def _steps(
         going = left(pool, look)
         return going.actions, going.why
     if not is_held(pool):
-        held = (*pool.metadata.finalizers, PROVIDER_CLEANUP_FINALIZER)
-        kind = type(pool).__name__
-        step = SetFinalizers(kind=kind, version=version_of(pool), finalizers=held)
-        return (step,), "its machines are looked after before it goes"
+        return (held(pool),), "its machines are looked after before it goes"
     status = _status(pool, look, figures or {})
     if status == pool.status:
         return (), ""

@@ -25,9 +25,9 @@ from reconciler.provisioning.look import Look
 from reconciler.provisioning.memory import remembered
 from reconciler.provisioning.pending import asked_of, pending
 from reconciler.provisioning.pools import pools_decided
-from reconciler.provisioning.step import WAIT, Step
 from reconciler.provisioning.writing import deleted
 from reconciler.removal.seeing import clock
+from reconciler.step import WAIT, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from growth.api.conditions import joined
 from growth.api.events import Event, with_event
 from growth.api.standing import conditions
-from growth.api.wellknown import GROUP_VERSION, PROVIDER_CLEANUP_FINALIZER
+from growth.api.wellknown import GROUP_VERSION
 from growth.kube.events import event as said
 from growth.kube.events.event import Reference, Severity
-from reconciler.actions import Delete, EmitEvent, PatchStatus, SetFinalizers, Version
+from reconciler.actions import Delete, EmitEvent, PatchStatus, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,14 +53,9 @@ def moved(
     }
     status = before.model_copy(update=news)
     derived = conditions(request.model_copy(update={"status": status}), now.wall)
-    stands = _joined(before.conditions, (*derived, *said))
+    stands = joined(before.conditions, *derived, *said)
     document = status.model_copy(update={"conditions": stands}).document()
     return PatchStatus(kind=KIND, version=version_of(request), status=document)
-
-
-def _joined(before: Iterable[Condition], news: tuple[Condition, ...]) -> tuple[Condition, ...]:
-    types = {each.type for each in news}
-    return (*(each for each in before if each.type not in types), *news)
 
 
 def happened(name: str, now: Instant, *, reason: str | None = None) -> Event:
@@ -67,28 +63,9 @@ def happened(name: str, now: Instant, *, reason: str | None = None) -> Event:
     return Event(at=now.wall, name=name, reason=reason and reason[:LONGEST_REASON])
 
 
-def is_held(resource: Resource) -> bool:
-    """Whether one of our objects waits for us before it can disappear."""
-    return PROVIDER_CLEANUP_FINALIZER in resource.metadata.finalizers
-
-
-def let_go(resource: Resource) -> SetFinalizers:
-    """Nothing hangs on the object any more."""
-    held = (each for each in resource.metadata.finalizers if each != PROVIDER_CLEANUP_FINALIZER)
-    return SetFinalizers(
-        kind=type(resource).__name__, version=version_of(resource), finalizers=tuple(held)
-    )
-
-
 def deleted(request: NodeRequest) -> Delete:
     """The request has done its work, or is cancelled."""
     return Delete(kind=KIND, version=version_of(request))
-
-
-def version_of(found: Resource | Node) -> Version:
-    """The very state that is decided on."""
-    metadata = found.metadata
-    return Version(name=metadata.name, uid=metadata.uid, resource_version=metadata.resource_version)
 
 
 def warned(found: Resource | Node, *, reason: str, note: str) -> EmitEvent:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from growth.api.conditions import Condition, Truth
-from reconciler.actions import PatchStatus, Sequence, Subject, SubjectKind
+from growth.api.conditions import Condition, Truth, joined, stated
+from reconciler.actions import PatchStatus, Sequence, Subject, SubjectKind, version_of
 from reconciler.planning.offers import node_class_of
-from reconciler.removal.writing import version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,8 +28,8 @@ def notices(world: World, found: Mapping[ClassKey, Orphans], now: Instant) -> It
         said = _doubt(pool, world, found)
         condition = _changed(pool, said, now)
         if condition is not None and world.is_free(subject):
-            others = (each for each in pool.status.conditions if each.type != CONDITION)
-            status = {"conditions": [each.document() for each in (*others, condition)]}
+            stands = joined(pool.status.conditions, condition)
+            status = {"conditions": [each.document() for each in stands]}
             patch = PatchStatus(kind="NodePool", version=version_of(pool), status=status)
             yield Sequence(subject=subject, steps=(patch,), why=condition.message)
 
@@ -63,12 +62,12 @@ def _changed(pool: NodePool, said: tuple[str, str] | None, now: Instant) -> Cond
     if told is not None and (told.status, told.reason) == (truth, reason):
         # How many there are changes all the time, and isn't worth a write.
         return None
-    stays = told is not None and told.status is truth
-    return Condition(
+    wanted = Condition(
         type=CONDITION,
         status=truth,
         observed_generation=pool.metadata.generation,
-        last_transition_time=told.last_transition_time if told and stays else now.wall,
+        last_transition_time=now.wall,
         reason=reason,
         message=message,
     )
+    return stated(pool.status.conditions, wanted)

@@ -23,8 +23,8 @@ from reconciler.ownership import pool_of_node
 from reconciler.planning.offers import node_class_of
 from reconciler.removal.opening import removal_of
 from reconciler.removal.paid_hours import seconds_until_marked
-from reconciler.removal.step import WAIT, Step
 from reconciler.removal.wanted import promised, wanted
+from reconciler.step import WAIT, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from growth.api.noderequest import RequestPhase
 from growth.api.wellknown import CORDONED_ANNOTATION
 from growth.kube.events.event import Severity
-from reconciler.actions import Sequence, SetNode, machine
+from reconciler.actions import Sequence, SetNode, machine, version_of
 from reconciler.ownership import pool_of_node
 from reconciler.planning.offers import node_class_of
 from reconciler.removal import writing
@@ -68,7 +68,7 @@ def _freed(node: Node) -> Iterator[Sequence]:
     if is_cordoned:
         steps = (writing.freed(node),)
     else:
-        version = writing.version_of(node)
+        version = version_of(node)
         mark = {CORDONED_ANNOTATION: "machine-gone"}
         steps = (SetNode(node=version, annotations=mark, unschedulable=True), _said(node))
     why = "the machine of this node is gone, by somebody else or by itself"

@@ -18,12 +18,13 @@ from growth.api.nodepool import ScaleDown
 from growth.api.noderemovalrequest import RemovalPhase, RemovalReason
 from growth.kube.events.event import Severity
 from reconciler.actions import DeleteMachine
+from reconciler.holding import is_held, let_go
 from reconciler.marks import is_marked, unmarked
 from reconciler.providers.port import DeleteAnswer, DeleteOutcome, Occupied
 from reconciler.removal import writing
 from reconciler.removal.sights import Fate, is_alive
-from reconciler.removal.step import WAIT, Step
 from reconciler.removal.wanted import keeper_on, promised, wanted
+from reconciler.step import WAIT, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,9 +67,9 @@ def step(
 
 def _failed(removal: NodeRemovalRequest) -> Step:
     """Whoever deletes it tries again, so nothing may hold it. The node keeps its taint."""
-    if not writing.is_held(removal):
+    if not is_held(removal):
         return WAIT
-    return Step(actions=(writing.let_go(removal),), why="the removal has failed: a person looks")
+    return Step(actions=(let_go(removal),), why="the removal has failed: a person looks")
 
 
 def _open(
@@ -123,8 +124,8 @@ def _ended(removal: NodeRemovalRequest) -> Iterator[Action]:
     """Deleted first: what is let go first would look like one that is still to be done."""
     if removal.metadata.deletion_timestamp is None:
         yield writing.deleted(removal)
-    elif writing.is_held(removal):
-        yield writing.let_go(removal)
+    elif is_held(removal):
+        yield let_go(removal)
 
 
 def _unmarked(node: Node | None) -> Iterator[SetNode]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from reconciler.removal.orphans import Orphans
     from reconciler.removal.seeing import Clock
     from reconciler.removal.sights import Cloud
-    from reconciler.removal.step import Step
+    from reconciler.step import Step
     from reconciler.world import World
 
 

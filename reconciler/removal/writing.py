@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth.api.events import Event, with_event
 from growth.api.standing import conditions
-from growth.api.wellknown import GROUP_VERSION, PROVIDER_CLEANUP_FINALIZER
+from growth.api.wellknown import GROUP_VERSION
 from growth.kube.events import event as said
 from growth.kube.events.event import Reference, Severity
-from reconciler.actions import Delete, EmitEvent, PatchStatus, SetFinalizers, Version
+from reconciler.actions import Delete, EmitEvent, PatchStatus, version_of
 
 if TYPE_CHECKING:
-    from growth.api.meta import Resource
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.instant import Instant
     from growth.scheduling.node import Node
@@ -45,17 +44,6 @@ def patched(
     return PatchStatus(kind=KIND, version=version_of(removal), status=document)
 
 
-def let_go(removal: NodeRemovalRequest) -> SetFinalizers:
-    """Nothing hangs on the removal any more."""
-    held = (each for each in removal.metadata.finalizers if each != PROVIDER_CLEANUP_FINALIZER)
-    return SetFinalizers(kind=KIND, version=version_of(removal), finalizers=tuple(held))
-
-
-def is_held(removal: NodeRemovalRequest) -> bool:
-    """Whether the object waits for us before it can disappear."""
-    return PROVIDER_CLEANUP_FINALIZER in removal.metadata.finalizers
-
-
 def deleted(removal: NodeRemovalRequest) -> Delete:
     """The removal has done its work, or is cancelled."""
     return Delete(kind=KIND, version=version_of(removal))
@@ -64,12 +52,6 @@ def deleted(removal: NodeRemovalRequest) -> Delete:
 def freed(node: Node) -> Delete:
     """The end of the Node of a machine that is gone."""
     return Delete(kind=NODES, version=version_of(node))
-
-
-def version_of(found: Resource | Node) -> Version:
-    """The very state that is decided on."""
-    metadata = found.metadata
-    return Version(name=metadata.name, uid=metadata.uid, resource_version=metadata.resource_version)
 
 
 def said_of_removal(

@@ -1,4 +1,4 @@
-"""One step of one machine's removal, as the rules here return it."""
+"""One step with one thing, as rules return it that decide on one after the other."""
 
 from __future__ import annotations
 
