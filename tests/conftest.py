@@ -9,13 +9,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import os
 import re
 import secrets
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import structlog
 
 from tests.live import LiveCluster, bring_down, bring_up, run_kwok, wait_until
 
@@ -27,6 +30,21 @@ if TYPE_CHECKING:
 def no_event_loop_between_tests() -> None:
     """Or looptime, asking for the loop of a test that has none, makes one that nobody closes."""
     asyncio.set_event_loop(None)
+
+
+@pytest.fixture(autouse=True)
+def logging_stays_as_it_was() -> Iterator[None]:
+    """A process owns its logging; here many follow each other in one."""
+    root = logging.getLogger()
+    before = root.handlers[:], root.level, warnings.showwarning
+    ours = structlog.get_config().copy() if structlog.is_configured() else None
+    yield
+    logging.captureWarnings(capture=False)
+    root.handlers[:], root.level, warnings.showwarning = before
+    if ours is None:
+        structlog.reset_defaults()
+    else:
+        structlog.configure(**ours)
 
 
 @pytest.fixture(scope="session")

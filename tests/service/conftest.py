@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import io
-import logging
-import warnings
 from typing import TYPE_CHECKING
 
 import pytest
-import structlog
 from blockbuster import BlockBuster
 
 if TYPE_CHECKING:
@@ -25,17 +22,6 @@ def nothing_blocks_the_loop() -> Iterator[None]:
     blockbuster.activate()
     yield
     blockbuster.deactivate()
-
-
-@pytest.fixture(autouse=True)
-def logging_stays_as_it_was() -> Iterator[None]:
-    """A process owns its logging; here many follow each other in one."""
-    root = logging.getLogger()
-    before = root.handlers[:], root.level, warnings.showwarning
-    yield
-    logging.captureWarnings(capture=False)
-    root.handlers[:], root.level, warnings.showwarning = before
-    structlog.reset_defaults()
 
 
 @pytest.fixture
