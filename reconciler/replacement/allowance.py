@@ -1,0 +1,78 @@
+"""How many nodes of a pool may be disrupted now, as its budgets say.
+
+Of all the budgets that apply at a moment, the smallest counts. What is disrupted already counts
+whatever the reason was: to those whose pods are moved it is all the same. A budget with a window
+applies while one is open, on the clock on the wall in UTC; a window belongs to the day on which it
+opens, and may reach into the next one.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, time, timedelta
+from typing import TYPE_CHECKING, Final
+
+from growth.api.disruption import Consolidation, DisruptionReason, Weekday
+from reconciler.decision import NEVER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.api.disruption import Budget, Window
+    from growth.api.nodepool import NodePool
+    from growth.api.written import Portion
+    from growth.instant import Instant
+
+WEEKDAYS: Final = tuple(Weekday)
+NEAR: Final = range(-1, 8)
+"""Days from today in which the last and the next opening of every window lie: one may last a day,
+and may come back once a week."""
+
+
+def allowed(
+    pool: NodePool, reason: DisruptionReason, *, nodes: int, disrupted: int, now: Instant
+) -> int:
+    """How many more of a pool's nodes may be disrupted now; `nodes` are all that it has."""
+    disruption = pool.spec.disruption
+    is_unwanted = disruption.consolidation is Consolidation.NEVER
+    if is_unwanted and reason is DisruptionReason.CONSOLIDATION:
+        return 0
+    applying = (each for each in disruption.budgets if _applies(each, reason, now.wall))
+    most = min((_most(each.nodes, nodes) for each in applying), default=nodes)
+    return max(most - disrupted, 0)
+
+
+def next_change(pool: NodePool, now: Instant) -> float:
+    """The monotonic second at which the next window opens or closes; NEVER without windows."""
+    windows = (each.window for each in pool.spec.disruption.budgets if each.window is not None)
+    moments = (
+        moment
+        for window in windows
+        for span in _spans(window, now.wall)
+        for moment in span
+        if moment > now.wall
+    )
+    change = min(moments, default=None)
+    return NEVER if change is None else now.monotonic - now.seconds_since(change)
+
+
+def _applies(budget: Budget, reason: DisruptionReason, wall: datetime) -> bool:
+    is_meant = not budget.reasons or reason in budget.reasons
+    return is_meant and (budget.window is None or _is_open(budget.window, wall))
+
+
+def _most(portion: Portion, nodes: int) -> int:
+    """A share is rounded up: a tenth of three nodes is one, or nothing would ever be done there."""
+    return portion.number if portion.unit == "nodes" else -(-nodes * portion.number // 100)
+
+
+def _is_open(window: Window, wall: datetime) -> bool:
+    return any(opens <= wall < closes for opens, closes in _spans(window, wall))
+
+
+def _spans(window: Window, wall: datetime) -> Iterator[tuple[datetime, datetime]]:
+    """The times of a window that are near, each from its opening to its closing."""
+    start = datetime.combine(wall.date(), time.fromisoformat(window.start), wall.tzinfo)
+    for days in NEAR:
+        opens = start + timedelta(days=days)
+        if not window.days or WEEKDAYS[opens.weekday()] in window.days:
+            yield opens, opens + window.duration.timedelta

@@ -1,0 +1,1 @@
+"""Which node is replaced, when, and by what."""
