@@ -34,6 +34,7 @@ from reconciler.solver.problem import (
     Spread,
     Together,
 )
+from reconciler.solver.renewal import Renewal, Renewed, Standing
 
 __all__ = [
     "HOSTNAME",
@@ -50,7 +51,10 @@ __all__ = [
     "PodClass",
     "Problem",
     "Reason",
+    "Renewal",
+    "Renewed",
     "Spread",
+    "Standing",
     "Step",
     "Stop",
     "Together",
