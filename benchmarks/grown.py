@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.errors import GiveUp
+from growth.kube.call import MERGE_PATCH
 from growth.kube.transport import connect
+from growth.scheduling.resources import CPU, parse
 from kwok.clusters import find_cluster
 
 if TYPE_CHECKING:
@@ -23,10 +25,12 @@ if TYPE_CHECKING:
 _ROOT: Final = Path(__file__).resolve().parent.parent
 _PATHS: Final = {
     "Deployment": "/apis/apps/v1/namespaces/default/deployments",
+    "Node": "/api/v1/nodes",
     "Pod": "/api/v1/namespaces/default/pods",
     "KwokNodeClass": "/apis/growth.dev/v1alpha1/kwoknodeclasses",
     "NodePool": "/apis/growth.dev/v1alpha1/nodepools",
 }
+_MILLI: Final = {CPU: "m"}
 _LOOKS: Final = 600
 _PAUSE: Final = 0.2
 
@@ -68,6 +72,22 @@ async def create(connection: Connection, objects: Iterable[dict[str, Any]]) -> N
 async def delete_all(connection: Connection, kind: str) -> None:
     """Delete all objects of a kind."""
     await connection.request("DELETE", _PATHS[kind], query={"propagationPolicy": "Background"})
+
+
+async def double_the_room(connection: Connection) -> None:
+    """Let every node have twice as much of everything for pods."""
+    nodes = (await connection.request("GET", _PATHS["Node"])).json()["items"]
+    async with asyncio.TaskGroup() as tasks:
+        for node in nodes:
+            tasks.create_task(_enlarge(connection, node))
+
+
+async def _enlarge(connection: Connection, node: dict[str, Any]) -> None:
+    has = parse(node["status"]["allocatable"]).amounts
+    twice = {name: f"{2 * amount}{_MILLI.get(name, '')}" for name, amount in has.items()}
+    path = f"{_PATHS['Node']}/{node['metadata']['name']}/status"
+    body = {"status": {"capacity": twice, "allocatable": twice}}
+    await connection.request("PATCH", path, body=body, content_type=MERGE_PATCH)
 
 
 async def gone(connection: Connection, kind: str) -> None:

@@ -1,4 +1,4 @@
-"""When what happened to pods, requests and nodes: told by watches of this process's own.
+"""When what happened to pods, requests, nodes and removals: told by watches of our own.
 
 The moments are those at which the API server tells, on one clock, so what lies between two of them
 is the system's and not the reader's.
@@ -28,8 +28,11 @@ PATHS: Final = {
     "pod": "/api/v1/pods",
     "node": "/api/v1/nodes",
     "request": "/apis/growth.dev/v1alpha1/noderequests",
+    "removal": "/apis/growth.dev/v1alpha1/noderemovalrequests",
 }
 UNREGISTERED: Final = "growth.dev/unregistered"
+MARKED: Final = "growth.dev/scale-down"
+EVICTED: Final = "EvictionByEvictionAPI"
 _PATIENCE: Final = 600.0
 
 
@@ -77,6 +80,8 @@ class Lives:
         life.newest, life.is_gone = state, event == "DELETED"
         for moment in _TOLD[kind](state):
             life.moments.setdefault(moment, now)
+        if life.is_gone:
+            life.moments["gone"] = now
         self._changed.set()
 
 
@@ -130,27 +135,32 @@ def _of_pod(pod: dict[str, Any]) -> Iterator[str]:
     for condition in pod["status"].get("conditions", ()):
         if condition["type"] == "PodScheduled" and condition["status"] == "False":
             yield "judged"
+        if condition["type"] == "DisruptionTarget" and condition.get("reason") == EVICTED:
+            yield "evicted"
 
 
 def _of_node(node: dict[str, Any]) -> Iterator[str]:
     yield "created"
     conditions = node["status"].get("conditions", ())
+    keys = {taint["key"] for taint in node["spec"].get("taints", ())}
+    if MARKED in keys:
+        yield "marked"
     if any(each["type"] == "Ready" and each["status"] == "True" for each in conditions):
         yield "ready"
-        keys = {taint["key"] for taint in node["spec"].get("taints", ())}
         if UNREGISTERED not in keys:
             yield "released"
         if not keys:
             yield "serves"
 
 
-def _of_request(request: dict[str, Any]) -> Iterator[str]:
+def _of_phase(each: dict[str, Any]) -> Iterator[str]:
     yield "created"
-    yield request.get("status", {}).get("phase", "")
+    yield each.get("status", {}).get("phase", "")
 
 
 _TOLD: Final[dict[str, Callable[[dict[str, Any]], Iterator[str]]]] = {
     "pod": _of_pod,
     "node": _of_node,
-    "request": _of_request,
+    "request": _of_phase,
+    "removal": _of_phase,
 }
