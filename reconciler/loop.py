@@ -128,7 +128,7 @@ class Loop:
             await self._woken(wake_at)
             self._changed.clear()
             wake_at = self.once()
-            await asyncio.sleep(coalesce)
+            await asyncio.sleep(self._rest(wake_at, coalesce))
 
     def once(self) -> float:
         """One pass; the answer is when the next one is due without any change."""
@@ -139,6 +139,11 @@ class Loop:
             _log.info("decided", subject=sequence.subject.name, why=sequence.why)
             self._scene.start(sequence)
         return outcome.wake_at
+
+    def _rest(self, wake_at: float, coalesce: float) -> float:
+        """Changes wait for each other, but what is due at a moment isn't late for their sake."""
+        left = wake_at - self._scene.now().monotonic
+        return min(left, coalesce) if left > 0 else coalesce
 
     async def _woken(self, wake_at: float) -> None:
         left = wake_at - self._scene.now().monotonic

@@ -7,6 +7,7 @@ now (a maximum that is reached, a provider that has none) is asked each time.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -21,7 +22,7 @@ from reconciler.planning.templates import template
 from reconciler.providers.port import ClassKey, Offering
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Hashable, Iterable, Iterator, Mapping
 
     from growth.api.noderequest import NodeRequestSpec
     from reconciler.world import World
@@ -44,7 +45,7 @@ def asked_for(spec: NodeRequestSpec) -> OfferKey:
     return spec.server_type.canonical, spec.location, tuple(sorted(spec.labels.items()))
 
 
-class Purchasable(msgspec.Struct, frozen=True, kw_only=True):
+class Purchasable(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A machine that a pool may buy, as the node that it will become."""
 
     name: str
@@ -63,6 +64,11 @@ class Purchasable(msgspec.Struct, frozen=True, kw_only=True):
     def price(self) -> int:
         """Millionths an hour, as the solver counts."""
         return millionths(self.offering)
+
+    @cached_property
+    def forms(self) -> dict[Hashable, Any]:
+        """What questions have made of it, to be used again: it stays on the shelf for long."""
+        return {}
 
 
 class Shelf(msgspec.Struct, frozen=True, kw_only=True):

@@ -130,14 +130,14 @@ class _Judge:
         items: Sequence[Purchasable],
         *,
         nominated: Nominated,
-        resources: Sequence[str],
+        resources: tuple[str, ...],
     ) -> None:
         self._cluster: Cluster = ground.cluster
         self._nominated = nominated
         self._items = items
         self._spots = ground.spots
         self._nodes = {
-            **{item.name: _roomy(item.node, resources) for item in items},
+            **{item.name: _roomy_item(item, resources) for item in items},
             **{spot.name: _roomy(spot.node, resources) for spot in ground.spots},
         }
         self.domains: Mapping[str, Mapping[str, str]] = {
@@ -209,6 +209,14 @@ def _narrowing(
     return tuple(steps)
 
 
+def _roomy_item(item: Purchasable, resources: tuple[str, ...]) -> Node:
+    key = (_roomy, resources)
+    found: Node | None = item.forms.get(key)
+    if found is None:
+        found = item.forms[key] = _roomy(item.node, resources)
+    return found
+
+
 def _roomy(node: Node, resources: Iterable[str]) -> Node:
     """The node with plenty of everything: how much fits isn't asked of the rules."""
     plenty = {**node.status.allocatable, **dict.fromkeys(resources, PLENTY)}
@@ -256,7 +264,15 @@ def _class(asked: _Asked, rules: Company, resources: Sequence[str]) -> PodClass:
     )
 
 
-def _offer(item: Purchasable, resources: Sequence[str]) -> Offer:
+def _offer(item: Purchasable, resources: tuple[str, ...]) -> Offer:
+    key = (_offer, resources)
+    found: Offer | None = item.forms.get(key)
+    if found is None:
+        found = item.forms[key] = _made_offer(item, resources)
+    return found
+
+
+def _made_offer(item: Purchasable, resources: tuple[str, ...]) -> Offer:
     return Offer(
         name=item.name,
         capacity=_vector(item.room, resources),
