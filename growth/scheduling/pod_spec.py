@@ -65,6 +65,7 @@ class PodStatus(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """What has become of a pod."""
 
     phase: str = ""
+    start_time: str | None = None
     conditions: tuple[Condition, ...] = ()
     nominated_node_name: str = ""
     container_statuses: tuple[ContainerStatus, ...] = ()

@@ -20,6 +20,7 @@ class VolumeSource(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     claim_name: str | None = None
     read_only: bool | None = None
     iqn: str | None = None
+    medium: str | None = None
 
 
 Volume = dict[str, str | VolumeSource | None]
