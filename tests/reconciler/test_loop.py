@@ -1,0 +1,72 @@
+"""When the loop makes a pass: soon after a change, once for many, and when it was asked to."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reconciler.decision import NEVER, Decision
+from reconciler.loop import Loop, Room
+from reconciler.timing import Timing
+from tests.reconciler.build import at, world
+
+if TYPE_CHECKING:
+    from growth.instant import Instant
+    from reconciler.actions import Sequence
+    from reconciler.ledger import Ledger
+    from reconciler.world import World
+
+pytestmark = pytest.mark.looptime
+PAUSE = 0.01
+
+
+class Stage:
+    """A scene in which nothing is ever carried out; its one room asks to be asked at a moment."""
+
+    def __init__(self, *, due: float = NEVER) -> None:
+        self._due = due
+        self._seen = world(timing=Timing(stable_interval=0.0))
+        self.passes: list[float] = []
+        self.loop = Loop(self, ledger=self._seen.ledger, rooms=(Room("planning", self.decide),))
+
+    def decide(self, _world: World, now: Instant) -> Decision:
+        self.passes.append(round(now.monotonic, 4))
+        return Decision(wake_at=self._due if self._due > now.monotonic else NEVER)
+
+    def now(self) -> Instant:
+        return at(asyncio.get_running_loop().time())
+
+    def world(self, _ledger: Ledger) -> World:
+        return self._seen
+
+    def start(self, sequence: Sequence) -> None:
+        raise AssertionError(f"nothing was decided that could be {sequence.why}")
+
+    async def play(self, *changes: float) -> list[float]:
+        """Let things change at some moments; the answer is when passes were made."""
+        clock = asyncio.get_running_loop()
+        for moment in changes:
+            clock.call_at(moment, self.loop.wake)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout_at(1.0):
+                await self.loop.run(coalesce=PAUSE)
+        return self.passes
+
+
+async def test_many_changes_are_one_pass() -> None:
+    assert await Stage().play(0.5, 0.501, 0.502, 0.503) == [0.0, 0.5, 0.51]
+
+
+async def test_a_change_right_after_a_pass_waits_for_the_pause() -> None:
+    assert await Stage().play(0.004) == [0.0, PAUSE]
+
+
+async def test_what_is_due_at_a_moment_is_looked_at_then() -> None:
+    assert await Stage(due=0.25).play() == [0.0, 0.25]
+
+
+async def test_what_is_due_isnt_late_for_a_change_just_before() -> None:
+    assert await Stage(due=0.25).play(0.248) == [0.0, 0.248, 0.25]
