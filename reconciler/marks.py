@@ -13,33 +13,29 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from growth.api.noderemovalrequest import RemovalPhase, RemovalReason
-from growth.api.wellknown import CORDONED_ANNOTATION, SCALE_DOWN_AT_ANNOTATION, SCALE_DOWN_TAINT
-from growth.api.written import parse_time, write_time
+from growth.api.wellknown import SCALE_DOWN_AT_ANNOTATION, SCALE_DOWN_TAINT
+from growth.api.written import write_time
+from growth.keeping.marks import is_cordoned_by_a_person, is_marked, is_tainted, scale_down_at
 from growth.scheduling.taints import NO_SCHEDULE, Taint
 from reconciler.actions import SetNode, machine, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from datetime import datetime
 
     from growth.instant import Instant
     from growth.scheduling.node import Node
     from reconciler.world import World
 
-
-def is_marked(node: Node) -> bool:
-    """Whether the node bears any of our marks."""
-    return is_tainted(node) or SCALE_DOWN_AT_ANNOTATION in node.metadata.annotations
-
-
-def is_tainted(node: Node) -> bool:
-    """Whether pods are kept away from it because it is about to go."""
-    return any(taint.key == SCALE_DOWN_TAINT for taint in node.spec.taints)
-
-
-def is_cordoned_by_a_person(node: Node) -> bool:
-    """Whether somebody wants to have this node for themselves."""
-    return node.spec.unschedulable and CORDONED_ANNOTATION not in node.metadata.annotations
+__all__ = [
+    "is_cordoned_by_a_person",
+    "is_marked",
+    "is_tainted",
+    "is_to_be_had",
+    "marked",
+    "reusable",
+    "scale_down_at",
+    "unmarked",
+]
 
 
 def marked(node: Node, now: Instant, *, seconds: float) -> SetNode:
@@ -58,14 +54,6 @@ def unmarked(node: Node) -> SetNode:
     present = SCALE_DOWN_AT_ANNOTATION in node.metadata.annotations
     annotations = {SCALE_DOWN_AT_ANNOTATION: None} if present else {}
     return SetNode(node=version_of(node), annotations=annotations, taints=_other_taints(node))
-
-
-def scale_down_at(node: Node) -> datetime | None:
-    """When the node goes, by its mark; None if that isn't there or can't be read."""
-    try:
-        return parse_time(node.metadata.annotations.get(SCALE_DOWN_AT_ANNOTATION, ""))
-    except ValueError:
-        return None
 
 
 def reusable(world: World) -> Mapping[str, Node]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from growth.api.meta import OwnerReference
-from growth.api.wellknown import GROUP_VERSION, MANAGED_BY, MANAGED_BY_LABEL, POOL_LABEL
+from growth.api.wellknown import GROUP_VERSION
+from growth.keeping.marks import pool_of_node
 
 if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
-    from growth.scheduling.node import Node
+
+__all__ = ["owned_by", "pool_of_node"]
 
 
 def owned_by(pool: NodePool) -> OwnerReference:
@@ -22,9 +24,3 @@ def owned_by(pool: NodePool) -> OwnerReference:
         controller=True,
         block_owner_deletion=False,
     )
-
-
-def pool_of_node(node: Node) -> str:
-    """The pool that a node was bought for, by its labels; empty for what isn't ours."""
-    is_ours = node.labels.get(MANAGED_BY_LABEL) == MANAGED_BY
-    return node.labels.get(POOL_LABEL, "") if is_ours else ""

@@ -8,9 +8,10 @@ stay where they are. What growth has learnt about a pool stays with it.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from growth.scheduling.expansion import WITH_REPLICAS
+from growth.scheduling.owners import Owner, owner_of, workload_of
 from growth.scheduling.pod import Pod
 
 if TYPE_CHECKING:
@@ -21,16 +22,6 @@ if TYPE_CHECKING:
     from growth.scheduling.cluster import Object
 
 OWNERS: Final = WITH_REPLICAS | {"Job", "DaemonSet"}
-TEMPLATE_HASH: Final = "pod-template-hash"
-"""The label by which a Deployment tells its ReplicaSets apart; their names end with it."""
-
-
-class Owner(NamedTuple):
-    """A workload."""
-
-    kind: str
-    namespace: str
-    name: str
 
 
 Amounts = frozenset[tuple[str, int]]
@@ -60,7 +51,7 @@ def overlaid(
     missing = Counter(_replica(each) for each in files if isinstance(each, Pod))
     kept = set()
     for each in sorted(live, key=_key):
-        if isinstance(each, Pod) and _owner_of(each) in owners:
+        if isinstance(each, Pod) and owner_of(each) in owners:
             if each.is_terminating or _is_kept(each, missing):
                 kept.add(_key(each))
                 yield each
@@ -84,22 +75,11 @@ def _is_kept(pod: Pod, missing: Counter[Replica]) -> bool:
 
 
 def _replica(pod: Pod) -> Replica:
-    owner = _owner_of(pod) or Owner("Pod", pod.metadata.namespace, pod.metadata.name)
-    return owner, _amounts(pod)
+    return workload_of(pod), _amounts(pod)
 
 
 def _amounts(pod: Pod) -> Amounts:
     return frozenset((name, amount) for name, amount in pod.requests.amounts.items() if amount)
-
-
-def _owner_of(pod: Pod) -> Owner | None:
-    controller, metadata = pod.metadata.controller, pod.metadata
-    if controller is None:
-        return None
-    template = metadata.labels.get(TEMPLATE_HASH)
-    if controller.kind == "ReplicaSet" and template:
-        return Owner("Deployment", metadata.namespace, controller.name.removesuffix(f"-{template}"))
-    return Owner(controller.kind, metadata.namespace, controller.name)
 
 
 def _key(each: Object) -> tuple[str, str, str]:

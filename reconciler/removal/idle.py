@@ -8,14 +8,13 @@ cordon or a pause before that takes the marks off again. What a pool keeps at le
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from growth.api.nodepool import RemovalOrder
 from growth.api.noderemovalrequest import RemovalPhase, RemovalReason
 from growth.api.noderequest import RequestPhase
-from growth.api.wellknown import INSTANCE_TYPE_LABEL, UNREGISTERED_TAINT
-from growth.api.written import ServerTypeName
+from growth.keeping.marks import is_unregistered
+from growth.keeping.order import in_order, kept_at_least
 from reconciler.actions import OpenRemoval, machine
 from reconciler.marks import is_marked, is_tainted, marked, scale_down_at
 from reconciler.marks import unmarked as without_marks
@@ -93,66 +92,22 @@ def _given_back(
     seen: Mapping[ClassKey, Cloud],
     shown: Clock,
 ) -> Iterator[tuple[str, Step]]:
-    spare = _spare(pool, world)
-    for node in in_order(idle, pool, world):
-        server_type = _type_of(node)
-        if server_type in spare:
-            spare[server_type] -= 1
-            if spare[server_type] < 0:
-                yield from _kept(node, world, why="its pool keeps so many")
-                continue
-        if world.is_free(machine(node.name)):
+    ordered = in_order(idle, pool, world.cluster)
+    least = set(kept_at_least(ordered, pool, world.cluster, leaving=_leaving(world)))
+    for node in ordered:
+        if node.name in least:
+            yield from _kept(node, world, why="its pool keeps so many")
+        elif world.is_free(machine(node.name)):
             cloud = seen.get(node_class_of(pool, world))
             yield node.name, _step(node, pool, world, now, cloud=cloud, shown=shown)
 
 
-def _spare(pool: NodePool, world: World) -> dict[ServerTypeName, int]:
-    """How many nodes the pool can do without, of the types of which it keeps some.
-
-    What is on its way out isn't there any more; what failed to go is there still.
-    """
-    least = {entry.name: entry.min for entry in pool.spec.server_types if entry.min}
-    if not least:
-        return {}
-    leaving = {
+def _leaving(world: World) -> frozenset[str]:
+    return frozenset(
         name
         for name, removal in world.removals.items()
         if removal.status.phase is not RemovalPhase.REMOVAL_FAILED
-    }
-    there = Counter(
-        _type_of(node)
-        for name, node in world.cluster.nodes.items()
-        if pool_of_node(node) == pool.name and name not in leaving
     )
-    return {name: there[name] - count for name, count in least.items()}
-
-
-def _type_of(node: Node) -> ServerTypeName:
-    return ServerTypeName(node.labels.get(INSTANCE_TYPE_LABEL, ""))
-
-
-def in_order(idle: Iterable[Node], pool: NodePool, world: World) -> list[Node]:
-    """Who goes first: what is marked already, then by the pool's order; names decide last."""
-
-    def oldest(node: Node) -> tuple[object, ...]:
-        return not is_marked(node), node.metadata.creation_timestamp or "", node.name
-
-    def least_useful(node: Node) -> tuple[object, ...]:
-        first, age, name = oldest(node)
-        return first, node.is_ready, age, _used(node, world), name
-
-    match pool.spec.scale_down.order:
-        case RemovalOrder.OLDEST:
-            return sorted(idle, key=oldest)
-        case RemovalOrder.NOT_READY_OLDEST_LEAST_USED:
-            return sorted(idle, key=least_useful)
-
-
-def _used(node: Node, world: World) -> float:
-    """The largest share of the node that is taken, by pods that keep nobody."""
-    taken = world.cluster.occupancy(node.name).requested.amounts
-    room = node.allocatable.amounts
-    return max((taken.get(name, 0) / room[name] for name in room if room[name]), default=0.0)
 
 
 def _step(
@@ -178,7 +133,7 @@ def _step(
 
 def _settles_in(node: Node, world: World, now: Instant) -> float:
     """A new node has some time for the pods that it was bought for, and isn't idle before."""
-    if any(taint.key == UNREGISTERED_TAINT for taint in node.spec.taints):
+    if is_unregistered(node):
         return float("inf")
     request = world.requests.get(node.name)
     if request is None:

@@ -1,12 +1,10 @@
-"""Who wants a node: the reasons for which an idle one stays."""
+"""Who wants a node: the reasons for which an idle one stays, in the words that everybody uses."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from growth.api.wellknown import DO_NOT_DISRUPT_ANNOTATION
-from reconciler.marks import is_cordoned_by_a_person
-from reconciler.ownership import pool_of_node
+from growth.keeping import wanting
 
 if TYPE_CHECKING:
     from growth.scheduling.node import Node
@@ -20,15 +18,10 @@ def promised(world: World) -> frozenset[str]:
 
 def wanted(node: Node, world: World, promises: frozenset[str]) -> str:
     """Why a node stays, in a few words; empty if it is idle."""
-    if kept := keeper_on(node.name, world):
-        return f"{kept} is there"
-    if node.name in promises:
-        return "a pod is promised a place on it"
-    if is_cordoned_by_a_person(node):
-        return "a person has cordoned it"
-    if DO_NOT_DISRUPT_ANNOTATION in node.metadata.annotations:
-        return "it may not be disrupted"
-    return "its pool is paused" if world.is_paused(pool_of_node(node)) else ""
+    keepers = world.cluster.occupancy(node.name).keepers
+    pauses = world.ledger.brakes.pauses
+    found = wanting.wanted(node, keepers, promises=promises, pauses=pauses)
+    return found.why if found else ""
 
 
 def keeper_on(name: str, world: World) -> str:

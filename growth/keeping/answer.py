@@ -1,0 +1,174 @@
+"""The answer for every node of ours, in the order in which removal asks its questions.
+
+A node with pods has its reason in them, first of all in one that may not be moved. A node without
+is idle unless somebody wants it, and then goes when its wait is over; what comes before that (a
+start, the pool's minimum, a paid hour) has an end of its own.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from math import inf, isfinite
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.api.nodepool import NodePool, PaidHour
+from growth.api.noderemovalrequest import NodeRemovalRequest, RemovalPhase
+from growth.api.noderequest import NodeRequest, RequestPhase
+from growth.keeping.marks import bought_at, is_unregistered, pool_of_node, scale_down_at
+from growth.keeping.order import in_order, kept_at_least
+from growth.keeping.paid_hours import seconds_until_marked
+from growth.keeping.wanting import GROWTH, Keeping, Pause, Reason, wanted
+from growth.scheduling.cluster import Cluster
+from growth.scheduling.moving import obstacle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.instant import Instant
+    from growth.scheduling.moving import Obstacle
+    from growth.scheduling.node import Node
+    from growth.scheduling.pod import Pod
+
+BIND_WAIT: Final = 15.0
+"""Seconds that a node which serves has for its pods."""
+
+
+class Scene(msgspec.Struct, frozen=True, kw_only=True):
+    """What the answers depend on."""
+
+    cluster: Cluster
+    pools: Mapping[str, NodePool]
+    requests: Mapping[str, NodeRequest] = {}
+    removals: Mapping[str, NodeRemovalRequest] = {}
+    promises: frozenset[str] = frozenset()
+    """The nodes that pods wait for."""
+    pauses: Mapping[str, Pause] = {}
+    paid_hours: Mapping[str, PaidHour] = {}
+    """What is done with hours that are paid, by pool."""
+    bind_wait: float = BIND_WAIT
+
+
+def keepings(scene: Scene, now: Instant) -> Mapping[str, Keeping]:
+    """Why each node of ours is there, by its name."""
+    found: dict[str, Keeping] = {}
+    idle: defaultdict[str, list[Node]] = defaultdict(list)
+    for name, node in sorted(scene.cluster.nodes.items()):
+        pool = pool_of_node(node)
+        keeping = _kept(node, scene, now) if pool else None
+        if keeping is not None:
+            found[name] = keeping
+        elif pool:
+            idle[pool].append(node)
+    for pool, nodes in sorted(idle.items()):
+        found |= dict(_of_idle(nodes, scene, now, pool=pool))
+    return found
+
+
+def _kept(node: Node, scene: Scene, now: Instant) -> Keeping | None:
+    """Why it is there, if it isn't idle."""
+    if (removal := scene.removals.get(node.name)) is not None:
+        return _leaving(removal)
+    keepers = scene.cluster.occupancy(node.name).keepers
+    return (
+        _held(keepers, scene, now)
+        or wanted(node, keepers, promises=scene.promises, pauses=scene.pauses)
+        or _starting(node, scene, now)
+    )
+
+
+def _leaving(removal: NodeRemovalRequest) -> Keeping:
+    if removal.status.phase is RemovalPhase.REMOVAL_FAILED:
+        tries = removal.status.removal_attempt
+        why = f"the provider was asked {tries} times to delete its machine, and it is still there"
+        owner = f"NodeRemovalRequest {removal.name}"
+        return Keeping(reason=Reason.REMOVAL_FAILED, why=why, owner=owner)
+    why = f"it is being given back ({removal.spec.reason}, {removal.status.phase})"
+    return Keeping(reason=Reason.LEAVING, why=why, owner=GROWTH)
+
+
+def _held(keepers: tuple[Pod, ...], scene: Scene, now: Instant) -> Keeping | None:
+    """The pod that stays longest, as the others don't matter before it."""
+    found = [each for pod in keepers if (each := obstacle(pod, scene.cluster, now))]
+    if not found:
+        return None
+    longest = max(found, key=_end)
+    passes_in = _end(longest) - now.monotonic
+    until = now.wall + timedelta(seconds=passes_in) if isfinite(passes_in) else None
+    why = f"{longest.pod} may not be moved: {longest.why}"
+    return Keeping(reason=Reason.HELD, why=why, owner=f"Pod {longest.pod}", until=until)
+
+
+def _end(obstacle: Obstacle) -> float:
+    return inf if obstacle.passes_at is None else obstacle.passes_at
+
+
+def _starting(node: Node, scene: Scene, now: Instant) -> Keeping | None:
+    """A new node has some time for the pods that it was bought for."""
+    request = scene.requests.get(node.name)
+    if is_unregistered(node):
+        return _new(node, "it doesn't serve yet", until=_latest(request, scene))
+    if request is None:
+        return None
+    ready_at = request.status.ready_at
+    if request.status.phase is not RequestPhase.READY or ready_at is None:
+        return _new(node, "its request isn't Ready yet", until=_latest(request, scene))
+    until = ready_at + timedelta(seconds=scene.bind_wait)
+    return _new(node, "its pods have some time to come", until=until) if until > now.wall else None
+
+
+def _new(node: Node, why: str, *, until: datetime | None) -> Keeping:
+    owner = f"NodeRequest {node.name}"
+    return Keeping(reason=Reason.STARTING, why=why, owner=owner, until=until)
+
+
+def _latest(request: NodeRequest | None, scene: Scene) -> datetime | None:
+    """When it has to serve, or is given back."""
+    pool = None if request is None else scene.pools.get(request.spec.pool)
+    if request is None or pool is None or request.status.accepted_at is None:
+        return None
+    return request.status.accepted_at + pool.spec.readiness_wait.timedelta
+
+
+def _of_idle(
+    nodes: list[Node], scene: Scene, now: Instant, *, pool: str
+) -> Iterator[tuple[str, Keeping]]:
+    """Which of a pool's idle nodes stay, and when the others go."""
+    rules = scene.pools.get(pool)
+    if rules is None:
+        why = f"nobody wants it, and there is no NodePool {pool} that gives it back"
+        for node in nodes:
+            yield node.name, Keeping(reason=Reason.IDLE, why=why, owner="whoever deleted the pool")
+        return
+    leaving = {
+        name
+        for name, removal in scene.removals.items()
+        if removal.status.phase is not RemovalPhase.REMOVAL_FAILED
+    }
+    ordered = in_order(nodes, rules, scene.cluster)
+    least = set(kept_at_least(ordered, rules, scene.cluster, leaving=leaving))
+    for node in ordered:
+        if node.name in least:
+            why = "its pool keeps so many"
+            yield node.name, Keeping(reason=Reason.MINIMUM, why=why, owner=f"NodePool {pool}")
+        else:
+            yield node.name, _going(node, rules, scene, now)
+
+
+def _going(node: Node, pool: NodePool, scene: Scene, now: Instant) -> Keeping:
+    """When an idle node goes."""
+    if (at := scale_down_at(node)) is not None:
+        why = "nobody wants it: it goes unless a pod comes"
+        return Keeping(reason=Reason.IDLE, why=why, owner=GROWTH, until=at)
+    bought = bought_at(node)
+    if scene.paid_hours.get(pool.name) is PaidHour.USE and bought is not None:
+        wait = seconds_until_marked(bought, pool, now.wall)
+        if wait > 0:
+            until = now.wall + timedelta(seconds=wait)
+            why = "nobody wants it, and its hour is paid: it stays usable until then"
+            return Keeping(reason=Reason.PAID, why=why, owner=GROWTH, until=until)
+    why = "nobody wants it: it is marked as soon as growth has looked long enough"
+    return Keeping(reason=Reason.IDLE, why=why, owner=GROWTH)

@@ -1,0 +1,74 @@
+"""What is written on a node: whose it is, that it is about to go, and who has cordoned it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from growth.api.wellknown import (
+    BOUGHT_AT_ANNOTATION,
+    CORDONED_ANNOTATION,
+    INSTANCE_TYPE_LABEL,
+    MANAGED_BY,
+    MANAGED_BY_LABEL,
+    POOL_LABEL,
+    SCALE_DOWN_AT_ANNOTATION,
+    SCALE_DOWN_TAINT,
+    UNREGISTERED_TAINT,
+)
+from growth.api.written import ServerTypeName, parse_time
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from growth.scheduling.node import Node
+
+
+def pool_of_node(node: Node) -> str:
+    """The pool that a node was bought for, by its labels; empty for what isn't ours."""
+    is_ours = node.labels.get(MANAGED_BY_LABEL) == MANAGED_BY
+    return node.labels.get(POOL_LABEL, "") if is_ours else ""
+
+
+def type_of_node(node: Node) -> ServerTypeName:
+    """Its server type, by its label."""
+    return ServerTypeName(node.labels.get(INSTANCE_TYPE_LABEL, ""))
+
+
+def is_marked(node: Node) -> bool:
+    """Whether the node bears any of our marks."""
+    return is_tainted(node) or SCALE_DOWN_AT_ANNOTATION in node.metadata.annotations
+
+
+def is_tainted(node: Node) -> bool:
+    """Whether pods are kept away from it because it is about to go."""
+    return any(taint.key == SCALE_DOWN_TAINT for taint in node.spec.taints)
+
+
+def is_unregistered(node: Node) -> bool:
+    """Whether it doesn't serve yet, as we see it."""
+    return any(taint.key == UNREGISTERED_TAINT for taint in node.spec.taints)
+
+
+def is_cordoned_by_a_person(node: Node) -> bool:
+    """Whether somebody wants to have this node for themselves."""
+    return node.spec.unschedulable and CORDONED_ANNOTATION not in node.metadata.annotations
+
+
+def scale_down_at(node: Node) -> datetime | None:
+    """When the node goes, by its mark; None if that isn't there or can't be read."""
+    return _time(node.metadata.annotations.get(SCALE_DOWN_AT_ANNOTATION))
+
+
+def bought_at(node: Node) -> datetime | None:
+    """By its annotation, else when it joined."""
+    metadata = node.metadata
+    return _time(metadata.annotations.get(BOUGHT_AT_ANNOTATION)) or _time(
+        metadata.creation_timestamp
+    )
+
+
+def _time(text: str | None) -> datetime | None:
+    try:
+        return parse_time(text or "")
+    except ValueError:
+        return None

@@ -1,0 +1,47 @@
+"""When an idle node is marked where every hour that has begun is paid in full.
+
+It costs nothing until its hour ends, so it stays usable and untainted until shortly before: just so
+early that it is gone in time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from growth.api.hetznernodeclass import HetznerNodeClass
+from growth.api.kwoknodeclass import Billing, KwokNodeClass
+from growth.api.nodepool import NodeClassKind, PaidHour
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from growth.api.nodepool import NodePool
+
+HOUR: Final = 3600.0
+MARGIN: Final = 120.0
+"""Seconds before the end of the hour by which the provider is asked: its answer takes a while."""
+WINDOW: Final = 60.0
+"""Seconds in which a node may still be marked; later it would be gone after its hour."""
+
+
+def paid_hour_of(pool: NodePool, node_class: HetznerNodeClass | KwokNodeClass | None) -> PaidHour:
+    """What the pool says; if it says nothing, what follows from how its cloud counts."""
+    if pool.spec.scale_down.paid_hour is not None:
+        return pool.spec.scale_down.paid_hour
+    match node_class:
+        case KwokNodeClass() if node_class.spec.billing is not Billing.HOURLY:
+            return PaidHour.IGNORE
+        case KwokNodeClass() | HetznerNodeClass():
+            return PaidHour.USE
+        case None:
+            reference = pool.spec.node_class_ref
+            is_hetzners = reference is not None and reference.kind is NodeClassKind.HETZNER
+            return PaidHour.USE if is_hetzners else PaidHour.IGNORE
+
+
+def seconds_until_marked(bought_at: datetime, pool: NodePool, now: datetime) -> float:
+    """How long an idle node stays usable; 0 once the moment has come."""
+    age = (now - bought_at).total_seconds()
+    gone_at = age + pool.spec.scale_down.idle_after.seconds + MARGIN
+    into_the_hour = gone_at % HOUR
+    return 0.0 if into_the_hour < WINDOW else HOUR - into_the_hour

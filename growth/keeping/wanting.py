@@ -1,0 +1,111 @@
+"""Who wants a node, in the order in which it is asked: the first answer is the one that is told."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from growth.api.wellknown import DO_NOT_DISRUPT_ANNOTATION
+from growth.keeping.marks import is_cordoned_by_a_person, pool_of_node
+from growth.scheduling.owners import workload_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from growth.scheduling.node import Node
+    from growth.scheduling.pod import Pod
+
+GROWTH = "growth"
+"""The owner of what passes by itself."""
+
+
+class Reason(StrEnum):
+    """Why a node is there, in one word for programs."""
+
+    REMOVAL_FAILED = "RemovalFailed"
+    """The provider was asked in vain to delete its machine."""
+    LEAVING = "Leaving"
+    """It is being given back."""
+    HELD = "Held"
+    """A pod runs on it that may not be moved."""
+    OCCUPIED = "Occupied"
+    """Pods run on it."""
+    PROMISED = "Promised"
+    """A pod waits for its place on it."""
+    CORDONED = "Cordoned"
+    """A person wants it for themselves."""
+    PROTECTED = "DoNotDisrupt"
+    """An annotation holds it."""
+    PAUSED = "Paused"
+    """Nothing of its pool is given back for a while."""
+    STARTING = "Starting"
+    """It is new, and its pods have some time to come."""
+    MINIMUM = "PoolMinimum"
+    """Its pool keeps so many of its type."""
+    PAID = "PaidHour"
+    """It is idle, and its hour is paid."""
+    IDLE = "Idle"
+    """Nobody wants it: it goes."""
+
+
+class Keeping(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a node is there: one reason, one owner, one until-when."""
+
+    reason: Reason
+    why: str
+    """For people."""
+    owner: str
+    """Who could change it."""
+    until: datetime | None = None
+    """When it ends by itself; None if nobody knows."""
+
+
+class Pause(Protocol):
+    """A pause of a pool."""
+
+    @property
+    def until(self) -> datetime | None:
+        """Its end; None if it has none that can be read."""
+
+
+def wanted(
+    node: Node,
+    keepers: Sequence[Pod],
+    *,
+    promises: Collection[str],
+    pauses: Mapping[str, Pause],
+) -> Keeping | None:
+    """Who wants the node; None if it is idle."""
+    pool = pool_of_node(node)
+    if keepers:
+        return occupied(keepers)
+    if node.name in promises:
+        why = "a pod is promised a place on it"
+        return Keeping(reason=Reason.PROMISED, why=why, owner=GROWTH)
+    if is_cordoned_by_a_person(node):
+        why = "a person has cordoned it"
+        return Keeping(reason=Reason.CORDONED, why=why, owner="whoever cordoned it")
+    if DO_NOT_DISRUPT_ANNOTATION in node.metadata.annotations:
+        why = "it may not be disrupted"
+        owner = f"annotation {DO_NOT_DISRUPT_ANNOTATION}"
+        return Keeping(reason=Reason.PROTECTED, why=why, owner=owner)
+    if pool in pauses:
+        why, until = "its pool is paused", pauses[pool].until
+        return Keeping(reason=Reason.PAUSED, why=why, owner=f"NodePool {pool}", until=until)
+    return None
+
+
+def occupied(keepers: Sequence[Pod]) -> Keeping:
+    """Pods are there; the first is named."""
+    first, others = keepers[0], len(keepers) - 1
+    match others:
+        case 0:
+            why = f"{first.name} is there"
+        case 1:
+            why = f"{first.name} and another pod are there"
+        case _:
+            why = f"{first.name} and {others} other pods are there"
+    return Keeping(reason=Reason.OCCUPIED, why=why, owner=str(workload_of(first)))

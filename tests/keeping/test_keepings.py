@@ -1,0 +1,230 @@
+"""Why a node is there: one reason, one owner, one until-when, and the same as removal acts on."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from growth.keeping.answer import keepings
+from growth.keeping.wanting import Keeping, Reason
+from reconciler.kept import KeptNodes, scene_of
+from reconciler.removal import decide
+from tests.reconciler.build import START, at, pool, request
+from tests.removal.build import NAME, SCALE_DOWN, machine, marked, node, removal, world
+from tests.removal.test_idle import paused, promised
+from tests.scheduling import build
+
+if TYPE_CHECKING:
+    from growth.scheduling.pod import Pod
+    from reconciler.world import World
+
+OWNED = {"kind": "ReplicaSet", "name": "web-5d", "uid": "u", "apiVersion": "apps/v1"}
+BY_DEPLOYMENT = {
+    "ownerReferences": [OWNED | {"controller": True}],
+    "labels": {"pod-template-hash": "5d", "app": "web"},
+}
+UNREGISTERED = {"key": "growth.dev/unregistered", "effect": "NoSchedule"}
+
+
+def web(name: str = "web-0", **metadata: Any) -> Pod:
+    return build.pod(name, on=NAME, metadata=BY_DEPLOYMENT | metadata)
+
+
+def answer(given: World, seconds: float = 100.0) -> Keeping:
+    return keepings(scene_of(given), at(seconds))[NAME]
+
+
+def ready(at_second: float) -> Any:
+    moment = (START + timedelta(seconds=at_second)).isoformat()
+    return {"phase": "Ready", "readyAt": moment}
+
+
+LONELY = build.pod("db-0", on=NAME)
+HOURLY = pool(scaleDown={"paidHour": "Use"})
+ANSWERS: dict[str, tuple[World, Reason, str, str, float | None]] = {
+    "one pod": (
+        world(node(), web()),
+        Reason.OCCUPIED,
+        "shop/web-0 is there",
+        "Deployment shop/web",
+        None,
+    ),
+    "several pods": (
+        world(node(), web(), web("web-1"), web("web-2")),
+        Reason.OCCUPIED,
+        "shop/web-0 and 2 other pods are there",
+        "Deployment shop/web",
+        None,
+    ),
+    "a pod that nobody would make again": (
+        world(node(), web(), LONELY),
+        Reason.HELD,
+        "shop/db-0 may not be moved: it has no controller that would bring it back",
+        "Pod shop/db-0",
+        None,
+    ),
+    "a promise": (
+        promised(world(node())),
+        Reason.PROMISED,
+        "a pod is promised a place on it",
+        "growth",
+        None,
+    ),
+    "a cordon": (
+        world(node(unschedulable=True)),
+        Reason.CORDONED,
+        "a person has cordoned it",
+        "whoever cordoned it",
+        None,
+    ),
+    "an annotation": (
+        world(node(annotations={"growth.dev/do-not-disrupt": "true"})),
+        Reason.PROTECTED,
+        "it may not be disrupted",
+        "annotation growth.dev/do-not-disrupt",
+        None,
+    ),
+    "a pause": (
+        paused(world(node())),
+        Reason.PAUSED,
+        "its pool is paused",
+        "NodePool default",
+        None,
+    ),
+    "it has just come": (
+        world(node(), request(status=ready(95))),
+        Reason.STARTING,
+        "its pods have some time to come",
+        "NodeRequest default-1",
+        110.0,
+    ),
+    "it is coming": (
+        world(
+            node(taints=[UNREGISTERED]),
+            request(status={"phase": "Provisioning", "acceptedAt": START.isoformat()}),
+        ),
+        Reason.STARTING,
+        "it doesn't serve yet",
+        "NodeRequest default-1",
+        600.0,
+    ),
+    "the pool's minimum": (
+        world(node(), pool(serverTypes=[{"name": "small", "min": 1, "max": 3}])),
+        Reason.MINIMUM,
+        "its pool keeps so many",
+        "NodePool default",
+        None,
+    ),
+    "a paid hour": (
+        world(node(), HOURLY),
+        Reason.PAID,
+        "nobody wants it, and its hour is paid: it stays usable until then",
+        "growth",
+        3600.0 - 120.0 - 60.0,
+    ),
+    "it is marked": (
+        world(marked(until=150), shown=(machine(),)),
+        Reason.IDLE,
+        "nobody wants it: it goes unless a pod comes",
+        "growth",
+        150.0,
+    ),
+    "it is given back": (
+        world(node(taints=[SCALE_DOWN]), removal(reason="Idle"), shown=(machine(),)),
+        Reason.LEAVING,
+        "it is being given back (Idle, Pending)",
+        "growth",
+        None,
+    ),
+    "it could not be given back": (
+        world(node(), removal(status={"phase": "RemovalFailed", "removalAttempt": 5})),
+        Reason.REMOVAL_FAILED,
+        "the provider was asked 5 times to delete its machine, and it is still there",
+        "NodeRemovalRequest default-1",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "reason", "why", "owner", "until"), ANSWERS.values(), ids=ANSWERS.keys()
+)
+def test_a_kept_node_has_one_reason_one_owner_and_one_until_when(
+    given: World, reason: Reason, why: str, owner: str, until: float | None
+) -> None:
+    found = answer(given)
+    assert (found.reason, found.why, found.owner) == (reason, why, owner)
+    assert found.until == (None if until is None else START + timedelta(seconds=until))
+
+
+STAYS = {
+    name: given
+    for name, (given, reason, *_) in ANSWERS.items()
+    if reason not in {Reason.IDLE, Reason.LEAVING, Reason.REMOVAL_FAILED}
+}
+
+
+@pytest.mark.parametrize("given", STAYS.values(), ids=STAYS.keys())
+def test_a_node_that_is_told_to_stay_is_not_touched_by_removal(given: World) -> None:
+    assert decide(given, at(100)).sequences == ()
+
+
+def test_a_node_that_is_told_to_be_idle_is_marked_by_removal() -> None:
+    given = world(node(), shown=(machine(),))
+    assert answer(given).reason is Reason.IDLE
+    assert [each.why for each in decide(given, at(100)).sequences] == ["the node is idle"]
+
+
+def test_a_pod_that_stays_for_a_while_tells_until_when() -> None:
+    started = web(
+        "job-0",
+        annotations={"growth.dev/do-not-disrupt": "10m"},
+        creationTimestamp=START.isoformat(),
+    )
+    found = answer(world(node(), started))
+    assert found.reason is Reason.HELD
+    assert found.until == START + timedelta(minutes=10)
+    # A pod that stays for ever counts for more than one that stays for a while.
+    assert answer(world(node(), started, LONELY)).owner == "Pod shop/db-0"
+
+
+def test_the_pools_minimum_holds_the_last_that_would_go() -> None:
+    types = [{"name": "small", "min": 1, "max": 3}]
+    older, younger = node("default-1", made_at=0), node("default-2", made_at=50)
+    found = keepings(scene_of(world(older, younger, pool(serverTypes=types))), at(100))
+    assert {name: each.reason for name, each in found.items()} == {
+        "default-1": Reason.IDLE,
+        "default-2": Reason.MINIMUM,
+    }
+
+
+def test_a_node_whose_pool_is_gone_says_so() -> None:
+    found = answer(world(node(), pool("other")))
+    assert found.why.endswith("there is no NodePool default that gives it back")
+
+
+def test_nodes_of_others_have_no_answer() -> None:
+    assert not keepings(scene_of(world(build.node("theirs"))), at(0))
+
+
+def test_the_metric_counts_nodes_by_the_same_words() -> None:
+    registry = CollectorRegistry()
+    seen = world(node(), node("default-2"), web())
+    KeptNodes(registry, world=lambda: seen, now=lambda: at(100))
+    counted = {
+        reason: registry.get_sample_value(
+            "growth_nodes_kept", {"pool": "default", "reason": reason}
+        )
+        for reason in ("Occupied", "Idle")
+    }
+    assert counted == {"Occupied": 1, "Idle": 1}
+
+
+def test_a_process_that_does_not_lead_counts_nothing() -> None:
+    registry = CollectorRegistry()
+    KeptNodes(registry, world=lambda: None, now=lambda: at(0))
+    (family,) = registry.collect()
+    assert not family.samples
