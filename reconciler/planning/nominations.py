@@ -1,10 +1,10 @@
 """Which pod has a place already: on a machine that was bought for it, or on one that has room.
 
 A nominated pod stays demand until it is bound, but nothing more is bought for it. A nomination
-lasts while its machine is on its way and for a while after the machine serves. Who isn't bound by
-then has lost the place to others, or was promised one that the scheduler doesn't see: then that
-machine isn't offered to pods of the shape again until its node changes, and its type isn't bought
-again for them for a time.
+lasts while its machine is on its way and for a while after the machine serves. It ends at once if
+others were faster and have left no room. Who isn't bound after that while was promised a place that
+the scheduler doesn't see: then that machine isn't offered to pods of the shape again until its node
+changes, and its type isn't bought again for them for a time.
 
 After a restart the memory is gone, and requests tell for whom they were made.
 """
@@ -21,6 +21,7 @@ from growth.api.noderequest import NodeRequest, RequestPhase
 from growth.api.wellknown import POOL_LABEL, UNREGISTERED_TAINT
 from growth.scheduling.fits import verdict
 from growth.scheduling.occupancy import Occupancy
+from growth.scheduling.resources import total
 from growth.scheduling.shape import Shape
 from growth.scheduling.verdicts import Fits
 from reconciler.decision import NEVER
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from growth.instant import Instant
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
+    from growth.scheduling.resources import Resources
     from reconciler.world import World
 
 ENOUGH = 2
@@ -100,6 +102,8 @@ def carried_on(
                     ended.append((place, pod))
             case Stage.GONE:
                 continue
+    for uid in list(_crowded_out(kept, world)):
+        del kept[uid]
     vain = [(place, node) for place, pod in ended if (node := _vain(place, pod, world)) is not None]
     return Nominated(
         places=kept,
@@ -120,6 +124,23 @@ def next_end(nominated: Nominated, world: World) -> float:
     waits = world.timing.bind_wait
     ends = (place.since + waits for place in nominated.places.values())
     return min((*ends, *nominated.unserved.values()), default=NEVER)
+
+
+def _crowded_out(places: Mapping[str, Nomination], world: World) -> Iterator[str]:
+    """Whose place on a node that serves others have taken: nobody has to wait to know that."""
+    rooms: dict[str, Resources] = {}
+    for uid, place in places.items():
+        node = world.cluster.nodes.get(place.machine)
+        if place.since == NEVER or node is None:
+            continue
+        held, wanted = world.cluster.occupancy(node.name), world.pending[uid].requests
+        if node.name not in rooms:
+            rooms[node.name] = node.allocatable - held.requested
+        if not rooms[node.name].covers(wanted):
+            own = total(pod.requests for pod in held.pods if _stays(pod))
+            # One that is too small even alone tells of its type: that is looked at in time.
+            if (node.allocatable - own).covers(wanted):
+                yield uid
 
 
 def _written(
