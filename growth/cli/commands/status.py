@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from growth.cli.connecting import add_connection_arguments, completed, connected
+from growth.cli.connecting import add_connection_arguments, completed
+from growth.cli.lists import reading
 from growth.cli.output import add_output_argument, coloured
 from growth.cli.overview import overview
 from growth.cli.tables import aligned, spoken_span
@@ -44,8 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _look(arguments: argparse.Namespace) -> Overview:
-    async with connected(arguments) as connection:
-        return overview(await watched(connection), datetime.now(UTC))
+    async with reading(arguments) as lists:
+        return overview(await watched(lists), datetime.now(UTC))
 
 
 def told(found: Overview) -> Iterator[str]:

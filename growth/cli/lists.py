@@ -1,0 +1,133 @@
+"""Whole lists of a cluster, page by page, for commands that read and never write.
+
+An object that can't be read is left out and named, so that one strange object doesn't hide all the
+others. The first question is one that any server answers at once: a person is told within five
+seconds that nobody is there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import msgspec
+import pydantic
+
+from growth.api.wellknown import GROUP_VERSION
+from growth.cli.connecting import connected
+from growth.errors import GiveUp, RetryLater
+from growth.kube.errors import NotFound, Overloaded
+from growth.kube.listing import Page
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
+
+    from growth.api.meta import Resource
+    from growth.kube.transport import Connection
+
+_T = TypeVar("_T")
+_R = TypeVar("_R", bound="Resource")
+
+PATIENCE: Final = 3.0
+"""Seconds to wait for the first answer: the rest of the five is Python's start."""
+LIST_PATIENCE: Final = 30.0
+"""Seconds for a page of a list; whoever answered once may take its time."""
+PAGE: Final = "500"
+PAUSE: Final = 0.2
+"""Seconds before a server that is busy, or has just been told of a kind, is asked again."""
+
+_page = msgspec.json.Decoder(Page).decode
+
+
+class NotInstalled(GiveUp):
+    """There is no such kind in this cluster."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "growth's objects are not installed here; growth doctor says what is missing"
+        )
+
+
+@asynccontextmanager
+async def reading(arguments: argparse.Namespace) -> AsyncIterator[Lists]:
+    """The chosen cluster, which has answered once."""
+    async with connected(arguments) as connection:
+        answer = await connection.request("GET", "/version", timeout=PATIENCE)
+        yield Lists(connection, version=str(answer.json()["gitVersion"]))
+
+
+class Lists:
+    """Whole lists, and what of them couldn't be read."""
+
+    def __init__(self, connection: Connection, *, version: str = "") -> None:
+        self.connection = connection
+        self.version = version
+        """Of the API server."""
+        self.unreadable: list[str] = []
+
+    async def ours(self, kind: type[_R]) -> tuple[_R, ...]:
+        """Objects of growth."""
+        path = f"/apis/{GROUP_VERSION}/{kind.kind_names[0]}"
+        try:
+            return await self.all_of(path, kind.model_validate_json)
+        except NotFound:
+            raise NotInstalled from None
+
+    async def all_of(
+        self, path: str, decode: Callable[[bytes], _T], query: Mapping[str, str] | None = None
+    ) -> tuple[_T, ...]:
+        """A whole list."""
+        found: list[_T] = []
+        more = ""
+        while True:
+            asked = {"limit": PAGE} | dict(query or {}) | ({"continue": more} if more else {})
+            page = _paged(await self._answer(path, asked), path)
+            read = (self._one(bytes(raw), path, decode) for raw in page.items or ())
+            found += (each for each in read if each is not None)
+            more = page.metadata.continue_
+            if not more:
+                return tuple(found)
+
+    async def _answer(self, path: str, query: Mapping[str, str]) -> bytes:
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                answer = await self.connection.request(
+                    "GET", path, query=query, timeout=LIST_PATIENCE
+                )
+            except Overloaded as busy:
+                pause = busy.after or PAUSE
+                if time.monotonic() + pause > deadline:
+                    raise
+                await asyncio.sleep(pause)
+            else:
+                return answer.body
+
+    def _one(self, raw: bytes, path: str, decode: Callable[[bytes], _T]) -> _T | None:
+        try:
+            return decode(raw)
+        except (pydantic.ValidationError, msgspec.ValidationError):
+            metadata: dict[str, Any] = msgspec.json.decode(raw).get("metadata") or {}
+            names = (metadata.get("namespace"), metadata.get("name"))
+            self.unreadable.append(f"{path.rsplit('/', 1)[1]} {'/'.join(filter(None, names))}")
+            return None
+
+
+async def together(works: Iterable[Coroutine[object, object, _T]]) -> list[_T]:
+    """What all of them give; the first that fails ends the others, which is waited for."""
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            running = [tasks.create_task(work) for work in works]
+    except BaseExceptionGroup as several:
+        raise several.exceptions[0] from None
+    return [task.result() for task in running]
+
+
+def _paged(body: bytes, path: str) -> Page:
+    try:
+        return _page(body)
+    except msgspec.MsgspecError:
+        raise RetryLater(f"list {path.rsplit('/', 1)[1]}: the answer is no list") from None
