@@ -103,7 +103,7 @@ async def _requests(
     """All that was bought until every pod is bound, in the order in which it was."""
     count = sum(each["spec"]["replicas"] for each in wanted)
     async with grown.connected(cluster) as connection:
-        await grown.create(connection, offered)
+        await grown.create(connection, [manifests.control_plane(), *offered])
         async with watched(connection) as lives:
             await grown.create(connection, wanted)
             await lives.until(

@@ -147,7 +147,7 @@ def _wanted(
 async def _burst(cluster: Cluster, arguments: argparse.Namespace) -> Burst:
     log = cluster.folder / "growth.log"
     async with grown.connected(cluster) as connection:
-        await grown.create(connection, _offered(arguments))
+        await grown.create(connection, [manifests.control_plane(), *_offered(arguments)])
         before, used = log.stat().st_size, grown.cpu_seconds(cluster)
         async with watched(connection) as lives:
             seconds = await _until_bound(connection, lives, _wanted(arguments))

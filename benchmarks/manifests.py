@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.workloads import RESOURCES, catalogue, workload
+from reconciler.providers.kwok.machines import FAKE_NODE_ANNOTATION
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,6 +34,19 @@ def class_and_pool(
         _object("KwokNodeClass", {"types": list(types.values()), **(spec or {})}),
         _object("NodePool", pool),
     ]
+
+
+def control_plane() -> dict[str, Any]:
+    """A node for nobody: with none at all the scheduler tries every pod anew at every event."""
+    amounts = {"cpu": "4", "memory": "8Gi", "pods": "110"}
+    taint = {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "control-plane", "annotations": {FAKE_NODE_ANNOTATION: "fake"}},
+        "spec": {"taints": [taint]},
+        "status": {"capacity": amounts, "allocatable": amounts},
+    }
 
 
 def _object(kind: str, spec: Mapping[str, Any]) -> dict[str, Any]:
