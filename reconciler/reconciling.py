@@ -28,6 +28,7 @@ from reconciler.cloud_metrics import CloudMetrics
 from reconciler.clouds import Clouds
 from reconciler.demand_place import Place, hear_demand
 from reconciler.effects import Effects
+from reconciler.figures import Figures
 from reconciler.lane import Lane
 from reconciler.ledger import Ledger
 from reconciler.loop import Loop
@@ -41,6 +42,7 @@ from reconciler.settings import Certificates
 from reconciler.solver import Effort
 from reconciler.sources import Sources
 from reconciler.speaking import recorder
+from reconciler.views import PODS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -120,6 +122,11 @@ class Work:
         self._rivals = Rivals(
             connection, namespace=service.settings.namespace, registry=service.registry
         )
+        self._figures = Figures(
+            service.registry,
+            pod_of=lambda namespace, name: self.sources.store(PODS).get(name, namespace=namespace),
+            now=now,
+        )
         PausedPools(service.registry, self._pauses)
         CloudMetrics(
             service.registry,
@@ -170,7 +177,7 @@ class Work:
                     tasks=tasks,
                     chance=self._chance,
                     say=self.recorder.emit,
-                    announce=announce,
+                    announce=self._figures.also(announce),
                     plan=self._plan,
                 )
                 tasks.create_task(self._keep_certificates(leadership), name="certificates")
@@ -206,13 +213,18 @@ class Work:
 
     async def _loop_over(self, effects: Effects, clouds: Clouds) -> None:
         scene = Production(
-            sources=self.sources, clouds=clouds, effects=effects, timing=self._timing
+            sources=self.sources,
+            clouds=clouds,
+            effects=effects,
+            timing=self._timing,
+            seen=self._figures.look,
         )
         self._loop = Loop(scene, ledger=Ledger())
         try:
             await self._loop.run(coalesce=self._timing.coalesce)
         finally:
             self._loop = self._clouds = self._markets = None
+            self._figures.forget()
 
     def _pauses(self) -> Mapping[str, Pause]:
         return {} if self._loop is None else self._loop.ledger.brakes.pauses

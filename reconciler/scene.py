@@ -11,6 +11,8 @@ from growth.instant import Instant
 from reconciler.views import subjects_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from reconciler import actions
     from reconciler.clouds import Clouds
     from reconciler.effects import Effects
@@ -29,12 +31,19 @@ class Production:
     """What `loop.Scene` asks for."""
 
     def __init__(
-        self, *, sources: Sources, clouds: Clouds, effects: Effects, timing: Timing
+        self,
+        *,
+        sources: Sources,
+        clouds: Clouds,
+        effects: Effects,
+        timing: Timing,
+        seen: Callable[[World], None],
     ) -> None:
         self._sources = sources
         self._clouds = clouds
         self._effects = effects
         self._timing = timing
+        self._seen = seen
 
     def now(self) -> Instant:
         """This moment."""
@@ -42,7 +51,7 @@ class Production:
 
     def world(self, ledger: Ledger) -> World:
         """Everything as it is known at this moment."""
-        return self._sources.views.world(
+        world = self._sources.views.world(
             ledger,
             demand=self._sources.demand.at(now()),
             replies=self._effects.replies,
@@ -52,6 +61,8 @@ class Production:
             timing=self._timing,
             seed=secrets.randbits(128),
         )
+        self._seen(world)
+        return world
 
     def start(self, sequence: actions.Sequence) -> None:
         """Begin to carry out a sequence."""

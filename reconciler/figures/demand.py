@@ -1,0 +1,95 @@
+"""Pods that wait: how many, how they stand with planning, and why the rest has no place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from prometheus_client.core import GaugeMetricFamily
+
+from growth.demand.entry import State
+from reconciler.planning.tries import Cause, Standing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prometheus_client import Metric
+
+    from growth.demand.entry import Entry
+    from growth.instant import Instant
+    from reconciler.world import World
+
+
+class Waiting(StrEnum):
+    """How a pod without a node stands."""
+
+    HELD = "held"
+    """It has, or is about to get, a place without a new machine."""
+    UNPLANNED = "unplanned"
+    """The next plan is made for it."""
+    PLACED = "placed"
+    """A machine that is on its way, or one that has room, is its place."""
+    RESTING = "resting"
+    """A plan had no place for it, and it takes part in a later one."""
+    BACKING_OFF = "backing_off"
+    """Plans had no place for it again and again: it waits for something to change."""
+
+
+def demand_families(world: World, now: Instant) -> Iterator[Metric]:
+    """The metrics of demand."""
+    pods = GaugeMetricFamily(
+        "growth_pending_pods",
+        "Pods that the scheduler has found no node for, by how they stand: held, unplanned, "
+        "placed, resting, backing_off",
+        labels=("standing",),
+    )
+    counted = Counter(_standing(uid, entry, world, now) for uid, entry in _entries(world))
+    for standing in Waiting:
+        pods.add_metric((standing.value,), counted[standing])
+    yield pods
+    yield _oldest(world, now)
+    yield _unplaced(world)
+
+
+def _entries(world: World) -> Iterator[tuple[str, Entry]]:
+    return ((uid, each) for uid, each in world.demand.entries.items() if uid in world.pending)
+
+
+def _standing(uid: str, entry: Entry, world: World, now: Instant) -> Waiting:
+    planning = world.ledger.planning
+    if entry.state is State.HELD:
+        return Waiting.HELD
+    if uid in planning.nominated.places:
+        return Waiting.PLACED
+    tried = planning.tries.get(uid)
+    match tried.standing(now.monotonic) if tried is not None else Standing.NORMAL:
+        case Standing.BACK_OFF:
+            return Waiting.BACKING_OFF
+        case Standing.WAITING:
+            return Waiting.RESTING
+        case _:
+            return Waiting.UNPLANNED
+
+
+def _oldest(world: World, now: Instant) -> Metric:
+    oldest = GaugeMetricFamily(
+        "growth_pending_oldest_seconds",
+        "For how long the pod that waits longest for a machine has been known to; 0 without one",
+    )
+    since = [each.since for _, each in _entries(world) if each.state is State.DEMAND]
+    oldest.add_metric((), max((now.seconds_since(each) for each in since), default=0.0))
+    return oldest
+
+
+def _unplaced(world: World) -> Metric:
+    unplaced = GaugeMetricFamily(
+        "growth_unplaced_pods",
+        "Pods that the last plans had no place for, by why: PoolNotFound, NoPlace, Limited, "
+        "Overtaken",
+        labels=("cause",),
+    )
+    counted = Counter(each.cause for each in world.ledger.planning.tries.values())
+    for cause in Cause:
+        unplaced.add_metric((cause.value,), counted[cause])
+    return unplaced

@@ -1,0 +1,48 @@
+"""Effects by what they do, counted when they begin and when they have succeeded.
+
+The difference is what fails, or is under way. An effect that comes later is counted without a word
+here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+import prometheus_client as prometheus
+
+from reconciler.points import Side
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+    from reconciler.points import Point
+
+
+class EffectFigures:
+    """Two counters."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._begun = prometheus.Counter(
+            "growth_effects_begun",
+            "Steps that were begun: writes, orders to a cloud, evictions, questions to the solver",
+            ("effect",),
+            registry=registry,
+        )
+        self._done = prometheus.Counter(
+            "growth_effects_done",
+            "Steps that have succeeded; what was begun and isn't here has failed or is under way",
+            ("effect",),
+            registry=registry,
+        )
+
+    def count(self, point: Point) -> None:
+        """One side of an effect has come."""
+        # A status is told with its phase: the effect is its first word.
+        effect = point.step.partition(" ")[0]
+        match point.side:
+            case Side.BEFORE:
+                self._begun.labels(effect).inc()
+            case Side.AFTER:
+                self._done.labels(effect).inc()
+            case _:
+                assert_never(point.side)

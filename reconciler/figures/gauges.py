@@ -1,0 +1,42 @@
+"""Everything that the last World alone answers, worked out when somebody looks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prometheus_client.registry import Collector
+from typing_extensions import override
+
+from reconciler.figures.bounds import KeptPods
+from reconciler.figures.demand import demand_families
+from reconciler.figures.machines import machine_families
+from reconciler.figures.pools import pool_families
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from prometheus_client import CollectorRegistry, Metric
+
+    from growth.instant import Instant
+    from reconciler.world import World
+
+
+class WorldGauges(Collector):
+    """The last World, told as gauges; nothing in a process that doesn't lead."""
+
+    def __init__(self, registry: CollectorRegistry, *, now: Callable[[], Instant]) -> None:
+        self.world: World | None = None
+        self._now = now
+        self._kept = KeptPods()
+        registry.register(self)
+
+    @override
+    def collect(self) -> Iterable[Metric]:
+        """As it was at the last pass, which is younger than the last change."""
+        world = self.world
+        if world is None:
+            return
+        now = self._now()
+        yield from demand_families(world, now)
+        yield from pool_families(world, now, self._kept)
+        yield from machine_families(world, now)

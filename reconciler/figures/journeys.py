@@ -1,0 +1,178 @@
+"""How far each pod has come on its way to a node, from one World to the next.
+
+Stages follow each other: seen as demand, planned, its machine requested, created (the provider has
+accepted), joined, bound. A pod whose place is on a machine that was there already knows the first
+two and the last. One whose machine comes to nothing begins again at its plan, and the time that it
+lost counts there.
+
+What is looked at in each pass are pods that are new, planned anew or gone, and machines that are on
+their way; never all that wait.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple, assert_never
+
+from growth.api.noderequest import RequestPhase
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from growth.instant import Instant
+    from growth.scheduling.pod import Pod
+    from reconciler.world import World
+
+
+class Stage(StrEnum):
+    """Where a pod is on its way."""
+
+    SEEN = "seen"
+    PLANNED = "planned"
+    REQUESTED = "requested"
+    CREATED = "created"
+    JOINED = "joined"
+    BOUND = "bound"
+
+
+OF_MACHINES = (Stage.REQUESTED, Stage.CREATED, Stage.JOINED)
+
+
+class Passed(NamedTuple):
+    """A pod has reached a stage, so many seconds after the one before."""
+
+    stage: Stage
+    seconds: float
+
+
+class Arrived(NamedTuple):
+    """A pod was bound, so many seconds after it was seen as demand."""
+
+    seconds: float
+    has_machine: bool
+    """Whether its machine was bought for it."""
+
+
+@dataclass
+class _Journey:
+    namespace: str
+    name: str
+    seen_at: float
+    at: float
+    machine: str = ""
+
+
+class Journeys:
+    """All pods that are on their way."""
+
+    def __init__(self, pod_of: Callable[[str, str], Pod | None]) -> None:
+        self._pod_of = pod_of
+        self._journeys: dict[str, _Journey] = {}
+        self._unplanned: set[str] = set()
+        self._passengers: defaultdict[str, set[str]] = defaultdict(set)
+        self._machines: dict[str, int] = {}
+        """How many of their stages machines have passed."""
+        self._entries: Mapping[str, object] | None = None
+        """What was looked through last."""
+
+    def follow(self, world: World, now: Instant) -> Iterator[Passed | Arrived]:
+        """What has happened since the last World."""
+        yield from self._end(world, now.monotonic)
+        yield from self._begin(world, now)
+        yield from self._plan(world, now.monotonic)
+        yield from self._travel(world, now.monotonic)
+
+    def _begin(self, world: World, now: Instant) -> Iterator[Passed]:
+        entries, is_first = world.demand.entries, self._entries is None
+        if entries is self._entries:
+            return
+        self._entries = entries
+        for uid in entries.keys() - self._journeys.keys():
+            pod = world.pending.get(uid)
+            if pod is None or not world.demand.is_demand(uid):
+                continue
+            self._journeys[uid] = _Journey(
+                pod.metadata.namespace, pod.name, now.monotonic, now.monotonic
+            )
+            self._unplanned.add(uid)
+            # What waited before this process looked was seen by another one.
+            created = pod.metadata.creation_timestamp
+            if created is not None and not is_first:
+                waited = now.seconds_since(datetime.fromisoformat(created))
+                yield Passed(Stage.SEEN, max(0.0, waited))
+
+    def _plan(self, world: World, now: float) -> Iterator[Passed]:
+        places = world.ledger.planning.nominated.places
+        for uid in self._unplanned.intersection(places):
+            self._unplanned.discard(uid)
+            journey, place = self._journeys[uid], places[uid]
+            if place.is_bought_for:
+                journey.machine = place.machine
+                self._passengers[place.machine].add(uid)
+                self._machines.setdefault(place.machine, 0)
+            yield Passed(Stage.PLANNED, self._step(journey, now))
+
+    def _travel(self, world: World, now: float) -> Iterator[Passed]:
+        for machine, before in list(self._machines.items()):
+            passed = _stages_of(machine, world)
+            if passed is None:
+                self._leave(machine)
+            elif passed > before:
+                self._machines[machine] = passed
+                for uid in self._passengers[machine]:
+                    for stage in OF_MACHINES[before:passed]:
+                        yield Passed(stage, self._step(self._journeys[uid], now))
+
+    def _end(self, world: World, now: float) -> Iterator[Passed | Arrived]:
+        for uid in self._journeys.keys() - world.pending.keys():
+            journey = self._journeys.pop(uid)
+            self._unplanned.discard(uid)
+            self._get_off(uid, journey.machine)
+            pod = self._pod_of(journey.namespace, journey.name)
+            if pod is not None and pod.metadata.uid == uid and pod.spec.node_name:
+                yield Passed(Stage.BOUND, self._step(journey, now))
+                yield Arrived(now - journey.seen_at, bool(journey.machine))
+
+    def _leave(self, machine: str) -> None:
+        """It comes to nothing: its pods are planned for again."""
+        del self._machines[machine]
+        self._unplan(self._passengers.pop(machine, ()))
+
+    def _unplan(self, uids: Iterable[str]) -> None:
+        for uid in uids:
+            self._journeys[uid].machine = ""
+            self._unplanned.add(uid)
+
+    def _get_off(self, uid: str, machine: str) -> None:
+        passengers = self._passengers[machine]
+        passengers.discard(uid)
+        if not passengers:
+            del self._passengers[machine]
+            self._machines.pop(machine, None)
+
+    @staticmethod
+    def _step(journey: _Journey, now: float) -> float:
+        seconds = now - journey.at
+        journey.at = now
+        return seconds
+
+
+def _stages_of(machine: str, world: World) -> int | None:
+    """How many stages a machine has passed; None when it comes to nothing."""
+    if machine in world.cluster.nodes:
+        return len(OF_MACHINES)
+    request = world.requests.get(machine)
+    if request is None:
+        return 0 if machine in world.ledger.planning.unconfirmed else None
+    match request.status.phase:
+        case RequestPhase.PENDING:
+            return 1
+        case RequestPhase.PROVISIONING | RequestPhase.READY:
+            return 2
+        case RequestPhase.UNMET | RequestPhase.DEPROVISIONING:
+            return None
+        case _:
+            assert_never(request.status.phase)

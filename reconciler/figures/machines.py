@@ -1,0 +1,73 @@
+"""Requests and removals by where they stand, and what is being worked on."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+from prometheus_client.core import GaugeMetricFamily
+
+from growth.api.noderequest import RequestPhase
+from reconciler.actions import SubjectKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prometheus_client import Metric
+
+    from growth.instant import Instant
+    from reconciler.world import World
+
+
+def machine_families(world: World, now: Instant) -> Iterator[Metric]:
+    """The metrics of what comes and goes."""
+    yield from _requests(world, now)
+    yield _removals(world)
+    busy = GaugeMetricFamily(
+        "growth_busy_subjects",
+        "Machines, pools, node classes, pods and lanes that a sequence of steps is at work on, or "
+        "whose last write the cache hasn't seen yet",
+        labels=("kind",),
+    )
+    counted = Counter(each.kind for each in world.busy)
+    for kind in SubjectKind:
+        busy.add_metric((kind.value,), counted[kind])
+    yield busy
+
+
+def _requests(world: World, now: Instant) -> Iterator[Metric]:
+    requests = GaugeMetricFamily(
+        "growth_node_requests", "NodeRequests by phase", labels=("pool", "phase")
+    )
+    oldest = GaugeMetricFamily(
+        "growth_node_request_oldest_seconds",
+        "For how long the NodeRequest that is longest in its phase has been in it",
+        labels=("phase",),
+    )
+    since: defaultdict[RequestPhase, list[float]] = defaultdict(list)
+    counted = Counter((each.spec.pool, each.status.phase) for each in world.requests.values())
+    for each in world.requests.values():
+        began = each.status.last_transition_time or each.metadata.creation_timestamp
+        since[each.status.phase].append(0.0 if began is None else now.seconds_since(began))
+    for pool in sorted(world.pools.keys() | {pool for pool, _ in counted}):
+        for phase in RequestPhase:
+            requests.add_metric((pool, phase.value), counted[pool, phase])
+    for phase in RequestPhase:
+        oldest.add_metric((phase.value,), max(since[phase], default=0.0))
+    yield requests
+    yield oldest
+
+
+def _removals(world: World) -> Metric:
+    removals = GaugeMetricFamily(
+        "growth_node_removals",
+        "NodeRemovalRequests by phase and by why the machine is given back",
+        labels=("pool", "phase", "reason"),
+    )
+    counted = Counter(
+        (each.spec.pool, each.status.phase.value, each.spec.reason.value)
+        for each in world.removals.values()
+    )
+    for labels, count in sorted(counted.items()):
+        removals.add_metric(labels, count)
+    return removals

@@ -1,0 +1,91 @@
+"""How good plans are and how long they take.
+
+Money is summed over plans, so that the ratio of two sums says how far all of them together were
+above the proven bound, or below what first-fit would have paid.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import prometheus_client as prometheus
+
+from reconciler.solver import Plan
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+    from reconciler.actions import Solved
+    from reconciler.world import World
+
+MILLION = 1_000_000
+SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0)
+GAPS = (0.0, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25)
+
+
+class PlanFigures:
+    """Each plan is counted once, when it is first seen."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._seen: dict[str, Solved] = {}
+        self._plans = prometheus.Counter(
+            "growth_plans",
+            "Plans that the solver has made, by what stopped its search",
+            ("lane", "stop"),
+            registry=registry,
+        )
+        self._seconds = prometheus.Histogram(
+            "growth_plan_seconds",
+            "Time that the solver took for a plan",
+            ("lane",),
+            buckets=SECONDS,
+            registry=registry,
+        )
+        self._gap = prometheus.Histogram(
+            "growth_plan_gap_ratio",
+            "How much dearer a plan is than its proven bound: 0.01 is one percent",
+            ("lane",),
+            buckets=GAPS,
+            registry=registry,
+        )
+        self._unplaced = prometheus.Counter(
+            "growth_plan_unplaced_pods",
+            "Pods that plans had no place for; a pod is counted anew in each plan",
+            ("lane",),
+            registry=registry,
+        )
+        self._cost = prometheus.Counter(
+            "growth_planned_cost_per_hour",
+            "What an hour of all planned machines costs, in the provider's currency",
+            ("lane",),
+            registry=registry,
+        )
+        self._bound = prometheus.Counter(
+            "growth_planned_bound_per_hour",
+            "What no other choice of machines could have undercut, for the same plans",
+            ("lane",),
+            registry=registry,
+        )
+        self._first_fit = prometheus.Counter(
+            "growth_planned_first_fit_per_hour",
+            "What first-fit would have paid, for the same plans",
+            ("lane",),
+            registry=registry,
+        )
+
+    def look(self, world: World) -> None:
+        """Count what is new."""
+        for lane, solved in world.plans.items():
+            if self._seen.get(lane) is not solved:
+                self._seen[lane] = solved
+                if isinstance(solved.plan, Plan):
+                    self._count(lane, solved.plan)
+
+    def _count(self, lane: str, plan: Plan) -> None:
+        self._plans.labels(lane, plan.stop.name.lower()).inc()
+        self._seconds.labels(lane).observe(plan.seconds)
+        self._gap.labels(lane).observe(plan.gap)
+        self._unplaced.labels(lane).inc(sum(each.count for each in plan.unplaced))
+        self._cost.labels(lane).inc(plan.cost / MILLION)
+        self._bound.labels(lane).inc(plan.bound / MILLION)
+        self._first_fit.labels(lane).inc(plan.first_fit_cost / MILLION)

@@ -1,0 +1,65 @@
+"""The time that pods take from pending to bound, by stage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+import prometheus_client as prometheus
+
+from reconciler.figures.journeys import Arrived, Journeys, Passed, Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from prometheus_client import CollectorRegistry
+
+    from growth.instant import Instant
+    from growth.scheduling.pod import Pod
+    from reconciler.world import World
+
+SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 45, 60, 90, 120, 300, 900)
+
+
+class StageFigures:
+    """Two histograms."""
+
+    def __init__(
+        self, registry: CollectorRegistry, *, pod_of: Callable[[str, str], Pod | None]
+    ) -> None:
+        self._pod_of = pod_of
+        self._journeys = Journeys(pod_of)
+        self._stages = prometheus.Histogram(
+            "growth_pod_stage_seconds",
+            "Time that pods took to a stage from the one before: seen (as demand, after their "
+            "creation, which is told in whole seconds), planned, requested, created, joined, bound",
+            ("stage",),
+            buckets=SECONDS,
+            registry=registry,
+        )
+        self._whole = prometheus.Histogram(
+            "growth_pod_bound_seconds",
+            "Time from when pods were seen as demand until they were bound; machine says whether "
+            "one was bought for them",
+            ("machine",),
+            buckets=SECONDS,
+            registry=registry,
+        )
+        for stage in Stage:
+            self._stages.labels(stage.value)
+        for machine in ("yes", "no"):
+            self._whole.labels(machine)
+
+    def look(self, world: World, now: Instant) -> None:
+        """Take down what has happened."""
+        for happened in self._journeys.follow(world, now):
+            match happened:
+                case Passed(stage=stage, seconds=seconds):
+                    self._stages.labels(stage.value).observe(seconds)
+                case Arrived(seconds=seconds, has_machine=has_machine):
+                    self._whole.labels("yes" if has_machine else "no").observe(seconds)
+                case _:
+                    assert_never(happened)
+
+    def forget(self) -> None:
+        """Begin anew: what happens until the next look is nobody's time."""
+        self._journeys = Journeys(self._pod_of)
