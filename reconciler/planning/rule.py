@@ -17,6 +17,7 @@ import msgspec
 
 from reconciler.actions import CreateNodeRequest, Sequence, Solve, Subject, SubjectKind, machine
 from reconciler.decision import NEVER, Decision
+from reconciler.marks import is_tainted
 from reconciler.planning.applying import Applied, applied
 from reconciler.planning.blocking import may_buy
 from reconciler.planning.capacity import ground
@@ -122,6 +123,13 @@ class _Pass:
             tries=self._tries_after(result, is_probe=asked.probe is not None),
             bought={**self.ledger.bought, **dict(_bought(result, self.now))},
         )
+        if any(self._is_tainted(place.machine) for place in result.places.values()):
+            # Removal, which comes before planning, takes the mark off in the next pass.
+            self.wakes.append(self.now.monotonic)
+
+    def _is_tainted(self, machine: str) -> bool:
+        node = self.world.cluster.nodes.get(machine)
+        return node is not None and is_tainted(node)
 
     def _tries_after(self, result: Applied, *, is_probe: bool) -> Mapping[str, Try]:
         left = {

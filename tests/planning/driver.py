@@ -33,6 +33,8 @@ class Planner:
         self.events: list[tuple[str, str, str]] = []
         """Name of the pod, reason and note of each."""
         self.problems: list[Problem] = []
+        self.wakes_at = 0.0
+        """When it last wanted to be asked again."""
         self.brakes: BrakesLedger = RELEASED
         self.dies_after: list[int] = []
         """At these numbers of requests the process ends, and starts again without its memory."""
@@ -66,6 +68,7 @@ class Planner:
     def _pass(self) -> float:
         decision = planning.decide(self._world(), at(self.now))
         assert decision.section is not None
+        self.wakes_at = decision.wake_at
         self._ledger = msgspec.structs.replace(self._ledger, planning=decision.section)
         acted = False
         for step in (step for each in decision.sequences for step in each.steps):

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from growth.scheduling import objects
+from reconciler.planning.blueprints import read
 from tests.planning.driver import Planner, bought
 from tests.reconciler.build import node_class, pool, request, waiting
 from tests.scheduling import build
@@ -88,6 +89,15 @@ def test_an_idle_node_that_is_marked_is_taken_before_anything_is_bought() -> Non
     planner = Planner(*many(1), serving("idle", taints=mark), pool(), node_class())
     assert bought(planner.soon()) == []
     assert [place.machine for place in planner.memory.nominated.places.values()] == ["idle"]
+
+
+def test_a_marked_node_that_was_promised_is_seen_to_at_once() -> None:
+    mark = [{"key": "growth.dev/scale-down", "effect": "NoSchedule", "value": "1767225600"}]
+    planner = Planner(*many(1), serving("idle", taints=mark), pool(), node_class())
+    while not planner.memory.nominated.places:
+        planner.until(planner.now + 0.01)
+    # The room that takes marks off has to be asked again; no change in the cluster would.
+    assert planner.wakes_at < planner.now
 
 
 def test_a_plan_goes_on_without_a_pod_that_has_gone_meanwhile() -> None:
@@ -181,3 +191,13 @@ def test_a_request_says_why_its_type_was_chosen() -> None:
         '{"offer":"default/small/here","price":"1","pods":1,'
         '"next":{"type":"large","price":"3.000000"}}'
     )
+
+
+def test_a_request_says_what_its_machine_is_made_from() -> None:
+    asking = pool(labels={"team": "shop"})
+    (made,) = Planner(*many(1), asking, node_class()).soon()
+    told = read(made.metadata.annotations["growth.dev/template"])
+    assert told is not None
+    assert (told.location, told.labels) == ("here", {"team": "shop"})
+    assert told.parts is not None
+    assert sorted(told.parts) == ["architecture", "resources"]
