@@ -61,6 +61,12 @@ BOUGHT_AT_ANNOTATION: Final = "growth.dev/bought-at"
 PLAN_ANNOTATION: Final = "growth.dev/plan"
 """On a node: why this type, and what the next best would have cost (JSON of at most 1 KiB)."""
 
+REPLACES_ANNOTATION: Final = "growth.dev/replaces"
+"""On a NodeRequest and its node: which nodes go when it serves, and why (JSON)."""
+
+TEMPLATE_ANNOTATION: Final = "growth.dev/template"
+"""On a NodeRequest and its node: what the machine was made from, part by part (JSON)."""
+
 SCALE_DOWN_AT_ANNOTATION: Final = "growth.dev/scale-down-at"
 """On an idle node: when it will be given back (RFC 3339) unless a pod arrives."""
 

@@ -17,10 +17,15 @@ import msgspec
 from growth.api.meta import ObjectMeta, PodReference
 from growth.api.naming import request_name
 from growth.api.noderequest import NodeRequest, NodeRequestSpec
-from growth.api.wellknown import PLAN_ANNOTATION, PROVIDER_CLEANUP_FINALIZER
+from growth.api.wellknown import (
+    PLAN_ANNOTATION,
+    PROVIDER_CLEANUP_FINALIZER,
+    TEMPLATE_ANNOTATION,
+)
 from growth.scheduling.resources import shown
 from reconciler.decision import NEVER
 from reconciler.ownership import owned_by
+from reconciler.planning.blueprints import blueprint_of
 from reconciler.planning.nominations import COMING, Nomination, serves
 from reconciler.planning.reasons import told, why
 from reconciler.solver import Cause
@@ -161,7 +166,11 @@ class _Buying:
         if item is None or not self._is_within_limits(item):
             return False
         self._count(item)
-        request = _request(item, pods, why=why(node, item), new_id=self._new_id)
+        annotations = {
+            PLAN_ANNOTATION: why(node, item),
+            TEMPLATE_ANNOTATION: blueprint_of(item.pool, item.offering, self._world).text,
+        }
+        request = _request(item, pods, annotations=annotations, new_id=self._new_id)
         self.requests[request.name] = request
         self._promise(request.name, pods, is_bought_for=True)
         return True
@@ -198,7 +207,11 @@ class _Buying:
 
 
 def _request(
-    item: Purchasable, pods: Sequence[Pod], *, why: str, new_id: Callable[[], UUID]
+    item: Purchasable,
+    pods: Sequence[Pod],
+    *,
+    annotations: Mapping[str, str],
+    new_id: Callable[[], UUID],
 ) -> NodeRequest:
     pool, offering = item.pool, item.offering
     references = sorted(
@@ -208,7 +221,7 @@ def _request(
     return NodeRequest(
         metadata=ObjectMeta(
             name=request_name(pool.name, new_id),
-            annotations={PLAN_ANNOTATION: why},
+            annotations=annotations,
             owner_references=(owned_by(pool),),
             finalizers=(PROVIDER_CLEANUP_FINALIZER,),
         ),

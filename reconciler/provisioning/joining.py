@@ -23,7 +23,9 @@ from growth.api.wellknown import (
     PLAN_ANNOTATION,
     POOL_LABEL,
     PRICE_ANNOTATION,
+    REPLACES_ANNOTATION,
     SERVER_ID_ANNOTATION,
+    TEMPLATE_ANNOTATION,
 )
 from growth.api.written import write_time
 from reconciler.actions import SetNode, machine, version_of
@@ -48,6 +50,8 @@ DRIVERS_WAIT: Final = 60.0
 DRIVERS: Final = "StorageDriversMissing"
 UNINITIALIZED: Final = "node.cloudprovider.kubernetes.io/uninitialized"
 LONGEST: Final = 1024
+HANDED_ON: Final = (PLAN_ANNOTATION, REPLACES_ANNOTATION, TEMPLATE_ANNOTATION)
+"""What a request tells of its machine stays with the node, which lives longer."""
 
 
 def node_of(request: NodeRequest, world: World) -> Node | None:
@@ -141,8 +145,8 @@ def node_annotations(request: NodeRequest, now: Instant) -> Mapping[str, str]:
     """What explains a node: what it costs, since when, and why it was bought."""
     bought_at = request.status.accepted_at or now.wall
     found = {PRICE_ANNOTATION: str(request.spec.price), BOUGHT_AT_ANNOTATION: write_time(bought_at)}
-    why = request.metadata.annotations.get(PLAN_ANNOTATION)
-    return found if why is None else {**found, PLAN_ANNOTATION: why}
+    told = request.metadata.annotations
+    return {**found, **{name: told[name] for name in HANDED_ON if name in told}}
 
 
 def _annotations(request: NodeRequest, node: Node, now: Instant) -> Mapping[str, str]:

@@ -1,16 +1,105 @@
-"""Which nodes are not made any more as their pool says."""
+"""Which nodes are not made any more as their pool and its node class say.
+
+A node has drifted if a new machine would be another one: its type or its place is no more in the
+pool, or what the node class says of such machines isn't what it was made from. Prices, limits and
+what can be bought now are no drift: they say what to buy next, and what is there serves as well as
+before. Labels and taints of the pool are mended on the node itself (mending.py); only a taint that
+would throw pods out, past every budget of theirs, is left to a new node. A node that doesn't tell
+what it was made from has not drifted for all we know, so an upgrade replaces nothing.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from growth.api.wellknown import INSTANCE_TYPE_LABEL, TEMPLATE_ANNOTATION
+from growth.api.written import ServerTypeName
+from growth.scheduling.taints import NO_EXECUTE
+from reconciler.ownership import pool_of_node
+from reconciler.planning.blueprints import DIGEST, parts_of, read
+from reconciler.planning.offers import node_class_of
+from reconciler.replacement.mending import lacking_taints
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from reconciler.world import World
+    from growth.api.nodepool import NodePool
+    from growth.scheduling.node import Node
+    from reconciler.planning.blueprints import Blueprint
+    from reconciler.world import NodeClass, World
+
+
+class Make(NamedTuple):
+    """What is the same for all nodes of one make, so that it is looked at once."""
+
+    pool: str
+    server_type: str
+    template: str
 
 
 def drifted(world: World) -> Mapping[str, str]:
-    """The nodes that have drifted, each with what has changed, in a few words."""
-    del world
-    return {}
+    """The nodes that have drifted, by name, each with what has changed, in a few words."""
+    return dict(_drifted(world))
+
+
+def _drifted(world: World) -> Iterator[tuple[str, str]]:
+    known: dict[Make, str] = {}
+    for name, node in sorted(world.cluster.nodes.items()):
+        pool = world.pools.get(pool_of_node(node))
+        if pool is None or INSTANCE_TYPE_LABEL not in node.labels:
+            continue
+        make = _make(node, pool)
+        if make not in known:
+            known[make] = next(_changes(make, pool, world), "")
+        if change := known[make] or _thrown_out(node, make, pool):
+            yield name, change
+
+
+def _make(node: Node, pool: NodePool) -> Make:
+    template = node.metadata.annotations.get(TEMPLATE_ANNOTATION, "")
+    return Make(pool.name, node.labels[INSTANCE_TYPE_LABEL], template)
+
+
+def _changes(make: Make, pool: NodePool, world: World) -> Iterator[str]:
+    server_type = ServerTypeName(make.server_type)
+    if all(entry.name != server_type for entry in pool.spec.server_types):
+        yield f"{server_type} isn't among the types of its pool any more"
+    made = read(make.template)
+    if made is not None:
+        node_class = world.node_classes.get(node_class_of(pool, world))
+        yield from _of_place(made, pool)
+        yield from _of_class(made, node_class, server_type)
+
+
+def _of_place(made: Blueprint, pool: NodePool) -> Iterator[str]:
+    places = {each.region: each.zones for each in pool.spec.locations}
+    if places and made.location not in places:
+        yield f"{made.location} isn't among the locations of its pool any more"
+    elif (zones := places.get(made.location)) and made.zone not in zones:
+        yield f"zone {made.zone} of {made.location} isn't in its pool any more"
+
+
+def _thrown_out(node: Node, make: Make, pool: NodePool) -> str:
+    made = read(make.template)
+    lacking = () if made is None else lacking_taints(pool, made, node)
+    found = next((taint for taint in lacking if taint.effect == NO_EXECUTE), None)
+    return f"it lacks the taint {found.text}, which would throw its pods out" if found else ""
+
+
+def _of_class(
+    made: Blueprint, node_class: NodeClass | None, server_type: ServerTypeName
+) -> Iterator[str]:
+    now = parts_of(node_class, server_type, architecture=made.architecture)
+    if made.parts is None or now is None:
+        return
+    for name in sorted({*made.parts, *now}):
+        before, after = made.parts.get(name, ""), now.get(name, "")
+        if before != after:
+            yield _told(name, before, after)
+
+
+def _told(name: str, before: str, after: str) -> str:
+    if DIGEST in before + after:
+        return f"{name} of its node class has changed"
+    was, is_now = (value or "the default" for value in (before, after))
+    return f"{name} of its node class is {is_now}, and was {was}"

@@ -83,13 +83,14 @@ def test_one_write_makes_a_node_of_ours_and_lets_it_serve() -> None:
     assert annotations["growth.dev/bought-at"] == "2026-01-01T00:01:40Z"
 
 
-def test_the_reason_for_a_node_is_written_on_it() -> None:
+@pytest.mark.parametrize("name", ["growth.dev/plan", "growth.dev/template"])
+def test_what_a_request_tells_of_its_machine_is_written_on_the_node(name: str) -> None:
     made = provisioning()
-    metadata = made.metadata.model_copy(update={"annotations": {"growth.dev/plan": "{}"}})
+    metadata = made.metadata.model_copy(update={"annotations": {name: "{}"}})
     life = coming()
     life.put(made.model_copy(update={"metadata": metadata}), node())
     life.soon()
-    assert joined(life).metadata.annotations["growth.dev/plan"] == "{}"
+    assert joined(life).metadata.annotations[name] == "{}"
 
 
 def test_a_node_under_another_name_is_found_by_its_providers_id() -> None:

@@ -1,0 +1,96 @@
+"""Labels and taints of a pool are mended on the nodes that it has.
+
+They are notes on the Node object, and no part of the machine. To make new machines for a label, as
+others do, moves every pod of a pool for a line that the API server changes in a millisecond.
+Removing and changing is safe because the node's blueprint tells what the pool said when we last
+wrote it: only what still stands there as we wrote it is changed, so what a person or a program has
+set on a node since then stays. One thing is never added to a node in use: a taint with the effect
+NoExecute, which throws pods out without asking their budgets. Such a node has drifted (drift.py).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from growth.api.wellknown import TEMPLATE_ANNOTATION, UNREGISTERED_TAINT
+from growth.scheduling.taints import NO_EXECUTE
+from reconciler.actions import Sequence, SetNode, machine, version_of
+from reconciler.ownership import pool_of_node
+from reconciler.planning.blueprints import read, taints_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.api.nodepool import NodePool
+    from growth.scheduling.node import Node
+    from growth.scheduling.taints import Taint
+    from reconciler.planning.blueprints import Blueprint
+    from reconciler.world import World
+
+
+def mended(world: World) -> Iterator[Sequence]:
+    """One write for each node that serves with labels or taints that its pool had before."""
+    for name, node in sorted(world.cluster.nodes.items()):
+        pool = world.pools.get(pool_of_node(node))
+        made = read(node.metadata.annotations.get(TEMPLATE_ANNOTATION, ""))
+        if pool is None or made is None or not _may_be_written(node, pool, world):
+            continue
+        after = _after(made, pool, node)
+        if after != made:
+            step = _changed(node, before=made, after=after)
+            yield Sequence(
+                subject=machine(name), steps=(step,), why="its pool has other labels or taints now"
+            )
+
+
+def _may_be_written(node: Node, pool: NodePool, world: World) -> bool:
+    """What is on its way in or out has others who write it."""
+    is_coming = any(taint.key == UNREGISTERED_TAINT for taint in node.spec.taints)
+    is_going = node.name in world.removals or pool.metadata.deletion_timestamp is not None
+    is_left_alone = is_coming or is_going or world.is_paused(pool.name)
+    return not is_left_alone and world.is_free(machine(node.name))
+
+
+def lacking_taints(pool: NodePool, made: Blueprint, node: Node) -> Iterator[Taint]:
+    """Taints that the pool didn't have when the node's were written, and that nobody has set."""
+    there = node.spec.taints
+    return (each for each in taints_of(pool) if each not in made.taints and each not in there)
+
+
+def _after(made: Blueprint, pool: NodePool, node: Node) -> Blueprint:
+    """What the blueprint will tell: all that the pool says now but for what can't be mended."""
+    kept = {(each.key, each.effect): each for each in made.taints}
+    left = {each for each in lacking_taints(pool, made, node) if each.effect == NO_EXECUTE}
+    wanted = (
+        kept.get((each.key, each.effect)) if each in left else each for each in taints_of(pool)
+    )
+    taints = tuple(each for each in wanted if each is not None)
+    return msgspec.structs.replace(made, labels=dict(pool.spec.labels), taints=taints)
+
+
+def _changed(node: Node, *, before: Blueprint, after: Blueprint) -> SetNode:
+    taints = _taints(node, before=before, after=after)
+    return SetNode(
+        node=version_of(node),
+        labels=dict(_labels(node, before=before, after=after)),
+        annotations={TEMPLATE_ANNOTATION: after.text},
+        taints=None if taints == node.spec.taints else taints,
+    )
+
+
+def _labels(node: Node, *, before: Blueprint, after: Blueprint) -> Iterator[tuple[str, str | None]]:
+    for key in sorted({*before.labels, *after.labels}):
+        was, wanted, found = before.labels.get(key), after.labels.get(key), node.labels.get(key)
+        if found == was and found != wanted:
+            yield key, wanted
+
+
+def _taints(node: Node, *, before: Blueprint, after: Blueprint) -> tuple[Taint, ...]:
+    gone = {taint for taint in before.taints if taint not in after.taints}
+    stay = tuple(taint for taint in node.spec.taints if taint not in gone)
+    # A taint with another value is somebody's, unless it was among those that are gone.
+    there = {(taint.key, taint.effect) for taint in stay}
+    new = (taint for taint in after.taints if taint not in before.taints)
+    return (*stay, *(taint for taint in new if (taint.key, taint.effect) not in there))
