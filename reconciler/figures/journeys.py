@@ -95,7 +95,7 @@ class Journeys:
             if pod is None or not world.demand.is_demand(uid):
                 continue
             self._journeys[uid] = _Journey(
-                pod.metadata.namespace, pod.name, now.monotonic, now.monotonic
+                pod.metadata.namespace, pod.metadata.name, now.monotonic, now.monotonic
             )
             self._unplanned.add(uid)
             # What waited before this process looked was seen by another one.

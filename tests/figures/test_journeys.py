@@ -43,7 +43,7 @@ class Watching:
 
     def __init__(self) -> None:
         self.pods: dict[str, Pod] = {}
-        self.journeys = Journeys(lambda _, name: self.pods.get(name))
+        self.journeys = Journeys(lambda namespace, name: self.pods.get(f"{namespace}/{name}"))
         self.see(world(EARLY), 0.0)
 
     def see(self, seen: World, seconds: float) -> list[Passed | Arrived]:
