@@ -12,6 +12,7 @@ from reconciler.brakes import BrakesLedger
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.provisioning.ledger import ProvisioningLedger
 from reconciler.removal.ledger import RemovalLedger
+from reconciler.replacement.ledger import ReplacementLedger
 
 
 class Ledger(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,3 +22,4 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     planning: PlanningLedger = PlanningLedger()
     provisioning: ProvisioningLedger = ProvisioningLedger()
     removal: RemovalLedger = RemovalLedger()
+    replacement: ReplacementLedger = ReplacementLedger()

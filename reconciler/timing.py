@@ -21,5 +21,9 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     """A machine that nobody knows is given back after so long."""
     coalesce: float = 0.01
     """Passes are at least this far apart."""
+    quiet: float = 15.0
+    """A node's pods must have been the same for so long before it is replaced by a cheaper one."""
+    between_searches: float = 10.0
+    """Cheaper nodes are looked for at most so often, as each change may ask for it."""
     retry: float = 2.0
     """After a provider's trouble that passes by itself."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from growth.keeping import wanting
+from reconciler.replaces import place_taken
 
 if TYPE_CHECKING:
     from growth.scheduling.node import Node
@@ -21,7 +22,9 @@ def wanted(node: Node, world: World, promises: frozenset[str]) -> str:
     keepers = world.cluster.occupancy(node.name).keepers
     pauses = world.ledger.brakes.pauses
     found = wanting.wanted(node, keepers, promises=promises, pauses=pauses)
-    return found.why if found else ""
+    if found is not None:
+        return found.why
+    return f"it takes the place of {old}" if (old := place_taken(node, world)) else ""
 
 
 def keeper_on(name: str, world: World) -> str:

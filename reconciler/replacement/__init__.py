@@ -1,1 +1,5 @@
 """Which node is replaced by which: cheaper ones, those made as the pool says now, healthy ones."""
+
+from reconciler.replacement.rule import LANE, decide
+
+__all__ = ["LANE", "decide"]

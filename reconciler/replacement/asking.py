@@ -1,0 +1,157 @@
+"""Which nodes could go, and whether the pods of exactly these find a place: two questions.
+
+The search sees the cluster as it is, with the pods of all nodes that may go counted once more as
+demand; it is quick and answers with a set of nodes. The proof is the question that demand asks, in
+a world in which those nodes and their pods are gone: all of its rules are the scheduler's own, and
+limits still count the old machines, which stand beside the new ones for a while.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from growth.demand.pools import PoolNotFound, match, wish_of
+from growth.scheduling.unsupported import unsupported
+from reconciler.marks import is_marked
+from reconciler.planning.capacity import ground
+from reconciler.planning.fleet import Market, fleet
+from reconciler.planning.question import question
+from reconciler.planning.refusals import one_at_a_time, usable
+from reconciler.replacement.swaps import requests_of
+from reconciler.replacement.worth import disturbance
+from reconciler.replaces import place_taken
+from reconciler.solver import Offer, Renewal, Standing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from growth.scheduling.node import Node
+    from growth.scheduling.pod import Pod
+    from reconciler.planning.question import Question
+    from reconciler.replacement.candidates import Candidate
+    from reconciler.world import World
+
+
+def unbound(pod: Pod) -> Pod:
+    """The pod that its owner makes when this one is evicted, as far as rules can tell."""
+    spec = msgspec.structs.replace(pod.spec, node_name="")
+    status = msgspec.structs.replace(pod.status, nominated_node_name="", conditions=())
+    return msgspec.structs.replace(pod, spec=spec, status=status)
+
+
+def market(world: World) -> Market:
+    """What may be bought now, as for demand."""
+    requests = requests_of(world)
+    planning = world.ledger.planning
+    requests = {**planning.unconfirmed, **requests}
+    items = usable(planning.shelf.items, planning.refusals, world, requests.values())
+    bought = {**planning.bought, **world.ledger.replacement.bought}
+    return Market(
+        items=items,
+        fleet=fleet(world, requests.values()),
+        bought=Counter(each.pool for each in bought.values()),
+        singles=one_at_a_time(items, planning.refusals, world),
+    )
+
+
+def nothing_sold(world: World) -> Market:
+    """A market without offers."""
+    return Market(items=(), fleet=fleet(world, ()))
+
+
+def renewal(found: Sequence[Candidate], world: World, *, most: Mapping[str, int]) -> Renewal | None:
+    """The question which of these nodes could go; None if none of them can be asked about."""
+    here = without(world, _idle(world))
+    asked, standing = _asked(found, here)
+    if not standing:
+        return None
+    problem = asked.problem
+    known = {offer.name for offer in problem.offers}
+    full = tuple(
+        Offer(name=each.name, capacity=(0,) * len(problem.resources), most=1, exists=True)
+        for each in standing
+        if each.name not in known
+    )
+    return Renewal(
+        problem=replace(problem, offers=(*problem.offers, *full), minima=()),
+        standing=tuple(
+            Standing(
+                offer=each.name,
+                price=each.price,
+                holds=Counter(pod.shape for pod in each.pods),
+                disturbance=disturbance(each.price, each.pods),
+                group=each.pool.name,
+            )
+            for each in standing
+        ),
+        most=most,
+    )
+
+
+def _asked(found: Sequence[Candidate], world: World) -> tuple[Question, Sequence[Candidate]]:
+    """The question, and the nodes all of whose pods are in it."""
+    standing = [
+        each for each in found if not any(unsupported(pod, world.cluster) for pod in each.pods)
+    ]
+    while True:
+        asked = _question(_moved(standing), world, market(world))
+        missing = asked.waiting.keys() | asked.left_out.keys()
+        if not missing:
+            return asked, standing
+        standing = [
+            each for each in standing if missing.isdisjoint(p.metadata.uid for p in each.pods)
+        ]
+
+
+def _moved(found: Iterable[Candidate]) -> list[Pod]:
+    return [unbound(pod) for each in found for pod in each.pods]
+
+
+def proof(pods: Iterable[Pod], gone: frozenset[str], world: World, sold: Market) -> Question:
+    """The demand of these pods, where these nodes are gone."""
+    here = without(world, gone | _idle(world))
+    asked = _question([unbound(pod) for pod in pods], here, sold)
+    return msgspec.structs.replace(asked, problem=replace(asked.problem, minima=()))
+
+
+def _question(pods: Sequence[Pod], world: World, sold: Market) -> Question:
+    planning = world.ledger.planning
+    requests = {**planning.unconfirmed, **requests_of(world)}
+    return question(
+        pods,
+        ground(world, requests, planning.nominated, planning.shelf.items),
+        sold,
+        pools_of={pod.metadata.uid: _pools(pod, world) for pod in pods},
+        nominated=planning.nominated,
+    )
+
+
+def _pools(pod: Pod, world: World) -> frozenset[str]:
+    """None, for a pod that found its place without them: it may still move to another node."""
+    verdict = match(wish_of(pod), world.pools)
+    return frozenset() if isinstance(verdict, PoolNotFound) else frozenset(verdict.names)
+
+
+def without(world: World, gone: frozenset[str]) -> World:
+    """The world as it will be when these nodes and all that is on them are gone."""
+    cluster = world.cluster
+    nodes = {name: node for name, node in cluster.nodes.items() if name not in gone}
+    held = {name: each for name, each in cluster.occupancies.items() if name not in gone}
+    cluster = msgspec.structs.replace(cluster, nodes=nodes, occupancies=held)
+    requests = {name: each for name, each in world.requests.items() if name not in gone}
+    return msgspec.structs.replace(world, cluster=cluster, requests=requests)
+
+
+def _idle(world: World) -> frozenset[str]:
+    """Nodes that nobody is on: they go by themselves, and to keep one isn't free of charge."""
+    return frozenset(name for name, node in world.cluster.nodes.items() if _is_idle(node, world))
+
+
+def _is_idle(node: Node, world: World) -> bool:
+    if is_marked(node):
+        return True
+    return not world.cluster.occupancy(node.name).keepers and not place_taken(node, world)

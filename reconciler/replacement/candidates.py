@@ -1,0 +1,229 @@
+"""Which nodes may be chosen to go, and how many of them at one time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from growth.api.disruption import Consolidation, DisruptionReason
+from growth.api.noderequest import RequestPhase
+from growth.api.wellknown import DO_NOT_DISRUPT_ANNOTATION, INSTANCE_TYPE_LABEL
+from growth.api.written import ServerTypeName
+from growth.scheduling.moving import obstacle
+from reconciler.actions import machine
+from reconciler.decision import NEVER
+from reconciler.marks import is_cordoned_by_a_person, is_marked
+from reconciler.ownership import pool_of_node
+from reconciler.planning.fleet import nodes_of_pools
+from reconciler.planning.nominations import serves
+from reconciler.planning.offers import node_class_of
+from reconciler.removal.paid_hours import seconds_until_marked
+from reconciler.removal.wanted import promised
+from reconciler.replacement.allowance import allowed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from growth.api.nodepool import NodePool
+    from growth.instant import Instant
+    from growth.scheduling.node import Node
+    from growth.scheduling.pod import Pod
+    from reconciler.providers.port import ClassKey
+    from reconciler.removal.sights import Cloud
+    from reconciler.world import World
+
+
+AHEAD = 600.0
+"""Seconds before the end of a paid hour from which on a node may be chosen: its pods need a new
+place first, and it has to be gone in time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Candidate:
+    """A node that may go."""
+
+    node: Node
+    pool: NodePool
+    pods: tuple[Pod, ...]
+    """Those that need another place then."""
+    price: int
+    """Millionths an hour, as it was bought."""
+
+    @property
+    def name(self) -> str:
+        """The node's."""
+        return self.node.name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """What is looked at in one pass."""
+
+    world: World
+    now: Instant
+    clouds: Mapping[ClassKey, Cloud]
+    taken: frozenset[str]
+    """Nodes that a swap is about, as old ones or as new ones."""
+
+
+def disrupted(look: Look, old: Iterable[str]) -> Counter[str]:
+    """How many nodes of each pool are disrupted: replaced, or on their way out with pods."""
+    world = look.world
+    reasons = {each.value for each in DisruptionReason}
+    leaving = (
+        name for name, removal in world.removals.items() if removal.spec.reason.value in reasons
+    )
+    names = {*old, *leaving} & world.cluster.nodes.keys()
+    return Counter(pool_of_node(world.cluster.nodes[name]) for name in names)
+
+
+def ceilings(look: Look, reason: DisruptionReason, gone: Counter[str]) -> Mapping[str, int]:
+    """How many more nodes of each pool may go."""
+    nodes = Counter(each.pool for each in nodes_of_pools(look.world).values())
+    return {
+        name: allowed(pool, reason, nodes=nodes[name], disrupted=gone[name], now=look.now)
+        for name, pool in look.world.pools.items()
+    }
+
+
+def eligible(look: Look, ceilings: Mapping[str, int]) -> tuple[tuple[Node, ...], float]:
+    """The nodes that could go if that is cheaper, whatever their pods say.
+
+    It is asked in each pass; and says when there may be others without a change.
+    """
+    found: list[Node] = []
+    wakes: list[float] = []
+    promises = promised(look.world)
+    for node in sorted(look.world.cluster.nodes.values(), key=lambda node: node.name):
+        pool = look.world.pools.get(pool_of_node(node))
+        if pool is None or pool.spec.disruption.consolidation is Consolidation.NEVER:
+            continue
+        if ceilings[pool.name] <= 0 or node.name in promises or not may_go(node, pool, look):
+            continue
+        if (wake := _waits(node, pool, look)) > look.now.monotonic:
+            wakes.append(wake)
+            continue
+        found.append(node)
+    return tuple(found), min(wakes, default=NEVER)
+
+
+def candidates(nodes: Iterable[Node], look: Look) -> tuple[tuple[Candidate, ...], float]:
+    """Those of them whose pods may all be moved; and when there may be others."""
+    found: list[Candidate] = []
+    wakes: list[float] = []
+    spares = {name: _spare(pool, look.world) for name, pool in look.world.pools.items()}
+    for node in nodes:
+        pool = look.world.pools[pool_of_node(node)]
+        made = _candidate(node, pool, look, wakes)
+        if made is not None and _is_spare(node, spares[pool.name]):
+            found.append(made)
+    return tuple(found), min(wakes, default=NEVER)
+
+
+def may_go(node: Node, pool: NodePool, look: Look) -> bool:
+    """What has to hold of a node whatever the reason is."""
+    world = look.world
+    cloud = look.clouds.get(node_class_of(pool, world))
+    return (
+        pool.metadata.deletion_timestamp is None
+        and not world.is_paused(pool.name)
+        and node.name not in world.removals
+        and node.name not in look.taken
+        and world.is_free(machine(node.name))
+        and cloud is not None
+        and node.name in cloud.listing.machines
+        and not is_cordoned_by_a_person(node)
+        and DO_NOT_DISRUPT_ANNOTATION not in node.metadata.annotations
+    )
+
+
+def is_in_use(node: Node, world: World) -> bool:
+    """Whether it serves and nobody has marked it to go."""
+    return serves(node, world) and not is_marked(node)
+
+
+def movable(node: Node, look: Look) -> tuple[tuple[Pod, ...] | None, float]:
+    """The pods that would move; None if one of them may not, and when that passes by itself."""
+    pods = look.world.cluster.occupancy(node.name).keepers
+    if any(pod.is_terminating for pod in pods):
+        return None, NEVER
+    for pod in pods:
+        found = obstacle(pod, look.world.cluster, look.now)
+        if found is not None:
+            return None, NEVER if found.passes_at is None else found.passes_at
+    return pods, NEVER
+
+
+def price_of(name: str, world: World) -> int:
+    """What a node costs an hour, as it was bought."""
+    standing = nodes_of_pools(world).get(name)
+    return 0 if standing is None else standing.price
+
+
+def _waits(node: Node, pool: NodePool, look: Look) -> float:
+    """Until when a node is left alone; NEVER if only a change makes a difference."""
+    world, now = look.world, look.now
+    ledger = world.ledger.replacement
+    if not is_in_use(node, world) or not world.cluster.occupancy(node.name).keepers:
+        return NEVER
+    paid = seconds_until_marked(node, pool, world, now) - AHEAD
+    return max(
+        ledger.resting.get(node.name, 0.0),
+        ledger.still[node.name].since + world.timing.quiet,
+        now.monotonic + max(_settles_in(node, world, now), paid),
+    )
+
+
+def _candidate(node: Node, pool: NodePool, look: Look, wakes: list[float]) -> Candidate | None:
+    pods, passes_at = movable(node, look)
+    wakes.append(passes_at)
+    price = price_of(node.name, look.world)
+    # What costs nothing can't be had cheaper.
+    if pods is None or not price:
+        return None
+    return Candidate(node=node, pool=pool, pods=pods, price=price)
+
+
+def _settles_in(node: Node, world: World, now: Instant) -> float:
+    """A new node has some time for the pods that it was bought for."""
+    request = world.requests.get(node.name)
+    if request is None:
+        return 0.0
+    ready_at = request.status.ready_at
+    if request.status.phase is not RequestPhase.READY or ready_at is None:
+        return NEVER
+    wait = world.timing.bind_wait
+    return min(wait - now.seconds_since(ready_at), wait)
+
+
+def _spare(pool: NodePool, world: World) -> dict[ServerTypeName, int]:
+    """How many nodes a pool can do without, of the types of which it keeps some."""
+    least = {entry.name: entry.min for entry in pool.spec.server_types if entry.min}
+    there = Counter(
+        standing.server_type
+        for name, standing in nodes_of_pools(world).items()
+        if standing.pool == pool.name and name not in world.removals
+    )
+    return {name: there[name] - count for name, count in least.items()}
+
+
+def _is_spare(node: Node, left: dict[ServerTypeName, int]) -> bool:
+    """Whether its pool can do without it: what it keeps at least is left alone."""
+    server_type = ServerTypeName(node.labels.get(INSTANCE_TYPE_LABEL, ""))
+    if server_type not in left:
+        return True
+    left[server_type] -= 1
+    return left[server_type] >= 0
+
+
+def in_turn(names: Mapping[str, str], ceilings: Mapping[str, int], look: Look) -> Iterator[Node]:
+    """Nodes that have to go, one after the other, as far as their pools allow it."""
+    for name in sorted(names):
+        node = look.world.cluster.nodes.get(name)
+        pool = None if node is None else look.world.pools.get(pool_of_node(node))
+        if node is None or pool is None or ceilings[pool.name] <= 0:
+            continue
+        rests = look.world.ledger.replacement.resting.get(name, 0.0) > look.now.monotonic
+        if not rests and may_go(node, pool, look):
+            yield node

@@ -1,0 +1,79 @@
+"""What replacement remembers between two passes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from growth.api.disruption import DisruptionReason
+from growth.api.noderequest import NodeRequest
+from growth.scheduling.occupancy import Occupancy
+from reconciler.decision import NEVER
+from reconciler.planning.ledger import Bought
+from reconciler.planning.question import Question
+from reconciler.replacement.health import Health
+
+
+class Still(msgspec.Struct, frozen=True, kw_only=True):
+    """Since when the same pods are on a node."""
+
+    occupancy: Occupancy
+    pods: frozenset[str]
+    """Their uids; without those that belong to the node itself."""
+    since: float
+    """In monotonic seconds."""
+
+
+class Search(msgspec.Struct, frozen=True, kw_only=True):
+    """Which nodes could go is being looked for."""
+
+    number: int
+
+
+class Proof(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether the pods of exactly these nodes find a place is being asked."""
+
+    number: int
+    nodes: Mapping[str, frozenset[str]]
+    """The nodes that go, with the pods that were there."""
+    reason: DisruptionReason
+    why: str
+    """For people."""
+    question: Question
+
+
+class Confirmation(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether the pods of the old nodes still find a place, now that the new ones serve."""
+
+    number: int
+    swap: str
+
+
+class ReplacementLedger(msgspec.Struct, frozen=True, kw_only=True):
+    """Memory that is rebuilt from objects after a restart."""
+
+    number: int = 0
+    """Of the last question."""
+    asked: Search | Proof | Confirmation | None = None
+    still: Mapping[str, Still] = {}
+    """By node."""
+    seen: tuple[object, ...] = ()
+    """All that the last search depended on: as long as it is the same, so is the answer."""
+    searched_at: float | None = None
+    opens_at: float = NEVER
+    """When a pod that may not be moved may be, without any change that could be seen."""
+    confirmed_at: float | None = None
+    unconfirmed: Mapping[str, NodeRequest] = {}
+    """Requests that were decided on and that the cache doesn't show yet, by name."""
+    bought: Mapping[str, Bought] = {}
+    """By the name of the request, for an hour."""
+    going: Mapping[str, DisruptionReason] = {}
+    """Old nodes whose removals are being opened or are under way."""
+    lacking: Mapping[str, float] = {}
+    """Since when swaps lack a machine, by their words."""
+    given_up: frozenset[str] = frozenset()
+    """The words of swaps that came to nothing."""
+    resting: Mapping[str, float] = {}
+    """Nodes that aren't chosen, and until when."""
+    health: Health = Health()

@@ -1,0 +1,39 @@
+"""Since when the same pods are on each node.
+
+What was changed a moment ago changes again soon: a node whose pods come and go isn't looked at
+until it has had its quiet for a while. Each node has its own quiet, or in a large cluster nothing
+would ever begin.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reconciler.replacement.ledger import Still
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from growth.instant import Instant
+    from growth.scheduling.occupancy import Occupancy
+    from reconciler.world import World
+
+
+def stillness(before: Mapping[str, Still], world: World, now: Instant) -> Mapping[str, Still]:
+    """How long each node has been left alone; the same mapping if nothing has changed."""
+    after = {
+        name: _still(before.get(name), world.cluster.occupancy(name), now)
+        for name in world.cluster.nodes
+    }
+    is_same = len(after) == len(before) and all(each is before[n] for n, each in after.items())
+    return before if is_same else after
+
+
+def _still(before: Still | None, occupancy: Occupancy, now: Instant) -> Still:
+    # An occupancy is replaced when it changes, and shared between snapshots as long as it doesn't.
+    if before is not None and before.occupancy is occupancy:
+        return before
+    pods = frozenset(pod.metadata.uid for pod in occupancy.keepers)
+    same = before is not None and before.pods == pods
+    since = before.since if before is not None and same else now.monotonic
+    return Still(occupancy=occupancy, pods=pods, since=since)

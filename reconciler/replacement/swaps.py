@@ -1,0 +1,108 @@
+"""What objects say of swaps: which machines take the place of which nodes, and how far that is.
+
+A swap is written on each machine that is bought for it, on the request and then on the node, in the
+very same words; so it is known again after a crash at any point. It lives as long as one of the
+nodes that it replaces is there, unless it was given up: then what came of it is ordinary.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from growth.api.disruption import DisruptionReason
+from growth.api.wellknown import REPLACES_ANNOTATION
+from reconciler.planning.nominations import COMING, serves
+from reconciler.replaces import read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from growth.api.noderequest import NodeRequest
+    from reconciler.world import World
+
+
+class Stage(enum.Enum):
+    """How far a swap is."""
+
+    LACKING = "a machine is missing"
+    COMING = "machines are on their way"
+    READY = "all machines serve"
+    GOING = "old nodes go"
+
+
+class Swap(msgspec.Struct, frozen=True, kw_only=True):
+    """Machines that take the place of nodes."""
+
+    text: str
+    """As it is written, which tells one swap from another."""
+    nodes: tuple[str, ...]
+    of: int
+    """How many machines belong to it."""
+    reason: DisruptionReason
+    machines: tuple[str, ...]
+    """Those that are there or on their way."""
+
+    def old(self, world: World) -> tuple[str, ...]:
+        """The replaced nodes that are there still."""
+        return tuple(name for name in self.nodes if name in world.cluster.nodes)
+
+    def stage(self, world: World) -> Stage:
+        """How far it is."""
+        if any(name in world.removals for name in self.old(world)):
+            return Stage.GOING
+        if len(self.machines) < self.of:
+            return Stage.LACKING
+        nodes = [world.cluster.nodes.get(name) for name in self.machines]
+        are_serving = all(node is not None and serves(node, world) for node in nodes)
+        return Stage.READY if are_serving else Stage.COMING
+
+
+def swaps(world: World) -> tuple[Swap, ...]:
+    """All swaps that are under way, in a stable order."""
+    machines: defaultdict[str, list[str]] = defaultdict(list)
+    for name, text in _written(world):
+        machines[text].append(name)
+    return tuple(
+        swap
+        for text, names in sorted(machines.items())
+        if text not in world.ledger.replacement.given_up
+        and (swap := _swap(text, names)) is not None
+        and swap.old(world)
+    )
+
+
+def requests_of(world: World) -> Mapping[str, NodeRequest]:
+    """All requests, also those that were decided on and aren't seen yet."""
+    return {**world.ledger.replacement.unconfirmed, **world.requests}
+
+
+def _swap(text: str, names: Iterable[str]) -> Swap | None:
+    words = read(text)
+    if words is None:
+        return None
+    return Swap(
+        text=text,
+        nodes=words.nodes,
+        of=words.of,
+        reason=words.reason,
+        machines=tuple(sorted(names)),
+    )
+
+
+def _written(world: World) -> Iterator[tuple[str, str]]:
+    """The words on each machine: the request's while it comes, its node's from then on."""
+    coming = set()
+    for name, request in requests_of(world).items():
+        if request.status.phase in COMING:
+            coming.add(name)
+            text = request.metadata.annotations.get(REPLACES_ANNOTATION)
+            if text is not None:
+                yield name, text
+    for name, node in world.cluster.nodes.items():
+        text = node.metadata.annotations.get(REPLACES_ANNOTATION)
+        if text is not None and name not in coming:
+            yield name, text

@@ -1,0 +1,136 @@
+"""What a swap comes to: requests that say what they replace, removals, and words for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from growth.api.disruption import DisruptionReason
+from growth.api.noderemovalrequest import RemovalReason
+from growth.api.wellknown import INSTANCE_TYPE_LABEL, REPLACES_ANNOTATION
+from reconciler.actions import CreateNodeRequest, OpenRemoval, Sequence, SetNode, machine
+from reconciler.actions import version_of as version
+from reconciler.ownership import pool_of_node
+from reconciler.planning.offers import node_class_of
+from reconciler.removal.opening import removal_of
+from reconciler.removal.writing import said_of_node
+from reconciler.replacement.candidates import price_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from growth.api.noderequest import NodeRequest
+    from growth.scheduling.node import Node
+    from reconciler.actions import EmitEvent
+    from reconciler.providers.port import ClassKey
+    from reconciler.removal.sights import Cloud
+    from reconciler.world import World
+
+SHOWN = 3
+"""So many types are named to people."""
+
+
+def removal_reason(reason: DisruptionReason) -> RemovalReason:
+    """Why a node is given back that was replaced for a reason."""
+    match reason:
+        case DisruptionReason.CONSOLIDATION:
+            return RemovalReason.CONSOLIDATION
+        case DisruptionReason.DRIFT:
+            return RemovalReason.DRIFT
+        case DisruptionReason.UNHEALTHY:
+            return RemovalReason.UNHEALTHY
+        case _:
+            assert_never(reason)
+
+
+def replacing(requests: Iterable[NodeRequest], text: str) -> dict[str, NodeRequest]:
+    """The same requests as parts of a swap, which are for pods that have a place still."""
+    return {each.name: _replacing(each, text) for each in requests}
+
+
+def _replacing(request: NodeRequest, text: str) -> NodeRequest:
+    annotations = {**request.metadata.annotations, REPLACES_ANNOTATION: text}
+    metadata = request.metadata.model_copy(update={"annotations": annotations})
+    # A request is for pods that wait; these run, and bear other names when they wait.
+    spec = request.spec.model_copy(update={"pods": ()})
+    return request.model_copy(update={"metadata": metadata, "spec": spec})
+
+
+def creation(request: NodeRequest) -> Sequence:
+    """The intent to buy one of a swap's machines."""
+    return Sequence(
+        subject=machine(request.name),
+        steps=(CreateNodeRequest(request=request),),
+        why=f"{request.spec.target_offering} in the place of others",
+    )
+
+
+def openings(
+    names: Iterable[str],
+    world: World,
+    clouds: Mapping[ClassKey, Cloud],
+    *,
+    reason: DisruptionReason,
+    said: Mapping[str, EmitEvent],
+) -> Iterator[Sequence]:
+    """A removal for each node that its provider lists."""
+    for name in names:
+        node = world.cluster.nodes[name]
+        pool = world.pools.get(pool_of_node(node))
+        cloud = None if pool is None else clouds.get(node_class_of(pool, world))
+        listed = None if cloud is None else cloud.listing.machines.get(name)
+        if pool is None or listed is None:
+            continue
+        opened = OpenRemoval(removal=removal_of(listed, pool=pool, reason=removal_reason(reason)))
+        steps = (said[name], opened) if name in said else (opened,)
+        yield Sequence(subject=machine(name), steps=steps, why=f"others serve: {reason.value}")
+
+
+def forgotten(node: Node) -> SetNode:
+    """The node is an ordinary one from now on."""
+    return SetNode(node=version(node), annotations={REPLACES_ANNOTATION: None})
+
+
+def told(
+    names: Iterable[str],
+    requests: Iterable[NodeRequest],
+    world: World,
+    *,
+    reason: DisruptionReason,
+    why: str,
+) -> dict[str, EmitEvent]:
+    """What people read on each node that goes."""
+    names, requests = list(names), list(requests)
+    before = sum(price_of(name, world) for name in names) / 1e6
+    after = float(sum(request.spec.price for request in requests))
+    note = f"{_what(names, world)} by {_by(requests)}: {why}"
+    if reason is DisruptionReason.CONSOLIDATION:
+        note += f"; {before:.4f} an hour become {after:.4f}, which saves {before - after:.4f}"
+    word = SAID[reason]
+    return {
+        name: said_of_node(name, uid=world.cluster.nodes[name].metadata.uid, reason=word, note=note)
+        for name in names
+    }
+
+
+SAID = {
+    DisruptionReason.CONSOLIDATION: "Consolidating",
+    DisruptionReason.DRIFT: "ReplacingDrifted",
+    DisruptionReason.UNHEALTHY: "ReplacingUnhealthy",
+}
+
+
+def _what(names: list[str], world: World) -> str:
+    types = (world.cluster.nodes[name].labels.get(INSTANCE_TYPE_LABEL, "a node") for name in names)
+    return f"replaces {_counted(types)}"
+
+
+def _by(requests: list[NodeRequest]) -> str:
+    types = [request.spec.server_type.canonical for request in requests]
+    return _counted(types) if types else "room that is there"
+
+
+def _counted(types: Iterable[str]) -> str:
+    known = list(types)
+    found = [f"{known.count(each)} x {each}" for each in sorted(set(known))]
+    rest = f" and {len(found) - SHOWN} other types" if len(found) > SHOWN else ""
+    return ", ".join(found[:SHOWN]) + rest

@@ -1,0 +1,54 @@
+"""The annotation that ties a swap's machines to the nodes that they replace.
+
+It stands on the request and, from the join on, on the node; the same words on all machines of one
+swap, so that nothing else has to be remembered of it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from growth.api.disruption import DisruptionReason
+from growth.api.wellknown import REPLACES_ANNOTATION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from growth.scheduling.node import Node
+    from reconciler.world import World
+
+
+class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the annotation says."""
+
+    nodes: tuple[str, ...]
+    of: int
+    """How many machines come in their place."""
+    reason: DisruptionReason
+
+
+def written(nodes: Iterable[str], *, of: int, reason: DisruptionReason) -> str:
+    """The words of a swap; the same for all of its machines."""
+    words = {"nodes": sorted(nodes), "of": of, "reason": reason.value}
+    return json.dumps(words, separators=(",", ":"))
+
+
+def read(text: str) -> Words | None:
+    """What is written; None for what nobody of us wrote."""
+    try:
+        return msgspec.json.decode(text, type=Words)
+    except msgspec.MsgspecError:
+        return None
+
+
+def place_taken(node: Node, world: World) -> str:
+    """A node that goes when this one serves; empty for one that is in nobody's place."""
+    text = node.metadata.annotations.get(REPLACES_ANNOTATION)
+    if text is None or text in world.ledger.replacement.given_up:
+        return ""
+    words = read(text)
+    names = () if words is None else words.nodes
+    return next((name for name in names if name in world.cluster.nodes), "")
