@@ -23,6 +23,7 @@ from reconciler.solver import Plan, Problem
 if TYPE_CHECKING:
     from growth.api.meta import ObjectMeta
     from growth.scheduling.metadata import Metadata
+    from growth.scheduling.pod import Pod
 
 
 class SubjectKind(StrEnum):
@@ -101,6 +102,28 @@ class SetNode(msgspec.Struct, frozen=True, kw_only=True):
     unschedulable: bool | None = None
 
 
+class Evict(msgspec.Struct, frozen=True, kw_only=True):
+    """Ask the API server to end this very pod here, if its budgets let it; its grace is its own."""
+
+    namespace: str
+    name: str
+    uid: str
+
+
+class Evicted(msgspec.Struct, frozen=True, kw_only=True):
+    """What the API server said to the last eviction of a pod."""
+
+    pod: Evict
+    at: float
+    """The monotonic second at which it was said."""
+    refused: str = ""
+    """Why the pod stays, in the server's words; empty if it goes."""
+    seconds: float = 0.0
+    """How long the server wants to be left alone with it."""
+    times: int = 0
+    """How often it has refused in a row."""
+
+
 class PatchStatus(msgspec.Struct, frozen=True, kw_only=True):
     """Write a new status of one of our objects."""
 
@@ -151,6 +174,7 @@ Action = (
     | OpenRemoval
     | DeleteMachine
     | SetNode
+    | Evict
     | PatchStatus
     | SetFinalizers
     | Delete
@@ -176,3 +200,8 @@ def machine(name: str) -> Subject:
 def node_class_subject(key: ClassKey) -> Subject:
     """The subject of a node class; two of them may bear one name."""
     return Subject(SubjectKind.NODE_CLASS, f"{key.kind}/{key.name}")
+
+
+def pod_subject(pod: Pod) -> Subject:
+    """The subject of what is done with one pod, so that what holds it up holds up nobody else."""
+    return Subject(SubjectKind.POD, pod.name)

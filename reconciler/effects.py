@@ -31,6 +31,8 @@ from reconciler.actions import (
     Delete,
     DeleteMachine,
     EmitEvent,
+    Evict,
+    Evicted,
     OpenRemoval,
     PatchStatus,
     SetFinalizers,
@@ -39,6 +41,7 @@ from reconciler.actions import (
     Solved,
     Version,
 )
+from reconciler.eviction import evicted, refusal
 from reconciler.last_look import pods_in_the_way
 from reconciler.points import Point, Side, point
 from reconciler.providers.port import (
@@ -72,6 +75,7 @@ if TYPE_CHECKING:
 _log = structlog.get_logger(__name__)
 
 NODES = "nodes"
+PODS = "pods"
 REQUESTS = "NodeRequest"
 REMOVALS = "NodeRemovalRequest"
 FIRST_PAUSE = 0.1
@@ -105,6 +109,8 @@ class Effects:
     """What providers said, by the name of the request, until its status shows it."""
     deletions: dict[str, GivenBack] = field(default_factory=dict)
     """What came of deletes, by the name of the machine, until the removal's status shows it."""
+    evictions: dict[str, Evicted] = field(default_factory=dict)
+    """What the API server said to evictions, by the pod's uid, until the pod is gone."""
     plans: dict[str, Solved] = field(default_factory=dict)
     """The last plan of each lane."""
 
@@ -121,7 +127,12 @@ class Effects:
     @property
     def replies(self) -> Replies:
         """What no object shows yet."""
-        return Replies(answers=self.answers, deletions=self.deletions, plans=self.plans)
+        return Replies(
+            answers=self.answers,
+            deletions=self.deletions,
+            evictions=self.evictions,
+            plans=self.plans,
+        )
 
     def start(self, sequence: Sequence) -> None:
         """Begin a sequence; whoever decided made sure that its subject is free."""
@@ -190,7 +201,7 @@ class Effects:
                 await self._create(request)
             case OpenRemoval(removal=removal):
                 await self._create(removal)
-            case CreateMachine() | DeleteMachine():
+            case CreateMachine() | DeleteMachine() | Evict():
                 await self._ask(action)
             case SetNode():
                 await self._set_node(action)
@@ -241,7 +252,7 @@ class Effects:
                     f"{kind} {key.name} exists, and the cache doesn't show it"
                 ) from None
 
-    async def _ask(self, action: CreateMachine | DeleteMachine) -> None:
+    async def _ask(self, action: CreateMachine | DeleteMachine | Evict) -> None:
         match action:
             case CreateMachine(order=order):
                 provider = self.provider_of(order.node_class)
@@ -251,6 +262,8 @@ class Effects:
                 provider = self.provider_of(node_class)
                 if provider is not None:
                     await self._delete_machine(provider, machine)
+            case Evict():
+                await self._evict(action)
             case _:
                 assert_never(action)
 
@@ -262,7 +275,7 @@ class Effects:
         self.answers[order.name] = Answered(at=self.now().monotonic, answer=answer)
 
     async def _delete_machine(self, provider: Provider, machine: Machine) -> None:
-        pods = await pods_in_the_way(self.connection, machine.name)
+        pods = await pods_in_the_way(self.connection, machine.name, self.now())
         self.leadership.check()
         answer = Occupied(pods=pods) if pods else await _deleted(provider, machine)
         self.deletions[machine.name] = GivenBack(at=self.now().monotonic, answer=answer)
@@ -280,6 +293,12 @@ class Effects:
             spec["unschedulable"] = action.unschedulable or None
         patch = {"metadata": metadata, "spec": spec}
         await self._writes(NODES).merge(_decided(action.node), patch)
+
+    async def _evict(self, action: Evict) -> None:
+        refused = await refusal(self.connection, action)
+        self.evictions = evicted(
+            self.evictions, action, refused, now=self.now(), pods=self.sources.store(PODS).objects
+        )
 
     async def _patch_status(self, action: PatchStatus) -> None:
         await self._writes(action.kind).merge(
@@ -327,6 +346,7 @@ def decided_on(action: Action) -> tuple[str, Version] | None:
             | CreateMachine()
             | OpenRemoval()
             | DeleteMachine()
+            | Evict()
             | EmitEvent()
             | Solve()
         ):

@@ -1,22 +1,28 @@
 """The look at a node's pods right before its machine is deleted.
 
 It asks the API server itself: a cache may lag behind a pod that was bound a moment ago, and a
-machine that is deleted under it is a mistake that nothing mends.
+machine that is deleted under it is a mistake that nothing mends. On a node whose kubelet is silent
+nobody confirms the end of a pod: one that was to be gone long ago is in nobody's way there.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from growth.scheduling.emptiness import keepers
+from growth.kube.errors import NotFound
+from growth.scheduling.emptiness import keepers, left_on
+from growth.scheduling.objects import decode_node
 from growth.scheduling.pod import Pod
 
 if TYPE_CHECKING:
+    from growth.instant import Instant
     from growth.kube.transport import Connection
 
 PODS = "/api/v1/pods"
+NODES = "/api/v1/nodes"
 NAMED_PODS = 5
 """So many are named where they are in the way."""
 
@@ -28,9 +34,19 @@ class _Pods(msgspec.Struct):
 _decode = msgspec.json.Decoder(_Pods).decode
 
 
-async def pods_in_the_way(connection: Connection, node: str) -> tuple[str, ...]:
+async def pods_in_the_way(connection: Connection, node: str, now: Instant) -> tuple[str, ...]:
     """The pods that keep this node, as namespace/name; only the first of many."""
     query = {"fieldSelector": f"spec.nodeName={node}"}
     answer = await connection.request("GET", PODS, query=query)
     kept = keepers(_decode(answer.body).items)
+    if kept and not left_on(kept, now, node_is_ready=False) and await _is_silent(connection, node):
+        return ()
     return tuple(sorted(pod.name for pod in kept)[:NAMED_PODS])
+
+
+async def _is_silent(connection: Connection, node: str) -> bool:
+    """Whether its kubelet doesn't report; of a node that isn't there nothing is known."""
+    with suppress(NotFound):
+        found = decode_node((await connection.request("GET", f"{NODES}/{node}")).body)
+        return not found.is_ready
+    return False

@@ -21,6 +21,7 @@ from reconciler.actions import (
     Delete,
     DeleteMachine,
     EmitEvent,
+    Evict,
     OpenRemoval,
     PatchStatus,
     SetFinalizers,
@@ -77,8 +78,9 @@ def target_of(action: Action) -> Target:
             target = Target("create", "NodeRemovalRequest")
         case CreateMachine() | DeleteMachine():
             target = Target("create" if isinstance(action, CreateMachine) else "delete", "machine")
-        case SetNode():
-            target = Target("patch", "Node")
+        case SetNode() | Evict():
+            is_node = isinstance(action, SetNode)
+            target = Target("patch", "Node") if is_node else Target("create", "Eviction")
         case PatchStatus(kind=kind):
             target = Target("patch", f"{kind}/status")
         case SetFinalizers(kind=kind):
@@ -122,7 +124,7 @@ class Names:
     """Calls the points of one story, in the order of their announcements."""
 
     def __init__(self) -> None:
-        self._machines: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        self._counts: defaultdict[tuple[str, str], dict[str, int]] = defaultdict(dict)
         self._times: Counter[tuple[str, ...]] = Counter()
 
     def of(self, point: Point) -> str:
@@ -139,11 +141,17 @@ class Names:
         return what if times == 1 else f"{what}{AGAIN}{times}"
 
     def _called(self, point: Point) -> str:
+        if point.about is SubjectKind.POD and "/" in point.subject:
+            # Controllers call their pods by chance.
+            return self._counted(point, among=point.subject.split("/", 1)[0])
         pool = _BY_CHANCE.sub("", point.subject)
         if pool == point.subject:
             return f"{point.about} {point.subject}"
-        known = self._machines[pool]
-        return f"{point.about} {known.setdefault(point.subject, len(known) + 1)} of {pool}"
+        return self._counted(point, among=pool)
+
+    def _counted(self, point: Point, *, among: str) -> str:
+        known = self._counts[point.about, among]
+        return f"{point.about} {known.setdefault(point.subject, len(known) + 1)} of {among}"
 
 
 def is_stable(name: str) -> bool:

@@ -112,6 +112,7 @@ class Views:
             checks=dict(self._checks),
             answers=dict(replies.answers),
             deletions=dict(replies.deletions),
+            evictions=dict(replies.evictions),
             plans=dict(replies.plans),
             clouds=dict(clouds),
             busy=busy,

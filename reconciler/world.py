@@ -20,7 +20,7 @@ from growth.demand.demanded import Demanded
 from growth.kube.health import Health
 from growth.scheduling.cluster import Cluster
 from growth.scheduling.pod import Pod
-from reconciler.actions import Solved, Subject
+from reconciler.actions import Evicted, Solved, Subject
 from reconciler.ledger import Ledger
 from reconciler.pauses import PauseOfAll
 from reconciler.providers.port import Answered, Checked, ClassKey, GivenBack, Offering, Sight
@@ -34,6 +34,7 @@ class Replies(msgspec.Struct, frozen=True, kw_only=True):
 
     answers: Mapping[str, Answered] = {}
     deletions: Mapping[str, GivenBack] = {}
+    evictions: Mapping[str, Evicted] = {}
     plans: Mapping[str, Solved] = {}
 
 
@@ -65,6 +66,8 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     deletions: Mapping[str, GivenBack] = {}
     """What came of the last try to delete a machine, by its name; it stays until the removal's
     status shows it."""
+    evictions: Mapping[str, Evicted] = {}
+    """What the API server said to the last eviction of a pod, by its uid, until the pod is gone."""
     plans: Mapping[str, Solved] = {}
     """The last plan of each lane, until the next one comes."""
     busy: frozenset[Subject]

@@ -7,12 +7,18 @@ label the pod has. A pod that is being deleted keeps its node until it is gone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from growth.api.written import parse_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from growth.instant import Instant
     from growth.scheduling.pod import Pod
+
+OVERDUE_AFTER: Final = 30.0
+"""Seconds after the end of its grace; peers wait as long before they give up a pod."""
 
 
 def keeps_its_node(pod: Pod) -> bool:
@@ -23,3 +29,20 @@ def keeps_its_node(pod: Pod) -> bool:
 def keepers(pods: Iterable[Pod]) -> tuple[Pod, ...]:
     """The pods that keep their node; none = the node is empty."""
     return tuple(pod for pod in pods if keeps_its_node(pod))
+
+
+def is_overdue(pod: Pod, now: Instant) -> bool:
+    """Whether a pod should have gone long ago, so that on a silent node nobody will confirm it.
+
+    The time of deletion is that of the wish and the pod's grace together.
+    """
+    try:
+        ends_at = parse_time(pod.metadata.deletion_timestamp or "")
+    except ValueError:
+        return False
+    return now.seconds_since(ends_at) > OVERDUE_AFTER
+
+
+def left_on(pods: Iterable[Pod], now: Instant, *, node_is_ready: bool) -> tuple[Pod, ...]:
+    """The pods for which a node has to be waited for: a dead one's ended with their grace."""
+    return tuple(pod for pod in keepers(pods) if node_is_ready or not is_overdue(pod, now))

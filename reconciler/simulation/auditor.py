@@ -8,6 +8,7 @@ minute than a short one.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from growth.api.noderemovalrequest import NodeRemovalRequest, RemovalPhase, RemovalReason
@@ -15,7 +16,8 @@ from growth.api.noderequest import NodeRequest, RequestPhase
 from growth.api.wellknown import INSTANCE_TYPE_LABEL
 from growth.api.written import ServerTypeName
 from growth.demand.detection import is_demand
-from growth.scheduling.emptiness import keepers
+from growth.instant import Instant
+from growth.scheduling.emptiness import keepers, left_on
 from reconciler.simulation.cloud import pool_of
 from reconciler.simulation.faults import Fault
 from reconciler.simulation.pod_collector import pods_on
@@ -60,6 +62,8 @@ FOUND_WITHIN: Final = 900.0
 FOUND_BEFORE: Final = 60.0
 """An orphan is found at most so many seconds before its removal is written."""
 A_SECOND: Final = 1.0
+A_JUMP: Final = timedelta(seconds=300)
+"""A clock that somebody has moved is wrong by this at most."""
 TOO_OFTEN: Final = 10
 TRIES_KEPT: Final = 200
 
@@ -146,8 +150,7 @@ class Auditor:
         meant = None if removal is None else (removal.spec.node_id, removal.spec.request_uid)
         if meant != (machine.machine_id, machine.request_uid):
             self.breach("what is deleted was named", f"{name} was deleted, {meant} was to go")
-        pods = self._server.kind("pods").objects
-        kept = keepers(pods[key] for key in pods_on(name, self._server))
+        kept = self._kept_on(name)
         if kept and name in self._cloud.machines:
             self.breach("no pod loses its machine", f"{name} with {kept[0].name}")
         if removal is not None and removal.spec.reason is RemovalReason.ORPHAN:
@@ -155,6 +158,17 @@ class Auditor:
         if removal is not None and removal.spec.reason is RemovalReason.NEVER_JOINED:
             self._check_joined(name)
         self._check_rest(name)
+
+    def _kept_on(self, name: str) -> tuple[Pod, ...]:
+        """The pods that would miss their node; of a silent one nobody says that they have ended."""
+        pods, node = self._server.kind("pods").objects, self._server.kind("nodes").named(name)
+        kept = keepers(pods[key] for key in pods_on(name, self._server))
+        if node is None:
+            return kept
+        is_moved = Fault.CLOCK_JUMP in self._faults.kinds
+        wall = self._server.wall + (A_JUMP if is_moved else timedelta())
+        now = Instant(monotonic=self._timeline.now, wall=wall)
+        return left_on(kept, now, node_is_ready=node.is_ready)
 
     def _check_joined(self, name: str) -> None:
         machine = self._cloud.machines.get(name)

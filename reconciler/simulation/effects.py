@@ -18,7 +18,7 @@ from growth.kube.backoff import Backoff
 from growth.kube.errors import AlreadyExists, NotFound, Overloaded, Unreachable
 from growth.kube.own_writes import Deleted, Written
 from growth.kube.resource import Key
-from growth.scheduling.emptiness import keepers
+from growth.scheduling.emptiness import keepers, left_on
 from reconciler.actions import (
     Action,
     CreateMachine,
@@ -26,6 +26,8 @@ from reconciler.actions import (
     Delete,
     DeleteMachine,
     EmitEvent,
+    Evict,
+    Evicted,
     OpenRemoval,
     PatchStatus,
     SetFinalizers,
@@ -35,6 +37,7 @@ from reconciler.actions import (
     Version,
 )
 from reconciler.effects import FIRST_PAUSE, NODES, REMOVALS, decided_on
+from reconciler.eviction import Refusal, evicted
 from reconciler.points import Point, Side, point
 from reconciler.providers.port import (
     Answered,
@@ -57,6 +60,7 @@ if TYPE_CHECKING:
 
     from growth.api.meta import Resource
     from growth.api.noderequest import NodeRequest
+    from growth.instant import Instant
     from growth.scheduling.node import Node
     from reconciler.actions import Sequence, Subject
     from reconciler.providers.port import Machine
@@ -82,6 +86,7 @@ class Result(msgspec.Struct, frozen=True):
     written: tuple[str, Key, Written | Deleted] | None = None
     answer: CreateAnswer | None = None
     deletion: DeleteAnswer | Occupied | None = None
+    refusal: Refusal | None = None
     plan: Solved | None = None
     error: GrowthError | None = None
     is_adopted: bool = False
@@ -96,6 +101,9 @@ class Owner(Protocol):
 
     def arrive(self, action: Callable[..., None], *arguments: Any) -> None:
         """Something reaches the process."""
+
+    def now(self) -> Instant:
+        """This moment on both clocks."""
 
     def wake(self) -> None:
         """Something has changed."""
@@ -119,6 +127,7 @@ class Effects:
         self.running: set[Subject] = set()
         self.answers: dict[str, Answered] = {}
         self.deletions: dict[str, GivenBack] = {}
+        self.evictions: dict[str, Evicted] = {}
         self.plans: dict[str, Solved] = {}
         self.backoffs: dict[Subject, Backoff] = {}
         self._server = around.server
@@ -133,7 +142,12 @@ class Effects:
     @property
     def replies(self) -> Replies:
         """What no object shows yet."""
-        return Replies(answers=self.answers, deletions=self.deletions, plans=self.plans)
+        return Replies(
+            answers=self.answers,
+            deletions=self.deletions,
+            evictions=self.evictions,
+            plans=self.plans,
+        )
 
     def start(self, sequence: Sequence) -> None:
         """Begin a sequence."""
@@ -188,6 +202,11 @@ class Effects:
                 hidden = RetryLater(f"{kind} {key.name} exists, and the cache doesn't show it")
                 self._failed(action, sequence.subject, hidden)
                 return
+        self._remember(action, result)
+        self._owner.announce(after(here))
+        self._owner.arrive(self._step, sequence, index + 1)
+
+    def _remember(self, action: Action, result: Result) -> None:
         if isinstance(action, PatchStatus):
             said = self.deletions if action.kind == REMOVALS else self.answers
             said.pop(action.version.name, None)
@@ -200,10 +219,11 @@ class Effects:
         if isinstance(action, DeleteMachine) and result.deletion is not None:
             given = GivenBack(at=self._timeline.now, answer=result.deletion)
             self.deletions[action.machine.name] = given
+        if isinstance(action, Evict):
+            pods, now = self._caches["pods"].objects, self._owner.now()
+            self.evictions = evicted(self.evictions, action, result.refusal, now=now, pods=pods)
         if isinstance(action, Solve) and result.plan is not None:
             self.plans[action.lane] = result.plan
-        self._owner.announce(after(here))
-        self._owner.arrive(self._step, sequence, index + 1)
 
     def _failed(self, action: Action, subject: Subject, error: GrowthError) -> None:
         if isinstance(error, DecideAgain) and self._is_outdated(action):
@@ -241,12 +261,12 @@ class Effects:
             case _:
                 return self._troubled(action)
 
-    def _troubled(self, action: Write) -> Result:
+    def _troubled(self, action: Write | Evict) -> Result:
         """A write, with what can go wrong on the way there and back."""
         if self._faults.strikes(Fault.SERVER_ERROR, TROUBLE):
             return Result(error=Overloaded("the server is busy"))
         try:
-            result = self._write(action)
+            result = self._evict(action) if isinstance(action, Evict) else self._write(action)
         except GrowthError as error:
             return Result(error=error)
         if self._faults.strikes(Fault.LOST_ANSWER, TROUBLE):
@@ -263,6 +283,9 @@ class Effects:
         """The last look, at the server itself."""
         pods = self._server.kind("pods").objects.values()
         kept = keepers(pod for pod in pods if pod.spec.node_name == name)
+        node = self._server.kind("nodes").named(name)
+        if node is not None:
+            kept = left_on(kept, self._owner.now(), node_is_ready=node.is_ready)
         return tuple(sorted(pod.name for pod in kept))
 
     def _given_back(self, machine: Machine) -> DeleteAnswer | Occupied:
@@ -272,6 +295,9 @@ class Effects:
         if self._faults.strikes(Fault.CLOUD_LOST_ANSWER, TROUBLE):
             return DeleteAnswer(outcome=DeleteOutcome.FAILED, reason="no answer came")
         return answer
+
+    def _evict(self, action: Evict) -> Result:
+        return Result(refusal=self._server.evict(action))
 
     def _write(self, action: Write) -> Result:
         match action:

@@ -6,12 +6,14 @@ read: so the same pod lives as long here as on a real control plane.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from growth.api.written import Duration
 from growth.kube.errors import NotFound
+from growth.scheduling.metadata import Condition
 
 if TYPE_CHECKING:
     from growth.kube.resource import Key
@@ -21,7 +23,11 @@ if TYPE_CHECKING:
 
 RUNNING_AFTER = 1.0
 ENDS_AFTER = 2.0
-"""Seconds between the wish to end a running pod and its end."""
+"""Seconds between the wish to end a running pod and its end, if its grace isn't shorter."""
+GRACE: Final = 30
+"""Seconds of a pod that says nothing of it."""
+ASKS_AGAIN = 5.0
+"""Seconds until a kubelet that is cut off is looked at once more."""
 COMPLETES_AFTER_ANNOTATION: Final = "growth.dev/kwok-completes-after"
 
 
@@ -29,6 +35,8 @@ class Kubelets:
     """Those of all nodes."""
 
     def __init__(self, around: Surroundings) -> None:
+        self.wished: set[str] = set()
+        """Uids of pods whose end somebody may ask for, and has."""
         self._server = server = around.server
         self._timeline = around.timeline
         server.kind("pods").heard_by.append(self._pod_changed)
@@ -36,12 +44,24 @@ class Kubelets:
     def end(self, key: Key) -> None:
         """A deletion as people ask for it: what runs has a moment to end."""
         pod: Pod = self._server.kind("pods").objects[key]
+        self.wished.add(pod.metadata.uid)
         if not pod.spec.node_name:
             self._server.delete("pods", key)
         elif not pod.is_terminating:
-            stamp = self._server.wall.isoformat()
+            said = pod.spec.termination_grace_period_seconds
+            grace = GRACE if said is None else said
+            stamp = (self._server.wall + timedelta(seconds=grace)).isoformat()
             self._server.change("pods", key, lambda found: with_deletion(found, stamp))
-            self.gone_after(ENDS_AFTER, key, pod)
+            self._timeline.after(min(ENDS_AFTER, grace), self._confirm, key, pod.metadata.uid)
+
+    def _confirm(self, key: Key, uid: str) -> None:
+        """Only a kubelet that reaches the server can say that a pod has ended."""
+        pod: Pod | None = self._server.kind("pods").objects.get(key)
+        node = None if pod is None else self._server.kind("nodes").named(pod.spec.node_name)
+        if node is not None and not node.is_ready:
+            self._timeline.after(ASKS_AGAIN, self._confirm, key, uid)
+        else:
+            self._gone(key, uid)
 
     def gone_after(self, seconds: float, key: Key, pod: Pod) -> None:
         """The pod, and no other of its name, is no more after so many seconds."""
@@ -49,6 +69,8 @@ class Kubelets:
 
     def _pod_changed(self, event: Event) -> None:
         old, new = event.old, event.new
+        if new is None:
+            self.wished.discard(old.metadata.uid)
         if old is None or new is None or old.spec.node_name or not new.spec.node_name:
             return
         self._timeline.after(RUNNING_AFTER, self._run, event.key, new.metadata.uid)
@@ -80,8 +102,11 @@ class Kubelets:
 
 
 def with_phase(pod: Pod, phase: str) -> Pod:
-    """The pod in a phase."""
-    return msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, phase=phase))
+    """The pod in a phase; what runs serves."""
+    others = tuple(each for each in pod.status.conditions if each.type != "Ready")
+    ready = Condition(type="Ready", status="True" if phase == "Running" else "False")
+    status = msgspec.structs.replace(pod.status, phase=phase, conditions=(*others, ready))
+    return msgspec.structs.replace(pod, status=status)
 
 
 def with_deletion(pod: Pod, stamp: str) -> Pod:

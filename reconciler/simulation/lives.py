@@ -132,6 +132,7 @@ def in_another_order(world: World) -> World:
             "offerings",
             "answers",
             "deletions",
+            "evictions",
             "sources",
         )
     }

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 from reconciler.simulation.auditor import Auditor
 from reconciler.simulation.cloud import Cloud
 from reconciler.simulation.daemons import Daemons
+from reconciler.simulation.evictions import Evictions
 from reconciler.simulation.kubelets import Kubelets
 from reconciler.simulation.lives import Lives
+from reconciler.simulation.pod_auditor import PodAuditor
 from reconciler.simulation.pod_collector import PodCollector
 from reconciler.simulation.possible import Possible
 from reconciler.simulation.process import TIMING, Parts
@@ -41,9 +43,11 @@ class Living:
         self.server = around.server
         self.cloud = Cloud(around, joining)
         self.kubelets = Kubelets(around)
+        self.evictions = Evictions(around, self.kubelets)
         self.replicas = Replicas(around, self.kubelets)
         Daemons(around)
         PodCollector(around)
         possible = Possible(around, Scheduler(around))
         self.auditor = Auditor(around, self.cloud, possible=possible, timing=TIMING)
+        PodAuditor(around, self.kubelets, breach=self.auditor.breach)
         self.lives = Lives(around, self.cloud, parts=parts or Parts(), auditor=self.auditor)

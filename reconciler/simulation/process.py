@@ -46,6 +46,7 @@ WATCHED = (
     "pods",
     "namespaces",
     "daemon_sets",
+    "budgets",
     NodePool.__name__,
     NodeRequest.__name__,
     NodeRemovalRequest.__name__,
@@ -199,6 +200,7 @@ class Process:
         """How much is remembered, by what it is."""
         yield "answers", len(self.effects.answers)
         yield "deletions", len(self.effects.deletions)
+        yield "evictions", len(self.effects.evictions)
         yield "unconfirmed requests", len(self.loop.ledger.planning.unconfirmed)
         yield "own writes", sum(len(cache.unseen) for cache in self.caches.values())
 

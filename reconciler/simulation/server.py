@@ -21,6 +21,8 @@ from growth.kube.resource import Key, KubernetesObject, key_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from reconciler.actions import Evict
+    from reconciler.eviction import Refusal
     from reconciler.simulation.timeline import Timeline
     from reconciler.simulation.trace import Trace
 
@@ -91,6 +93,8 @@ class Server:
         self._timeline = timeline
         self._trace = trace
         self._uids = 0
+        self.evict: Callable[[Evict], Refusal | None] = lambda _: None
+        """The eviction API, once somebody serves it."""
         self._dependents: defaultdict[str, dict[tuple[str, Key], None]] = defaultdict(dict)
 
     def kind(self, name: str) -> Kind:

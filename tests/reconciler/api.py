@@ -99,6 +99,8 @@ class Api:
 
     def _write(self, call: Call, body: Any) -> Object | None:
         match call.method:
+            case "POST" if call.path.endswith("/eviction"):
+                return self._evict(call, body)
             case "POST":
                 path = f"{call.path}/{body['metadata']['name']}"
                 if path in self.objects:
@@ -109,6 +111,16 @@ class Api:
                 return self._merge(call, body)
             case _:
                 return self._delete(call, body)
+
+    def _evict(self, call: Call, body: Object) -> Object | None:
+        path = call.path.removesuffix("/eviction")
+        found = self.objects.get(path)
+        if found is not None:
+            wanted = body["deleteOptions"]["preconditions"]["uid"]
+            if wanted != found["metadata"]["uid"]:
+                raise _error(call, 409, "Conflict")
+            del self.objects[path]
+        return found
 
     def _merge(self, call: Call, body: Object) -> Object | None:
         path = call.path.removesuffix("/status")

@@ -1,0 +1,111 @@
+"""The eviction API and the controller of budgets, as far as anybody here depends on them.
+
+A pod that serves is ended only where the one budget that counts it allows a disruption, which is
+then taken from it at once; what the controller has counted comes a moment later. Two budgets on one
+pod are refused for good.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.kube.resource import Key
+from growth.scheduling import budgets
+from growth.scheduling.budgets import BudgetSpec, PodDisruptionBudget
+from growth.scheduling.metadata import Metadata
+from growth.scheduling.selectors import LabelSelector
+from reconciler.eviction import Refusal
+
+if TYPE_CHECKING:
+    from growth.scheduling.pod import Pod
+    from reconciler.actions import Evict
+    from reconciler.simulation.kubelets import Kubelets
+    from reconciler.simulation.server import Event
+    from reconciler.simulation.surroundings import Surroundings
+
+BUDGETS: Final = "budgets"
+COUNTED_AFTER: Final = 0.1
+"""Seconds until a budget's status shows what its pods do."""
+
+
+class Evictions:
+    """Who asks here, and what is counted."""
+
+    def __init__(self, around: Surroundings, kubelets: Kubelets) -> None:
+        self._server = server = around.server
+        self._timeline = around.timeline
+        self._kubelets = kubelets
+        self._wanted: dict[Key, int] = {}
+        """How many healthy pods each budget wants."""
+        self._is_due = False
+        server.evict = self.evict
+        server.kind("pods").heard_by.append(self._pod_changed)
+
+    def guard(self, name: str, *, namespace: str, labels: dict[str, str], healthy: int) -> None:
+        """From now on so many pods with these labels have to be healthy, or as many as may be."""
+        key = Key(namespace, name)
+        known, self._wanted[key] = key in self._wanted, healthy
+        if not known:
+            spec = BudgetSpec(selector=LabelSelector(match_labels=labels))
+            metadata = Metadata(name=name, namespace=namespace)
+            self._server.create(BUDGETS, PodDisruptionBudget(metadata, spec))
+        self._count()
+
+    def evict(self, asked: Evict) -> Refusal | None:
+        """What the API server answers; None if the pod goes, or has gone."""
+        key = Key(asked.namespace, asked.name)
+        pod: Pod | None = self._server.kind("pods").objects.get(key)
+        if pod is None or pod.metadata.uid != asked.uid:
+            return None
+        counting = budgets.of_pod(pod, self._server.kind(BUDGETS).objects.values())
+        why = budgets.objection(pod, counting)
+        if why is not None:
+            return Refusal(why)
+        if counting and pod.status.phase == "Running" and not pod.is_terminating:
+            self._take_one(Key(asked.namespace, counting[0].metadata.name))
+        self._kubelets.end(key)
+        return None
+
+    def _take_one(self, key: Key) -> None:
+        def less(budget: PodDisruptionBudget) -> PodDisruptionBudget:
+            left = max(budget.status.disruptions_allowed - 1, 0)
+            return _with_status(budget, disruptions_allowed=left)
+
+        self._server.change(BUDGETS, key, less)
+
+    def _pod_changed(self, _: Event) -> None:
+        if self._wanted and not self._is_due:
+            self._is_due = True
+            self._timeline.after(COUNTED_AFTER, self._count)
+
+    def _count(self) -> None:
+        self._is_due = False
+        for key, healthy in self._wanted.items():
+            self._server.change(BUDGETS, key, partial(self._counted, least=healthy))
+
+    def _counted(self, budget: PodDisruptionBudget, *, least: int) -> PodDisruptionBudget:
+        pods = self._server.kind("pods").objects.values()
+        covered = [pod for pod in pods if budget.covers(pod) and not pod.is_finished]
+        healthy = sum(is_healthy(pod) for pod in covered)
+        counted = _with_status(
+            budget,
+            observed_generation=budget.metadata.generation,
+            disruptions_allowed=max(healthy - least, 0),
+            current_healthy=healthy,
+            desired_healthy=least,
+        )
+        return budget if counted.status == budget.status else counted
+
+
+def is_healthy(pod: Pod) -> bool:
+    """Whether it counts for its budget."""
+    is_ready = any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)
+    return is_ready and not pod.is_terminating
+
+
+def _with_status(budget: PodDisruptionBudget, **changes: int) -> PodDisruptionBudget:
+    status = msgspec.structs.replace(budget.status, **changes)
+    return msgspec.structs.replace(budget, status=status)
