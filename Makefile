@@ -52,11 +52,12 @@ coverage: ## the lines that the last `make test` did not run
 bench: setup ## what is claimed about speed and cost, measured here
 	@$(BIN)/python -m benchmarks
 
-crds: setup ## write the generated manifests and docs/reference/objects.md anew
+crds: setup ## write the generated manifests and docs/reference/*.md anew
 	@$(BIN)/growth crds --folder manifests/crds
 	@$(BIN)/python -m webhooks.registration manifests/base
 	@$(BIN)/python -m growth.installation manifests
 	@$(BIN)/python -m growth.api.reference > docs/reference/objects.md
+	@$(BIN)/python -m growth.service.reference > docs/reference/metrics.md
 
 requirements: setup ## pin the newest versions that pyproject.toml allows
 	@PATH="$(CURDIR)/$(VENV)/.uv/bin:$$PATH" requirements/compile --upgrade
