@@ -89,6 +89,11 @@ class ReconcilerSettings(ServiceSettings):
     """How long a machine that is paid for and that no request and no node knows is kept before it
     is deleted."""
 
+    repair_after: Annotated[Duration, between("1s", "24h"), Listed("Caution", "DURATION")] = (
+        Duration.parse("10m")
+    )
+    """How long a node must not have been Ready until another one takes its place."""
+
     lease_duration: Annotated[Duration, between("3s", "5m"), Listed("Caution", "DURATION")] = (
         Duration.parse("15s")
     )
@@ -109,6 +114,7 @@ class ReconcilerSettings(ServiceSettings):
             stable_interval=self.stable_interval.seconds,
             bind_wait=self.bind_wait.seconds,
             orphan_age=self.orphan_age.seconds,
+            repair_after=self.repair_after.seconds,
         )
 
     @property

@@ -19,6 +19,10 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     """The same while a machine is coming or going."""
     orphan_age: float = 600.0
     """A machine that nobody knows is given back after so long."""
+    drain_wait: float = 300.0
+    """A node that is to go for the sake of cost or drift stays if its pods don't go in time."""
+    repair_after: float = 600.0
+    """A node that isn't Ready is replaced after so long."""
     coalesce: float = 0.01
     """Passes are at least this far apart."""
     quiet: float = 15.0

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from growth.api.conditions import Condition, Truth, joined, stated
-from reconciler.actions import PatchStatus, Sequence, Subject, SubjectKind, version_of
 from reconciler.planning.offers import node_class_of
+from reconciler.pool_notices import notice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from growth.api.nodepool import NodePool
     from growth.instant import Instant
+    from reconciler.actions import Sequence
     from reconciler.providers.port import ClassKey
     from reconciler.removal.orphans import Orphans
     from reconciler.world import World
@@ -23,15 +23,9 @@ RELEASED: Final = ("Released", "What the cloud lists is believed.")
 
 def notices(world: World, found: Mapping[ClassKey, Orphans], now: Instant) -> Iterator[Sequence]:
     """The condition of each pool for which it has begun, changed or ended."""
-    for name, pool in sorted(world.pools.items()):
-        subject = Subject(SubjectKind.POOL, name)
+    for _, pool in sorted(world.pools.items()):
         said = _doubt(pool, world, found)
-        condition = _changed(pool, said, now)
-        if condition is not None and world.is_free(subject):
-            stands = joined(pool.status.conditions, condition)
-            status = {"conditions": [each.document() for each in stands]}
-            patch = PatchStatus(kind="NodePool", version=version_of(pool), status=status)
-            yield Sequence(subject=subject, steps=(patch,), why=condition.message)
+        yield from notice(pool, world, now, condition=CONDITION, said=said, otherwise=RELEASED)
 
 
 def _doubt(
@@ -50,24 +44,3 @@ def _doubt(
             "None of them is deleted."
         )
     return None
-
-
-def _changed(pool: NodePool, said: tuple[str, str] | None, now: Instant) -> Condition | None:
-    """What is to be written; None while what is told is right."""
-    told = next((each for each in pool.status.conditions if each.type == CONDITION), None)
-    truth = Truth.FALSE if said is None else Truth.TRUE
-    reason, message = said or RELEASED
-    if told is None and said is None:
-        return None
-    if told is not None and (told.status, told.reason) == (truth, reason):
-        # How many there are changes all the time, and isn't worth a write.
-        return None
-    wanted = Condition(
-        type=CONDITION,
-        status=truth,
-        observed_generation=pool.metadata.generation,
-        last_transition_time=now.wall,
-        reason=reason,
-        message=message,
-    )
-    return stated(pool.status.conditions, wanted)
