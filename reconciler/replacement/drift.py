@@ -10,61 +10,47 @@ what it was made from has not drifted for all we know, so an upgrade replaces no
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from growth.api.wellknown import INSTANCE_TYPE_LABEL, TEMPLATE_ANNOTATION
 from growth.api.written import ServerTypeName
 from growth.scheduling.taints import NO_EXECUTE
-from reconciler.ownership import pool_of_node
-from reconciler.planning.blueprints import DIGEST, parts_of, read
+from reconciler.planning.blueprints import DIGEST, parts_of, read, taints_of
 from reconciler.planning.offers import node_class_of
+from reconciler.replacement.makes import makes
 from reconciler.replacement.mending import lacking_taints
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from growth.api.nodepool import NodePool
     from growth.scheduling.node import Node
     from reconciler.planning.blueprints import Blueprint
+    from reconciler.replacement.makes import Make
     from reconciler.world import NodeClass, World
-
-
-class Make(NamedTuple):
-    """What is the same for all nodes of one make, so that it is looked at once."""
-
-    pool: str
-    server_type: str
-    template: str
 
 
 def drifted(world: World) -> Mapping[str, str]:
     """The nodes that have drifted, by name, each with what has changed, in a few words."""
-    return dict(_drifted(world))
+    return dict(sorted(_drifted(world)))
 
 
 def _drifted(world: World) -> Iterator[tuple[str, str]]:
-    known: dict[Make, str] = {}
-    for name, node in sorted(world.cluster.nodes.items()):
-        pool = world.pools.get(pool_of_node(node))
-        if pool is None or INSTANCE_TYPE_LABEL not in node.labels:
+    for make, nodes in makes(world).items():
+        pool = world.pools.get(make.pool)
+        if pool is None:
             continue
-        make = _make(node, pool)
-        if make not in known:
-            known[make] = next(_changes(make, pool, world), "")
-        if change := known[make] or _thrown_out(node, make, pool):
-            yield name, change
+        made = read(make.template)
+        change = next(_changes(make, made, pool, world), "")
+        if change:
+            yield from ((node.name, change) for node in nodes)
+        elif made is not None and any(taint.effect == NO_EXECUTE for taint in taints_of(pool)):
+            yield from _thrown_out(made, nodes, pool)
 
 
-def _make(node: Node, pool: NodePool) -> Make:
-    template = node.metadata.annotations.get(TEMPLATE_ANNOTATION, "")
-    return Make(pool.name, node.labels[INSTANCE_TYPE_LABEL], template)
-
-
-def _changes(make: Make, pool: NodePool, world: World) -> Iterator[str]:
+def _changes(make: Make, made: Blueprint | None, pool: NodePool, world: World) -> Iterator[str]:
     server_type = ServerTypeName(make.server_type)
     if all(entry.name != server_type for entry in pool.spec.server_types):
         yield f"{server_type} isn't among the types of its pool any more"
-    made = read(make.template)
     if made is not None:
         node_class = world.node_classes.get(node_class_of(pool, world))
         yield from _of_place(made, pool)
@@ -79,11 +65,14 @@ def _of_place(made: Blueprint, pool: NodePool) -> Iterator[str]:
         yield f"zone {made.zone} of {made.location} isn't in its pool any more"
 
 
-def _thrown_out(node: Node, make: Make, pool: NodePool) -> str:
-    made = read(make.template)
-    lacking = () if made is None else lacking_taints(pool, made, node)
-    found = next((taint for taint in lacking if taint.effect == NO_EXECUTE), None)
-    return f"it lacks the taint {found.text}, which would throw its pods out" if found else ""
+def _thrown_out(
+    made: Blueprint, nodes: Iterable[Node], pool: NodePool
+) -> Iterator[tuple[str, str]]:
+    for node in nodes:
+        lacking = lacking_taints(pool, made, node)
+        found = next((taint for taint in lacking if taint.effect == NO_EXECUTE), None)
+        if found is not None:
+            yield node.name, f"it lacks the taint {found.text}, which would throw its pods out"
 
 
 def _of_class(

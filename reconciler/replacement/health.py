@@ -30,11 +30,10 @@ from reconciler.removal.seeing import clock
 from reconciler.removal.sights import clouds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from growth.instant import Instant
     from growth.scheduling.metadata import Condition
     from growth.scheduling.node import Node
+    from reconciler.providers.port import ClassKey
     from reconciler.removal.seeing import Clock
     from reconciler.removal.sights import Cloud
     from reconciler.world import World
@@ -76,26 +75,73 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
 
 def sick(world: World, now: Instant, before: Health) -> tuple[Health, Mapping[str, str], float]:
     """What is remembered, the nodes to be replaced with what they lack, and when to ask again."""
-    shown = clock(world, now)
-    ours = _settled(world)
-    health = Health(spells=_spells(ours, before, shown), held=_held(ours))
+    shown, herds = clock(world, now), _herds(world)
+    health = Health(spells=_spells(herds, before, shown), held=_held(herds))
     if not shown.runs:
         return health, {}, NEVER
     due = {name: each.since + world.timing.repair_after for name, each in health.spells.items()}
-    listed = _listed(ours, world)
-    found = {
-        node.name: _why(node, world)
-        for pool, nodes in ours.items()
+    over = [
+        node
+        for pool, herd in herds.items()
         if pool not in health.held
-        for node in nodes
-        if due.get(node.name, NEVER) <= shown.now and node.name in listed
-    }
+        for node in herd.sick
+        if due[node.name] <= shown.now
+    ]
+    seen = clouds(world) if over else {}
+    found = {node.name: _why(node, world) for node in over if _is_listed(node, world, seen)}
     return health, found, earliest(shown.wake_at(end) for end in due.values() if end > shown.now)
 
 
-def _spells(ours: Mapping[str, list[Node]], before: Health, shown: Clock) -> Mapping[str, Spell]:
+class Herd(NamedTuple):
+    """The nodes of a pool that have served: what has never been Ready isn't sick but late."""
+
+    names: frozenset[str]
+    sick: tuple[Node, ...]
+
+    @property
+    def tally(self) -> Count:
+        """How many of them are sick."""
+        return Count(sick=len(self.sick), nodes=len(self.names))
+
+
+def _herds(world: World) -> Mapping[str, Herd]:
+    coming = frozenset(
+        name
+        for name, request in world.requests.items()
+        if request.status.phase is not RequestPhase.READY
+    )
+    joined = world.cluster.remembered("herds", lambda: _joined(world))
+    return {
+        pool: Herd(
+            names=herd.names - coming,
+            sick=tuple(node for node in herd.sick if node.name not in coming),
+        )
+        for pool, herd in joined.items()
+        if pool in world.pools
+    }
+
+
+def _joined(world: World) -> Mapping[str, Herd]:
+    """By what nodes themselves say; counted once for each snapshot of the cluster."""
+    found: defaultdict[str, list[Node]] = defaultdict(list)
+    for node in world.cluster.nodes.values():
+        pool = pool_of_node(node)
+        if pool and all(taint.key != UNREGISTERED_TAINT for taint in node.spec.taints):
+            found[pool].append(node)
+    return {
+        pool: Herd(
+            names=frozenset(node.name for node in nodes),
+            sick=tuple(
+                sorted((node for node in nodes if not node.is_ready), key=lambda node: node.name)
+            ),
+        )
+        for pool, nodes in sorted(found.items())
+    }
+
+
+def _spells(herds: Mapping[str, Herd], before: Health, shown: Clock) -> Mapping[str, Spell]:
     found: dict[str, Spell] = {}
-    for node in (node for nodes in ours.values() for node in nodes if not node.is_ready):
+    for node in (node for herd in herds.values() for node in herd.sick):
         ready = _ready_of(node)
         new = Spell(shown.now, ready.last_transition_time if ready else None)
         known = before.spells.get(node.name, new)
@@ -107,43 +153,20 @@ def _ready_of(node: Node) -> Condition | None:
     return next((each for each in node.status.conditions if each.type == "Ready"), None)
 
 
-def _settled(world: World) -> Mapping[str, list[Node]]:
-    """The nodes that have served, by pool: what has never been Ready isn't sick but late."""
-    found: defaultdict[str, list[Node]] = defaultdict(list)
-    for name, node in sorted(world.cluster.nodes.items()):
-        request = world.requests.get(name)
-        is_coming = request is not None and request.status.phase is not RequestPhase.READY
-        is_new = any(taint.key == UNREGISTERED_TAINT for taint in node.spec.taints)
-        if pool_of_node(node) in world.pools and not is_coming and not is_new:
-            found[pool_of_node(node)].append(node)
-    return found
-
-
-def _held(ours: Mapping[str, list[Node]]) -> Mapping[str, Count]:
-    counts = {pool: _count(nodes) for pool, nodes in ours.items()}
-    of_all = _count(node for nodes in ours.values() for node in nodes)
+def _held(herds: Mapping[str, Herd]) -> Mapping[str, Count]:
+    counts = {pool: herd.tally for pool, herd in herds.items()}
+    of_all = Count(
+        sick=sum(count.sick for count in counts.values()),
+        nodes=sum(count.nodes for count in counts.values()),
+    )
     if of_all.is_too_high:
         return dict.fromkeys(counts, of_all)
     return {pool: count for pool, count in counts.items() if count.is_too_high}
 
 
-def _count(nodes: Iterable[Node]) -> Count:
-    ready = [node.is_ready for node in nodes]
-    return Count(sick=ready.count(False), nodes=len(ready))
-
-
-def _listed(ours: Mapping[str, list[Node]], world: World) -> frozenset[str]:
-    """The nodes whose machines are there, as clouds say that are believed."""
-    seen = clouds(world)
-    return frozenset(
-        node.name
-        for pool, nodes in ours.items()
-        for node in nodes
-        if _is_listed(node, seen.get(node_class_of(world.pools[pool], world)))
-    )
-
-
-def _is_listed(node: Node, cloud: Cloud | None) -> bool:
+def _is_listed(node: Node, world: World, seen: Mapping[ClassKey, Cloud]) -> bool:
+    """Whether its machine is there, as a cloud says that is believed."""
+    cloud = seen.get(node_class_of(world.pools[pool_of_node(node)], world))
     machine = None if cloud is None else cloud.listing.machines.get(node.name)
     return machine is not None and machine.state is not MachineState.DELETING
 

@@ -17,8 +17,8 @@ import msgspec
 from growth.api.wellknown import TEMPLATE_ANNOTATION, UNREGISTERED_TAINT
 from growth.scheduling.taints import NO_EXECUTE
 from reconciler.actions import Sequence, SetNode, machine, version_of
-from reconciler.ownership import pool_of_node
 from reconciler.planning.blueprints import read, taints_of
+from reconciler.replacement.makes import makes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,17 +32,20 @@ if TYPE_CHECKING:
 
 def mended(world: World) -> Iterator[Sequence]:
     """One write for each node that serves with labels or taints that its pool had before."""
-    for name, node in sorted(world.cluster.nodes.items()):
-        pool = world.pools.get(pool_of_node(node))
-        made = read(node.metadata.annotations.get(TEMPLATE_ANNOTATION, ""))
-        if pool is None or made is None or not _may_be_written(node, pool, world):
+    for make, nodes in makes(world).items():
+        pool, made = world.pools.get(make.pool), read(make.template)
+        if pool is None or made is None or _is_as_it_says(made, pool):
             continue
-        after = _after(made, pool, node)
-        if after != made:
-            step = _changed(node, before=made, after=after)
-            yield Sequence(
-                subject=machine(name), steps=(step,), why="its pool has other labels or taints now"
-            )
+        for node in nodes:
+            after = _after(made, pool, node)
+            if after != made and _may_be_written(node, pool, world):
+                step = _changed(node, before=made, after=after)
+                why = "its pool has other labels or taints now"
+                yield Sequence(subject=machine(node.name), steps=(step,), why=why)
+
+
+def _is_as_it_says(made: Blueprint, pool: NodePool) -> bool:
+    return made.labels == pool.spec.labels and made.taints == taints_of(pool)
 
 
 def _may_be_written(node: Node, pool: NodePool, world: World) -> bool:
