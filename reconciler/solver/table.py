@@ -103,6 +103,11 @@ class Table:
 
 def table_of(problem: Problem, lots: Sequence[Lot], ground: Ground) -> Table:
     """The arrays of a problem; every lot must fit on some node when it is alone there."""
+    return reduce_offers(without_idle_resources(whole_table(problem, lots, ground)))
+
+
+def whole_table(problem: Problem, lots: Sequence[Lot], ground: Ground) -> Table:
+    """The same with every offer and every resource, in the order of the ground."""
     merged = _merge(lots)
     firsts = [same[0] for same in merged]
     k, o = len(firsts), len(ground.offers)
@@ -131,7 +136,7 @@ def table_of(problem: Problem, lots: Sequence[Lot], ground: Ground) -> Table:
         minimum_of=_minimum_members(minima, ground),
         minima=np.array([minimum.count for minimum in minima], dtype=np.int64),
     )
-    return reduce_offers(_without_idle_resources(_tightened(whole)))
+    return _tightened(whole)
 
 
 def _merge(lots: Sequence[Lot]) -> list[list[Lot]]:
@@ -199,7 +204,7 @@ def _tightened(table: Table) -> Table:
     return replace(table, allowed=room_alone(table) > 0)
 
 
-def _without_idle_resources(table: Table) -> Table:
+def without_idle_resources(table: Table) -> Table:
     """Resources of which every node has enough for all units never decide anything."""
     total = table.demand.astype(np.float64) @ table.size
     kept = np.asarray((table.capacity < total[None, :]).any(axis=0))

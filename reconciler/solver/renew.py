@@ -1,0 +1,91 @@
+"""The way from a Renewal to what goes: what prices lean to, the search, few nodes exactly, a plan.
+
+What this answers is a proposal: whoever asked asks the ordinary question about the pods of those
+that go before anything is done. So here speed and a good nose for sets matter more than the last
+rule; but no rule about single nodes is ever broken, and nothing goes that doesn't gain.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from reconciler.solver.bound import dearest_single, lower_bound
+from reconciler.solver.budget import Budget
+from reconciler.solver.problem import HOSTNAME
+from reconciler.solver.relax import relax
+from reconciler.solver.renew_field import field_of
+from reconciler.solver.renew_plan import NOTHING, gone_of, in_words, planned
+from reconciler.solver.renew_relax import lean
+from reconciler.solver.renew_search import RenewalSearch
+from reconciler.solver.renew_small import NODES, Chosen, best_of_all
+from reconciler.solver.renewal import Renewed
+from reconciler.solver.setting import setting_of
+
+if TYPE_CHECKING:
+    from reconciler.solver.problem import Effort
+    from reconciler.solver.renew_field import Field
+    from reconciler.solver.renewal import Renewal
+
+SEARCHING = 0.6
+"""The share of the effort that goes into finding nodes; planning for their pods has the rest."""
+
+
+def renew(renewal: Renewal, effort: Effort, *, seconds: float = 60.0) -> Renewed:
+    """The nodes whose going gains most, of all sets that the effort lets be looked at."""
+    start = time.perf_counter()
+    budget = Budget(effort.value, time.monotonic() + seconds)
+    bound = _bound(renewal, budget)
+    field = field_of(renewal)
+    best = _chosen(field, budget) if len(field.holds) else None
+    if best is None or best.gain <= 0:
+        answer = replace(unchanged(renewal), bound=bound, effort=budget.spent)
+    else:
+        answer = _told(renewal, best, bound=bound, effort=budget.spent)
+    return replace(answer, seconds=time.perf_counter() - start)
+
+
+def unchanged(renewal: Renewal) -> Renewed:
+    """Nothing goes: always right, and what is said when nobody could look."""
+    cost = sum(node.price for node in renewal.standing)
+    return Renewed(goes=(), plan=NOTHING, saving=0, disturbance=0, cost=cost, bound=0, effort=0)
+
+
+def _told(renewal: Renewal, best: Chosen, *, bound: int, effort: int) -> Renewed:
+    gone = [node for node in renewal.standing if node.offer in set(best.goes)]
+    return replace(
+        unchanged(renewal),
+        goes=tuple(sorted(best.goes)),
+        plan=best.plan,
+        saving=sum(node.price for node in gone) - best.plan.cost,
+        disturbance=sum(node.disturbance for node in gone),
+        bound=bound,
+        effort=effort,
+    )
+
+
+def _bound(renewal: Renewal, budget: Budget) -> int:
+    """What all pods would cost at least if none of what stands were there."""
+    standing = {node.offer for node in renewal.standing}
+    problem = renewal.problem
+    offers = tuple(offer for offer in problem.offers if offer.name not in standing)
+    groups = tuple(group for group in problem.groups if group.key == HOSTNAME)
+    anew = replace(problem, offers=offers, minima=(), groups=groups)
+    table = setting_of(anew.in_order()).relaxed
+    relaxation = relax(table, budget) if table.classes and table.offers else None
+    if relaxation is None:
+        return 0
+    return max(dearest_single(table, {}), lower_bound(table, relaxation.values, {}))
+
+
+def _chosen(field: Field, budget: Budget) -> Chosen:
+    trial = RenewalSearch(field, lean(field, budget), budget.part(SEARCHING)).run()
+    plan = planned(trial, budget)
+    goes = gone_of(trial)
+    gain = float(field.worth_going[trial.gone].sum()) - plan.cost
+    best = Chosen(goes=goes, plan=plan, gain=gain)
+    if len(field.holds) > NODES:
+        return best
+    exact = best_of_all(field, budget, beyond=max(0.0, gain))
+    return best if exact is None else replace(exact, plan=in_words(exact.plan, field.settled))

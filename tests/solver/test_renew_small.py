@@ -1,0 +1,58 @@
+"""Clusters of a few nodes: what goes is the best of all sets, and its plan keeps every rule."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reconciler.solver import Effort, Renewal
+from reconciler.solver.renew import renew, unchanged
+from tests.solver.checker import complaints
+from tests.solver.renewals import allowed_sets, best_gain, cluster, moving
+
+if TYPE_CHECKING:
+    from reconciler.solver import Renewed
+
+BATCH = 20
+
+
+def drawn(seed: int, *, grouped: bool) -> Renewal:
+    return cluster(random.Random(f"cluster {seed}"), grouped=grouped)
+
+
+def is_right(renewal: Renewal, answer: Renewed) -> None:
+    """Everything that must hold of an answer, judged from the words of the question."""
+    gone = [node for node in renewal.standing if node.offer in set(answer.goes)]
+    problem = moving(renewal, answer.goes)
+    assert complaints(problem, answer.plan) == []
+    assert answer.plan.unplaced == ()
+    assert answer.saving == sum(node.price for node in gone) - answer.plan.cost
+    assert answer.disturbance == sum(node.disturbance for node in gone)
+    assert answer.cost == sum(node.price for node in renewal.standing)
+    assert tuple(gone) in list(allowed_sets(renewal))
+    assert answer.gain > 0 or answer == replace(
+        unchanged(renewal), bound=answer.bound, effort=answer.effort
+    )
+
+
+@pytest.mark.parametrize("start", range(0, 60, BATCH))
+def test_what_goes_of_a_few_nodes_is_the_best_of_all_sets(start: int) -> None:
+    for seed in range(start, start + BATCH):
+        renewal = drawn(seed, grouped=False)
+        answer = renew(renewal, Effort.NORMAL)
+        is_right(renewal, answer)
+        assert answer.gain == best_gain(renewal), seed
+
+
+@given(chance=st.randoms(use_true_random=False), grouped=st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_whatever_the_cluster_its_answer_keeps_every_rule(
+    chance: random.Random, *, grouped: bool
+) -> None:
+    renewal = cluster(chance, grouped=grouped)
+    is_right(renewal, renew(renewal, Effort.QUICK))
