@@ -17,6 +17,7 @@ from growth.api.wellknown import REPLACES_ANNOTATION
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from growth.api.noderequest import NodeRequest
     from growth.scheduling.node import Node
     from reconciler.world import World
 
@@ -44,9 +45,14 @@ def read(text: str) -> Words | None:
         return None
 
 
+def annotation(resource: NodeRequest | Node) -> str | None:
+    """What is written on a request or a node; None for an ordinary one."""
+    return resource.metadata.annotations.get(REPLACES_ANNOTATION)
+
+
 def place_taken(node: Node, world: World) -> str:
     """A node that goes when this one serves; empty for one that is in nobody's place."""
-    text = node.metadata.annotations.get(REPLACES_ANNOTATION)
+    text = annotation(node)
     if text is None or text in world.ledger.replacement.given_up:
         return ""
     words = read(text)

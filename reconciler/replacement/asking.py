@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
+    from reconciler.planning.offers import Purchasable
     from reconciler.planning.question import Question
     from reconciler.replacement.candidates import Candidate
     from reconciler.world import World
@@ -56,6 +57,12 @@ def market(world: World) -> Market:
         bought=Counter(each.pool for each in bought.values()),
         singles=one_at_a_time(items, planning.refusals, world),
     )
+
+
+def sold(world: World) -> tuple[Purchasable, ...]:
+    """The offers of that market alone."""
+    planning = world.ledger.planning
+    return usable(planning.shelf.items, planning.refusals, world, requests_of(world).values())
 
 
 def nothing_sold(world: World) -> Market:
@@ -111,9 +118,16 @@ def _moved(found: Iterable[Candidate]) -> list[Pod]:
     return [unbound(pod) for each in found for pod in each.pods]
 
 
-def proof(pods: Iterable[Pod], gone: frozenset[str], world: World, sold: Market) -> Question:
-    """The demand of these pods, where these nodes are gone."""
-    here = without(world, gone | _idle(world))
+def proof(
+    pods: Iterable[Pod],
+    gone: frozenset[str],
+    world: World,
+    sold: Market,
+    *,
+    closed: frozenset[str] = frozenset(),
+) -> Question:
+    """The demand of these pods, where these nodes are gone and those others take nobody in."""
+    here = _closing(without(world, gone | _idle(world)), closed)
     asked = _question([unbound(pod) for pod in pods], here, sold)
     return msgspec.structs.replace(asked, problem=replace(asked.problem, minima=()))
 
@@ -144,6 +158,15 @@ def without(world: World, gone: frozenset[str]) -> World:
     cluster = msgspec.structs.replace(cluster, nodes=nodes, occupancies=held)
     requests = {name: each for name, each in world.requests.items() if name not in gone}
     return msgspec.structs.replace(world, cluster=cluster, requests=requests)
+
+
+def _closing(world: World, closed: frozenset[str]) -> World:
+    nodes = dict(world.cluster.nodes)
+    for name in closed & nodes.keys():
+        spec = msgspec.structs.replace(nodes[name].spec, unschedulable=True)
+        nodes[name] = msgspec.structs.replace(nodes[name], spec=spec)
+    cluster = msgspec.structs.replace(world.cluster, nodes=nodes)
+    return msgspec.structs.replace(world, cluster=cluster)
 
 
 def _idle(world: World) -> frozenset[str]:

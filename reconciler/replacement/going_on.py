@@ -19,15 +19,15 @@ import msgspec
 
 from growth.api.disruption import DisruptionReason
 from growth.api.noderequest import RequestPhase
-from growth.api.wellknown import REPLACES_ANNOTATION
 from reconciler.actions import Delete, Sequence, machine, version_of
 from reconciler.decision import NEVER
 from reconciler.planning.nominations import COMING
-from reconciler.replacement.swaps import Stage
+from reconciler.replacement.swaps import Stage, requests_of
 from reconciler.replacement.writing import forgotten
+from reconciler.replaces import annotation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from growth.instant import Instant
     from reconciler.replacement.ledger import ReplacementLedger
@@ -44,22 +44,26 @@ def followed(
     ledger: ReplacementLedger, found: Iterable[Swap], world: World, now: Instant
 ) -> ReplacementLedger:
     """The memory of swaps, brought up to this moment."""
-    under_way = list(found)
+    under_way = {swap.text: swap for swap in found}
     lacking = {
-        swap.text: ledger.lacking.get(swap.text, now.monotonic)
-        for swap in under_way
+        text: ledger.lacking.get(text, now.monotonic)
+        for text, swap in under_way.items()
         if swap.stage(world) is Stage.LACKING
     }
-    lost = {
-        swap.text
-        for swap in under_way
-        if swap.text in lacking and _is_lost(swap, world, lacking, now)
-    }
-    ledger = msgspec.structs.replace(ledger, lacking=lacking)
-    for swap in under_way:
-        if swap.text in lost:
-            ledger = given_up(ledger, swap.text, swap.nodes, now)
-    return _with_going(ledger, under_way, world, now)
+    gone = {text: nodes for text, nodes in ledger.swaps.items() if text not in under_way}
+    ledger = msgspec.structs.replace(
+        ledger,
+        lacking=lacking,
+        given_up=ledger.given_up & _written(world),
+        swaps={text: swap.nodes for text, swap in under_way.items()},
+    )
+    for nodes in gone.values():
+        # All of its machines have vanished; or its nodes have, and then none of them can rest.
+        ledger = resting(ledger, nodes, now)
+    for text, since in lacking.items():
+        if _is_lost(text, world, since, now):
+            ledger = given_up(ledger, text, under_way[text].nodes, now)
+    return _with_going(ledger, under_way.values(), world, now)
 
 
 def given_up(
@@ -72,13 +76,14 @@ def given_up(
 def resting(ledger: ReplacementLedger, nodes: Iterable[str], now: Instant) -> ReplacementLedger:
     """These nodes are left alone for a while."""
     until = dict.fromkeys(nodes, now.monotonic + RESTS)
-    return msgspec.structs.replace(ledger, resting={**ledger.resting, **until})
+    # What was answered with them is no answer for when they are back.
+    return msgspec.structs.replace(ledger, resting={**ledger.resting, **until}, seen=())
 
 
 def left_behind(ledger: ReplacementLedger, world: World) -> Iterator[Sequence]:
     """What is done with the machines of swaps that were given up."""
     for name, request in sorted(world.requests.items()):
-        text = request.metadata.annotations.get(REPLACES_ANNOTATION)
+        text = annotation(request)
         is_coming = request.status.phase in COMING and request.metadata.deletion_timestamp is None
         if text in ledger.given_up and is_coming and world.is_free(machine(name)):
             delete = Delete(kind="NodeRequest", version=version_of(request))
@@ -86,7 +91,7 @@ def left_behind(ledger: ReplacementLedger, world: World) -> Iterator[Sequence]:
                 subject=machine(name), steps=(delete,), why="what it was to replace stays"
             )
     for name, node in sorted(world.cluster.nodes.items()):
-        text = node.metadata.annotations.get(REPLACES_ANNOTATION)
+        text = annotation(node)
         request_ = world.requests.get(name)
         is_coming = request_ is not None and request_.status.phase in COMING
         if text in ledger.given_up and not is_coming and world.is_free(machine(name)):
@@ -104,13 +109,19 @@ def next_end(ledger: ReplacementLedger, now: Instant) -> float:
     return min(later, default=NEVER)
 
 
-def _is_lost(swap: Swap, world: World, lacking: Mapping[str, float], now: Instant) -> bool:
+def _is_lost(text: str, world: World, since: float, now: Instant) -> bool:
     is_unmet = any(
-        request.status.phase is RequestPhase.UNMET
-        and request.metadata.annotations.get(REPLACES_ANNOTATION) == swap.text
+        request.status.phase is RequestPhase.UNMET and annotation(request) == text
         for request in world.requests.values()
     )
-    return is_unmet or lacking[swap.text] + LACKS <= now.monotonic
+    return is_unmet or since + LACKS <= now.monotonic
+
+
+def _written(world: World) -> frozenset[str | None]:
+    """The words of all swaps that anything tells of."""
+    requests = (annotation(each) for each in requests_of(world).values())
+    nodes = (annotation(each) for each in world.cluster.nodes.values())
+    return frozenset((*requests, *nodes))
 
 
 def _under_way(world: World) -> Iterator[tuple[str, DisruptionReason]]:

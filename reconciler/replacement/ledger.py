@@ -48,6 +48,8 @@ class Confirmation(msgspec.Struct, frozen=True, kw_only=True):
 
     number: int
     swap: str
+    is_whole: bool
+    """Whether all of the pods are in the question."""
 
 
 class ReplacementLedger(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,6 +72,8 @@ class ReplacementLedger(msgspec.Struct, frozen=True, kw_only=True):
     """By the name of the request, for an hour."""
     going: Mapping[str, DisruptionReason] = {}
     """Old nodes whose removals are being opened or are under way."""
+    swaps: Mapping[str, tuple[str, ...]] = {}
+    """The nodes that are replaced by each swap that was under way, by its words."""
     lacking: Mapping[str, float] = {}
     """Since when swaps lack a machine, by their words."""
     given_up: frozenset[str] = frozenset()

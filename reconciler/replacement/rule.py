@@ -23,10 +23,8 @@ from growth.api.disruption import DisruptionReason
 from reconciler.actions import Sequence, Solve, Subject, SubjectKind, machine
 from reconciler.decision import NEVER, Decision
 from reconciler.planning.applying import applied
-from reconciler.planning.demand import to_be_planned, wanting, without_place
 from reconciler.planning.fleet import HOUR
 from reconciler.planning.ledger import Bought
-from reconciler.planning.nominations import COMING, serves
 from reconciler.removal.sights import clouds
 from reconciler.replacement import asking, going_on, writing
 from reconciler.replacement.allowance import next_change
@@ -40,21 +38,20 @@ from reconciler.replacement.candidates import (
     in_turn,
     is_in_use,
     movable,
-    price_of,
 )
 from reconciler.replacement.drift import drifted
 from reconciler.replacement.health import sick
+from reconciler.replacement.judging import culprits, has_changed, is_worth_it, pods_on, uids
 from reconciler.replacement.ledger import Confirmation, Proof, Search
+from reconciler.replacement.rest import is_moving, sight
 from reconciler.replacement.stillness import stillness
-from reconciler.replacement.swaps import Stage, requests_of, swaps
-from reconciler.replacement.worth import disturbance, is_worth_it
-from reconciler.replaces import written
+from reconciler.replacement.swaps import Stage, swaps
+from reconciler.replaces import annotation, written
 from reconciler.solver import Plan, Renewed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
@@ -66,8 +63,8 @@ if TYPE_CHECKING:
     from reconciler.world import World
 
 LANE = "replacement"
-REPAIR = DisruptionReason.UNHEALTHY
-"""The end of a sick node may take as long as it likes, and holds up nobody."""
+UNCONFIRMED = 60.0
+"""Seconds for which a request that nobody has seen counts as bought, while its creates fail."""
 
 
 def decide(world: World, now: Instant) -> Decision:
@@ -84,6 +81,7 @@ class _Pass:
         self.ledger = _looked_after(world, now)
         self.sequences: list[Sequence] = []
         self.wakes: list[float] = []
+        self.sick: Mapping[str, str] = {}
         self._see()
 
     def decision(self) -> Decision:
@@ -101,10 +99,12 @@ class _Pass:
 
     def _see(self) -> None:
         """What swaps there are, and which nodes they are about."""
-        self._remember(given_up=self.ledger.given_up)
+        health, self.sick, wake_at = sick(self.world, self.now, self.ledger.health)
+        self.wakes.append(wake_at)
+        self._remember(health=health)
         known = swaps(self.world)
         self.ledger = going_on.followed(self.ledger, known, self.world, self.now)
-        self._remember(given_up=self.ledger.given_up)
+        self._remember()
         self.swaps = tuple(each for each in known if each.text not in self.ledger.given_up)
         old = {name for swap in self.swaps for name in swap.nodes}
         new = {name for swap in self.swaps for name in swap.machines}
@@ -144,7 +144,7 @@ class _Pass:
     def _found(self, solved: Solved) -> None:
         """The search has an answer: what it found has to be proven."""
         answer = solved.plan
-        if not isinstance(answer, Renewed) or not answer.goes or self._is_disturbed():
+        if not isinstance(answer, Renewed) or not answer.goes or self._is_moving():
             return
         may_go = {each.name: each for each in self._candidates()}
         if not all(name in may_go for name in answer.goes):
@@ -159,11 +159,11 @@ class _Pass:
 
     def _proven(self, asked: Proof, solved: Solved) -> None:
         """The plan for the pods of these nodes is there: it is written down if it is good."""
-        if not isinstance(solved.plan, Plan) or self._is_disturbed() or self._has_changed(asked):
+        if not isinstance(solved.plan, Plan) or self._is_late(asked):
             self._remember(seen=())
             return
         chance = Random(self.world.seed)  # noqa: S311 - names have to be unlike, not secret
-        pods = self._pods(asked.nodes)
+        pods = pods_on(asked.nodes, self.world)
         result = applied(
             solved.plan,
             asked.question,
@@ -173,28 +173,17 @@ class _Pass:
             new_id=lambda: UUID(int=chance.getrandbits(128), version=4),
             now=self.now,
         )
-        if not self._is_good(asked, result):
-            self.ledger = going_on.resting(self.ledger, asked.nodes, self.now)
-            self._remember(seen=())
-            return
-        self._swap(asked, result)
+        if misplaced := culprits(asked, result, self.world):
+            self.ledger = going_on.resting(self.ledger, misplaced, self.now)
+            self._remember()
+        elif is_worth_it(asked, result, self.world):
+            self._swap(asked, result)
 
-    def _is_good(self, asked: Proof, result: Applied) -> bool:
-        if asked.reason is DisruptionReason.UNHEALTHY:
-            # What runs on it is out of reach: to wait for a better plan helps nobody.
+    def _is_late(self, asked: Proof) -> bool:
+        """Whether the world has gone on, so that the answer is about another one."""
+        if has_changed(asked, self.world):
             return True
-        left = {*result.left_out, *result.overtaken, *asked.question.waiting}
-        if left or asked.question.left_out:
-            return False
-        if asked.reason is DisruptionReason.DRIFT:
-            return True
-        after = sum(int(each.spec.price * 1_000_000) for each in result.requests.values())
-        world = self.world
-        prices = {name: price_of(name, world) for name in asked.nodes}
-        disturbed = sum(
-            disturbance(prices[name], world.cluster.occupancy(name).keepers) for name in asked.nodes
-        )
-        return is_worth_it(before=sum(prices.values()), after=after, disturbed=disturbed)
+        return asked.reason is not DisruptionReason.UNHEALTHY and self._is_moving()
 
     def _swap(self, asked: Proof, result: Applied) -> None:
         """Write down what is bought; where nothing is, the old ones go at once."""
@@ -228,7 +217,8 @@ class _Pass:
         swap = next((each for each in self.swaps if each.text == asked.swap), None)
         if swap is None or not isinstance(solved.plan, Plan):
             return
-        if solved.plan.unplaced and swap.reason is not DisruptionReason.UNHEALTHY:
+        has_place = asked.is_whole and not solved.plan.unplaced
+        if not has_place and swap.reason is not DisruptionReason.UNHEALTHY:
             self.ledger = going_on.given_up(self.ledger, swap.text, swap.old(self.world), self.now)
             self._remember()
             self.swaps = tuple(each for each in self.swaps if each is not swap)
@@ -259,49 +249,27 @@ class _Pass:
         if ready is not None:
             if self._may_confirm():
                 self._confirm(ready)
-        elif not self._is_disturbed() and not self._repair() and not self._renew_drifted():
+        elif self._one_of(self.sick, DisruptionReason.UNHEALTHY) or self._is_moving():
+            return
+        elif not self._one_of(drifted(self.world), DisruptionReason.DRIFT):
             self._search()
 
-    def _is_disturbed(self) -> bool:
-        """Whether demand has no place yet, or anything is on its way in or out."""
-        world, planning = self.world, self.world.ledger.planning
-        waiting = without_place(wanting(world), planning.nominated)
-        return (
-            planning.asked is not None
-            or bool(to_be_planned(waiting, planning.tries, self.now.monotonic))
-            or any(each.reason is not REPAIR for each in self.swaps)
-            or any(reason is not REPAIR for reason in self.ledger.going.values())
-            or any(each.status.phase in COMING for each in self._requests().values())
-        )
-
-    def _requests(self) -> Mapping[str, NodeRequest]:
-        return {**self.world.ledger.planning.unconfirmed, **requests_of(self.world)}
+    def _is_moving(self) -> bool:
+        return is_moving(self.world, self.now, self.swaps)
 
     def _may_confirm(self) -> bool:
         """Not again at once, where the removals couldn't be opened."""
-        last, rest = self.ledger.confirmed_at, self.world.timing.retry
-        if last is None or last + rest <= self.now.monotonic:
-            return True
-        self.wakes.append(last + rest)
-        return False
+        return self._is_due(self.ledger.confirmed_at, self.world.timing.retry)
 
     def _confirm(self, swap: Swap) -> None:
-        pods = self._pods(swap.old(self.world))
+        pods = pods_on(swap.old(self.world), self.world)
         question = asking.proof(
             pods, frozenset(swap.nodes), self.world, asking.nothing_sold(self.world)
         )
+        is_whole = not (question.waiting or question.left_out)
         number = self._solve(question.problem, why=f"may {len(swap.nodes)} nodes go now?")
-        asked = Confirmation(number=number, swap=swap.text)
+        asked = Confirmation(number=number, swap=swap.text, is_whole=is_whole)
         self._remember(asked=asked, confirmed_at=self.now.monotonic)
-
-    def _repair(self) -> bool:
-        health, found, wake_at = sick(self.world, self.now, self.ledger.health)
-        self._remember(health=health)
-        self.wakes.append(wake_at)
-        return self._one_of(found, DisruptionReason.UNHEALTHY)
-
-    def _renew_drifted(self) -> bool:
-        return self._one_of(drifted(self.world), DisruptionReason.DRIFT)
 
     def _one_of(self, found: Mapping[str, str], reason: DisruptionReason) -> bool:
         """Ask about the first of the nodes that have to go; False if none of them may now."""
@@ -328,11 +296,14 @@ class _Pass:
         self, nodes: Mapping[str, tuple[Pod, ...]], *, reason: DisruptionReason, why: str
     ) -> None:
         pods = [pod for each in nodes.values() for pod in each]
-        question = asking.proof(pods, frozenset(nodes), self.world, asking.market(self.world))
+        sold = asking.market(self.world)
+        # What will go for the same reason is no place to go to: pods would be moved twice.
+        closed = frozenset(drifted(self.world)) if reason is DisruptionReason.DRIFT else frozenset()
+        question = asking.proof(pods, frozenset(nodes), self.world, sold, closed=closed)
         number = self._solve(question.problem, why=f"where would {len(pods)} pods go?")
         proof = Proof(
             number=number,
-            nodes={name: _uids(each) for name, each in nodes.items()},
+            nodes={name: uids(each) for name, each in nodes.items()},
             reason=reason,
             why=why,
             question=question,
@@ -344,9 +315,11 @@ class _Pass:
         most = self._ceilings()
         nodes, wake_at = eligible(self.look, most)
         self.wakes += (wake_at, self.ledger.opens_at)
-        seen = self._seen(nodes, most)
+        seen = sight(nodes, most, self.world)
         is_known = seen == self.ledger.seen and self.now.monotonic < self.ledger.opens_at
-        if not nodes or is_known or not self._is_time():
+        if not nodes or is_known:
+            return
+        if not self._is_due(self.ledger.searched_at, self.world.timing.between_searches):
             return
         found, opens_at = candidates(nodes, self.look)
         self._remember(seen=seen, searched_at=self.now.monotonic, opens_at=opens_at)
@@ -355,25 +328,7 @@ class _Pass:
             number = self._solve(asked, why=f"could any of {len(asked.standing)} nodes go?")
             self._remember(asked=Search(number=number))
 
-    def _seen(self, nodes: Iterable[Node], most: Mapping[str, int]) -> tuple[object, ...]:
-        """All that the answer depends on, in a form that is compared quickly."""
-        world, still = self.world, self.ledger.still
-        planning = world.ledger.planning
-        return (
-            tuple(node.name for node in nodes),
-            {
-                name: each.pods
-                for name, each in still.items()
-                if serves(world.cluster.nodes[name], world)
-            },
-            {key: each.allowed for key, each in world.cluster.budgets.items()},
-            dict(most),
-            planning.refusals,
-            asking.market(world).items,
-        )
-
-    def _is_time(self) -> bool:
-        last, rest = self.ledger.searched_at, self.world.timing.between_searches
+    def _is_due(self, last: float | None, rest: float) -> bool:
         if last is None or last + rest <= self.now.monotonic:
             return True
         self.wakes.append(last + rest)
@@ -395,20 +350,6 @@ class _Pass:
         self.sequences.append(Sequence(subject=_lane(), steps=(solve,), why=why))
         return number
 
-    def _has_changed(self, asked: Proof) -> bool:
-        """Whether any of the nodes isn't what the question was about."""
-        world = self.world
-        return any(
-            name not in world.cluster.nodes
-            or name in world.removals
-            or not world.is_free(machine(name))
-            or _uids(world.cluster.occupancy(name).keepers) != pods
-            for name, pods in asked.nodes.items()
-        )
-
-    def _pods(self, names: Iterable[str]) -> list[Pod]:
-        return [pod for name in names for pod in self.world.cluster.occupancy(name).keepers]
-
 
 def _looked_after(world: World, now: Instant) -> ReplacementLedger:
     """The memory brought up to this moment, before anything is decided."""
@@ -417,7 +358,7 @@ def _looked_after(world: World, now: Instant) -> ReplacementLedger:
     return msgspec.structs.replace(
         before,
         still=stillness(before.still, world, now),
-        unconfirmed={n: each for n, each in before.unconfirmed.items() if n not in world.requests},
+        unconfirmed={n: each for n, each in before.unconfirmed.items() if _is_open(n, world, now)},
         bought={n: each for n, each in before.bought.items() if each.at + HOUR > now.monotonic},
         resting={
             name: until
@@ -427,8 +368,13 @@ def _looked_after(world: World, now: Instant) -> ReplacementLedger:
     )
 
 
-def _uids(pods: Iterable[Pod]) -> frozenset[str]:
-    return frozenset(pod.metadata.uid for pod in pods)
+def _is_open(name: str, world: World, now: Instant) -> bool:
+    """Whether a request that was decided on is still to be written, as far as we see."""
+    known = world.ledger.replacement
+    decided, text = known.bought.get(name), annotation(known.unconfirmed[name])
+    is_wanted = decided is not None and decided.at + UNCONFIRMED > now.monotonic
+    is_tried = is_wanted and text not in known.given_up
+    return name not in world.requests and (is_tried or not world.is_free(machine(name)))
 
 
 def _lane() -> Subject:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from growth.api.disruption import DisruptionReason
-from growth.api.wellknown import REPLACES_ANNOTATION
+from growth.api.noderequest import RequestPhase
 from reconciler.planning.nominations import COMING, serves
-from reconciler.replaces import read
+from reconciler.replaces import annotation, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -64,8 +64,10 @@ class Swap(msgspec.Struct, frozen=True, kw_only=True):
 def swaps(world: World) -> tuple[Swap, ...]:
     """All swaps that are under way, in a stable order."""
     machines: defaultdict[str, list[str]] = defaultdict(list)
-    for name, text in _written(world):
+    for name, text in texts(world):
         machines[text].append(name)
+    for text in _unmet(world):
+        machines[text] += ()
     return tuple(
         swap
         for text, names in sorted(machines.items())
@@ -93,16 +95,24 @@ def _swap(text: str, names: Iterable[str]) -> Swap | None:
     )
 
 
-def _written(world: World) -> Iterator[tuple[str, str]]:
+def _unmet(world: World) -> Iterator[str]:
+    """Swaps of which a machine can't be had; maybe nothing else tells of them."""
+    for request in world.requests.values():
+        text = annotation(request)
+        if text is not None and request.status.phase is RequestPhase.UNMET:
+            yield text
+
+
+def texts(world: World) -> Iterator[tuple[str, str]]:
     """The words on each machine: the request's while it comes, its node's from then on."""
     coming = set()
     for name, request in requests_of(world).items():
         if request.status.phase in COMING:
             coming.add(name)
-            text = request.metadata.annotations.get(REPLACES_ANNOTATION)
+            text = annotation(request)
             if text is not None:
                 yield name, text
     for name, node in world.cluster.nodes.items():
-        text = node.metadata.annotations.get(REPLACES_ANNOTATION)
+        text = annotation(node)
         if text is not None and name not in coming:
             yield name, text

@@ -36,7 +36,7 @@ def disturbance(price: int, pods: Iterable[Pod]) -> int:
     return sum(price * EVICTION * _weight(pod) // (HORIZON * 10) for pod in pods)
 
 
-def is_worth_it(*, before: int, after: int, disturbed: int) -> bool:
+def pays(*, before: int, after: int, disturbed: int) -> bool:
     """Whether nodes of one price may go for machines of another, all in millionths an hour."""
     saving = before - after
     started = after * START // HORIZON

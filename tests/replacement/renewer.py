@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from growth.api.noderequest import NodeRequest, RequestPhase
+from growth.scheduling.objects import Node, Pod
 from reconciler import replacement
 from reconciler.actions import (
     CreateNodeRequest,
@@ -32,9 +33,8 @@ from tests.scheduling import build
 
 if TYPE_CHECKING:
     from growth.api.noderemovalrequest import NodeRemovalRequest
-    from growth.scheduling.node import Node
-    from growth.scheduling.objects import Pod
     from reconciler.actions import Action
+    from reconciler.planning.tries import Try
     from reconciler.world import World
 
 WHOLE = {"small": {"cpu": "2", "memory": "4Gi"}, "large": {"cpu": "8", "memory": "16Gi"}}
@@ -83,6 +83,8 @@ class Renewer:
         self.disturbed: dict[str, Any] = {}
         """What is changed in each world."""
         self.serves_after = 1.0
+        self.tries: dict[str, Try] = {}
+        """Pods that plans left out."""
         self._ledger = Ledger()
         self._plans: dict[str, Solved] = {}
         self._shelf = Shelf()
@@ -115,6 +117,44 @@ class Renewer:
         """The nodes whose removals are open."""
         return sorted(each.name for each in self.opened)
 
+    @property
+    def nodes(self) -> list[Node]:
+        return [each for each in self.objects.values() if isinstance(each, Node)]
+
+    @property
+    def pods(self) -> list[Pod]:
+        return [each for each in self.objects.values() if isinstance(each, Pod)]
+
+    def node(self, name: str) -> Node:
+        found: Node = self.objects["Node", "", name]
+        return found
+
+    def moves(self, name: str, phase: RequestPhase) -> None:
+        """A request comes to a phase."""
+        found = self.objects["NodeRequest", "", name]
+        status = found.status.model_copy(update={"phase": phase})
+        self.put(found.model_copy(update={"status": status}))
+
+    def drain(self) -> None:
+        """All nodes whose removals are open go, and their pods find the first room there is."""
+        going = {name for kind, _, name in self.objects if kind == "NodeRemovalRequest"}
+        for each in self.pods:
+            if each.spec.node_name in going:
+                self.put(_moved(each, self._first_with_room(each, going)))
+        for name in going:
+            self.objects.pop(("Node", "", name), None)
+            self.objects.pop(("NodeRequest", "", name), None)
+            del self.objects["NodeRemovalRequest", "", name]
+
+    def _first_with_room(self, pod: Pod, going: set[str]) -> str:
+        cluster = self.world().cluster
+        return next(
+            name
+            for name, node in sorted(cluster.nodes.items())
+            if name not in going
+            and (node.allocatable - cluster.occupancy(name).requested).covers(pod.requests)
+        )
+
     def _pass(self) -> float:
         decision = replacement.decide(self.world(), at(self.now))
         assert isinstance(decision.section, ReplacementLedger)
@@ -122,7 +162,7 @@ class Renewer:
         steps = [step for each in decision.sequences for step in each.steps]
         for step in steps:
             self._carry_out(step)
-        return self.now if steps else min(decision.wake_at, self.now + 1.0)
+        return self.now if steps else min(decision.wake_at, self.now + 2.0)
 
     def world(self) -> World:
         nodes = [each for kind, _, each in self._known() if kind == "Node"]
@@ -139,7 +179,9 @@ class Renewer:
             seed=1 + len(self.created),
         )
         self._shelf = shelf(seen, self._shelf)
-        planning = msgspec.structs.replace(seen.ledger.planning, shelf=self._shelf)
+        planning = msgspec.structs.replace(
+            seen.ledger.planning, shelf=self._shelf, tries=self.tries
+        )
         ledger = msgspec.structs.replace(
             seen.ledger, planning=planning, replacement=self._ledger.replacement
         )
@@ -188,6 +230,12 @@ class Renewer:
                 self._plans[lane] = Solved(number=number, plan=plan)
             case _:
                 raise AssertionError(f"replacement never does this: {step}")
+
+
+def _moved(pod: Pod, place: str) -> Pod:
+    metadata = msgspec.structs.replace(pod.metadata, uid=f"{pod.metadata.uid}+")
+    spec = msgspec.structs.replace(pod.spec, node_name=place)
+    return msgspec.structs.replace(pod, metadata=metadata, spec=spec)
 
 
 def _key(each: Any) -> tuple[str, str, str]:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
+from growth.api.noderequest import RequestPhase
+from growth.api.wellknown import REPLACES_ANNOTATION
+from reconciler.planning.tries import Try
+from tests.reconciler.build import request, waiting
 from tests.replacement.renewer import Renewer, running, standing
 
 
@@ -49,3 +55,145 @@ def test_what_goes_is_told_with_what_it_saves() -> None:
         "3.0000 an hour become 1.0000, which saves 2.0000"
     )
     assert renewer.events == [("default-1", "Consolidating", note)]
+
+
+def test_a_cluster_that_is_as_cheap_as_it_can_be_is_asked_about_once() -> None:
+    full = [running(f"web-{n}", "default-1") for n in range(4)]
+    renewer = Renewer(standing("default-1"), *full)
+    renewer.passes(1800)
+    assert renewer.asked == ["Renewal"]
+    assert not renewer.gone
+
+
+def test_nothing_is_begun_while_a_pod_waits_for_a_node() -> None:
+    renewer = Renewer(*half_empty(), waiting("late-0", requests={"cpu": "100m"}))
+    renewer.passes(120)
+    assert not renewer.asked
+
+
+def test_a_pod_that_no_plan_has_a_place_for_holds_nothing_up() -> None:
+    huge = waiting("huge-0", requests={"cpu": "99"})
+    renewer = Renewer(*half_empty(), huge)
+    renewer.tries = {huge.metadata.uid: Try(count=9, counted_at=1000.0)}
+    renewer.passes(120)
+    assert renewer.gone
+
+
+def test_nothing_is_begun_while_a_machine_is_on_its_way() -> None:
+    renewer = Renewer(*half_empty(), request("default-9"))
+    renewer.passes(120)
+    assert not renewer.asked
+
+
+def test_a_swap_is_given_up_when_its_machine_cannot_be_had() -> None:
+    renewer = Renewer(standing("default-1", "large"), running("web-1", "default-1"))
+    renewer.serves_after = 1e9
+    renewer.passes(40)
+    (made,) = renewer.created
+    renewer.moves(made.name, RequestPhase.UNMET)
+    renewer.passes(10)
+    assert renewer.memory.resting.keys() == {"default-1"}
+    renewer.remove(made)
+    renewer.passes(300)
+    assert len(renewer.created) == 1, "the old node rests"
+    assert not renewer.gone
+
+
+def test_a_node_whose_rest_is_over_may_be_chosen_again() -> None:
+    renewer = Renewer(standing("default-1", "large"), running("web-1", "default-1"))
+    renewer.serves_after = 1e9
+    renewer.passes(40)
+    renewer.moves(renewer.created[0].name, RequestPhase.UNMET)
+    renewer.passes(10)
+    renewer.remove(renewer.created[0])
+    renewer.serves_after = 1.0
+    renewer.passes(700)
+    assert renewer.gone == ["default-1"]
+
+
+def test_a_machine_whose_room_others_took_is_an_ordinary_one() -> None:
+    renewer = Renewer(standing("default-1", "large"), running("web-1", "default-1"))
+    renewer.serves_after = 20.0
+    renewer.passes(20)
+    (made,) = renewer.created
+    renewer.put(*(running(f"late-{n}", made.name) for n in range(4)))
+    renewer.passes(30)
+    assert "default-1" not in renewer.gone
+    assert REPLACES_ANNOTATION not in renewer.node(made.name).metadata.annotations
+    assert renewer.memory.resting.keys() == {"default-1"}
+
+
+def test_a_machine_that_comes_after_its_swap_was_given_up_is_cancelled() -> None:
+    renewer = Renewer(
+        *(standing(f"default-{n}", "large") for n in range(2)),
+        *(running(f"web-{n}", f"default-{n}", cpu="1900m") for n in range(2)),
+    )
+    renewer.serves_after = 1e9
+    renewer.passes(40)
+    first, *others = renewer.created
+    assert others, "two small ones take the place of two large ones"
+    renewer.moves(first.name, RequestPhase.UNMET)
+    renewer.passes(10)
+    assert ("NodeRequest", "", others[0].name) not in renewer.objects
+
+
+def test_a_drain_that_was_rolled_back_lets_its_node_rest() -> None:
+    renewer = Renewer(standing("default-1", "large"), running("web-1", "default-1"))
+    renewer.passes(40)
+    (removal,) = renewer.opened
+    renewer.remove(removal)
+    renewer.passes(300)
+    assert len(renewer.opened) == 1
+    assert renewer.memory.resting.keys() == {"default-1"}
+    assert all(REPLACES_ANNOTATION not in each.metadata.annotations for each in renewer.nodes)
+
+
+def test_the_next_search_waits_for_the_end_of_a_drain() -> None:
+    renewer = Renewer(*half_empty(2), standing("default-9", "large"), running("big", "default-9"))
+    renewer.passes(60)
+    asked = len(renewer.asked)
+    assert renewer.gone
+    renewer.passes(300)
+    assert len(renewer.asked) == asked
+
+
+def test_a_limit_that_leaves_no_room_for_both_lets_only_those_go_that_need_nothing_new() -> None:
+    renewer = Renewer(
+        standing("default-1", "large"),
+        running("web-1", "default-1", cpu="1900m"),
+        *half_empty(3)[2:],
+        limits={"nodes": 3},
+    )
+    renewer.passes(60)
+    assert not renewer.created
+    assert len(renewer.gone) == 1
+
+
+def test_what_a_pool_keeps_at_least_stays() -> None:
+    types = [{"name": "small", "max": 10, "min": 3}]
+    renewer = Renewer(*half_empty(4), serverTypes=types)
+    renewer.passes(60)
+    assert len(renewer.gone) == 1
+
+
+def test_a_pool_that_wants_no_consolidation_is_left_alone() -> None:
+    never = {"consolidation": "Never", "budgets": [{"nodes": "100%"}]}
+    renewer = Renewer(*half_empty(), disruption=never)
+    renewer.passes(120)
+    assert not renewer.asked
+
+
+@pytest.mark.parametrize(("budget", "most"), [("10%", 1), ("50%", 2), (0, 0), (3, 3)])
+def test_no_more_nodes_go_at_one_time_than_the_pool_allows(budget: object, most: int) -> None:
+    renewer = Renewer(*half_empty(4), disruption={"budgets": [{"nodes": budget}]})
+    renewer.passes(300)
+    assert len(renewer.gone) == most
+
+
+def test_the_next_ones_go_when_the_first_are_gone() -> None:
+    renewer = Renewer(*half_empty(4), disruption={"budgets": [{"nodes": 1}]})
+    for _ in range(3):
+        renewer.passes(60)
+        renewer.drain()
+    renewer.passes(60)
+    assert len(renewer.nodes) == 1

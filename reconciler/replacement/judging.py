@@ -1,0 +1,71 @@
+"""Whether a plan for nodes that would go is good enough to be written down."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from growth.api.disruption import DisruptionReason
+from reconciler.actions import machine
+from reconciler.replacement.candidates import price_of
+from reconciler.replacement.worth import disturbance, pays
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from growth.scheduling.pod import Pod
+    from reconciler.planning.applying import Applied
+    from reconciler.replacement.ledger import Proof
+    from reconciler.world import World
+
+
+def culprits(asked: Proof, result: Applied, world: World) -> frozenset[str]:
+    """The nodes with pods that the plan has no place for."""
+    if asked.reason is DisruptionReason.UNHEALTHY:
+        # What runs there is out of reach: to wait for a better plan helps nobody.
+        return frozenset()
+    question = asked.question
+    left = {*result.left_out, *result.overtaken, *question.waiting, *question.left_out}
+    return frozenset(
+        name for name in asked.nodes if left & uids(world.cluster.occupancy(name).keepers)
+    )
+
+
+def is_worth_it(asked: Proof, result: Applied, world: World) -> bool:
+    """What has to go is replaced at any price, what is only dearer for enough of a saving."""
+    match asked.reason:
+        case DisruptionReason.UNHEALTHY | DisruptionReason.DRIFT:
+            return True
+        case DisruptionReason.CONSOLIDATION:
+            return _saves_enough(asked, result, world)
+        case _:
+            assert_never(asked.reason)
+
+
+def has_changed(asked: Proof, world: World) -> bool:
+    """Whether any of the nodes isn't what the question was about."""
+    return any(
+        name not in world.cluster.nodes
+        or name in world.removals
+        or not world.is_free(machine(name))
+        or uids(world.cluster.occupancy(name).keepers) != pods
+        for name, pods in asked.nodes.items()
+    )
+
+
+def uids(pods: Iterable[Pod]) -> frozenset[str]:
+    """By which pods are known."""
+    return frozenset(pod.metadata.uid for pod in pods)
+
+
+def pods_on(names: Iterable[str], world: World) -> list[Pod]:
+    """Those that would need another place."""
+    return [pod for name in names for pod in world.cluster.occupancy(name).keepers]
+
+
+def _saves_enough(asked: Proof, result: Applied, world: World) -> bool:
+    after = sum(int(each.spec.price * 1_000_000) for each in result.requests.values())
+    prices = {name: price_of(name, world) for name in asked.nodes}
+    disturbed = sum(
+        disturbance(price, world.cluster.occupancy(name).keepers) for name, price in prices.items()
+    )
+    return pays(before=sum(prices.values()), after=after, disturbed=disturbed)

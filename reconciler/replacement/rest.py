@@ -1,0 +1,48 @@
+"""Whether the cluster is at rest, and whether it is another one than when it was looked at last."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from growth.api.disruption import DisruptionReason
+from reconciler.planning.demand import to_be_planned, wanting, without_place
+from reconciler.planning.nominations import COMING, serves
+from reconciler.replacement.asking import sold
+from reconciler.replacement.swaps import requests_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from growth.instant import Instant
+    from growth.scheduling.node import Node
+    from reconciler.replacement.swaps import Swap
+    from reconciler.world import World
+
+
+def is_moving(world: World, now: Instant, swaps: Iterable[Swap]) -> bool:
+    """Whether demand has no place yet, or something is on its way in or out.
+
+    Pods that no plan had a place for, and sick nodes, are no reason to wait: that may last.
+    """
+    ledger, planning = world.ledger.replacement, world.ledger.planning
+    waiting = without_place(wanting(world), planning.nominated)
+    requests = {**planning.unconfirmed, **requests_of(world)}
+    leaving = (*ledger.going.values(), *(each.reason for each in swaps))
+    return (
+        planning.asked is not None
+        or bool(to_be_planned(waiting, planning.tries, now.monotonic))
+        or any(reason is not DisruptionReason.UNHEALTHY for reason in leaving)
+        or any(each.status.phase in COMING for each in requests.values())
+    )
+
+
+def sight(nodes: Iterable[Node], most: Mapping[str, int], world: World) -> tuple[object, ...]:
+    """All that a search's answer depends on, in a form that is compared quickly."""
+    ledger, cluster = world.ledger.replacement, world.cluster
+    return (
+        tuple(node.name for node in nodes),
+        {n: each.pods for n, each in ledger.still.items() if serves(cluster.nodes[n], world)},
+        {key: each.allowed for key, each in cluster.budgets.items()},
+        dict(most),
+        sold(world),
+    )

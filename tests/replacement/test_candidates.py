@@ -1,0 +1,115 @@
+"""Which nodes may be chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from growth.scheduling.occupancy import EMPTY
+from reconciler.pauses import Cause, Pause
+from reconciler.planning.nominations import Nominated, Nomination
+from reconciler.removal.sights import clouds
+from reconciler.replacement.candidates import Look, eligible, movable
+from reconciler.replacement.ledger import ReplacementLedger, Still
+from tests.reconciler.build import START, at, pool, request
+from tests.removal.build import machine, removal, world
+from tests.replacement.renewer import CONTROLLED, running, standing
+
+NAME = "default-1"
+NOW = at(1000.0)
+CORDON = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+MARK = {"key": "growth.dev/scale-down", "value": "1", "effect": "NoSchedule"}
+STARTING = {"key": "growth.dev/unregistered", "effect": "NoSchedule"}
+HOLD = {"growth.dev/do-not-disrupt": "true"}
+
+
+def looked_at(*objects: Any, since: float = 900.0, **changes: Any) -> Look:
+    """A node that has had its quiet, and everything healthy, but for what a test says."""
+    given = [each for each in objects if each.__class__.__name__ != "Pod"] or [standing(NAME)]
+    pods = [each for each in objects if each.__class__.__name__ == "Pod"]
+    shown = changes.pop("shown", (machine(NAME),))
+    seen = world(*given, *(pods or [running("web-0", NAME)]), shown=shown, **changes)
+    still = {
+        name: Still(occupancy=EMPTY, pods=frozenset(), since=since) for name in seen.cluster.nodes
+    }
+    seen = seen.remembering("replacement", ReplacementLedger(still=still))
+    return Look(world=seen, now=NOW, clouds=clouds(seen), taken=frozenset())
+
+
+def chosen(look: Look) -> bool:
+    nodes, _ = eligible(look, dict.fromkeys(look.world.pools, 1))
+    return [node.name for node in nodes] == [NAME]
+
+
+def paused(look: Look) -> Look:
+    pause = {"default": Pause(cause=Cause.POOL, message="", until=None)}
+    return _with(look, "brakes", pauses=pause)
+
+
+def promised(look: Look) -> Look:
+    pod = running("web-0", NAME)
+    place = Nomination(machine=NAME, shape=pod.shape, is_bought_for=False)
+    return _with(look, "planning", nominated=Nominated(places={"late": place}))
+
+
+def resting(look: Look) -> Look:
+    return _with(look, "replacement", resting={NAME: 1001.0})
+
+
+def _with(look: Look, section: str, **changes: Any) -> Look:
+    known = getattr(look.world.ledger, section)
+    seen = look.world.remembering(section, msgspec.structs.replace(known, **changes))
+    return Look(world=seen, now=look.now, clouds=clouds(seen), taken=look.taken)
+
+
+def test_a_node_in_use_that_has_had_its_quiet_may_go() -> None:
+    assert chosen(looked_at())
+
+
+LEFT_ALONE = {
+    "quiet for a moment only": looked_at(since=990.0),
+    "not ready": looked_at(standing(NAME, ready=False)),
+    "cordoned by a person": looked_at(standing(NAME, unschedulable=True)),
+    "marked as idle": looked_at(standing(NAME, taints=[MARK])),
+    "not serving yet": looked_at(standing(NAME, taints=[STARTING])),
+    "held by an annotation": looked_at(standing(NAME, annotations=HOLD)),
+    "on its way out": looked_at(removals={NAME: removal(NAME)}),
+    "of a pool that is gone": looked_at(standing(NAME), pool(), pools={}),
+    "not listed": looked_at(shown=()),
+    "bought a moment ago": looked_at(
+        standing(NAME), request(NAME, status={"phase": "Ready", "readyAt": at(990.0).wall})
+    ),
+    "of a paused pool": paused(looked_at()),
+    "promised to a pod": promised(looked_at()),
+    "resting": resting(looked_at()),
+}
+
+
+@pytest.mark.parametrize("look", LEFT_ALONE.values(), ids=LEFT_ALONE.keys())
+def test_a_node_is_left_alone_that_is(look: Look) -> None:
+    assert not chosen(look)
+
+
+def test_a_node_that_is_bought_by_the_hour_is_used_until_its_hour_is_nearly_over() -> None:
+    hourly = pool(scaleDown={"paidHour": "Use"})
+    bought = {"growth.dev/bought-at": START.isoformat()}
+    look = looked_at(standing(NAME, annotations=bought), hourly)
+    assert not chosen(look)
+    late = Look(world=look.world, now=at(3000.0), clouds=look.clouds, taken=look.taken)
+    assert chosen(late)
+
+
+@pytest.mark.parametrize(
+    "pod",
+    [
+        running("web-0", NAME, metadata={"annotations": HOLD, "ownerReferences": CONTROLLED}),
+        running("web-0", NAME, metadata={"ownerReferences": []}),
+        running("web-0", NAME, volumes=[{"name": "data", "hostPath": {"path": "/data"}}]),
+    ],
+    ids=["held", "alone", "with local data"],
+)
+def test_a_pod_that_may_not_move_keeps_its_node(pod: Any) -> None:
+    look = looked_at(pod)
+    assert movable(look.world.cluster.nodes[NAME], look)[0] is None
