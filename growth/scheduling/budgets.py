@@ -80,7 +80,7 @@ def objection(pod: Pod, budgets: Iterable[PodDisruptionBudget]) -> str | None:
 
 def _budgets_objection(pod: Pod, budget: PodDisruptionBudget) -> str | None:
     # Evicting a pod that serves nobody takes nothing away from a budget that is met.
-    if not _is_ready(pod) and _lets_unhealthy_go(budget):
+    if not pod.is_ready and _lets_unhealthy_go(budget):
         return None
     if budget.allowed > 0:
         return None
@@ -89,10 +89,6 @@ def _budgets_objection(pod: Pod, budget: PodDisruptionBudget) -> str | None:
         f"budget {budget.metadata.namespace}/{budget.metadata.name} allows 0 disruptions now: "
         f"{status.current_healthy} pods are healthy, {status.desired_healthy} must be"
     )
-
-
-def _is_ready(pod: Pod) -> bool:
-    return any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)
 
 
 def _lets_unhealthy_go(budget: PodDisruptionBudget) -> bool:

@@ -61,7 +61,7 @@ def obstacle(pod: Pod, cluster: Cluster, now: Instant) -> Obstacle | None:
     if not keeps_its_node(pod) or pod.is_terminating:
         return None
     found = reluctance(pod, cluster, now)
-    if found is None and (why := budgets.objection(pod, _counting(pod, cluster))):
+    if found is None and (why := budgets.objection(pod, counting(pod, cluster))):
         found = Obstacle(pod.name, why, None)
     return found
 
@@ -129,7 +129,7 @@ def _unsafe(pod: Pod, cluster: Cluster, now: Instant) -> Iterator[Obstacle]:
         yield Obstacle(pod.name, "it has no controller that would bring it back", None)
     if volume := _local_volume(pod):
         yield Obstacle(pod.name, f"its volume {volume} lies on the node", None)
-    if pod.metadata.namespace == SYSTEM and not budgets.of_pod(pod, _counting(pod, cluster)):
+    if pod.metadata.namespace == SYSTEM and not budgets.of_pod(pod, counting(pod, cluster)):
         why = f"it is young, in {SYSTEM}, and in no budget"
         yield from _until(_start(pod), YOUTH, pod, why, now)
 
@@ -144,8 +144,8 @@ def _local_volume(pod: Pod) -> str:
     return ""
 
 
-def _counting(pod: Pod, cluster: Cluster) -> tuple[PodDisruptionBudget, ...]:
-    """The budgets of the pod's namespace: most have few, many have none."""
+def counting(pod: Pod, cluster: Cluster) -> tuple[PodDisruptionBudget, ...]:
+    """The budgets that may count a pod: those of its namespace."""
 
     def by_namespace() -> Mapping[str, tuple[PodDisruptionBudget, ...]]:
         found: dict[str, tuple[PodDisruptionBudget, ...]] = {}

@@ -66,6 +66,13 @@ class Pod(msgspec.Struct, frozen=True, dict=True):
         return self.metadata.deletion_timestamp is not None
 
     @property
+    def is_ready(self) -> bool:
+        """Whether it serves, so that somebody would miss it."""
+        return any(
+            each.type == "Ready" and each.status == "True" for each in self.status.conditions
+        )
+
+    @property
     def is_static(self) -> bool:
         """Whether it is a kubelet's own pod, which the API server only mirrors."""
         return MIRROR_ANNOTATION in self.metadata.annotations or self._is_controlled_by("Node")

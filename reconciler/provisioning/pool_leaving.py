@@ -14,6 +14,7 @@ from growth.api.nodepool import DeletionPolicy
 from growth.api.wellknown import SCALE_DOWN_TAINT, UNREGISTERED_TAINT
 from reconciler.actions import PatchStatus, Sequence, SetNode, machine, version_of
 from reconciler.holding import is_held, let_go
+from reconciler.marks import is_cordoned_by_a_person
 from reconciler.ownership import pool_of_node
 from reconciler.provisioning.memory import FINISHED
 from reconciler.step import WAIT, Step
@@ -63,7 +64,8 @@ def _waits_for(pool: NodePool, look: Look) -> Iterator[str]:
             yield f"removal {name}"
     for node in _nodes(pool, look):
         if pool.spec.deletion_policy is DeletionPolicy.DRAIN:
-            yield f"node {node.name}"
+            is_theirs = is_cordoned_by_a_person(node)
+            yield f"node {node.name}" + (" that a person has cordoned" if is_theirs else "")
         elif any(taint.key in OURS for taint in node.spec.taints):
             yield f"the taints of node {node.name}"
 

@@ -1,6 +1,7 @@
 """The life of one NodeRemovalRequest, step by step.
 
-    Pending         the provider is asked, if nothing speaks against it; its answer decides
+    Pending         the node is drained, where pods don't cancel the removal; then the provider is
+                    asked, if nothing speaks against it; its answer decides
     Deprovisioning  it was asked: the machine goes, or it is asked for again after a while
     RemovalFailed   a person has to look; nothing happens any more
 
@@ -12,7 +13,7 @@ do, so that it may be interrupted anywhere.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from growth.api.nodepool import ScaleDown
 from growth.api.noderemovalrequest import RemovalPhase, RemovalReason
@@ -21,7 +22,9 @@ from reconciler.actions import DeleteMachine
 from reconciler.holding import is_held, let_go
 from reconciler.marks import is_marked, unmarked
 from reconciler.providers.port import DeleteAnswer, DeleteOutcome, Occupied
-from reconciler.removal import writing
+from reconciler.removal import drain, drain_telling, writing
+from reconciler.removal.drain import DRAINING
+from reconciler.removal.drain_marks import is_ours, uncordoned
 from reconciler.removal.sights import Fate, is_alive
 from reconciler.removal.wanted import keeper_on, promised, wanted
 from reconciler.step import WAIT, Step
@@ -35,16 +38,6 @@ if TYPE_CHECKING:
     from reconciler.actions import Action, SetNode
     from reconciler.removal.sights import Cloud
     from reconciler.world import World
-
-DRAINING: Final = frozenset(
-    {
-        RemovalReason.CONSOLIDATION,
-        RemovalReason.DRIFT,
-        RemovalReason.UNHEALTHY,
-        RemovalReason.POOL_DELETED,
-    }
-)
-"""Reasons for which pods are moved away; for all others they cancel the removal."""
 
 
 def step(
@@ -107,7 +100,7 @@ def _followed(
             begins = max(waits_until, _rests_until(removal, world))
             return _still_there(removal, cloud, world, now, begins=begins)
         case Fate.GONE:
-            return _gone(removal, world)
+            return _gone(removal, world, now)
         case Fate.UNKNOWN:
             return WAIT
         case unknown:
@@ -129,7 +122,9 @@ def _ended(removal: NodeRemovalRequest) -> Iterator[Action]:
 
 
 def _unmarked(node: Node | None) -> Iterator[SetNode]:
-    if node is not None and is_marked(node):
+    if node is not None and is_ours(node):
+        yield uncordoned(node)
+    elif node is not None and is_marked(node):
         yield unmarked(node)
 
 
@@ -194,8 +189,13 @@ def _answered(removal: NodeRemovalRequest, answer: DeleteAnswer, now: Instant) -
 def _still_there(
     removal: NodeRemovalRequest, cloud: Cloud, world: World, now: Instant, *, begins: float
 ) -> Step:
-    if world.is_paused(removal.spec.pool):
+    machine = cloud.machines[removal.spec.node_id]
+    is_meant = machine.request_uid == removal.spec.request_uid
+    if world.is_paused(removal.spec.pool) or not is_meant:
+        # Whatever its id says, it may be another machine.
         return WAIT
+    if (drained := _drained(removal, world, now)) is not None:
+        return drained
     rules = _rules(removal, world)
     begins = max(begins, _retry_at(removal, rules, now))
     if begins > now.monotonic:
@@ -204,12 +204,20 @@ def _still_there(
         return cancelled(removal, world, why=kept)
     if removal.status.removal_attempt >= rules.attempts:
         return _given_up(removal, world, now)
-    machine = cloud.machines[removal.spec.node_id]
-    if machine.request_uid != removal.spec.request_uid:
-        # Not the machine that was meant, whatever its id says.
-        return WAIT
     ask = DeleteMachine(node_class=cloud.key, machine=machine)
     return Step(actions=(ask,), why=f"give the machine back: {removal.spec.reason}")
+
+
+def _drained(removal: NodeRemovalRequest, world: World, now: Instant) -> Step | None:
+    """What is to be done before the provider is asked; None if nothing is."""
+    node = world.cluster.nodes.get(removal.spec.node_name)
+    if node is None or removal.spec.reason not in DRAINING:
+        return None
+    if why := drain.objection(removal, node, world, now):
+        end = cancelled(removal, world, why=why)
+        told = drain_telling.given_up(removal, node, why=why)
+        return Step(actions=(*told, *end.actions), why=end.why)
+    return drain.step(removal, node, world, now)
 
 
 def _rules(removal: NodeRemovalRequest, world: World) -> ScaleDown:
@@ -251,12 +259,12 @@ def _given_up(removal: NodeRemovalRequest, world: World, now: Instant) -> Step:
     return Step(actions=(patch, told, of_node), why=f"still there after {tries} tries")
 
 
-def _gone(removal: NodeRemovalRequest, world: World) -> Step:
+def _gone(removal: NodeRemovalRequest, world: World, now: Instant) -> Step:
     """The node is freed, unless pods are on it: whoever owns them has to learn what happened."""
     node = world.cluster.nodes.get(removal.spec.node_name)
     if node is None:
         return Step(actions=tuple(_ended(removal)), why="the machine is gone")
-    if keeper_on(node.name, world):
+    if drain.left(node, world, now):
         return cancelled(removal, world, why="the machine is gone, but pods are on its node")
     if removal.status.remove_attempted_at is None and is_alive(node):
         return WAIT

@@ -9,15 +9,18 @@ import msgspec
 from growth.api.noderemovalrequest import RemovalPhase
 from reconciler.actions import Sequence, machine
 from reconciler.decision import NEVER, Decision, earliest
-from reconciler.removal import held, idle, leftovers, life, seeing
+from reconciler.removal import drain_marks, drain_pools, held, idle, leftovers, life, seeing
+from reconciler.removal.drain import Draining
+from reconciler.removal.drain_evicting import evictions
 from reconciler.removal.orphans import ages, is_for_orphan, opened, orphans
 from reconciler.removal.sights import cloud_of, clouds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.instant import Instant
+    from growth.scheduling.pod import Pod
     from reconciler.providers.port import ClassKey
     from reconciler.removal.ledger import RemovalLedger
     from reconciler.removal.orphans import Orphans
@@ -36,6 +39,8 @@ def decide(world: World, now: Instant) -> Decision:
     lost = {each.subject: each for each in leftovers.freed(world, seen)}
     steps = {
         **dict(idle.steps(world, now, seen=seen, shown=shown)),
+        **dict(drain_marks.left_behind(world, shown)),
+        **dict(drain_pools.steps(world, seen)),
         **dict(_steps(world, now, seen=seen, found=found, shown=shown)),
     }
     sequences = (
@@ -44,14 +49,20 @@ def decide(world: World, now: Instant) -> Decision:
         # A node whose machine is gone is idle too, and has no time for that.
         if step.actions and machine(name) not in lost
     )
+    moved, rested = evictions(_moving(steps.values()), world, now)
     opening = (
         each for key, many in found.items() for each in opened(many, seen[key], world, shown)
     )
     return Decision(
         section=ledger,
-        sequences=(*lost.values(), *sequences, *opening, *held.notices(world, found, now)),
-        wake_at=earliest(step.wake_at for step in steps.values()),
+        sequences=(*lost.values(), *sequences, *moved, *opening, *held.notices(world, found, now)),
+        wake_at=earliest((rested, *(step.wake_at for step in steps.values()))),
     )
+
+
+def _moving(steps: Iterable[Step]) -> Iterator[Pod]:
+    """The pods whose turn it is, of all nodes that are drained: they may share a budget."""
+    return (pod for step in steps if isinstance(step, Draining) for pod in step.pods)
 
 
 def _remembered(

@@ -14,7 +14,7 @@ from reconciler.actions import DeleteMachine, EmitEvent, PatchStatus, SetFinaliz
 from reconciler.ledger import Ledger
 from reconciler.pauses import Cause, Pause
 from reconciler.providers.port import DeleteOutcome, Occupied, Sight
-from reconciler.removal.life import DRAINING
+from reconciler.removal.drain import DRAINING
 from reconciler.trust import Trust
 from tests.reconciler.build import RELEASED, at, pool
 from tests.removal.build import (
@@ -153,12 +153,6 @@ def test_a_pod_that_arrives_before_the_removal_keeps_its_node(
 def test_an_accepted_delete_is_told_even_if_a_pod_has_come_since() -> None:
     given = world(removal(), node(), on(NAME), shown=(machine(),), deletions=deleted())
     assert patch_of(given)["phase"] == "Deprovisioning"
-
-
-@pytest.mark.parametrize("reason", sorted(DRAINING))
-def test_pods_are_no_reason_to_keep_a_node_that_is_drained(reason: RemovalReason) -> None:
-    given = world(removal(reason=reason), node(), on(NAME), shown=(machine(),))
-    assert kinds(given) == ["DeleteMachine"], "the last look decides"
 
 
 # Trying again

@@ -1,0 +1,84 @@
+"""Which pods are evicted now, of those whose turn it is.
+
+What a budget would refuse isn't asked for: the budget changes when another pod of it serves, and
+that wakes us. As long as a budget hasn't shown what was taken from it, that is counted here. What
+was refused all the same rests, longer each time; each pod by itself, so that none waits for others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from growth.scheduling import budgets
+from growth.scheduling.moving import counting
+from reconciler.actions import Evict, Sequence, pod_subject
+from reconciler.decision import NEVER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from growth.instant import Instant
+    from growth.scheduling.cluster import NamespacedName
+    from growth.scheduling.pod import Pod
+    from reconciler.world import World
+
+LONGEST_REST: Final = 10.0
+"""Seconds; the first rest takes one, each further one twice as many."""
+MOST_DOUBLED: Final = 10
+"""Far beyond the longest rest, and far from where a number is too large."""
+
+
+def evictions(
+    pods: Iterable[Pod], world: World, now: Instant
+) -> tuple[tuple[Sequence, ...], float]:
+    """What is asked now, and when the next rest ends."""
+    waiting, found = sorted(pods, key=lambda pod: (pod.name, pod.metadata.uid)), []
+    taken = Counter(
+        each for pod in waiting if _is_going(pod, world) for each in _budgets(pod, world)
+    )
+    for pod in waiting:
+        is_free = world.is_free(pod_subject(pod)) and rests_until(pod, world) <= now.monotonic
+        if is_free and not holder(pod, world) and _is_left(_budgets(pod, world), taken):
+            taken.update(_budgets(pod, world).keys())
+            found.append(_eviction(pod))
+    rests = (rests_until(pod, world) for pod in waiting)
+    return tuple(found), min((end for end in rests if end > now.monotonic), default=NEVER)
+
+
+def holder(pod: Pod, world: World) -> str:
+    """What a budget says against it, in a few words; empty if none does."""
+    return budgets.objection(pod, counting(pod, world.cluster)) or ""
+
+
+def rests_until(pod: Pod, world: World) -> float:
+    """Until when nothing is asked about a pod, in monotonic seconds."""
+    said = world.evictions.get(pod.metadata.uid)
+    if said is None:
+        return 0.0
+    if not said.refused:
+        # It goes; the cache shows it in a moment, or the answer was about nothing.
+        return said.at + world.timing.retry
+    return said.at + max(said.seconds, min(2.0 ** min(said.times - 1, MOST_DOUBLED), LONGEST_REST))
+
+
+def _is_going(pod: Pod, world: World) -> bool:
+    """Whether it is being evicted, or was, and isn't seen to go yet."""
+    said = world.evictions.get(pod.metadata.uid)
+    return not world.is_free(pod_subject(pod)) or (said is not None and not said.refused)
+
+
+def _budgets(pod: Pod, world: World) -> Mapping[NamespacedName, int]:
+    """What the budgets allow that a pod's end is taken from; they don't count who doesn't serve."""
+    found = budgets.of_pod(pod, counting(pod, world.cluster)) if pod.is_ready else ()
+    return {(each.metadata.namespace, each.metadata.name): each.allowed for each in found}
+
+
+def _is_left(allowed: Mapping[NamespacedName, int], taken: Mapping[NamespacedName, int]) -> bool:
+    return all(taken[name] < number for name, number in allowed.items())
+
+
+def _eviction(pod: Pod) -> Sequence:
+    step = Evict(namespace=pod.metadata.namespace, name=pod.metadata.name, uid=pod.metadata.uid)
+    why = f"evicted: its node {pod.spec.node_name} goes"
+    return Sequence(subject=pod_subject(pod), steps=(step,), why=why)

@@ -1,0 +1,55 @@
+"""A pool is deleted and its nodes are to go with it: each of them gets a removal at once.
+
+Whoever deletes a pool means it, so neither idle times nor disruption budgets of the pool hold it
+up. The pods' own budgets do: they alone set the pace, over all nodes together. A node that a person
+has cordoned is theirs, and the pool waits for them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from growth.api.nodepool import DeletionPolicy
+from growth.api.noderemovalrequest import RemovalReason
+from reconciler.actions import OpenRemoval, machine
+from reconciler.marks import is_cordoned_by_a_person
+from reconciler.ownership import pool_of_node
+from reconciler.planning.nominations import COMING
+from reconciler.planning.offers import node_class_of
+from reconciler.removal.opening import removal_of
+from reconciler.step import Step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from growth.api.nodepool import NodePool
+    from growth.scheduling.node import Node
+    from reconciler.providers.port import ClassKey
+    from reconciler.removal.sights import Cloud
+    from reconciler.world import World
+
+
+def steps(world: World, seen: Mapping[ClassKey, Cloud]) -> Iterator[tuple[str, Step]]:
+    """A removal for each node of such a pool that its provider lists."""
+    for name, node in sorted(world.cluster.nodes.items()):
+        pool = world.pools.get(pool_of_node(node))
+        cloud = None if pool is None else seen.get(node_class_of(pool, world))
+        listed = None if cloud is None else cloud.listing.machines.get(name)
+        if pool is not None and listed is not None and _goes(node, pool, world):
+            removal = removal_of(listed, pool=pool, reason=RemovalReason.POOL_DELETED)
+            yield name, Step(actions=(OpenRemoval(removal=removal),), why="its pool is deleted")
+
+
+def _goes(node: Node, pool: NodePool, world: World) -> bool:
+    request = world.requests.get(node.name)
+    # What is on its way is given back by whoever ends its request.
+    is_coming = request is not None and request.status.phase in COMING
+    return (
+        pool.metadata.deletion_timestamp is not None
+        and pool.spec.deletion_policy is DeletionPolicy.DRAIN
+        and not world.is_paused(pool.name)
+        and not is_coming
+        and node.name not in world.removals
+        and world.is_free(machine(node.name))
+        and not is_cordoned_by_a_person(node)
+    )
