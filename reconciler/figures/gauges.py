@@ -9,6 +9,7 @@ from typing_extensions import override
 
 from reconciler.figures.bounds import KeptPods
 from reconciler.figures.demand import demand_families
+from reconciler.figures.doubts import doubt_families
 from reconciler.figures.machines import machine_families
 from reconciler.figures.pools import pool_families
 
@@ -40,3 +41,4 @@ class WorldGauges(Collector):
         yield from demand_families(world, now)
         yield from pool_families(world, now, self._kept)
         yield from machine_families(world, now)
+        yield from doubt_families(world)

@@ -47,6 +47,8 @@ WELL = {
     'growth_cloud_blind_seconds{kind="K",node_class="default"}': "0x150",
     'growth_node_class_blocked{kind="K",node_class="default"}': "0x150",
     'growth_node_class_price_doubts{kind="K",node_class="default"}': "0x150",
+    'growth_cloud_listing_doubted{kind="K",node_class="default"}': "0x150",
+    'growth_cloud_orphans{kind="K",node_class="default"}': "1x12 0x138",
     'growth_other_program_acts{program="Karpenter"}': "0x150",
     'growth_hetzner_rate_limit_remaining{secret="s"}': "3000x150",
     'growth_hetzner_rate_limit{secret="s"}': "3600x150",
@@ -76,6 +78,17 @@ ILL: dict[str, dict[str, str]] = {
     "GrowthNodeClassBlocked": {'growth_node_class_blocked{kind="K",node_class="default"}': "1x150"},
     "GrowthPricesDoubted": {
         'growth_node_class_price_doubts{kind="K",node_class="default"}': "2x150"
+    },
+    "GrowthCloudListingDoubted": {
+        'growth_cloud_listing_doubted{kind="K",node_class="default"}': "1x150",
+        'growth_pool_brake{pool="a",condition="RemovalHeld",reason="ListingDoubted"}': "1x150",
+    },
+    "GrowthOrphansStay": {'growth_cloud_orphans{kind="K",node_class="default"}': "2x150"},
+    "GrowthRemovalHeld": {
+        'growth_pool_brake{pool="a",condition="RemovalHeld",reason="TooManyOrphans"}': "1x150"
+    },
+    "GrowthManySick": {
+        'growth_pool_brake{pool="a",condition="ManySick",reason="TooManySick"}': "1x150"
     },
     "GrowthCloudCallsRunOut": {'growth_hetzner_rate_limit_remaining{secret="s"}': "10x150"},
     "GrowthNotAlone": {'growth_other_program_acts{program="Karpenter"}': "1x150"},

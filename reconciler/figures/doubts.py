@@ -1,0 +1,69 @@
+"""What growth doesn't believe, and leaves alone for that: listings, orphans, sickness of many."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from prometheus_client.core import GaugeMetricFamily
+
+from growth.api.conditions import Truth
+from reconciler.removal import held
+from reconciler.replacement import many_sick
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from prometheus_client import Metric
+
+    from reconciler.world import World
+
+LABELS = ("kind", "node_class")
+BRAKES: Final = (held.CONDITION, many_sick.CONDITION)
+"""Conditions of pools that stop something for safety's sake."""
+
+
+def doubt_families(world: World) -> Iterator[Metric]:
+    """The metrics of what is held back."""
+    yield _doubted(world)
+    yield _orphans(world)
+    yield _brakes(world)
+
+
+def _doubted(world: World) -> Metric:
+    doubted = GaugeMetricFamily(
+        "growth_cloud_listing_doubted",
+        "Whether a complete listing of a node class's machines isn't believed, as it lacks too "
+        "many of those that must be there",
+        labels=LABELS,
+    )
+    for key, trust in sorted(world.ledger.brakes.clouds.items()):
+        is_doubted = trust.suspected_at is not None and bool(trust.doubt)
+        doubted.add_metric(key, float(is_doubted))
+    return doubted
+
+
+def _orphans(world: World) -> Metric:
+    orphans = GaugeMetricFamily(
+        "growth_cloud_orphans",
+        "Machines that are listed and that no NodeRequest, Node or removal knows",
+        labels=LABELS,
+    )
+    known = world.ledger.removal.orphans
+    for key, sight in sorted(world.clouds.items()):
+        listed = sight.listing.machines if sight.listing is not None else {}
+        orphans.add_metric(key, len(known.keys() & listed.keys()))
+    return orphans
+
+
+def _brakes(world: World) -> Metric:
+    brakes = GaugeMetricFamily(
+        "growth_pool_brake",
+        "Pools of which something isn't done for safety's sake, by condition and reason: "
+        "RemovalHeld, ManySick",
+        labels=("pool", "condition", "reason"),
+    )
+    for name, pool in sorted(world.pools.items()):
+        for each in pool.status.conditions:
+            if each.type in BRAKES and each.status is Truth.TRUE:
+                brakes.add_metric((name, each.type, each.reason), 1)
+    return brakes
