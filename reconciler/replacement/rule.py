@@ -26,7 +26,7 @@ from reconciler.planning.applying import applied
 from reconciler.planning.fleet import HOUR
 from reconciler.planning.ledger import Bought
 from reconciler.removal.sights import clouds
-from reconciler.replacement import asking, going_on, writing
+from reconciler.replacement import asking, going_on, many_sick, writing
 from reconciler.replacement.allowance import next_change
 from reconciler.replacement.candidates import (
     Candidate,
@@ -43,6 +43,7 @@ from reconciler.replacement.drift import drifted
 from reconciler.replacement.health import sick
 from reconciler.replacement.judging import culprits, has_changed, is_worth_it, pods_on, uids
 from reconciler.replacement.ledger import Confirmation, Proof, Search
+from reconciler.replacement.mending import mended
 from reconciler.replacement.rest import is_moving, sight
 from reconciler.replacement.stillness import stillness
 from reconciler.replacement.swaps import Stage, swaps
@@ -90,6 +91,8 @@ class _Pass:
         self._create()
         self.sequences += going_on.left_behind(self.ledger, self.world)
         self._ask()
+        self.sequences += mended(self.world)
+        self.sequences += many_sick.notices(self.world, self.ledger.health, self.now)
         self.wakes.append(going_on.next_end(self.ledger, self.now))
         return Decision(
             section=self.ledger,

@@ -1,0 +1,34 @@
+"""What the room does in every pass, whatever else it has begun."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reconciler import replacement
+from reconciler.actions import PatchStatus, SetNode
+from tests.reconciler.build import at
+from tests.replacement.build import having, made_in, node_class, pool
+from tests.replacement.test_health import TEN, ill, of
+
+if TYPE_CHECKING:
+    from reconciler.actions import Action
+    from reconciler.world import World
+
+
+def steps(given: World) -> list[Action]:
+    found = replacement.decide(given, at(100)).sequences
+    return [step for sequence in found for step in sequence.steps]
+
+
+def test_labels_of_a_pool_reach_its_nodes() -> None:
+    before = having(pool(), node_class())
+    given = having(pool(labels={"team": "shop"}), node_class(), made_in(before))
+    (step,) = steps(given)
+    assert isinstance(step, SetNode)
+    assert step.labels == {"team": "shop"}
+
+
+def test_a_pool_says_when_too_many_of_its_nodes_are_sick() -> None:
+    (step,) = steps(of(TEN, *(ill(name) for name in TEN[:3])))
+    assert isinstance(step, PatchStatus)
+    assert [each["reason"] for each in step.status["conditions"]] == ["TooManySick"]
