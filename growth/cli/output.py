@@ -6,6 +6,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+import msgspec
+
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
@@ -29,3 +31,8 @@ def coloured(text: str, colour: str) -> str:
     if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
         return text
     return f"\x1b[{COLOURS[colour]}m{text}\x1b[0m"
+
+
+def print_json(value: object) -> None:
+    """One document for programs."""
+    print(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())

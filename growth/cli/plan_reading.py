@@ -24,20 +24,26 @@ from growth.errors import Misconfigured
 from growth.instant import Instant
 from growth.scheduling.expansion import expanded
 from growth.scheduling.pod import Pod
-from reconciler.planning.offline import world_of
+from reconciler.planning.offline import planned, world_of
 from reconciler.providers.port import ClassKey
+from reconciler.solver import Effort
+from reconciler.solver.solving import solve
 from reconciler.world import World
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from growth.api.files import Manifests, Mistake
     from growth.api.meta import Resource
     from growth.cli.plan_prices import DataKey
     from growth.scheduling.cluster import Object
+    from reconciler import solver
+    from reconciler.planning.offline import OnPaper
+    from reconciler.solver import Plan
 
 NO_POOL = "no NodePool is in the files or the cluster: add one by another -f (docs/examples/kwok)"
+SAFETY_SECONDS = 120.0
 NOTHING_SEEN = Seen(objects=(), resources=(), config_maps={}, unreadable=())
 
 
@@ -51,6 +57,17 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     """Objects of the cluster that were left out."""
 
 
+def answered(
+    world: World, *, effort: str, now: Instant, watch: Callable[[Plan], None] | None = None
+) -> OnPaper:
+    """The plan for a world, looked for as long as the effort says."""
+
+    def answer(problem: solver.Problem) -> Plan:
+        return solve(problem, Effort[effort.upper()], seconds=SAFETY_SECONDS, watch=watch)
+
+    return planned(world, answer, now=now)
+
+
 def reading(arguments: argparse.Namespace) -> Reading:
     """What files and cluster describe, or all that is wrong with the files."""
     prices = prices_from(arguments.catalogue)
@@ -59,7 +76,7 @@ def reading(arguments: argparse.Namespace) -> Reading:
     written = _objects(manifests, live)
     now = Instant(0.0, datetime.now(UTC))
     return Reading(
-        world=_world(
+        world=world(
             overlaid(live.objects, written, owners_in(each.body for each in manifests.others)),
             tuple(applied(live.resources, (one for _, one in manifests.resources))),
             prices,
@@ -129,7 +146,7 @@ def _problem(error: Exception) -> Problem:
     return Problem(path=tuple(step for step in steps if step), text=text)
 
 
-def _world(
+def world(
     objects: Iterable[Object],
     resources: Sequence[Resource],
     prices: Prices,
@@ -137,6 +154,7 @@ def _world(
     config_maps: Mapping[DataKey, str],
     now: Instant,
 ) -> World:
+    """The world that objects come to: scheduling's, and growth's own."""
     known = tuple(objects)
     pools = [one for one in resources if isinstance(one, NodePool)]
     classes = {

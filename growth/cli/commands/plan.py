@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
     from growth.cli.plan_prices import Bill
     from reconciler.planning.offline import OnPaper
-    from reconciler.solver import Plan, Problem
+    from reconciler.solver import Plan
 
-SAFETY_SECONDS = 120.0
 SHOW_AFTER = 1.0
 """Seconds after which a plan on the way is worth a line."""
 
@@ -81,25 +80,18 @@ def _planner() -> Callable[[argparse.Namespace], tuple[OnPaper, Bill]]:
     """The whole way from files to a plan; loaded only here, as the engine takes a moment."""
     try:
         from growth.cli.plan_prices import bill_of  # noqa: PLC0415 - see above
-        from growth.cli.plan_reading import reading  # noqa: PLC0415
-        from reconciler.planning.offline import planned  # noqa: PLC0415
-        from reconciler.solver import Effort  # noqa: PLC0415
-        from reconciler.solver.solving import solve  # noqa: PLC0415
+        from growth.cli.plan_reading import answered, reading  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise Misconfigured(
             f"growth plan needs {error.name}, which isn't installed: pip install growth[reconciler]"
         ) from None
 
     def plan(arguments: argparse.Namespace) -> tuple[OnPaper, Bill]:
-        effort = Effort[arguments.effort.upper()]
         read = reading(arguments)
         for each in read.unreadable:
             print(f"left out, as it can't be read: {each}", file=sys.stderr)
-
-        def answer(problem: Problem) -> Plan:
-            return solve(problem, effort, seconds=SAFETY_SECONDS, watch=_progress())
-
-        return planned(read.world, answer, now=read.now), bill_of(read.world, read.prices)
+        paper = answered(read.world, effort=arguments.effort, now=read.now, watch=_progress())
+        return paper, bill_of(read.world, read.prices)
 
     return plan
 

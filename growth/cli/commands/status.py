@@ -5,11 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-import msgspec
-
 from growth.cli.connecting import add_connection_arguments, completed
 from growth.cli.lists import reading
-from growth.cli.output import add_output_argument, coloured
+from growth.cli.output import add_output_argument, coloured, print_json
 from growth.cli.overview import overview
 from growth.cli.tables import aligned, spoken_span
 from growth.cli.watched import watched
@@ -37,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print how growth is doing."""
     found = completed(_look(arguments))
     if arguments.output == "json":
-        print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+        print_json(found)
     else:
         for line in told(found):
             print(line)

@@ -1,0 +1,184 @@
+"""What `growth top` shows of a cluster: one line for each node, and the sums above them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.cli.expenses import expense, filled, price_of
+from growth.cli.output import coloured
+from growth.cli.story import ahead, counted
+from growth.cli.tables import aligned
+from growth.demand.detection import is_demand
+from growth.keeping.marks import pool_of_node, type_of_node
+from growth.scheduling.resources import CPU, MEMORY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.cli.survey import Survey
+    from growth.scheduling.node import Node
+
+COLUMNS: Final = ("NODE", "TYPE", "CPU", "MEMORY", "PODS", "PER HOUR", "WASTE", "HERE BECAUSE")
+TO_THE_RIGHT: Final = frozenset({"PODS", "PER HOUR", "WASTE"})
+WIDTH: Final = 100
+BAR: Final = 8
+LONGEST_NAME: Final = 17
+LONGEST_TYPE: Final = 9
+FULL: Final = 0.8
+HALF: Final = 0.5
+
+
+class NodeBar(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One node."""
+
+    name: str
+    pool: str
+    server_type: str
+    cpu: float
+    memory: float
+    pods: int
+    hourly_cost: str
+    idle_cost: str
+    """An hour of what nobody has asked for."""
+    reason: str
+    why: str
+    owner: str
+    until: datetime | None
+
+
+class Fleet(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """All nodes of growth."""
+
+    nodes: tuple[NodeBar, ...]
+    cpu: float
+    memory: float
+    hourly_cost: str
+    idle_cost: str
+    pending: int
+    coming: int
+    """Machines that are on their way."""
+
+
+def fleet(seen: Survey) -> Fleet:
+    """Every node of ours, those that waste most first."""
+    ours = [node for name, node in seen.scene.cluster.nodes.items() if name in seen.kept]
+    bars = sorted(
+        (_bar(node, seen) for node in ours), key=lambda bar: (-Decimal(bar.idle_cost), bar.name)
+    )
+    present = {node.name for node in ours}
+    return Fleet(
+        nodes=tuple(bars),
+        cpu=_together(ours, seen, CPU),
+        memory=_together(ours, seen, MEMORY),
+        hourly_cost=str(sum((price_of(node) for node in ours), Decimal(0))),
+        idle_cost=str(sum((Decimal(bar.idle_cost) for bar in bars), Decimal(0))),
+        pending=sum(is_demand(pod) for pod in seen.pending),
+        coming=sum(
+            name not in present and request.status.phase in {"Pending", "Provisioning"}
+            for name, request in seen.scene.requests.items()
+        ),
+    )
+
+
+def _bar(node: Node, seen: Survey) -> NodeBar:
+    held, keeping = seen.scene.cluster.occupancy(node.name), seen.kept[node.name]
+    return NodeBar(
+        name=node.name,
+        pool=pool_of_node(node),
+        server_type=str(type_of_node(node)),
+        cpu=round(filled(node, held, CPU), 4),
+        memory=round(filled(node, held, MEMORY), 4),
+        pods=len(held.keepers),
+        hourly_cost=str(price_of(node)),
+        idle_cost=f"{expense(node, held).idle:.6f}",
+        reason=keeping.reason.value,
+        why=keeping.why,
+        owner=keeping.owner,
+        until=keeping.until,
+    )
+
+
+def _together(nodes: list[Node], seen: Survey, resource: str) -> float:
+    """Which part of a resource of all nodes is requested."""
+    room = sum(node.allocatable[resource] for node in nodes)
+    taken = sum(seen.scene.cluster.occupancy(node.name).requested[resource] for node in nodes)
+    return round(taken / room, 4) if room else 0.0
+
+
+def told(found: Fleet, now: datetime, *, most: int | None = None) -> Iterator[str]:
+    """The fleet for people; of a list that is too long for the window, the rest is counted."""
+    yield _total(found)
+    if found.pending or found.coming:
+        yield _moving(found)
+    if not found.nodes:
+        yield "No node of growth is there."
+        return
+    yield ""
+    bars = found.nodes if most is None else found.nodes[:most]
+    lines = list(aligned([COLUMNS, *(_row(bar, now) for bar in bars)], to_the_right=TO_THE_RIGHT))
+    yield lines[0]
+    for line, bar in zip(lines[1:], bars, strict=True):
+        yield _painted(line[:WIDTH].rstrip(), bar)
+    if len(found.nodes) > len(bars):
+        yield f"and {counted(len(found.nodes) - len(bars), 'other node')}"
+
+
+def _total(found: Fleet) -> str:
+    parts = [
+        counted(len(found.nodes), "node"),
+        f"cpu {bar(found.cpu)} {found.cpu * 100:.0f} %",
+        f"memory {bar(found.memory)} {found.memory * 100:.0f} %",
+        f"{found.hourly_cost} per hour",
+        f"{Decimal(found.idle_cost):.4f} of it idle",
+    ]
+    return " · ".join(parts)
+
+
+def _moving(found: Fleet) -> str:
+    pods, wait = counted(found.pending, "pod"), "waits" if found.pending == 1 else "wait"
+    return f"{pods} {wait} · {counted(found.coming, 'node')} on the way"
+
+
+def _row(found: NodeBar, now: datetime) -> tuple[str, ...]:
+    return (
+        shortened(found.name, LONGEST_NAME),
+        shortened(found.server_type, LONGEST_TYPE),
+        f"{bar(found.cpu)} {found.cpu * 100:3.0f}%",
+        f"{bar(found.memory)} {found.memory * 100:3.0f}%",
+        str(found.pods),
+        f"{Decimal(found.hourly_cost):.4f}",
+        f"{Decimal(found.idle_cost):.4f}",
+        _reason(found, now),
+    )
+
+
+def _reason(found: NodeBar, now: datetime) -> str:
+    if found.until is None:
+        return found.reason
+    return f"{found.reason}, {ahead(found.until, now)}"
+
+
+def bar(part: float) -> str:
+    """A bar of eighths, for a part between 0 and 1."""
+    filled_cells = min(BAR, max(0, round(part * BAR)))
+    return "█" * filled_cells + "░" * (BAR - filled_cells)
+
+
+def shortened(name: str, most: int) -> str:
+    """A long name without its middle: its beginning is the pool, its end the number."""
+    return name if len(name) <= most else f"{name[: most - 7]}…{name[-6:]}"
+
+
+def _painted(line: str, found: NodeBar) -> str:
+    fullest = max(found.cpu, found.memory)
+    match fullest:
+        case _ if fullest >= FULL:
+            return coloured(line, "green")
+        case _ if fullest >= HALF:
+            return line
+        case _:
+            return coloured(line, "yellow")

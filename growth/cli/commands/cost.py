@@ -1,0 +1,144 @@
+"""`growth cost`: what pools and workloads cost, what nobody uses, and what the best would cost.
+
+The bound is that of a plan for all that runs now, made here by the code of `growth plan`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.cli.connecting import add_connection_arguments, completed
+from growth.cli.lists import reading
+from growth.cli.output import add_output_argument, coloured, print_json
+from growth.cli.spending import spending
+from growth.cli.story import counted, listed
+from growth.cli.survey import surveyed
+from growth.cli.tables import aligned
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+    from decimal import Decimal
+
+    from growth.cli.lists import Lists
+    from growth.cli.spending import Bound, Share, Spending
+    from growth.instant import Instant
+
+HOURS_A_MONTH: Final = 730
+SHOWN: Final = 20
+LONGEST_NAME: Final = 48
+POOLS: Final = ("POOL", "NODES", "PER HOUR", "PER MONTH", "OF ALL", "IDLE")
+WORKLOADS: Final = ("WORKLOAD", "PODS", "PER HOUR", "PER MONTH", "OF ALL")
+TO_THE_RIGHT: Final = frozenset({*POOLS[1:], *WORKLOADS[1:]})
+WITHOUT: Final = "none"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the words of this command."""
+    parser.add_argument(
+        "--effort",
+        choices=(WITHOUT, "quick", "normal", "thorough"),
+        default="quick",
+        help="how long to look for the best there could be (default: quick; none: don't)",
+    )
+    parser.add_argument(
+        "--catalogue",
+        metavar="FILE",
+        help="Hetzner's prices, as growth catalogue save writes them, for that",
+    )
+    add_connection_arguments(parser)
+    add_output_argument(parser)
+    parser.epilog = (
+        "For example: growth cost, or growth cost --effort none -o json. A pod pays for the larger "
+        "one of its shares of CPU and memory of its node; a month has 730 hours."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print where the money goes."""
+    found = completed(_look(arguments))
+    if arguments.output == "json":
+        print_json(found)
+    else:
+        for line in told(found):
+            print(line)
+    return 0
+
+
+async def _look(arguments: argparse.Namespace) -> Spending:
+    async with reading(arguments) as lists:
+        seen = await surveyed(lists)
+        found = spending(seen)
+        if arguments.effort == WITHOUT or not found.hourly_cost:
+            return found
+        bound = await _bound(arguments, lists, seen.now)
+        return msgspec.structs.replace(found, bound=bound)
+
+
+async def _bound(arguments: argparse.Namespace, lists: Lists, now: Instant) -> Bound | None:
+    try:
+        from growth.cli.cost_bound import bound  # noqa: PLC0415 - the engine takes a moment
+        from growth.cli.plan_cluster import seen_by  # noqa: PLC0415
+    except ModuleNotFoundError:
+        # What runs here is enough to say what is paid, not what could be.
+        return None
+    seen = await seen_by(lists)
+    return bound(seen, catalogue=arguments.catalogue, effort=arguments.effort, now=now)
+
+
+def told(found: Spending) -> Iterator[str]:
+    """Where the money goes, for people."""
+    if not found.pools:
+        yield "No node of growth is there: nothing is paid."
+        return
+    yield from aligned([POOLS, *map(_pool, found.pools)], to_the_right=TO_THE_RIGHT)
+    yield ""
+    yield from aligned([WORKLOADS, *map(_workload, _shown(found))], to_the_right=TO_THE_RIGHT)
+    if len(found.workloads) > SHOWN:
+        yield f"and {counted(len(found.workloads) - SHOWN, 'other workload')}: -o json tells all"
+    yield ""
+    yield _whole(found)
+    if found.bound is not None:
+        yield from _compared(found.hourly_cost, found.bound)
+    if found.unpriced:
+        nodes = counted(len(found.unpriced), "node")
+        yield coloured(f"the price of {nodes} isn't known: {listed(found.unpriced)}", "yellow")
+
+
+def _shown(found: Spending) -> tuple[Share, ...]:
+    return found.workloads[:SHOWN]
+
+
+def _pool(share: Share) -> tuple[str, ...]:
+    return (*_workload(share), f"{share.idle_cost:.4f}")
+
+
+def _workload(share: Share) -> tuple[str, ...]:
+    name = share.name if len(share.name) <= LONGEST_NAME else f"{share.name[: LONGEST_NAME - 1]}…"
+    part = f"{share.part * 100:.0f} %"
+    return (name, str(share.count), f"{share.hourly_cost:.4f}", _month(share.hourly_cost), part)
+
+
+def _whole(found: Spending) -> str:
+    part = found.idle_cost / found.hourly_cost * 100 if found.hourly_cost else 0
+    month = _month(found.hourly_cost)
+    idle = f"{found.idle_cost:.4f} of it ({part:.0f} %) for room that nobody has asked for"
+    return f"{found.hourly_cost:.4f} per hour ({month} per month), {idle}"
+
+
+def _compared(cost: Decimal, bound: Bound) -> Iterator[str]:
+    plan = f"planned anew it would cost {bound.plan_cost:.4f}, and never less than"
+    yield f"{plan} {bound.lower_bound:.4f}{_above(cost, bound.lower_bound)}"
+    if bound.unplaced:
+        pods = counted(bound.unplaced, "pod")
+        yield f"{pods} would have no place in such a plan, and the last line leaves them out"
+
+
+def _above(cost: Decimal, bound: Decimal) -> str:
+    return f": what runs is {(cost / bound - 1) * 100:.1f} % above that" if bound else ""
+
+
+def _month(cost: Decimal) -> str:
+    return f"{cost * HOURS_A_MONTH:.2f}"

@@ -1,0 +1,67 @@
+"""`growth top`: how full each node is, what it costs and wastes, and why it is there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from growth.cli import screen
+from growth.cli.bars import fleet, told
+from growth.cli.connecting import add_connection_arguments, completed
+from growth.cli.lists import Lists, reading
+from growth.cli.output import add_output_argument, print_json
+from growth.cli.spans import add_every_argument, seconds_of
+from growth.cli.survey import surveyed
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+ABOVE: Final = 6
+"""Lines of a window that aren't nodes."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the words of this command."""
+    add_every_argument(parser, default="2s")
+    add_connection_arguments(parser)
+    add_output_argument(parser)
+    parser.epilog = (
+        "For example: growth top --every 5s, or growth top | head. On a terminal it goes on until "
+        "Ctrl-C; into a pipe or a file it tells once. WASTE is what an hour of room costs that "
+        "nobody has asked for; growth explain node NAME tells the rest."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show the nodes."""
+    every = seconds_of(arguments.every, "--every")
+    if arguments.output == "json" or not screen.is_terminal():
+        completed(_once(arguments))
+        return 0
+    try:
+        completed(_for_ever(arguments, every))
+    except KeyboardInterrupt:
+        # The way in which a view ends.
+        return 0
+    return 0
+
+
+async def _once(arguments: argparse.Namespace) -> None:
+    async with reading(arguments) as lists:
+        seen = await surveyed(lists)
+    found = fleet(seen)
+    if arguments.output == "json":
+        print_json(found)
+        return
+    for line in told(found, seen.now.wall):
+        print(line)
+
+
+async def _for_ever(arguments: argparse.Namespace, every: float) -> None:
+    async with reading(arguments) as lists:
+        await screen.redrawn(lambda: _look(lists), every=every)
+
+
+async def _look(lists: Lists) -> Sequence[str]:
+    seen = await surveyed(lists)
+    return list(told(fleet(seen), seen.now.wall, most=max(1, screen.height() - ABOVE)))

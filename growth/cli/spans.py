@@ -1,0 +1,32 @@
+"""Spans of time as words of a command."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from growth.api.written import Duration
+from growth.errors import Misconfigured
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_every_argument(parser: argparse.ArgumentParser, *, default: str) -> None:
+    """Declare `--every`, how often a view looks."""
+    parser.add_argument(
+        "--every",
+        metavar="DURATION",
+        default=default,
+        help=f"between two looks (default: {default})",
+    )
+
+
+def seconds_of(written: str, flag: str) -> float:
+    """What a person has written, in seconds; nothing at all is no span."""
+    try:
+        span = Duration.parse(written)
+    except ValueError as mistake:
+        raise Misconfigured(f'{flag}: "{written}" {mistake}') from None
+    if not span.nanoseconds:
+        raise Misconfigured(f"{flag}: must be longer than nothing, such as 1s")
+    return span.seconds

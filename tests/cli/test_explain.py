@@ -1,0 +1,388 @@
+"""`growth explain`: why a pod waits, why a node came and stays, what holds a pool."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from growth.api.written import write_time
+from growth.cli import explain_node, explain_pod, explain_pool
+from growth.cli.__main__ import main
+from growth.cli.looking_up import node_named, pod_named, pool_named
+from growth.cli.story import Said, told
+from growth.errors import Misconfigured
+from tests.cli.seen import (
+    NOW,
+    moment,
+    node,
+    owned,
+    pod,
+    pool,
+    removal,
+    request,
+    seen,
+    waiting,
+)
+from tests.cli.test_doctor import kubeconfig_for, nobody_listens
+from tests.scheduling import build
+from tests.thread.growing import install_definitions, pool_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from growth.cli.story import Story
+    from growth.cli.survey import Survey
+    from growth.scheduling.pod import Pod
+    from tests.live import LiveCluster
+
+REASON = 'needs 96Gi of memory; the largest offer of pool "default" leaves 7Gi (cx33 in nbg1)'
+
+
+def facts(story: Story) -> dict[str, str]:
+    """The last fact of each topic."""
+    return {fact.topic: fact.text for fact in story.facts}
+
+
+def unplaced(waits: Pod, **entry: Any) -> dict[str, Any]:
+    metadata = waits.metadata
+    reference = {key: getattr(metadata, key) for key in ("namespace", "name", "uid")}
+    return {"unplaced": [{"pod": reference, "reason": REASON, "tries": 5} | entry]}
+
+
+# A pod
+
+
+def test_a_pod_without_a_place_tells_reason_tries_and_next_try() -> None:
+    waits = waiting("import-0")
+    status = unplaced(waits, nextTry=moment(ago=-120))
+    story = explain_pod.explained(waits, seen(waits, pool(status=status)))
+    assert story.headline == "shop/import-0 waits for a node for 4 m."
+    assert facts(story) == {
+        "scheduler": "Unschedulable 3 m ago: 0/1 nodes are available: 1 Insufficient memory.",
+        "pool": "default (by default: the pod names none)",
+        "last plan": f"no place in pool default: {REASON}",
+        "next try": "in 2 m at the latest (5 plans in a row left it out); it is planned at once "
+        "when the pod, its pool or what is sold changes",
+    }
+    assert story.figures["nextTry"] == moment(ago=-120)
+
+
+def test_a_pod_in_back_off_says_that_it_rests() -> None:
+    waits = waiting("import-0")
+    story = explain_pod.explained(waits, seen(waits, pool(status=unplaced(waits))))
+    assert facts(story)["next try"].startswith("when something changes (5 plans in a row left it")
+
+
+WAITS = waiting("web-0")
+COMES: dict[str, tuple[str, dict[str, Any], str]] = {
+    "not asked for yet": ("Pending", {}, "the provider is about to be asked, for 8 s"),
+    "accepted": (
+        "Provisioning",
+        {"acceptedAt": moment(ago=8)},
+        "the provider has accepted 8 s ago, the node hasn't joined yet; given up in 9 m",
+    ),
+    "serving": (
+        "Ready",
+        {"readyAt": moment(ago=8)},
+        "the node serves since 8 s; the scheduler has 15 s to bind it, then it is planned anew",
+    ),
+    "refused": (
+        "Unmet",
+        {},
+        "the provider had none 8 s ago; it is planned without that offer",
+    ),
+    "never served": (
+        "Deprovisioning",
+        {},
+        "its node never served and is given back, for 8 s",
+    ),
+}
+
+
+@pytest.mark.parametrize(("phase", "status", "far"), COMES.values(), ids=COMES.keys())
+def test_a_request_that_comes_for_a_pod_tells_how_far_it_is(
+    phase: str, status: dict[str, Any], far: str
+) -> None:
+    coming = request("default-1", phase, pods=(WAITS, pod("web-1", on="")), **status)
+    story = explain_pod.explained(WAITS, seen(WAITS, pool(), coming))
+    bought = "default-1 (cx33 in nbg1, 0.0136 per hour) for it and 1 other pod"
+    assert facts(story)["request"] == f"{bought}: {far}"
+    comes = phase in {"Pending", "Provisioning", "Ready"}
+    assert story.figures["request"] == ("default-1" if comes else None)
+
+
+GATED = build.pod("web-0", schedulingGates=[{"name": "quota"}])
+STANDS: dict[str, tuple[Pod, str]] = {
+    "bound": (pod("web-0"), "is on node default-1."),
+    "ended": (
+        pod("web-0", status={"phase": "Succeeded"}),
+        "has ended (Succeeded): it needs no node.",
+    ),
+    "gated": (GATED, "is held by the scheduling gate quota: nobody looks for a node yet."),
+    "leaving": (
+        pod("web-0", on="", metadata={"deletionTimestamp": moment(ago=1)}),
+        "is being deleted: it gets no new node.",
+    ),
+    "unreached": (
+        pod("web-0", on="", status={"phase": "Pending"}),
+        "waits for 4 m: no scheduler has looked at it.",
+    ),
+    "nominated": (
+        pod(
+            "web-0",
+            on="",
+            status={
+                "phase": "Pending",
+                "nominatedNodeName": "default-1",
+                "conditions": [
+                    {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+                ],
+            },
+        ),
+        "gets its place on default-1: the scheduler evicts others for it.",
+    ),
+    "for others": (
+        pod("web-0", on="", metadata=owned("DaemonSet", "agent")),
+        "has no node, and a new one isn't what it waits for.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("stands", "headline"), STANDS.values(), ids=STANDS.keys())
+def test_the_headline_tells_where_a_pod_stands(stands: Pod, headline: str) -> None:
+    story = explain_pod.explained(stands, seen(stands, node(), pool()))
+    assert story.headline == f"shop/web-0 {headline}"
+
+
+def test_a_pool_that_is_not_there_is_the_pods_reason() -> None:
+    waits = waiting("web-0", nodeSelector={"growth.dev/pool": "gpu"})
+    told_of = facts(explain_pod.explained(waits, seen(waits, pool())))
+    assert told_of["pool"].startswith('there is no pool "gpu" that the pod may use')
+    assert "last plan" not in told_of
+
+
+def test_what_keeps_the_pool_from_buying_is_told_with_the_pod() -> None:
+    blocked = {"blocked": {"reason": "NoImage", "message": "spec.images names no image"}}
+    story = explain_pod.explained(WAITS, seen(WAITS, pool(status=blocked)))
+    assert facts(story)["blocked"] == ("pool default: it buys nothing: spec.images names no image")
+
+
+def test_a_pod_that_nobody_plans_for_asks_whether_growth_runs() -> None:
+    told_of = facts(explain_pod.explained(WAITS, seen(WAITS, pool())))
+    assert "is growth running? growth doctor says" in told_of["last plan"]
+
+
+def test_what_was_bought_in_vain_for_a_pod_is_told() -> None:
+    entry = {
+        "owner": "StatefulSet/shop/web",
+        "shape": WAITS.shape,
+        "offering": "hetzner-cx33",
+        "until": moment(ago=-60),
+    }
+    story = explain_pod.explained(WAITS, seen(WAITS, pool(status={"unserved": [entry]})))
+    assert "hetzner-cx33 of pool default was bought for a pod like it" in facts(story)["in vain"]
+
+
+# A node
+
+
+def test_a_node_tells_why_it_was_bought_what_it_holds_and_why_it_stays() -> None:
+    lonely = build.pod("db-0", on="default-1", requests={"cpu": "1", "memory": "4Gi"})
+    story = explain_node.explained(node(), seen(node(), pool(), pod("web-0"), lonely))
+    assert story.headline == "default-1 is a cx33 in nbg1, pool default, 0.0136 per hour."
+    assert facts(story) == {
+        "bought": "3 h ago for 3 pods by NodeRequest default-1",
+        "why this": "the next best was cpx32 at 0.0570 (+319 %)",
+        "holds": "2 pods of StatefulSet shop/web, Pod shop/db-0; cpu 50 %, memory 38 %",
+        "still here": "shop/db-0 may not be moved: it has no controller that would bring it back "
+        "(Held)",
+        "owner": "Pod shop/db-0",
+        "until": "unknown",
+        "worth": "0.0068 of its 0.0136 per hour pays for room that nobody has asked for; without "
+        "the node its pool costs 0.0136 less",
+    }
+    assert (story.figures["reason"], story.figures["nextBest"]) == ("Held", "cpx32")
+
+
+def test_a_node_that_goes_tells_when() -> None:
+    goes = {"growth.dev/scale-down-at": moment(ago=-40)}
+    going = node(annotations=goes)
+    story = explain_node.explained(going, seen(going, pool()))
+    told_of = facts(story)
+    assert told_of["still here"] == "nobody wants it: it goes unless a pod comes (Idle)"
+    assert told_of["until"] == "in 40 s (2026-01-01T12:00:40Z)"
+
+
+@pytest.mark.parametrize(
+    ("plan", "why"),
+    [
+        ({"pods": 3, "next": None}, "no other type that the pool may buy held these pods"),
+        ({"pods": 0, "next": None}, "its pool keeps so many without load"),
+        (
+            {"pods": 1, "next": {"type": "cax11", "price": "0.006"}},
+            "cax11 cost 0.0060, but limits or spreading kept it away",
+        ),
+        ([1], "the node tells nothing of its plan"),
+    ],
+)
+def test_why_a_type_was_bought_is_what_the_plan_wrote_on_the_node(plan: Any, why: str) -> None:
+    bought = node(plan=plan)
+    assert facts(explain_node.explained(bought, seen(bought, pool())))["why this"] == why
+
+
+def test_what_somebody_else_wrote_over_the_plan_is_no_failure() -> None:
+    torn = node(annotations={"growth.dev/plan": "{", "growth.dev/price": "much"})
+    story = explain_node.explained(torn, seen(torn, pool()))
+    assert facts(story)["why this"] == "the node tells nothing of its plan"
+    assert "worth" not in facts(story)
+
+
+def test_a_removal_tells_what_happened_last() -> None:
+    events = [{"at": moment(ago=5), "name": "Deletion failed", "reason": "locked"}]
+    leaving = seen(node(), pool(), removal("default-1", events=events))
+    told_of = facts(explain_node.explained(node(), leaving))
+    assert told_of["removal"] == "Deletion failed 5 s ago: locked"
+
+
+def test_a_node_of_others_is_never_touched() -> None:
+    other = build.node("theirs")
+    story = explain_node.explained(other, seen(other))
+    assert story.headline == "theirs wasn't bought by growth, which never touches such a node."
+
+
+# A pool
+
+
+def test_a_pool_tells_what_it_has_what_holds_it_and_why_its_nodes_are_there() -> None:
+    status = {
+        "nodes": 1,
+        "ready": 1,
+        "wanted": 2,
+        "hourlyCost": "0.0136",
+        "serverTypes": [{"name": "cx33", "nodes": 1, "ready": 1, "requested": 1}],
+        "unmetOffers": [{"serverType": "cx33", "location": "fsn1", "until": moment(ago=-60)}],
+        "conditions": [
+            {
+                "type": "Paused",
+                "status": "True",
+                "reason": "PausedByAnnotation",
+                "message": "Until 2026-01-01T13:00:00Z: night shift",
+                "lastTransitionTime": moment(ago=1),
+            }
+        ],
+    }
+    limited = pool(status=status, limits={"nodes": 4, "hourlyCost": "0.50"})
+    coming = request("default-2", "Provisioning")
+    story = explain_pool.explained(limited, seen(limited, coming, node(), pod("web-0")))
+    assert story.headline == "default: 1 of 2 wanted nodes serve, 0.0136 per hour."
+    assert [(fact.topic, fact.text) for fact in story.facts] == [
+        ("paused", "it buys and gives back nothing until 2026-01-01T13:00:00Z, which is in 1 h"),
+        ("nodes", "cx33: 1 of 1 serve, 1 on their way of at most 9"),
+        ("limit", "2 of 4 nodes"),
+        ("limit", "0.0136 of 0.50 per hour"),
+        ("requests", "1 Provisioning: default-2"),
+        ("kept", "Occupied: 1 node (default-1)"),
+        ("sold out", "cx33 in fsn1, failure 1 in a row; tried again in 1 m"),
+    ]
+    assert (story.figures["paused"], story.figures["keptOccupied"]) == (True, 1)
+
+
+# Lines and names
+
+
+def test_lines_fit_a_terminal_and_only_growths_own_events_are_shown_to_people() -> None:
+    waits = waiting("import-0")
+    story = explain_pod.explained(waits, seen(waits, pool(status=unplaced(waits))))
+    events = tuple(
+        Said(at=moment(ago=7), reason=reason, note="why " * 40, source=source)
+        for reason, source in (("NoPlace", "growth.dev/reconciler"), ("Failed", "scheduler"))
+    )
+    lines = list(told(msgspec.structs.replace(story, events=events), NOW))
+    assert max(len(line) for line in lines) <= 100
+    assert any(line.startswith("  7 s ago  NoPlace: why") for line in lines)
+    assert not any("Failed:" in line for line in lines)
+
+
+def test_a_pod_is_found_by_its_name_alone_where_that_says_enough() -> None:
+    there = seen(waiting("web-0"), waiting("db-0", namespace="other"), waiting("db-0"))
+    assert pod_named("web-0", None, there).name == "shop/web-0"
+    assert pod_named("shop/db-0", None, there).name == "shop/db-0"
+    assert pod_named("db-0", "other", there).name == "other/db-0"
+    with pytest.raises(Misconfigured, match="there are several Pods"):
+        pod_named("db-0", None, there)
+
+
+def test_a_node_is_found_by_the_beginning_of_its_name() -> None:
+    there = seen(node("default-7b0c"), node("default-9a11"), request("default-5", "Pending"))
+    assert node_named("default-7", there).name == "default-7b0c"
+    for name, said in {
+        "default-": "several Nodes begin",
+        "default-5": "isn't there yet: its NodeRequest is Pending",
+        "defolt-7b0c": "like it: default-7b0c",
+    }.items():
+        with pytest.raises(Misconfigured, match=said):
+            node_named(name, there)
+
+
+def test_a_pool_that_is_not_there_is_one_line() -> None:
+    there: Survey = seen(pool())
+    assert pool_named("default", there).name == "default"
+    with pytest.raises(Misconfigured, match='there is no NodePool "defaut"; like it: default'):
+        pool_named("defaut", there)
+
+
+# The command
+
+
+def test_without_a_cluster_one_line_says_so_within_five_seconds(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main(["explain", "pool", "default", "--kubeconfig", nobody_listens(tmp_path)]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "http://127.0.0.1:" in line
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        hanging = kubeconfig_for(tmp_path, f"http://127.0.0.1:{silent.getsockname()[1]}")
+        began = time.monotonic()
+        assert main(["explain", "pool", "default", "--kubeconfig", hanging]) == 1
+        assert time.monotonic() - began < 5
+    assert "no answer within 3 s" in capsys.readouterr().err
+
+
+@pytest.mark.cluster
+def test_the_command_reads_a_real_cluster(
+    cluster: LiveCluster, namespace: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install_definitions(cluster)
+    name = f"e-{namespace}"
+    own = ("--kubeconfig", str(cluster.kubeconfig))
+    container = {"name": "main", "image": "none", "resources": {"requests": {"cpu": "99"}}}
+    spec = {"containers": [container], "nodeSelector": {"growth.dev/pool": name}}
+    waits = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "big"}, "spec": spec}
+    cluster.create(pool_of(name))
+    cluster.create(waits, namespace=namespace)
+    try:
+        uid = cluster.get("pod", "big", "--namespace", namespace)["metadata"]["uid"]
+        soon = write_time(datetime.now(UTC) + timedelta(minutes=5))
+        reference = {"namespace": namespace, "name": "big", "uid": uid}
+        entry = {"pod": reference, "reason": REASON, "tries": 2, "nextTry": soon}
+        patch = json.dumps({"status": {"unplaced": [entry]}})
+        cluster.kubectl(
+            "patch", "nodepool", name, "--subresource=status", "--type=merge", "-p", patch
+        )
+        assert main(["explain", "pod", f"{namespace}/big", *own]) == 0
+        printed = capsys.readouterr().out
+        assert "no place in pool" in printed
+        assert "in 4 m at the latest" in printed
+        assert main(["explain", "pool", name, *own, "-o", "json"]) == 0
+        assert json.loads(capsys.readouterr().out)["figures"]["unplaced"] == 1
+        assert main(["explain", "node", "nobody", *own]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith('there is no Node "nobody"')
+    finally:
+        cluster.kubectl("delete", "nodepool", name, "--wait=false")
