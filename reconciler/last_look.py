@@ -7,14 +7,12 @@ nobody confirms the end of a pod: one that was to be gone long ago is in nobody'
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from growth.kube.errors import NotFound
 from growth.scheduling.emptiness import keepers, left_on
-from growth.scheduling.objects import decode_node
+from growth.scheduling.node import Node
 from growth.scheduling.pod import Pod
 
 if TYPE_CHECKING:
@@ -31,7 +29,12 @@ class _Pods(msgspec.Struct):
     items: list[Pod]
 
 
+class _Nodes(msgspec.Struct):
+    items: list[Node]
+
+
 _decode = msgspec.json.Decoder(_Pods).decode
+_decode_nodes = msgspec.json.Decoder(_Nodes).decode
 
 
 async def pods_in_the_way(connection: Connection, node: str, now: Instant) -> tuple[str, ...]:
@@ -46,7 +49,7 @@ async def pods_in_the_way(connection: Connection, node: str, now: Instant) -> tu
 
 async def _is_silent(connection: Connection, node: str) -> bool:
     """Whether its kubelet doesn't report; of a node that isn't there nothing is known."""
-    with suppress(NotFound):
-        found = decode_node((await connection.request("GET", f"{NODES}/{node}")).body)
-        return not found.is_ready
-    return False
+    answer = await connection.request(
+        "GET", NODES, query={"fieldSelector": f"metadata.name={node}"}
+    )
+    return any(not each.is_ready for each in _decode_nodes(answer.body).items)

@@ -7,6 +7,7 @@ label the pod has. A pod that is being deleted keeps its node until it is gone.
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Final
 
 from growth.api.written import parse_time
@@ -31,16 +32,21 @@ def keepers(pods: Iterable[Pod]) -> tuple[Pod, ...]:
     return tuple(pod for pod in pods if keeps_its_node(pod))
 
 
-def is_overdue(pod: Pod, now: Instant) -> bool:
-    """Whether a pod should have gone long ago, so that on a silent node nobody will confirm it.
+def seconds_until_overdue(pod: Pod, now: Instant) -> float:
+    """When a pod should have gone long ago; never for one that nobody has asked to.
 
     The time of deletion is that of the wish and the pod's grace together.
     """
     try:
         ends_at = parse_time(pod.metadata.deletion_timestamp or "")
     except ValueError:
-        return False
-    return now.seconds_since(ends_at) > OVERDUE_AFTER
+        return inf
+    return OVERDUE_AFTER - now.seconds_since(ends_at)
+
+
+def is_overdue(pod: Pod, now: Instant) -> bool:
+    """Whether it should have gone long ago: on a silent node nobody will confirm it."""
+    return seconds_until_overdue(pod, now) <= 0
 
 
 def left_on(pods: Iterable[Pod], now: Instant, *, node_is_ready: bool) -> tuple[Pod, ...]:

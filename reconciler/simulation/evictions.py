@@ -102,8 +102,7 @@ class Evictions:
 
 def is_healthy(pod: Pod) -> bool:
     """Whether it counts for its budget."""
-    is_ready = any(each.type == "Ready" and each.status == "True" for each in pod.status.conditions)
-    return is_ready and not pod.is_terminating
+    return pod.is_ready and not pod.is_terminating
 
 
 def _with_status(budget: PodDisruptionBudget, **changes: int) -> PodDisruptionBudget:

@@ -79,7 +79,7 @@ class Api:
     ) -> Response:
         call = Call(method=method, path=path, content_type=content_type)
         if method == "GET" and query:
-            return self._answer(call, {"items": self._pods_on(dict(query)["fieldSelector"])})
+            return self._answer(call, {"items": self._selected(path, **dict(query))})
         if method == "GET":
             return self._answer(call, self.objects.get(path))
         what = f"{method} {_kind(method, path)}"
@@ -92,8 +92,14 @@ class Api:
             raise Unreachable("no answer came")
         return answer
 
-    def _pods_on(self, selector: str) -> list[Object]:
-        node = selector.removeprefix("spec.nodeName=")
+    def _selected(self, path: str, *, fieldSelector: str) -> list[Object]:  # noqa: N803 - the API's
+        field, _, wanted = fieldSelector.partition("=")
+        return self._pods_on(wanted) if field == "spec.nodeName" else self._named(path, wanted)
+
+    def _named(self, path: str, name: str) -> list[Object]:
+        return [each for key, each in self.objects.items() if key == f"{path}/{name}"]
+
+    def _pods_on(self, node: str) -> list[Object]:
         pods = (each for path, each in self.objects.items() if "/pods/" in path)
         return [each for each in pods if each["spec"].get("nodeName") == node]
 
