@@ -83,7 +83,7 @@ def test_no_node_is_deleted_that_growth_has_not_bought(
 
 def test_no_secret_of_kube_system_is_seen_or_changed(installed: LiveCluster, stolen: Path) -> None:
     installed.create(secret("somebodys"), namespace="kube-system")
-    refusal = "growth touches no Secret of kube-system but join tokens"
+    refusal = "growth touches no Secret of kube-system but its own join tokens"
     # One that changes nothing would show what is there.
     patch: tuple[Any, ...] = ("PATCH", f"{SECRETS}/somebodys", {})
 
@@ -95,13 +95,34 @@ def test_no_secret_of_kube_system_is_seen_or_changed(installed: LiveCluster, sto
     installed.kubectl("delete", "secret", "somebodys", "--namespace", "kube-system")
 
 
+def join_token(**labels: str) -> dict[str, Any]:
+    made = secret("bootstrap-token-abcdef", JOIN_TOKEN)
+    made["stringData"] = {"token-id": "abcdef", "token-secret": "0123456789abcdef"}
+    made["metadata"]["labels"] = labels
+    return made
+
+
+def test_no_join_token_of_others_is_changed_or_deleted(
+    installed: LiveCluster, stolen: Path
+) -> None:
+    refusal = "growth touches no Secret of kube-system but its own join tokens"
+    installed.create(join_token(), namespace="kube-system")
+    path = f"{SECRETS}/bootstrap-token-abcdef"
+    claim = {"metadata": {"labels": {"growth.dev/managed-by": "growth"}}}
+    delete = ("DELETE", path, {"dryRun": ["All"]})
+
+    wait_until(lambda: refusal in asked(stolen, *delete), "the policy is in force")
+    assert refusal in asked(stolen, "DELETE", path, None)
+    assert refusal in asked(stolen, "PATCH", path, claim, content_type=MERGE_PATCH)
+    installed.kubectl("delete", "secret", "bootstrap-token-abcdef", "--namespace", "kube-system")
+
+
 @pytest.mark.long
-def test_a_join_token_is_made_and_prolonged(installed: LiveCluster, stolen: Path) -> None:
-    token = secret("bootstrap-token-abcdef", JOIN_TOKEN)
-    token["stringData"] = {"token-id": "abcdef", "token-secret": "0123456789abcdef"}
+def test_a_join_token_is_made_prolonged_and_withdrawn(installed: LiveCluster, stolen: Path) -> None:
+    token = join_token(**{"growth.dev/managed-by": "growth"})
     prolong = {"stringData": {"expiration": "2099-01-01T00:00:00Z"}}
 
     assert "bootstrap-token-abcdef" in asked(stolen, "POST", SECRETS, token)
     path = f"{SECRETS}/bootstrap-token-abcdef"
     assert "expiration" in asked(stolen, "PATCH", path, prolong, content_type=MERGE_PATCH)
-    installed.kubectl("delete", "secret", "bootstrap-token-abcdef", "--namespace", "kube-system")
+    assert '"status":"Success"' in asked(stolen, "DELETE", path, None)

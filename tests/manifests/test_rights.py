@@ -46,6 +46,7 @@ UNUSED: Final[dict[tuple[str, str], str]] = {
     ("nodes", "delete"): "a machine is given back when it was idle for long enough",
     ("nodes", "get"): "a Node whose making was not answered is looked at",
     ("pods", "get"): "asked when pods were bought for before",
+    ("configmaps", "get"): "a class may keep its catalogue there",
     ("nodepools", "patch"): "the finalizer",
     ("kwoknodeclasses", "patch"): "the finalizer",
     ("hetznernodeclasses", "patch"): "the finalizer",
