@@ -24,6 +24,7 @@ from reconciler.simulation.pod_collector import pods_on
 from reconciler.simulation.possible import Possible, Sort
 
 if TYPE_CHECKING:
+    from growth.api.meta import PodReference
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
     from reconciler.providers.port import Machine as ListedMachine
@@ -213,17 +214,22 @@ class Auditor:
     def _intended(self, request: NodeRequest) -> None:
         for pod in request.spec.pods:
             for other in self._intents[pod.uid]:
-                self._check_twice(pod.name, request.name, other)
+                self._check_twice(pod, request.name, other)
             self._intents[pod.uid][request.name] = None
 
-    def _check_twice(self, pod: str, name: str, other: str) -> None:
+    def _check_twice(self, pod: PodReference, name: str, other: str) -> None:
         before: NodeRequest = self._server.kind("NodeRequest").named(other)
         standing = self._standing(before)
-        if not standing:
+        if not standing or self._is_crowded_out(pod, other):
             return
         self.twice += 1
         if not self._faults.kinds & MAKES_A_SECOND_INTENT_EXCUSABLE:
-            self.breach("one intent a pod", f"{name} for {pod}, {other} {standing}")
+            self.breach("one intent a pod", f"{name} for {pod.name}, {other} {standing}")
+
+    def _is_crowded_out(self, promised: PodReference, machine: str) -> bool:
+        """Whether others were faster: it needs another place, and doesn't have to wait."""
+        pod = self._server.kind("pods").named(promised.name, namespace=promised.namespace)
+        return pod is not None and not self._possible.holds_still(machine, pod)
 
     def _standing(self, request: NodeRequest) -> str:
         """How a machine that a pod was promised is on its way to it; empty if it isn't."""

@@ -55,6 +55,14 @@ class Possible:
         entries = pool.spec.server_types if pool is not None else ()
         return next((entry.max for entry in entries if entry.name == sort.server_type), 0)
 
+    def holds_still(self, machine: str, pod: Pod) -> bool:
+        """Whether others have left the pod its place on a machine, as far as that has a node."""
+        cluster = self._scheduler.cluster
+        node = cluster.nodes.get(machine)
+        if node is None:
+            return True
+        return (node.allocatable - cluster.occupancy(machine).requested).covers(pod.requests)
+
     def _sorts_for(self, pod: Pod) -> Iterator[Sort]:
         pools: dict[str, NodePool] = {pool.name: pool for pool in self._pools.objects.values()}
         for name in sorted(pools_of(pod, pools)):
