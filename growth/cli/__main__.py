@@ -27,6 +27,7 @@ COMMANDS = {
     "explain": "say why a pod waits, why a node is there, and what holds a pool",
     "cost": "say what pools and workloads cost, and how far that is from the best there could be",
     "top": "show how full each node is, what it costs and why it is there",
+    "watch": "tell what happens, as it happens",
     "run": "run all processes of growth against a cluster, from this machine",
     "pause": "buy nothing and give nothing back for a while, in one pool or in all",
     "resume": "end a pause before its time",

@@ -1,0 +1,136 @@
+"""`growth watch`: what happens, as it happens: a view on a terminal, plain lines in a pipe."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.cli import screen
+from growth.cli.commands import status
+from growth.cli.connecting import add_connection_arguments, completed
+from growth.cli.happenings import Happening, happenings, is_settled
+from growth.cli.lists import reading
+from growth.cli.output import add_output_argument
+from growth.cli.overview import overview
+from growth.cli.spans import add_every_argument, seconds_of
+from growth.cli.watched import watched
+from growth.errors import RetryLater
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import AsyncIterator, Sequence
+
+    from growth.cli.lists import Lists
+    from growth.cli.watched import Watched
+
+REMEMBERED: Final = 500
+"""Happenings that a view can show."""
+QUIET_LOOKS: Final = 5
+"""Looks in a row that find nothing to do, before it is believed: who has just made pods must not be
+told that all is done because no scheduler has seen them yet."""
+LONGEST: Final = 100
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the words of this command."""
+    add_every_argument(parser, default="1s")
+    parser.add_argument(
+        "--until-settled",
+        action="store_true",
+        help="end when nothing waits that can have a place, and nothing comes or goes",
+    )
+    add_connection_arguments(parser)
+    add_output_argument(parser)
+    parser.epilog = (
+        "For example: growth watch, or growth watch --until-settled | tee night.log. On a terminal "
+        "it is a view of everything with what happened last; into a pipe it is a line for each "
+        "thing that happens, with -o json an object for each. Ctrl-C ends it."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Tell until it is over."""
+    every = seconds_of(arguments.every, "--every")
+    is_view = arguments.output == "text" and screen.is_terminal() and not arguments.until_settled
+    try:
+        completed(_view(arguments, every) if is_view else _lines(arguments, every))
+    except KeyboardInterrupt:
+        # The way in which it ends.
+        return 0
+    return 0
+
+
+async def _lines(arguments: argparse.Namespace, every: float) -> None:
+    """One line for each thing; a look that fails is only told on the other stream by the next."""
+    async with reading(arguments) as lists:
+        before, quiet = await watched(lists), 0
+        if arguments.output == "text":
+            print(_beginning(before), flush=True)
+        async for after in _looks(lists, every=every):
+            for each in happenings(before, after, datetime.now(UTC)):
+                print(line_of(each, arguments.output), flush=True)
+            quiet = quiet + 1 if is_settled(after) else 0
+            if arguments.until_settled and quiet >= QUIET_LOOKS:
+                return
+            before = after
+
+
+async def _looks(lists: Lists, *, every: float) -> AsyncIterator[Watched]:
+    """Look after look; one that fails is left out, as the next one tells all that happened."""
+    while True:
+        await asyncio.sleep(every)
+        try:
+            seen = await watched(lists)
+        except RetryLater:
+            continue
+        yield seen
+
+
+def _beginning(seen: Watched) -> str:
+    found = overview(seen, datetime.now(UTC))
+    nodes, pods = len(seen.nodes), found.pending
+    return (
+        f"watching: {nodes} {'node' if nodes == 1 else 'nodes'} at {found.hourly_cost} per hour, "
+        f"{pods} {'pod' if pods == 1 else 'pods'} without a node; Ctrl-C ends it"
+    )
+
+
+def line_of(each: Happening, output: str) -> str:
+    """A happening in the form that was asked for."""
+    if output == "json":
+        return msgspec.json.encode(each).decode()
+    return told(each)
+
+
+def told(each: Happening) -> str:
+    """A happening for people: the time of day in UTC, who, and what."""
+    return f"{each.at[11:19]}  {each.subject}  {each.text}"
+
+
+async def _view(arguments: argparse.Namespace, every: float) -> None:
+    async with reading(arguments) as lists:
+        view = _View(lists)
+        await screen.redrawn(view.look, every=every)
+
+
+class _View:
+    """The overview above, and what happened last below."""
+
+    def __init__(self, lists: Lists) -> None:
+        self._lists = lists
+        self._before: Watched | None = None
+        self._last: deque[Happening] = deque(maxlen=REMEMBERED)
+
+    async def look(self) -> Sequence[str]:
+        seen, now = await watched(self._lists), datetime.now(UTC)
+        if self._before is not None:
+            self._last.extend(happenings(self._before, seen, now))
+        self._before = seen
+        above = [*status.told(overview(seen, now)), ""]
+        room = max(3, screen.height() - len(above) - 2)
+        below = [told(each)[:LONGEST] for each in list(self._last)[-room:]]
+        return [*above, *(below or ["nothing has happened yet; Ctrl-C ends it"])]

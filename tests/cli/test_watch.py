@@ -1,0 +1,223 @@
+"""`growth watch`: a line for each thing that happens, and an end when nothing more does."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from growth.cli.__main__ import main
+from growth.cli.commands.watch import line_of, told
+from growth.cli.happenings import happenings, is_settled
+from growth.cli.watched import Watched
+from tests.cli.seen import NOW, moment, node, pod, pool, removal, request, waiting
+from tests.cli.test_doctor import nobody_listens
+from tests.cli.test_top import on_a_terminal
+from tests.scheduling import build
+from tests.thread.growing import install_definitions, pool_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from growth.scheduling.node import Node
+    from tests.live import LiveCluster
+
+MARKED = {"growth.dev/scale-down-at": moment(ago=-40)}
+WEB = (waiting("web-0"), waiting("web-1"))
+EVENTS = [{"at": moment(ago=1), "name": "Deletion failed", "reason": "locked"}]
+PAUSED = {
+    "type": "Paused",
+    "status": "True",
+    "reason": "PausedByAnnotation",
+    "message": "Until 2026-01-01T13:00:00Z",
+    "lastTransitionTime": moment(ago=1),
+}
+
+
+def unready() -> Node:
+    labels = {"growth.dev/pool": "default", "growth.dev/managed-by": "growth"}
+    return build.node("default-1", labels=labels)
+
+
+def without_place(reason: str) -> Any:
+    reference = {"namespace": "shop", "name": "web-0", "uid": WEB[0].metadata.uid}
+    return pool(status={"unplaced": [{"pod": reference, "reason": reason}]})
+
+
+NOTHING = Watched()
+HAPPENINGS: dict[str, tuple[Watched, Watched, list[str]]] = {
+    "pods wait": (NOTHING, Watched(pending=WEB), ["StatefulSet shop/web  2 pods without a node"]),
+    "a pod waits no more": (
+        Watched(pending=WEB),
+        Watched(pending=WEB[:1]),
+        ["StatefulSet shop/web  1 pod waits no more"],
+    ),
+    "a pod that no scheduler has seen": (
+        NOTHING,
+        Watched(pending=(pod("web-0", on="", status={"phase": "Pending"}),)),
+        [],
+    ),
+    "a reason": (
+        Watched(pools=(pool(),)),
+        Watched(pools=(without_place("too large"),)),
+        ["shop/web-0  no place: too large"],
+    ),
+    "a request": (
+        NOTHING,
+        Watched(requests=(request("default-1", "Pending", pods=WEB),)),
+        ["default-1  requested: cx33 in nbg1 at 0.0136 per hour, for 2 pods"],
+    ),
+    "a request that was answered at once": (
+        NOTHING,
+        Watched(requests=(request("default-1", "Provisioning", pods=WEB),)),
+        [
+            "default-1  requested: cx33 in nbg1 at 0.0136 per hour, for 2 pods",
+            "default-1  the provider has accepted",
+        ],
+    ),
+    "its node serves": (
+        Watched(requests=(request("default-1", "Provisioning"),)),
+        Watched(requests=(request("default-1", "Ready"),)),
+        ["default-1  its node serves"],
+    ),
+    "sold out": (
+        Watched(requests=(request("default-1", "Pending"),)),
+        Watched(requests=(request("default-1", "Unmet", events=EVENTS),)),
+        ["default-1  the provider has none: locked"],
+    ),
+    "a node": (NOTHING, Watched(nodes=(node(),)), ["default-1  has joined pool default"]),
+    "a node becomes Ready": (
+        Watched(nodes=(unready(),)),
+        Watched(nodes=(node(),)),
+        ["default-1  is Ready"],
+    ),
+    "a node falls silent": (
+        Watched(nodes=(node(),)),
+        Watched(nodes=(unready(),)),
+        ["default-1  is not Ready any more"],
+    ),
+    "a node is marked": (
+        Watched(nodes=(node(),)),
+        Watched(nodes=(node(annotations=MARKED),)),
+        ["default-1  is idle and goes at 2026-01-01T12:00:40Z unless a pod comes"],
+    ),
+    "a node is wanted again": (
+        Watched(nodes=(node(annotations=MARKED),)),
+        Watched(nodes=(node(),)),
+        ["default-1  stays: somebody wants it"],
+    ),
+    "a node is gone": (Watched(nodes=(node(),)), NOTHING, ["default-1  is gone"]),
+    "a removal": (
+        NOTHING,
+        Watched(removals=(removal("default-1"),)),
+        ["default-1  is to be given back: Idle"],
+    ),
+    "a removal that fails": (
+        Watched(removals=(removal("default-1"),)),
+        Watched(removals=(removal("default-1", "RemovalFailed", events=EVENTS),)),
+        ["default-1  could not be given back: locked: a person has to look"],
+    ),
+    "a removal ends": (
+        Watched(removals=(removal("default-1"),)),
+        NOTHING,
+        ["default-1  has ended"],
+    ),
+    "a pool is blocked": (
+        Watched(pools=(pool(),)),
+        Watched(pools=(pool(status={"blocked": {"reason": "NoImage", "message": "no image"}}),)),
+        ["default  buys nothing: no image"],
+    ),
+    "a pool is paused": (
+        Watched(pools=(pool(),)),
+        Watched(pools=(pool(status={"conditions": [PAUSED]}),)),
+        ["default  is paused"],
+    ),
+    "a cost": (
+        Watched(pools=(pool(status={"hourlyCost": "0.0136"}),)),
+        Watched(pools=(pool(status={"hourlyCost": "0.0272", "ready": 1, "wanted": 2}),)),
+        ["default  costs 0.0272 per hour instead of 0.0136; 1 of 2 wanted nodes serve"],
+    ),
+    "nothing": (
+        Watched(pools=(pool(),), nodes=(node(),), pending=WEB),
+        Watched(pools=(pool(),), nodes=(node(),), pending=WEB),
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "lines"), HAPPENINGS.values(), ids=HAPPENINGS.keys())
+def test_what_happens_between_two_looks_is_told_once(
+    before: Watched, after: Watched, lines: list[str]
+) -> None:
+    assert [told(each) for each in happenings(before, after, NOW)] == [
+        f"12:00:00  {line}" for line in lines
+    ]
+
+
+SETTLED: dict[str, tuple[Watched, str]] = {
+    "nothing at all": (NOTHING, "settled"),
+    "a pod waits": (Watched(pending=WEB), "not yet"),
+    "a pod that has no place": (
+        Watched(pending=WEB[:1], pools=(without_place("too large"),)),
+        "settled",
+    ),
+    "a machine comes": (Watched(requests=(request("default-1", "Pending"),)), "not yet"),
+    "one that nobody has": (Watched(requests=(request("default-1", "Unmet"),)), "settled"),
+    "a machine goes": (Watched(removals=(removal("default-1"),)), "not yet"),
+    "one that can't go": (Watched(removals=(removal("default-1", "RemovalFailed"),)), "settled"),
+    "a marked node": (Watched(nodes=(node(annotations=MARKED),)), "not yet"),
+}
+
+
+@pytest.mark.parametrize(("given", "settled"), SETTLED.values(), ids=SETTLED.keys())
+def test_it_is_settled_when_nothing_more_can_happen_by_itself(given: Watched, settled: str) -> None:
+    assert is_settled(given) is (settled == "settled")
+
+
+def test_without_a_cluster_one_line_says_so(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main(["watch", "--kubeconfig", nobody_listens(tmp_path)]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "http://127.0.0.1:" in line
+
+
+def test_for_programs_a_happening_is_an_object_on_a_line() -> None:
+    (each,) = happenings(NOTHING, Watched(nodes=(node(),)), NOW)
+    assert json.loads(line_of(each, "json")) == {
+        "at": "2026-01-01T12:00:00Z",
+        "kind": "Node",
+        "subject": "default-1",
+        "text": "has joined pool default",
+    }
+
+
+@pytest.mark.cluster
+def test_into_a_pipe_it_is_a_line_for_each_thing_and_ends_when_all_is_settled(
+    cluster: LiveCluster, namespace: str
+) -> None:
+    install_definitions(cluster)
+    own = ["--kubeconfig", str(cluster.kubeconfig), "--every", "200ms"]
+    words = [sys.executable, "-m", "growth.cli", "watch", *own, "--until-settled"]
+    name = f"w-{namespace}"
+    coming = request("default-1", "Pending").document() | {"metadata": {"name": f"{name}-1"}}
+    coming["spec"]["pool"] = name
+    # As long as a machine is on its way, nothing is settled.
+    cluster.create(coming)
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert re.match(r"watching: \d+ nodes? at ", process.stdout.readline())
+        cluster.create(pool_of(name))
+        cluster.kubectl("delete", "noderequest", f"{name}-1")
+        lines = process.stdout.read().splitlines()
+        assert process.wait(timeout=30) == 0
+    assert any(line.endswith(f"  {name}  is there") for line in lines)
+    # On a terminal it is a view, with the overview above.
+    drawn, code = on_a_terminal("watch", *own, until=b"\x1b[H", times=2)
+    assert name.encode() in drawn
+    assert code == 0
+    cluster.kubectl("delete", "nodepool", name, "--wait=false")
