@@ -52,7 +52,7 @@ async def _missing_of(connection: Connection, item: Object) -> AsyncIterator[str
             installed = await found(connection, path_of(item))
             short = "it is gone" if installed is None else shortage(installed)
             if short:
-                why = await _of_its_pods(connection, item)
+                why = await complaint(connection, item)
                 yield f"{title_of(item)}: {short}{why}"
         case "MutatingWebhookConfiguration":
             installed = await found(connection, path_of(item))
@@ -82,7 +82,7 @@ def trusted(configuration: Object) -> bool:
     return bool(clients) and all(client.get("caBundle") for client in clients)
 
 
-async def _of_its_pods(connection: Connection, item: Object) -> str:
+async def complaint(connection: Connection, item: Object) -> str:
     """The first thing that one of its pods complains of."""
     labels = item["spec"]["selector"]["matchLabels"]
     query = {"labelSelector": ",".join(f"{key}={value}" for key, value in labels.items())}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +26,12 @@ def manifests() -> Path:
 
 
 def objects_of(path: Path) -> Iterator[Object]:
-    """The objects of one file, in their order."""
-    for document in yaml.safe_load_all(path.read_text("utf-8")):
-        if document is not None:
-            yield document
+    """The objects of one file, in their order; new ones each time, as values are put into them."""
+    yield from copy.deepcopy(_parsed(path))
+
+
+@cache
+def _parsed(path: Path) -> list[Object]:
+    """What is shipped doesn't change, and YAML takes its time."""
+    documents = yaml.safe_load_all(path.read_text("utf-8"))
+    return [document for document in documents if document is not None]

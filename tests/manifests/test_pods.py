@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.manifests.reading import ALL, SYSTEM, Object, named, pods, rights_of
+from growth.installation.rights import rights_of
+from tests.manifests.reading import ALL, SYSTEM, Object, named, pods
 
 PODS = dict(pods())
 CONTAINERS = {

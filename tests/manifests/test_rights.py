@@ -21,11 +21,12 @@ from certs.objects import Objects
 from certs.tending import tend
 from certs.wanted import WANTED, WEBHOOKS, Policy
 from growth.installation.rendering import rendered
+from growth.installation.rights import Right, rights_of
 from growth.installation.values import Provider, Values
 from growth.kube.transport import connect
 from kwok.ports import free_port
 from tests.live import wait_until
-from tests.manifests.reading import SYSTEM, Right, rights_of
+from tests.manifests.reading import SYSTEM
 from tests.manifests.witness import witness
 from tests.thread.growing import EXAMPLE, deployment, pool_of
 

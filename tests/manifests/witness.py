@@ -13,10 +13,10 @@ import yaml
 from aiohttp import web
 from typing_extensions import override
 
+from growth.installation.rights import Right
 from growth.kube.call import Call
 from tests.faults.proxy import FaultProxy
 from tests.faults.upstream import Upstream
-from tests.manifests.reading import Right
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -1,66 +1,55 @@
 """`growth doctor`: what is wrong with the installation, each finding with its remedy.
 
-Every check is a function from the connection to findings. They run one after the other and one that
-can't be answered becomes a finding itself, so that the list is always whole.
+Before an installation it says whether there can be one, afterwards whether it works. Examinations
+run one after the other, and one that can't be answered becomes a finding itself, so that the list
+is always whole.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
-from dataclasses import asdict, dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Final
 
-from growth.api import crd
-from growth.api.hetznernodeclass import HetznerNodeClass
-from growth.api.kwoknodeclass import KwokNodeClass
-from growth.api.wellknown import GROUP_VERSION
 from growth.cli.connecting import add_connection_arguments, completed, connected
+from growth.cli.examination.admission import examine_admission
+from growth.cli.examination.certificates import examine_certificates
+from growth.cli.examination.cluster import examine_cluster
+from growth.cli.examination.definitions import examine_objects
+from growth.cli.examination.finding import Level, Place, fail, warn
+from growth.cli.examination.pools import examine_node_classes, examine_pools
+from growth.cli.examination.processes import examine_processes
+from growth.cli.examination.rights import examine_rights
+from growth.cli.examination.scheduler import examine_scheduler
 from growth.cli.output import add_output_argument, coloured
-from growth.cli.support import OBJECT_VERSION, SUPPORTED_KUBERNETES, spoken_range
-from growth.errors import GrowthError, RetryLater
-from growth.kube.transport import NotFound
+from growth.errors import GrowthError
+from growth.installation.places import NAMESPACE
+from growth.kube.errors import Overloaded
 
 if TYPE_CHECKING:
     import argparse
 
-    from growth.kube.transport import Connection
+    from growth.cli.examination.finding import Examination, Finding, Findings
 
-
-class Level(StrEnum):
-    """How much a finding matters."""
-
-    OK = "ok"
-    WARN = "warn"
-    FAIL = "FAIL"
-
-
-COLOUR_OF = {Level.OK: "green", Level.WARN: "yellow", Level.FAIL: "red"}
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One line of the answer."""
-
-    level: Level
-    subject: str
-    text: str
-    hint: str = ""
-    """How to mend it."""
-
-
-Check = Callable[["Connection"], AsyncIterator[Finding]]
-
-PATIENCE = 4.0
-"""Seconds to wait for an answer: a person is told within five that nobody is there."""
-
-INSTALL_HINT = "growth crds | kubectl apply --server-side -f -"
+AGAIN: Final = "ask again; if it stays, see who stands between you and the API server"
+COLOUR_OF: Final = {Level.OK: "green", Level.WARN: "yellow", Level.FAIL: "red"}
+EXAMINATIONS: Final[tuple[Examination, ...]] = (
+    examine_objects,
+    examine_processes,
+    examine_rights,
+    examine_certificates,
+    examine_admission,
+    examine_scheduler,
+    examine_node_classes,
+    examine_pools,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the words of this command."""
+    parser.add_argument(
+        "-n", "--namespace", metavar="NAME", default=NAMESPACE, help="default: %(default)s"
+    )
     add_connection_arguments(parser)
     add_output_argument(parser)
     parser.epilog = "Exit code 0 when nothing failed, 1 otherwise."
@@ -86,105 +75,33 @@ def _print(finding: Finding) -> None:
 
 async def _examine(arguments: argparse.Namespace) -> list[Finding]:
     async with connected(arguments) as connection:
-        # Unguarded: without a cluster there is nothing to examine, and waiting more says no more.
-        findings = [finding async for finding in check_cluster(connection)]
-        for check in CHECKS:
-            findings += [finding async for finding in _guarded(check, connection)]
-        return findings
+        return await examined(Place(connection, arguments.namespace))
 
 
-async def _guarded(check: Check, connection: Connection) -> AsyncIterator[Finding]:
-    """A check that can't be answered is a finding, not the end of the examination."""
+async def examined(place: Place) -> list[Finding]:
+    """All findings."""
+    # Unguarded: without a cluster there is nothing to examine, and waiting more says no more.
+    findings = [finding async for finding in examine_cluster(place)]
+    for examination in EXAMINATIONS:
+        findings += [finding async for finding in _guarded(examination, place)]
+    return findings
+
+
+async def _guarded(examination: Examination, place: Place) -> Findings:
+    """One that can't be answered is a finding, not the end of all."""
     try:
-        async for finding in check(connection):
+        async for finding in examination(place):
             yield finding
+    except Overloaded as error:
+        # Right after definitions were applied, for one.
+        yield warn(_subject(examination), str(error), "ask again in a moment")
     except GrowthError as error:
-        subject = check.__name__.removeprefix("check_").replace("_", " ")
-        yield Finding(Level.FAIL, subject, str(error))
+        yield fail(
+            _subject(examination),
+            str(error),
+            "ask again; if it stays, look for what stands in between",
+        )
 
 
-async def check_cluster(connection: Connection) -> AsyncIterator[Finding]:
-    """Is it reachable, and of a version that we know?"""
-    answer = (await connection.request("GET", "/version", timeout=PATIENCE)).json()
-    version = str(answer["gitVersion"]).removeprefix("v")
-    minor = (int(answer["major"]), int(answer["minor"].rstrip("+")))
-    oldest, newest = SUPPORTED_KUBERNETES
-    known = spoken_range(SUPPORTED_KUBERNETES)
-    text = f"Kubernetes {version} at {connection.server}"
-    if minor < oldest:
-        hint = f"upgrade the cluster; growth is tested with {known}"
-        yield Finding(Level.FAIL, "cluster", f"{text} is too old", hint)
-    elif minor > newest:
-        hint = f"growth is tested with {known}; look for a newer growth"
-        yield Finding(Level.WARN, "cluster", f"{text} is newer than this growth knows", hint)
-    else:
-        yield Finding(Level.OK, "cluster", f"{text} (tested: {known})")
-
-
-async def check_objects(connection: Connection) -> AsyncIterator[Finding]:
-    """Are our definitions installed, established, and those of this version?"""
-    wrong = 0
-    wanted = crd.definitions().values()
-    for definition in wanted:
-        text = await _difference(connection, definition)
-        if text:
-            wrong += 1
-            yield Finding(Level.FAIL, "objects", text, INSTALL_HINT)
-    if not wrong:
-        version = OBJECT_VERSION.split("/")[1]
-        yield Finding(Level.OK, "objects", f"{len(wanted)} kinds, {version}")
-
-
-async def _difference(connection: Connection, wanted: dict[str, Any]) -> str:
-    name = wanted["metadata"]["name"]
-    path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name}"
-    try:
-        installed = (await connection.request("GET", path, timeout=PATIENCE)).json()
-    except NotFound:
-        return f"{name} is not installed"
-    # A definition that came a moment ago has none yet, written as null.
-    conditions = installed.get("status", {}).get("conditions") or []
-    if {"type": "Established", "status": "True"}.items() not in [
-        {key: condition[key] for key in ("type", "status")}.items() for condition in conditions
-    ]:
-        return f"{name} is installed, but the API server doesn't serve it"
-    if _schemas(installed) != _schemas(wanted):
-        return f"{name} is of another version of growth"
-    return ""
-
-
-def _schemas(definition: dict[str, Any]) -> dict[str, Any]:
-    return {version["name"]: version["schema"] for version in definition["spec"]["versions"]}
-
-
-async def check_node_classes(connection: Connection) -> AsyncIterator[Finding]:
-    """Can machines be made with each of them, as the cloud has said?"""
-    for kind in (HetznerNodeClass, KwokNodeClass):
-        path = f"/apis/{GROUP_VERSION}/{kind.kind_names[0]}"
-        with suppress(NotFound):
-            try:
-                answer = await connection.request("GET", path, timeout=PATIENCE)
-            except RetryLater as error:
-                # Right after the definitions were applied, for one.
-                yield Finding(Level.WARN, "node classes", str(error), "ask again in a moment")
-                continue
-            for document in answer.json()["items"]:
-                yield _of_class(document)
-
-
-def _of_class(document: dict[str, Any]) -> Finding:
-    subject, status = f"class {document['metadata']['name']}", document.get("status", {})
-    if "observedGeneration" not in status:
-        hint = "see whether the reconciler runs and leads"
-        return Finding(Level.WARN, subject, "nobody has asked its cloud yet", hint)
-    if blocked := status.get("blocked"):
-        hint = "growth asks again by itself; nothing has to be restarted"
-        return Finding(Level.FAIL, subject, str(blocked["message"]), hint)
-    doubts = [each for each in status.get("conditions", ()) if each["reason"] == "Implausible"]
-    if doubts:
-        hint = "the last good prices hold; if the change is real, restart the reconciler"
-        return Finding(Level.WARN, subject, str(doubts[0]["message"]), hint)
-    return Finding(Level.OK, subject, "machines can be made with it")
-
-
-CHECKS: tuple[Check, ...] = (check_objects, check_node_classes)
+def _subject(examination: Examination) -> str:
+    return examination.__name__.removeprefix("examine_").replace("_", " ")

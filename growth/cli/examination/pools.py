@@ -1,0 +1,69 @@
+"""Can machines be made with each node class, and are pools set up so that they buy?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from growth.api.hetznernodeclass import HetznerNodeClass
+from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.nodepool import NodePool
+from growth.api.wellknown import GROUP_VERSION
+from growth.cli.examination.finding import fail, ok, warn
+from growth.cli.examination.processes import is_installed
+
+if TYPE_CHECKING:
+    from growth.cli.examination.finding import Finding, Findings, Place
+
+NEXT: Final = "docs/guides/install.md has one to begin with: kubectl apply -f docs/examples"
+
+
+async def examine_node_classes(place: Place) -> Findings:
+    """As the cloud has said."""
+    for kind in (HetznerNodeClass, KwokNodeClass):
+        for document in await place.listed(f"/apis/{GROUP_VERSION}/{kind.kind_names[0]}"):
+            yield _of_class(document)
+
+
+def _of_class(document: dict[str, Any]) -> Finding:
+    subject, status = f"class {document['metadata']['name']}", document.get("status", {})
+    if "observedGeneration" not in status:
+        hint = "see whether the reconciler runs and leads"
+        return warn(subject, "nobody has asked its cloud yet", hint)
+    if blocked := status.get("blocked"):
+        hint = "growth asks again by itself; nothing has to be restarted"
+        return fail(subject, str(blocked["message"]), hint)
+    doubts = [each for each in status.get("conditions", ()) if each["reason"] == "Implausible"]
+    if doubts:
+        hint = "the last good prices hold; if the change is real, restart the reconciler"
+        return warn(subject, str(doubts[0]["message"]), hint)
+    return ok(subject, "machines can be made with it")
+
+
+async def examine_pools(place: Place) -> Findings:
+    """As the reconciler has said."""
+    documents = await place.listed(f"/apis/{GROUP_VERSION}/{NodePool.kind_names[0]}")
+    if not documents and await is_installed(place):
+        yield warn("pools", "there is no NodePool yet, so nothing is bought", NEXT)
+    for document in documents:
+        yield _of_pool(document)
+
+
+def _of_pool(document: dict[str, Any]) -> Finding:
+    name, status = document["metadata"]["name"], document.get("status", {})
+    subject, conditions = (
+        f"pool {name}",
+        {each["type"]: each for each in status.get("conditions", ())},
+    )
+    seen, generation = status.get("observedGeneration", 0), document["metadata"]["generation"]
+    if blocked := status.get("blocked"):
+        hint = f"it buys nothing until that is mended: kubectl edit nodepool {name}"
+        return fail(subject, str(blocked["message"]), hint)
+    if seen < generation:
+        return warn(subject, "no reconciler has read it yet", "see whether one runs and leads")
+    if conditions.get("Paused", {}).get("status") == "True":
+        return warn(subject, str(conditions["Paused"]["message"]), f"growth resume --pool {name}")
+    if conditions.get("RemovalHeld", {}).get("status") == "True":
+        hint = "growth gives back nothing until the cloud's list is believed again"
+        return warn(subject, str(conditions["RemovalHeld"]["message"]), hint)
+    types = len(document["spec"]["serverTypes"])
+    return ok(subject, f"{types} server types, {status.get('ready', 0)} nodes serve")
