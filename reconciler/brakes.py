@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from reconciler import unreadable
 from reconciler.decision import NEVER, Decision
 from reconciler.pauses import Pause, next_look, notices, pauses
 from reconciler.providers.port import ClassKey
@@ -75,7 +76,7 @@ def decide(world: World, now: Instant) -> Decision:
             pauses=held,
             clouds=trusts(world, before.clouds),
         ),
-        sequences=tuple(notices(world, held, now)),
+        sequences=(*notices(world, held, now), *unreadable.notices(world, now)),
         wake_at=min(
             (at for at in (acts_at, removes_at, next_look(held, now)) if at > now.monotonic),
             default=NEVER,

@@ -7,6 +7,8 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from growth.instant import Instant
 from reconciler.views import subjects_of
 
@@ -61,6 +63,7 @@ class Production:
             timing=self._timing,
             seed=secrets.randbits(128),
         )
+        world = msgspec.structs.replace(world, unreadable=self._sources.unreadable)
         self._seen(world)
         return world
 

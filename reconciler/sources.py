@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from growth.api.meta import Resource as ApiResource
     from growth.kube.cache_metrics import CacheMetrics
-    from growth.kube.contents import Change
+    from growth.kube.contents import Change, Unreadable
     from growth.kube.health import Health
     from growth.kube.resource import Key
     from growth.kube.server import ApiServer
@@ -129,6 +129,12 @@ class Sources:
     def health(self) -> Mapping[str, Health]:
         """How far each cache can be trusted now."""
         return {name: reflector.health for name, reflector in self._reflectors.items()}
+
+    @property
+    def unreadable(self) -> Mapping[str, tuple[Unreadable, ...]]:
+        """Objects of ours that are there and can't be decoded, by kind."""
+        stores = ((kind.__name__, self.store(kind.__name__)) for kind in OURS)
+        return {name: tuple(store.unreadable.values()) for name, store in stores}
 
     async def complete(self) -> None:
         """Wait until every cache has been whole once."""

@@ -17,6 +17,7 @@ from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.demand.demanded import Demanded
+from growth.kube.contents import Unreadable
 from growth.kube.health import Health
 from growth.scheduling.cluster import Cluster
 from growth.scheduling.pod import Pod
@@ -75,6 +76,8 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     Nothing is decided on them."""
     sources: Mapping[str, Health]
     """How far each cache can be trusted."""
+    unreadable: Mapping[str, tuple[Unreadable, ...]] = {}
+    """Objects of ours that are there and can't be decoded, by kind."""
     timing: Timing
     seed: int
     """The only chance in a pass, drawn by the shell: names of new requests come from it."""

@@ -36,6 +36,17 @@ class Change(msgspec.Struct, Generic[T], frozen=True):
     new: T | None
 
 
+class Statement(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """A condition in an object's status, as far as it tells the same as another one."""
+
+    type: str
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    last_transition_time: str = ""
+    observed_generation: int = 0
+
+
 class Unreadable(msgspec.Struct, frozen=True, gc=False):
     """An object that is there but couldn't be decoded: not in the cache, and never forgotten."""
 
@@ -43,6 +54,9 @@ class Unreadable(msgspec.Struct, frozen=True, gc=False):
     uid: str
     version: str
     problem: str
+    generation: int = 0
+    conditions: tuple[Statement, ...] = ()
+    """What its status says, if that at least can be read."""
 
 
 class Contents(Generic[T]):

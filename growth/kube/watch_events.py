@@ -15,7 +15,7 @@ import msgspec
 import pydantic
 
 from growth.kube.call import Call
-from growth.kube.contents import Unreadable
+from growth.kube.contents import Statement, Unreadable
 from growth.kube.errors import ApiError, Unreachable, error_of, status_of
 from growth.kube.resource import Key, Resource, T, key_of
 
@@ -79,7 +79,21 @@ class _Bare(msgspec.Struct, frozen=True, gc=False):
     metadata: _Metadata = _Metadata()
 
 
+class _Generation(msgspec.Struct, frozen=True, gc=False):
+    generation: int = 0
+
+
+class _Status(msgspec.Struct, frozen=True, gc=False):
+    conditions: tuple[Statement, ...] = ()
+
+
+class _Stated(msgspec.Struct, frozen=True, gc=False):
+    metadata: _Generation = _Generation()
+    status: _Status = _Status()
+
+
 _envelope = msgspec.json.Decoder(_Envelope).decode
+_stated = msgspec.json.Decoder(_Stated).decode
 _bare = msgspec.json.Decoder(_Bare).decode
 _BEGINNINGS = (
     (b'{"type":"ADDED","object":', EventKind.PUT),
@@ -167,12 +181,22 @@ def _unreadable(raw: bytes, *, problem: Exception) -> Unreadable:
         metadata = _bare(raw).metadata
     except msgspec.MsgspecError:
         raise Garbled("an object without readable metadata") from None
+    stated = _as_far_as_it_says(raw)
     return Unreadable(
         key=Key(metadata.namespace, metadata.name),
         uid=metadata.uid,
         version=metadata.resource_version,
         problem=_told(problem),
+        generation=stated.metadata.generation,
+        conditions=stated.status.conditions,
     )
+
+
+def _as_far_as_it_says(raw: bytes) -> _Stated:
+    try:
+        return _stated(raw)
+    except msgspec.MsgspecError:
+        return _Stated()
 
 
 def _told(problem: Exception) -> str:
