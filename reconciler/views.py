@@ -15,6 +15,7 @@ from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest, RemovalPhase
 from growth.api.noderequest import NodeRequest, RequestPhase
+from growth.demand.announced import Announcements
 from growth.scheduling.cluster import Cluster
 from growth.scheduling.occupancy import EMPTY, Occupancy
 from reconciler.actions import Subject, SubjectKind, machine, node_class_subject
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from reconciler.world import NodeClass, Replies
 
 PODS: Final = "pods"
+REPLICA_SETS: Final = "replica_sets"
 OF_THE_CLUSTER: Final = (
     "nodes",
     "namespaces",
@@ -65,6 +67,7 @@ class Views:
         self._node_classes: dict[ClassKey, NodeClass] = {}
         self._offerings: dict[ClassKey, tuple[Offering, ...]] = {}
         self._checks: dict[ClassKey, Checked] = {}
+        self._announcements = Announcements()
         self._cluster: Cluster | None = None
 
     def learn(self, key: ClassKey, market: Market) -> None:
@@ -81,6 +84,8 @@ class Views:
         for change in changes:
             if kind == PODS:
                 self._follow_pod(change)
+            elif kind == REPLICA_SETS:
+                self._announcements.owner_changed(change.old, change.new)
             else:
                 self._follow(kind, change)
         if kind in OF_THE_CLUSTER:
@@ -103,6 +108,7 @@ class Views:
             cluster=self.cluster(),
             pending=dict(self._pending),
             demand=demand,
+            announced=self._announcements.now(),
             pools=dict(self._objects[NodePool.__name__]),
             node_classes=dict(self._node_classes),
             pause_of_all=next(iter(self._objects[PAUSE].values()), None),
@@ -177,6 +183,7 @@ class Views:
             self._offerings[key] = offerings(node_class)
 
     def _follow_pod(self, change: Change[Pod]) -> None:
+        self._announcements.pod_changed(change.old, change.new)
         if change.old is not None:
             self._forget(change.old)
         if change.new is not None and not change.new.is_finished:

@@ -16,6 +16,7 @@ from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
+from growth.demand.announced import Announced
 from growth.demand.demanded import Demanded
 from growth.kube.contents import Unreadable
 from growth.kube.health import Health
@@ -48,6 +49,8 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     """Pods without a node that have not ended, by uid."""
     demand: Demanded
     """Which of them need a new node, and until when that can be said without any change."""
+    announced: Mapping[str, Announced] = {}
+    """Owners that have fewer pods than they want, by their uid."""
     pools: Mapping[str, NodePool]
     pause_of_all: PauseOfAll | None = None
     """What pauses every pool, if somebody has written it."""

@@ -17,7 +17,7 @@ from growth.scheduling.metadata import Metadata, OwnerReference
 from growth.scheduling.node import Node
 from growth.scheduling.pod import Pod
 from growth.scheduling.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from growth.scheduling.workloads import DeviceClass, Job, Namespace, Workload
+from growth.scheduling.workloads import DeviceClass, Job, Namespace, ReplicaSet, Workload
 
 __all__ = [
     "CSIDriver",
@@ -33,6 +33,7 @@ __all__ = [
     "PersistentVolumeClaim",
     "Pod",
     "PodDisruptionBudget",
+    "ReplicaSet",
     "StorageClass",
     "VolumeAttachment",
     "Workload",
@@ -46,6 +47,7 @@ __all__ = [
     "decode_namespace",
     "decode_node",
     "decode_pod",
+    "decode_replica_set",
     "decode_storage_class",
     "decode_volume",
     "decode_volume_attachment",
@@ -63,6 +65,7 @@ decode_csi_driver = msgspec.json.Decoder(CSIDriver).decode
 decode_volume_attachment = msgspec.json.Decoder(VolumeAttachment).decode
 decode_disruption_budget = msgspec.json.Decoder(PodDisruptionBudget).decode
 decode_daemon_set = msgspec.json.Decoder(DaemonSet).decode
+decode_replica_set = msgspec.json.Decoder(ReplicaSet).decode
 decode_workload = msgspec.json.Decoder(Workload).decode
 decode_job = msgspec.json.Decoder(Job).decode
 decode_device_class = msgspec.json.Decoder(DeviceClass).decode

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from growth.scheduling.metadata import Metadata
+from growth.scheduling.metadata import Condition, Metadata
 from growth.scheduling.pod_spec import PodSpec
 
 
@@ -31,6 +31,34 @@ class Workload(msgspec.Struct, frozen=True, gc=False):
 
     metadata: Metadata = Metadata()
     spec: WorkloadSpec = WorkloadSpec()
+
+
+class ReplicaSetSpec(WorkloadSpec, frozen=True, gc=False):
+    """How many, and what they look like."""
+
+    template: PodTemplate = PodTemplate()
+
+
+class ReplicaSetStatus(msgspec.Struct, frozen=True, gc=False):
+    """How far its controller is."""
+
+    conditions: tuple[Condition, ...] = ()
+
+
+class ReplicaSet(msgspec.Struct, frozen=True, gc=False):
+    """So many like pods."""
+
+    metadata: Metadata = Metadata()
+    spec: ReplicaSetSpec = ReplicaSetSpec()
+    status: ReplicaSetStatus = ReplicaSetStatus()
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether its pods are refused, by a quota for example: it won't have what it wants."""
+        return any(
+            each.type == "ReplicaFailure" and each.status == "True"
+            for each in self.status.conditions
+        )
 
 
 class JobSpec(msgspec.Struct, frozen=True, gc=False):

@@ -82,9 +82,11 @@ def applied(
         pods = [
             waiting[queues[name].popleft()]
             for name, count in node.pods.items()
+            if name in queues
             for _ in range(min(count, len(queues[name])))
         ]
-        buying.take(node, pods)
+        coming = sum(count for name, count in node.pods.items() if name in question.announced)
+        buying.take(node, pods, coming=coming)
     reasons = {
         each.pod_class: told(each.reason, waiting[queues[each.pod_class][0]], market.items, world)
         for each in plan.unplaced
@@ -103,7 +105,7 @@ def applied(
             },
             **{uid: text for uid, text in question.left_out.items() if uid in waiting},
         },
-        limited=frozenset(uid for name in limited for uid in queues[name]),
+        limited=frozenset(uid for name in limited for uid in queues.get(name, ())),
         overtaken=frozenset(buying.overtaken),
     )
 
@@ -133,14 +135,18 @@ class _Buying:
         self._most = {item.name: item.most for item in market.items}
         self._allowed = {each.name: each.offers for each in question.problem.classes}
 
-    def take(self, node: PlannedNode, pods: Sequence[Pod]) -> None:
-        """Promise the node's place to its pods, and buy it where it has to be bought."""
+    def take(self, node: PlannedNode, pods: Sequence[Pod], *, coming: int) -> None:
+        """Promise the node's place to its pods, and buy it where it has to be bought.
+
+        So many more are announced that will use it, too.
+        """
         if node.offer in self._question.spots:
             is_settled = self._is_there(node.offer)
             if is_settled:
                 self._promise(node.offer, pods, is_bought_for=False)
         else:
-            is_settled = self._bought(node, pods) if pods or not node.pods else True
+            is_wanted = pods or coming or not node.pods
+            is_settled = self._bought(node, pods, coming=coming) if is_wanted else True
         if not is_settled:
             self.overtaken += (pod.metadata.uid for pod in pods)
 
@@ -160,8 +166,8 @@ class _Buying:
                 machine=machine, shape=pod.shape, is_bought_for=is_bought_for, since=since
             )
 
-    def _bought(self, node: PlannedNode, pods: Sequence[Pod]) -> bool:
-        is_whole = len(pods) == sum(node.pods.values())
+    def _bought(self, node: PlannedNode, pods: Sequence[Pod], *, coming: int) -> bool:
+        is_whole = len(pods) + coming == sum(node.pods.values())
         item = self._items.get(node.offer) if is_whole else self._smallest(node, pods)
         if item is None or not self._is_within_limits(item):
             return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from growth.demand.pools import PoolNotFound, match, wish_of
 from reconciler.planning.commit import Missing
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from reconciler.world import World
 
 
+MAKING = 30.0
+"""Seconds after its last sign for which an owner that lacks pods is believed to be getting them: on
+a busy control plane it takes that long until it is its turn."""
 NEW = 2.0
 """Seconds for which a pod that nobody has judged counts as just created. Times of the API server
 are whole seconds; where its clock and ours differ by more, nobody counts as new."""
@@ -63,6 +66,30 @@ def pools_by_pod(
     return found, missing
 
 
+class Coming(NamedTuple):
+    """Pods that are being made right now."""
+
+    like: Pod
+    number: int
+    pools: frozenset[str]
+
+
+def announced(world: World, now: Instant) -> tuple[Coming, ...]:
+    """Whom owners are being given, that nobody has seen yet.
+
+    An owner that has made nothing for a while may be kept from it for ever.
+    """
+    fresh = {
+        uid: each
+        for uid, each in sorted(world.announced.items())
+        if _was_made_within(MAKING, each.since, now)
+    }
+    pools, _ = pools_by_pod({uid: each.like for uid, each in fresh.items()}, world)
+    return tuple(
+        Coming(each.like, each.missing, pools[uid]) for uid, each in fresh.items() if uid in pools
+    )
+
+
 def unjudged(waiting: Mapping[str, Pod], world: World, now: Instant) -> Missing:
     """Whom the scheduler hasn't judged yet of those that belong to this wave."""
     waiting_for_a_look = [
@@ -80,5 +107,8 @@ def unjudged(waiting: Mapping[str, Pod], world: World, now: Instant) -> Missing:
 
 def _is_new(pod: Pod, now: Instant) -> bool:
     """Whether it was created just now; one that has no scheduler would be waited for for ever."""
-    created = pod.metadata.creation_timestamp
-    return created is not None and abs(now.seconds_since(datetime.fromisoformat(created))) < NEW
+    return _was_made_within(NEW, pod.metadata.creation_timestamp, now)
+
+
+def _was_made_within(seconds: float, created: str | None, now: Instant) -> bool:
+    return bool(created and abs(now.seconds_since(datetime.fromisoformat(created))) < seconds)

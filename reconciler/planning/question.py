@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
@@ -25,16 +25,19 @@ from reconciler.planning.offers import Purchasable
 from reconciler.solver import Offer, PodClass, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from growth.scheduling.cluster import Cluster
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
     from reconciler.planning.capacity import Ground
     from reconciler.planning.company import Company
+    from reconciler.planning.demand import Coming
     from reconciler.planning.fleet import Market
     from reconciler.planning.nominations import Nominated
 
+LAST: Final = -(2**31)
+"""No pod's priority is lower."""
 PLENTY = str(2**60)
 """More of any resource than a pod asks for."""
 
@@ -61,15 +64,36 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """Pods that no problem can hold, by uid, with the reason."""
     waiting: Mapping[str, str]
     """Pods that wait for others to be planned first, by uid, with the reason."""
+    announced: Mapping[str, int] = {}
+    """Classes of pods that there are only soon, and how many of each."""
+
+
+class _Class(NamedTuple):
+    """Pods that are alike."""
+
+    name: str
+    like: Pod
+    number: int
+    pools: frozenset[str]
+    uids: tuple[str, ...] = ()
+    """Those that there are already."""
+
+    @property
+    def priority(self) -> int:
+        """Who isn't there yet takes nothing from those who are."""
+        return self.like.spec.priority if self.uids else LAST
 
 
 class _Asked(NamedTuple):
     """One class before there are groups."""
 
-    name: str
-    pods: tuple[Pod, ...]
+    pods: _Class
     offers: frozenset[str]
     narrowed: tuple[tuple[str, int], ...]
+
+    @property
+    def name(self) -> str:
+        return self.pods.name
 
 
 def question(
@@ -79,8 +103,12 @@ def question(
     *,
     pools_of: Mapping[str, frozenset[str]],
     nominated: Nominated,
+    announced: Iterable[Coming] = (),
 ) -> Question:
-    """The Problem of a demand; `pools_of` tells the pools of each pod by its uid."""
+    """The Problem of a demand; `pools_of` tells the pools of each pod by its uid.
+
+    Those who are announced take part as far as nobody who is there loses by it.
+    """
     left_out: dict[str, str] = {}
     by_shape: defaultdict[str, list[Pod]] = defaultdict(list)
     for pod in sorted(demand, key=lambda pod: (pod.name, pod.metadata.uid)):
@@ -89,29 +117,45 @@ def question(
             left_out[pod.metadata.uid] = f"asks for what growth can't judge: {', '.join(names)}"
         else:
             by_shape[pod.shape].append(pod)
-    resources = _wanted(pods[0] for pods in by_shape.values())
-    ground = _with_room(ground, [pods[0].requests for pods in by_shape.values()], resources)
-    judge = _Judge(ground, market.items, nominated=nominated, resources=resources)
-    asked = [
-        judge.asked(shape, tuple(pods), pools_of[pods[0].metadata.uid])
-        for shape, pods in sorted(by_shape.items())
+    classes = [
+        *(_present(pods, pools_of) for _, pods in sorted(by_shape.items())),
+        *_announced(each for each in announced if not unsupported(each.like, ground.cluster)),
     ]
-    kin = [Kin(name=each.name, pod=each.pods[0], offers=each.offers) for each in asked]
+    resources = _wanted(each.like for each in classes)
+    ground = _with_room(ground, [each.like.requests for each in classes], resources)
+    judge = _Judge(ground, market.items, nominated=nominated, resources=resources)
+    asked = [judge.asked(each) for each in classes]
+    kin = [Kin(name=each.name, pod=each.pods.like, offers=each.offers) for each in asked]
     rules = company(kin, ground.cluster, judge.domains)
     planned = [each for each in asked if each.name not in rules.waiting]
     return Question(
         problem=_problem(planned, rules, ground, market),
-        pods={each.name: tuple(pod.metadata.uid for pod in each.pods) for each in planned},
+        pods={each.name: each.pods.uids for each in planned if each.pods.uids},
         offers={item.name: item for item in market.items},
         spots={spot.name: spot for spot in ground.spots},
         left_out=left_out,
         waiting={
-            pod.metadata.uid: rules.waiting[each.name]
+            uid: rules.waiting[each.name]
             for each in asked
             if each.name in rules.waiting
-            for pod in each.pods
+            for uid in each.pods.uids
         },
+        announced={each.name: each.pods.number for each in planned if not each.pods.uids},
     )
+
+
+def _present(pods: Sequence[Pod], pools_of: Mapping[str, frozenset[str]]) -> _Class:
+    uids = tuple(pod.metadata.uid for pod in pods)
+    return _Class(pods[0].shape, pods[0], len(uids), pools_of[uids[0]], uids)
+
+
+def _announced(coming: Iterable[Coming]) -> Iterator[_Class]:
+    by_shape: defaultdict[str, list[Coming]] = defaultdict(list)
+    for each in coming:
+        by_shape[each.like.shape].append(each)
+    for shape, alike in sorted(by_shape.items()):
+        first, number = alike[0], sum(each.number for each in alike)
+        yield _Class(f"{shape} announced", first.like, number, first.pools)
 
 
 def _with_room(ground: Ground, wanted: Sequence[Resources], resources: Sequence[str]) -> Ground:
@@ -146,12 +190,12 @@ class _Judge:
         self._known: dict[tuple[object, ...], tuple[frozenset[str], tuple[tuple[str, int], ...]]]
         self._known = {}
 
-    def asked(self, shape: str, pods: tuple[Pod, ...], pools: frozenset[str]) -> _Asked:
+    def asked(self, pods: _Class) -> _Asked:
         """A class with the offers that it may use."""
-        pod = pods[0]
-        key = self._key(pod, pools)
+        pod = pods.like
+        key = self._key(pod, pods.pools)
         if key not in self._known:
-            self._known[key] = self._allowed(pod, pools)
+            self._known[key] = self._allowed(pod, pods.pools)
         allowed, narrowed = self._known[key]
         is_in_vain, declined = self._nominated.is_in_vain(pod.shape), self._nominated.declined
         vain = frozenset(
@@ -160,7 +204,7 @@ class _Judge:
         if vain & allowed:
             allowed -= vain
             narrowed = (*narrowed, ("nodes that didn't serve its like before", len(allowed)))
-        return _Asked(shape, pods, allowed, narrowed)
+        return _Asked(pods, allowed, narrowed)
 
     def _key(self, pod: Pod, pools: frozenset[str]) -> tuple[object, ...]:
         own = (pod.wanted_nodes, frozenset(pod.spec.tolerations), pools, pod.host_ports)
@@ -230,7 +274,7 @@ def _problem(
     ground: Ground,
     market: Market,
 ) -> Problem:
-    resources = _wanted(pod for each in asked for pod in each.pods[:1])
+    resources = _wanted(each.pods.like for each in asked)
     return Problem(
         resources=resources,
         classes=tuple(_class(each, rules, resources) for each in asked),
@@ -251,13 +295,12 @@ def _wanted(pods: Iterable[Pod]) -> tuple[str, ...]:
 
 
 def _class(asked: _Asked, rules: Company, resources: Sequence[str]) -> PodClass:
-    pod = asked.pods[0]
     return PodClass(
         name=asked.name,
-        requests=_vector(pod.requests, resources),
-        count=len(asked.pods),
+        requests=_vector(asked.pods.like.requests, resources),
+        count=asked.pods.number,
         offers=asked.offers,
-        priority=pod.spec.priority,
+        priority=asked.pods.priority,
         marks=rules.marks.get(asked.name, frozenset()),
         repels=rules.repels.get(asked.name, frozenset()),
         narrowed=asked.narrowed,

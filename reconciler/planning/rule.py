@@ -23,6 +23,7 @@ from reconciler.planning.blocking import may_buy
 from reconciler.planning.capacity import ground
 from reconciler.planning.commit import widened
 from reconciler.planning.demand import (
+    announced,
     pools_by_pod,
     to_be_planned,
     unjudged,
@@ -191,6 +192,7 @@ class _Pass:
             market,
             pools_of=pools,
             nominated=self.ledger.nominated,
+            announced=announced(self.world, self.now) if pools and probe is None else (),
         )
         number = self.ledger.number + 1
         self._remember(number=number, asked=Asked(number=number, question=asked, probe=probe))

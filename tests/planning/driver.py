@@ -15,6 +15,7 @@ from tests.reconciler.build import RELEASED, at, world
 
 if TYPE_CHECKING:
     from growth.api.noderequest import NodeRequest
+    from growth.demand.announced import Announced
     from reconciler.actions import Action
     from reconciler.brakes import BrakesLedger
     from reconciler.planning.ledger import PlanningLedger
@@ -36,6 +37,8 @@ class Planner:
         self.wakes_at = 0.0
         """When it last wanted to be asked again."""
         self.brakes: BrakesLedger = RELEASED
+        self.announced: dict[str, Announced] = {}
+        """By the uid of their owners."""
         self.dies_after: list[int] = []
         """At these numbers of requests the process ends, and starts again without its memory."""
         self._ledger = Ledger(brakes=RELEASED)
@@ -87,7 +90,13 @@ class Planner:
     def _world(self) -> World:
         ledger = msgspec.structs.replace(self._ledger, brakes=self.brakes)
         seed = 1 + len(self.created)
-        seen = world(*self.objects.values(), ledger=ledger, plans=self._plans, seed=seed)
+        seen = world(
+            *self.objects.values(),
+            announced=self.announced,
+            ledger=ledger,
+            plans=self._plans,
+            seed=seed,
+        )
         # A catalogue is the same object until its class changes, as the views keep it.
         for key, node_class in seen.node_classes.items():
             if self._catalogues.get(key, (None, ()))[0] is not node_class:
