@@ -51,4 +51,5 @@ def is_overdue(pod: Pod, now: Instant) -> bool:
 
 def left_on(pods: Iterable[Pod], now: Instant, *, node_is_ready: bool) -> tuple[Pod, ...]:
     """The pods for which a node has to be waited for: a dead one's ended with their grace."""
-    return tuple(pod for pod in keepers(pods) if node_is_ready or not is_overdue(pod, now))
+    kept = keepers(pods)
+    return kept if node_is_ready else tuple(pod for pod in kept if not is_overdue(pod, now))

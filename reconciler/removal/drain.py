@@ -96,8 +96,8 @@ def step(removal: NodeRemovalRequest, node: Node, world: World, now: Instant) ->
 
 def left(node: Node, world: World, now: Instant) -> tuple[Pod, ...]:
     """The pods that have to be gone first."""
-    pods = world.cluster.occupancy(node.name).pods
-    there = (pod for pod in pods if pod.spec.node_name == node.name)
+    kept = world.cluster.occupancy(node.name).keepers
+    there = (pod for pod in kept if pod.spec.node_name == node.name)
     return left_on(there, now, node_is_ready=node.is_ready)
 
 
@@ -106,10 +106,11 @@ def _going_on(
 ) -> Draining:
     lowest = min(pod.spec.priority for pod in pods)
     turn = tuple(pod for pod in pods if pod.spec.priority == lowest)
-    told = drain_telling.stuck(removal, node, dict(_stuck(turn, world, now)), now)
+    waits = tuple(drain_telling.waits(removal, now))
+    told = () if waits else drain_telling.stuck(removal, node, dict(_stuck(turn, world, now)), now)
     ends = (
-        *(seconds_until_overdue(pod, now) for pod in turn),
-        *drain_telling.waits(removal, now),
+        *(seconds_until_overdue(pod, now) for pod in turn if pod.is_terminating),
+        *waits,
         world.timing.drain_wait - drain_telling.waited(removal, now),
     )
     return Draining(

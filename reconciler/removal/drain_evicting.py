@@ -8,6 +8,7 @@ was refused all the same rests, longer each time; each pod by itself, so that no
 from __future__ import annotations
 
 from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from growth.scheduling import budgets
@@ -16,13 +17,15 @@ from reconciler.actions import Evict, Sequence, pod_subject
 from reconciler.decision import NEVER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from growth.instant import Instant
     from growth.scheduling.cluster import NamespacedName
     from growth.scheduling.pod import Pod
     from reconciler.world import World
 
+MOST_AT_ONCE: Final = 100
+"""Questions that the API server has to answer at a time, whatever the size of a pool."""
 LONGEST_REST: Final = 10.0
 """Seconds; the first rest takes one, each further one twice as many."""
 MOST_DOUBLED: Final = 10
@@ -33,17 +36,32 @@ def evictions(
     pods: Iterable[Pod], world: World, now: Instant
 ) -> tuple[tuple[Sequence, ...], float]:
     """What is asked now, and when the next rest ends."""
-    waiting, found = sorted(pods, key=lambda pod: (pod.name, pod.metadata.uid)), []
+    waiting = sorted(pods, key=lambda pod: (pod.name, pod.metadata.uid))
+    asked = {pod.metadata.uid for pod in waiting if not world.is_free(pod_subject(pod))}
     taken = Counter(
-        each for pod in waiting if _is_going(pod, world) for each in _budgets(pod, world)
+        each
+        for pod in waiting
+        if pod.metadata.uid in asked or _is_going(pod, world)
+        for each in _budgets(pod, world)
     )
-    for pod in waiting:
-        is_free = world.is_free(pod_subject(pod)) and rests_until(pod, world) <= now.monotonic
-        if is_free and not holder(pod, world) and _is_left(_budgets(pod, world), taken):
-            taken.update(_budgets(pod, world).keys())
-            found.append(_eviction(pod))
-    rests = (rests_until(pod, world) for pod in waiting)
-    return tuple(found), min((end for end in rests if end > now.monotonic), default=NEVER)
+    rests = {pod.metadata.uid: rests_until(pod, world) for pod in waiting}
+    due = (
+        pod
+        for pod in waiting
+        if pod.metadata.uid not in asked and rests[pod.metadata.uid] <= now.monotonic
+    )
+    going = islice(_allowed(due, world, taken), max(MOST_AT_ONCE - len(asked), 0))
+    found = tuple(_eviction(pod) for pod in going)
+    return found, min((end for end in rests.values() if end > now.monotonic), default=NEVER)
+
+
+def _allowed(pods: Iterable[Pod], world: World, taken: Counter[NamespacedName]) -> Iterator[Pod]:
+    """Those that their budgets let go, one after the other."""
+    for pod in pods:
+        allowed = _budgets(pod, world)
+        if not holder(pod, world) and all(taken[name] < most for name, most in allowed.items()):
+            taken.update(allowed.keys())
+            yield pod
 
 
 def holder(pod: Pod, world: World) -> str:
@@ -63,19 +81,15 @@ def rests_until(pod: Pod, world: World) -> float:
 
 
 def _is_going(pod: Pod, world: World) -> bool:
-    """Whether it is being evicted, or was, and isn't seen to go yet."""
+    """Whether it was evicted, and isn't seen to go yet."""
     said = world.evictions.get(pod.metadata.uid)
-    return not world.is_free(pod_subject(pod)) or (said is not None and not said.refused)
+    return said is not None and not said.refused
 
 
 def _budgets(pod: Pod, world: World) -> Mapping[NamespacedName, int]:
     """What the budgets allow that a pod's end is taken from; they don't count who doesn't serve."""
     found = budgets.of_pod(pod, counting(pod, world.cluster)) if pod.is_ready else ()
     return {(each.metadata.namespace, each.metadata.name): each.allowed for each in found}
-
-
-def _is_left(allowed: Mapping[NamespacedName, int], taken: Mapping[NamespacedName, int]) -> bool:
-    return all(taken[name] < number for name, number in allowed.items())
 
 
 def _eviction(pod: Pod) -> Sequence:

@@ -46,10 +46,10 @@ def begun(removal: NodeRemovalRequest, node: Node, now: Instant) -> tuple[Action
 def stuck(
     removal: NodeRemovalRequest, node: Node, pods: Mapping[str, str], now: Instant
 ) -> tuple[Action, ...]:
-    """Which pods are in the way and why, once it is time to tell it."""
+    """Which pods are in the way and why, unless that was told already."""
     told = _last(removal, STUCK)
     note = _named(pods)
-    if not pods or any(waits(removal, now)) or (told is not None and told.reason == note):
+    if not pods or (told is not None and told.reason == note):
         return ()
     return (
         writing.patched(removal, now, event=STUCK, reason=note),
