@@ -18,7 +18,7 @@ from growth.api.noderequest import NodeRequest
 from growth.kube.events.event import Event
 from growth.scheduling.taints import Taint
 from reconciler.providers.port import ClassKey, Machine, Order
-from reconciler.solver import Plan, Problem
+from reconciler.solver import Plan, Problem, Renewal, Renewed
 
 if TYPE_CHECKING:
     from growth.api.meta import ObjectMeta
@@ -158,14 +158,14 @@ class Solve(msgspec.Struct, frozen=True, kw_only=True):
 
     lane: str
     number: int
-    problem: Problem
+    problem: Problem | Renewal
 
 
 class Solved(msgspec.Struct, frozen=True, kw_only=True):
     """What the solver answered last on a lane."""
 
     number: int
-    plan: Plan
+    plan: Plan | Renewed
 
 
 Action = (

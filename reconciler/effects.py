@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from growth.scheduling.taints import Taint
     from reconciler.actions import Sequence, Subject
     from reconciler.providers.port import ClassKey, Machine, Order, Provider
-    from reconciler.solver import Plan
+    from reconciler.solver import Plan, Renewed
     from reconciler.sources import Sources
 
 _log = structlog.get_logger(__name__)
@@ -101,7 +101,7 @@ class Effects:
     """Called whenever a subject is free again."""
     tasks: asyncio.TaskGroup
     chance: Random
-    plan: Callable[[Solve], Awaitable[Plan]]
+    plan: Callable[[Solve], Awaitable[Plan | Renewed]]
     """Where questions are solved: away from this process, as they take long."""
     say: Callable[[Event], None] = lambda _: None
     announce: Callable[[Point], None] = lambda _: None
@@ -189,7 +189,8 @@ class Effects:
         """
         decided = decided_on(action)
         if decided is None:
-            return False
+            # A question that was stopped may be asked again as soon as somebody wants to.
+            return isinstance(action, Solve)
         kind, version = decided
         known = self.sources.store(kind).get(version.name)
         return known is None or known.metadata.resource_version != version.resource_version

@@ -14,7 +14,7 @@ import contextlib
 import os
 import pickle
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import structlog
 
@@ -24,7 +24,7 @@ from reconciler.solver.framing import LENGTH
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
 
-    from reconciler.solver import Effort, Plan
+    from reconciler.solver import Effort, Plan, Renewal, Renewed
 
 _log = structlog.get_logger(__name__)
 
@@ -68,12 +68,16 @@ class Lane:
         """Let a worker answer once, or the first to wait for a plan waits for engines to load."""
         await self.solve(EASY)
 
-    async def solve(self, problem: Problem) -> Plan:
-        """The worker's plan; first-fit's, where there is no worker that answers."""
+    @overload
+    async def solve(self, question: Problem) -> Plan: ...
+    @overload
+    async def solve(self, question: Renewal) -> Renewed: ...
+    async def solve(self, question: Problem | Renewal) -> Plan | Renewed:
+        """The worker's answer; first-fit's, where there is no worker that answers."""
         try:
             if self._worker is None:
                 self._worker = await _started()
-            return await self._ask(problem)
+            return await self._ask(question)
         except asyncio.CancelledError:
             await self.close()
             raise
@@ -82,7 +86,7 @@ class Lane:
             await self.close()
             with contextlib.suppress(OSError):
                 self._worker = await _started()
-            return await asyncio.to_thread(_by_first_fit, problem)
+            return await asyncio.to_thread(_at_once, question)
 
     async def close(self) -> None:
         """End the worker; the next question starts another."""
@@ -95,14 +99,14 @@ class Lane:
             worker.stdin.close()
         await worker.wait()
 
-    async def _ask(self, problem: Problem) -> Plan:
+    async def _ask(self, question: Problem | Renewal) -> Plan | Renewed:
         worker = self._worker
         if worker is None or worker.stdin is None or worker.stdout is None:
             raise WorkerLost("it has no pipes")
-        question = pickle.dumps((problem, self._effort, self._seconds))
+        words = pickle.dumps((question, self._effort, self._seconds))
         try:
             async with asyncio.timeout(self._seconds + PATIENCE):
-                worker.stdin.write(LENGTH.pack(len(question)) + question)
+                worker.stdin.write(LENGTH.pack(len(words)) + words)
                 await worker.stdin.drain()
                 header = await worker.stdout.readexactly(LENGTH.size)
                 answer = await worker.stdout.readexactly(LENGTH.unpack(header)[0])
@@ -110,7 +114,7 @@ class Lane:
             raise WorkerLost("it hung") from None
         except (asyncio.IncompleteReadError, ConnectionError) as error:
             raise WorkerLost(f"it died with exit code {worker.returncode}") from error
-        plan: Plan
+        plan: Plan | Renewed
         plan, grown = pickle.loads(answer)  # noqa: S301 - our own child's words
         if grown > LARGEST:
             _log.info("the solver's worker has grown", lane=self.name, bytes=grown)
@@ -131,8 +135,8 @@ async def _started() -> Process:
     )
 
 
-def _by_first_fit(problem: Problem) -> Plan:
+def _at_once(question: Problem | Renewal) -> Plan | Renewed:
     # Only here, as nobody needs the engine in the loop's process on a good day.
-    from reconciler.solver.solving import solve_by_first_fit  # noqa: PLC0415
+    from reconciler.solver.answering import answered_at_once  # noqa: PLC0415
 
-    return solve_by_first_fit(problem)
+    return answered_at_once(question)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn, Protocol
 
 import structlog
 
-from reconciler import brakes, node_classes, planning, provisioning, removal
+from reconciler import brakes, node_classes, planning, provisioning, removal, replacement
 from reconciler.decision import Decision, earliest
 from reconciler.pauses import is_held
 
@@ -43,8 +43,10 @@ ROOMS = (
     Room("provisioning", provisioning.decide),
     Room("removal", removal.decide),
     Room("planning", planning.decide),
+    Room("replacement", replacement.decide),
 )
-"""In their order: what is on its way is known before anything more is planned."""
+"""In their order: what is on its way is known before anything more is planned, and what demand
+needs before anything is given up."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,17 +29,15 @@ from reconciler.clouds import Clouds
 from reconciler.demand_place import Place, hear_demand
 from reconciler.effects import Effects
 from reconciler.figures import Figures
-from reconciler.lane import Lane
+from reconciler.lanes import Lanes
 from reconciler.ledger import Ledger
 from reconciler.loop import Loop
 from reconciler.markets import Markets
 from reconciler.pause_metrics import PausedPools
-from reconciler.planning import LANE
 from reconciler.providers.roster import Roster
 from reconciler.rivals import Rivals, StandBack
 from reconciler.scene import Production, now
 from reconciler.settings import Certificates
-from reconciler.solver import Effort
 from reconciler.sources import Sources
 from reconciler.speaking import recorder
 from reconciler.views import PODS
@@ -50,16 +48,12 @@ if TYPE_CHECKING:
     from growth.kube.election import Leadership
     from growth.kube.transport import Connection
     from growth.service.context import Service
-    from reconciler.actions import Solve
     from reconciler.markets import Market
     from reconciler.pauses import Pause
     from reconciler.providers.port import ClassKey
     from reconciler.settings import ReconcilerSettings
-    from reconciler.solver import Plan
 
 LEASE = "growth-reconciler"
-SOLVE_SECONDS = 5.0
-"""Counted work ends a solve long before; this is only for a machine that stands still."""
 
 
 async def reconcile(service: Service[ReconcilerSettings]) -> None:
@@ -80,13 +74,13 @@ async def reconcile(service: Service[ReconcilerSettings]) -> None:
         tasks.create_task(work.recorder.run(), name="events")
         tasks.create_task(work.hear_demand(demand), name="demand stream")
         try:
-            await work.lane.warm_up()
+            await work.lanes.warm_up()
             await work.sources.complete()
             await work.roster.warm_up()
             ready.append(True)
             await work.lead_for_ever()
         finally:
-            await work.lane.close()
+            await work.lanes.close()
             await work.roster.close()
 
 
@@ -100,7 +94,7 @@ class Work:
         self._loop: Loop | None = None
         self._clouds: Clouds | None = None
         self._markets: Markets | None = None
-        self.lane = Lane(LANE, effort=Effort.QUICK, seconds=SOLVE_SECONDS)
+        self.lanes = Lanes()
         self._chance = Random()  # noqa: S311 - it spreads calls and protects nothing
         self._certs_metrics = certs.CertsMetrics(service.registry)
         self.sources = Sources(
@@ -178,7 +172,7 @@ class Work:
                     chance=self._chance,
                     say=self.recorder.emit,
                     announce=self._figures.also(announce),
-                    plan=self._plan,
+                    plan=self.lanes.answer,
                 )
                 tasks.create_task(self._keep_certificates(leadership), name="certificates")
                 tasks.create_task(self._rivals.watch(), name="rivals")
@@ -228,9 +222,6 @@ class Work:
 
     def _pauses(self) -> Mapping[str, Pause]:
         return {} if self._loop is None else self._loop.ledger.brakes.pauses
-
-    async def _plan(self, question: Solve) -> Plan:
-        return await self.lane.solve(question.problem)
 
     def _wake(self) -> None:
         if self._loop is not None:

@@ -44,6 +44,7 @@ from reconciler.planning.refusals import (
 )
 from reconciler.planning.telling import told
 from reconciler.planning.tries import PAUSE, Cause, Standing, after_left_out, after_overtaken
+from reconciler.solver import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -103,6 +104,8 @@ class _Pass:
         asked, solved = self.ledger.asked, self.world.plans.get(LANE)
         if asked is None or solved is None or solved.number != asked.number:
             return
+        if not isinstance(solved.plan, Plan):
+            raise TypeError(f"lane {LANE} answered another question: {solved.plan}")
         chance = Random(self.world.seed)  # noqa: S311 - names have to be unlike, not secret
         waiting = without_place(self.demand, self.ledger.nominated)
         result = applied(
@@ -266,12 +269,18 @@ class _Pass:
         return Market(
             items=items,
             fleet=fleet(self.world, requests),
-            bought=Counter(each.pool for each in self.ledger.bought.values()),
+            bought=Counter(each.pool for each in self._bought()),
             singles=one_at_a_time(items, known, self.world),
         )
 
     def _requests(self) -> Mapping[str, NodeRequest]:
-        return {**self.ledger.unconfirmed, **self.world.requests}
+        # Also what replacement has decided on: limits and what is on its way are everybody's.
+        others = self.world.ledger.replacement.unconfirmed
+        return {**others, **self.ledger.unconfirmed, **self.world.requests}
+
+    def _bought(self) -> Iterator[Bought]:
+        yield from self.ledger.bought.values()
+        yield from self.world.ledger.replacement.bought.values()
 
     def _next_hour(self) -> float:
         """When the brake on machines an hour lets go of one, if somebody may wait for that."""

@@ -135,15 +135,14 @@ def _with_going(
     ledger: ReplacementLedger, under_way: Iterable[Swap], world: World, now: Instant
 ) -> ReplacementLedger:
     """Old nodes whose removal ended while they are there were rolled back: they rest."""
-    going, rolled_back = dict(_under_way(world)), set()
-    for name, reason in ledger.going.items():
-        if name not in world.cluster.nodes:
-            continue
-        if name in world.removals or not world.is_free(machine(name)):
-            going[name] = reason
-        else:
-            rolled_back.add(name)
-    ledger = msgspec.structs.replace(ledger, going=going)
+    going = dict(_under_way(world))
+    opening = {
+        name: reason
+        for name, reason in ledger.opening.items()
+        if name not in going and not world.is_free(machine(name))
+    }
+    rolled_back = (ledger.going.keys() - going.keys()) & world.cluster.nodes.keys()
+    ledger = msgspec.structs.replace(ledger, opening=opening, going=going)
     if not rolled_back:
         return ledger
     for swap in under_way:

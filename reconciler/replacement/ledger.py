@@ -70,8 +70,10 @@ class ReplacementLedger(msgspec.Struct, frozen=True, kw_only=True):
     """Requests that were decided on and that the cache doesn't show yet, by name."""
     bought: Mapping[str, Bought] = {}
     """By the name of the request, for an hour."""
+    opening: Mapping[str, DisruptionReason] = {}
+    """Old nodes whose removals are being opened."""
     going: Mapping[str, DisruptionReason] = {}
-    """Old nodes whose removals are being opened or are under way."""
+    """Those whose removals are under way."""
     swaps: Mapping[str, tuple[str, ...]] = {}
     """The nodes that are replaced by each swap that was under way, by its words."""
     lacking: Mapping[str, float] = {}

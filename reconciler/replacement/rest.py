@@ -27,7 +27,7 @@ def is_moving(world: World, now: Instant, swaps: Iterable[Swap]) -> bool:
     ledger, planning = world.ledger.replacement, world.ledger.planning
     waiting = without_place(wanting(world), planning.nominated)
     requests = {**planning.unconfirmed, **requests_of(world)}
-    leaving = (*ledger.going.values(), *(each.reason for each in swaps))
+    leaving = (*ledger.going.values(), *ledger.opening.values(), *(each.reason for each in swaps))
     return (
         planning.asked is not None
         or bool(to_be_planned(waiting, planning.tries, now.monotonic))

@@ -111,7 +111,7 @@ class _Pass:
         self.swaps = tuple(each for each in known if each.text not in self.ledger.given_up)
         old = {name for swap in self.swaps for name in swap.nodes}
         new = {name for swap in self.swaps for name in swap.machines}
-        self.old = frozenset(old | self.ledger.going.keys())
+        self.old = frozenset(old | self.ledger.going.keys() | self.ledger.opening.keys())
         self.look = Look(
             world=self.world,
             now=self.now,
@@ -236,7 +236,7 @@ class _Pass:
         )
         self.sequences += opened
         going = {sequence.subject.name: reason for sequence in opened}
-        self._remember(going={**self.ledger.going, **going})
+        self._remember(opening={**self.ledger.opening, **going})
 
     def _create(self) -> None:
         for name, request in self.ledger.unconfirmed.items():

@@ -11,6 +11,7 @@ from reconciler.actions import CreateNodeRequest, OpenRemoval, Sequence, SetNode
 from reconciler.actions import version_of as version
 from reconciler.ownership import pool_of_node
 from reconciler.planning.offers import node_class_of
+from reconciler.removal.drain_marks import cordoned
 from reconciler.removal.opening import removal_of
 from reconciler.removal.writing import said_of_node
 from reconciler.replacement.candidates import price_of
@@ -81,7 +82,9 @@ def openings(
         if pool is None or listed is None:
             continue
         opened = OpenRemoval(removal=removal_of(listed, pool=pool, reason=removal_reason(reason)))
-        steps = (said[name], opened) if name in said else (opened,)
+        # All of them at once: who is moved from the first must not come to the second.
+        cordon = cordoned(node, removal_reason(reason))
+        steps = (*((said[name],) if name in said else ()), cordon, opened)
         yield Sequence(subject=machine(name), steps=steps, why=f"others serve: {reason.value}")
 
 

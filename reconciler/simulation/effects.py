@@ -52,7 +52,7 @@ from reconciler.providers.port import (
 from reconciler.simulation.faults import Fault
 from reconciler.simulation.server import Precondition, with_metadata
 from reconciler.solver import Effort
-from reconciler.solver.solving import solve
+from reconciler.solver.answering import answered
 from reconciler.world import Replies
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ class Effects:
                 # Nobody reads events in a simulated world, and nothing may depend on them.
                 return Result()
             case Solve(number=number, problem=problem):
-                return Result(plan=Solved(number=number, plan=solve(problem, Effort.QUICK)))
+                return Result(plan=Solved(number=number, plan=answered(problem, Effort.QUICK)))
             case CreateMachine():
                 return Result(answer=self._asked(action))
             case DeleteMachine(machine=machine):

@@ -16,12 +16,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from reconciler.solver.answering import answered
 from reconciler.solver.framing import LENGTH
-from reconciler.solver.solving import solve
 
 if TYPE_CHECKING:
     from reconciler.solver.plan import Plan
     from reconciler.solver.problem import Effort, Problem
+    from reconciler.solver.renewal import Renewal, Renewed
 
 
 def main() -> None:
@@ -47,21 +48,21 @@ def _answer() -> None:
     sys.stdout = sys.stderr
     while (question := _read(questions)) is not None:
         problem, effort, seconds = question
-        plan = solve(problem, effort, seconds=seconds)
+        plan = answered(problem, effort, seconds=seconds)
         _write(answers, plan)
 
 
-def _read(stream: BinaryIO) -> tuple[Problem, Effort, float] | None:
+def _read(stream: BinaryIO) -> tuple[Problem | Renewal, Effort, float] | None:
     header = stream.read(LENGTH.size)
     if len(header) < LENGTH.size:
         return None
-    question: tuple[Problem, Effort, float] = pickle.loads(  # noqa: S301 - our own parent's words
+    question: tuple[Problem | Renewal, Effort, float] = pickle.loads(  # noqa: S301 - our own parent's words
         stream.read(LENGTH.unpack(header)[0])
     )
     return question
 
 
-def _write(stream: BinaryIO, plan: Plan) -> None:
+def _write(stream: BinaryIO, plan: Plan | Renewed) -> None:
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     answer = pickle.dumps((plan, grown * 1024))
     stream.write(LENGTH.pack(len(answer)) + answer)
