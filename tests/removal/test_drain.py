@@ -250,6 +250,15 @@ def test_a_pod_that_rests_holds_up_no_other() -> None:
     assert evicted(given) == ["web-1"]
 
 
+def test_a_hundred_pods_are_asked_for_at_a_time() -> None:
+    pods = [running(f"web-{number:03}") for number in range(150)]
+    given = seen(draining(), drained(), *pods)
+    assert len(evicted(given)) == 100
+    asked = frozenset(pod_subject(pod) for pod in pods[:90])
+    busy = msgspec.structs.replace(given, busy=asked)
+    assert evicted(busy) == [f"web-{number:03}" for number in range(90, 100)]
+
+
 # It is stuck
 
 
