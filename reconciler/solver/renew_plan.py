@@ -83,11 +83,11 @@ def _own(trial: Trial) -> Plan:
     units = [_pods(trial, k) for k in range(field.goods.classes)]
     copies = [_copies(names) for names in field.goods.names]
     nodes = []
-    for row in np.flatnonzero(trial.is_open & trial.came.any(axis=1)).tolist():
-        o = int(trial.bought[row])
-        name = next(copies[o]) if o >= 0 else field.places[int(trial.ranks.place[row])]
-        here = np.flatnonzero(trial.came[row]).tolist()
-        pods = Counter(next(units[k]) for k in here for _ in range(int(trial.came[row, k])))
+    for column in np.flatnonzero(trial.came.any(axis=0)).tolist():
+        o = int(trial.bought[column])
+        name = next(copies[o]) if o >= 0 else field.places[column]
+        here = np.flatnonzero(trial.came[:, column]).tolist()
+        pods = Counter(next(units[k]) for k in here for _ in range(int(trial.came[k, column])))
         nodes.append(Node(offers[name], pods, kept=False))
     cost = sum(node.offer.price for node in nodes if not node.offer.exists)
     told = explained_nodes(problem, ground_of(problem), nodes)

@@ -1,9 +1,9 @@
 """The search for the nodes that go: by waste at first, then by taking some back and others out.
 
 How many of the most wasteful nodes go together is tried over a grid, as one alone seldom pays for
-what must be bought for its pods. The best of these is improved by small changes drawn at random
-(from a fixed seed): some nodes come back, something bought is given back, others go; whoever is
-loose finds room or is bought for; then whatever else fits goes, too. What gains more stays.
+what must be bought for its pods. From there two ways lead on, and both are gone: buying for whoever
+found no room, or taking nodes back until everybody has some. The best is then changed at random
+(from a fixed seed) in a few places, and whatever else fits goes, too. What gains more stays.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reconciler.solver.renew_trial import Trial, ranks_of
+from reconciler.solver.renew_buying import bought_for
+from reconciler.solver.renew_trial import Trial, measures_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,13 +27,15 @@ if TYPE_CHECKING:
 GRID = 24
 """So many numbers of nodes are tried at first."""
 FINALISTS = 4
-"""So many of these are bought for, to see what they really gain."""
-SWEPT = 12
+"""With so many of these the search goes on."""
+ASKED = 40
 """So many further nodes are asked whether they fit after a small change."""
 PATIENCE = 400
 """Changes in a row without a gain, after which the answer is as good as it gets."""
 CLOSE = 0.0005
 """A share of what could be gained at most that no further effort is spent on."""
+CHANGES = (8, 3, 5, 2)
+"""How many come back, are sold and go in one change, and the ways to settle it: below these."""
 
 
 class RenewalSearch:
@@ -42,19 +45,21 @@ class RenewalSearch:
         self.field = field
         self.leaning = leaning
         self.budget = budget
-        self.ranks = ranks_of(field, leaning)
-        self.order = np.argsort(-leaning.waste, kind="stable")
+        self.measures = measures_of(field)
+        self.order: list[int] = np.argsort(-leaning.waste, kind="stable").tolist()
         self.chance = np.random.default_rng(1)
         self.used = field.holds @ field.goods.size
-        self.best = Trial.of(self.ranks)
-        # A change deals a few nodes' classes over all places; a copy touches every cell once.
-        self.cell = 0.0006 * len(field.places) * field.goods.size.shape[1]
-        self.copying = 20 + 0.0002 * self.best.came.size
+        self.best = Trial.of(self.measures)
+        cells = len(field.places) * field.goods.size.shape[1]
+        self.dealing = 25 + 0.004 * cells
+        """Ticks for finding room for one class, for one node's pods, and for a copy."""
+        self.moving = 5 + self.dealing * float((field.holds > 0).sum(axis=1).mean())
+        self.copying = 15 + 0.0004 * self.best.came.size
 
     def run(self) -> Trial:
         """The best trial that the effort finds; nothing gone, where nothing gains."""
-        for trial in self._by_waste():
-            self._keep(self._swept(trial, self.order.tolist()))
+        for trial in self._beginnings():
+            self._keep(self._swept(trial, self.order))
         idle = 0
         while idle < PATIENCE and not self.budget.over and not self._is_close():
             idle = 0 if self._keep(self._changed(self.best)) else idle + 1
@@ -70,76 +75,101 @@ class RenewalSearch:
             self.best = trial
         return better
 
-    def _by_waste(self) -> Sequence[Trial]:
-        """The most wasteful nodes together, so many as promise most, with what is bought."""
-        leant = float((1 - self.leaning.stays).sum())
-        most = len(self.order)
-        near = np.linspace(0.5, 1.2, GRID // 2) * leant
-        numbers = np.unique(np.clip([*near, *np.linspace(1, most, GRID // 2)], 1, most).astype(int))
+    def _beginnings(self) -> Iterator[Trial]:
+        """Nothing gone; and the most wasteful, so many as promise most, settled both ways."""
+        yield Trial.of(self.measures)
+        for trial in self._promising():
+            yield self._taken_back(trial.copy(), self.order[::-1])
+            yield bought_for(trial, self.leaning.values, self.budget)
+
+    def _promising(self) -> Sequence[Trial]:
+        """The most wasteful nodes together, as many as gain most at the prices of the program."""
         hopeful: list[tuple[float, int, Trial]] = []
-        for number in numbers.tolist():
-            trial = Trial.of(self.ranks)
-            self._remove(trial, self.order[:number].tolist())
-            worth = trial.gain - float(self.leaning.values.units @ trial.loose)
-            hopeful.append((-worth, number, trial))
+        for number in self._numbers():
             if self.budget.over:
                 break
-        finalists = [trial for _, _, trial in sorted(hopeful, key=lambda one: one[:2])[:FINALISTS]]
-        for trial in finalists:
-            trial.settle(self.leaning, self.budget)
-        return finalists
+            trial = Trial.of(self.measures)
+            self._remove(trial, self.order[:number])
+            worth = trial.gain - float(self.leaning.values.units @ trial.loose)
+            hopeful.append((-worth, number, trial))
+        return [trial for _, _, trial in sorted(hopeful, key=lambda one: one[:2])[:FINALISTS]]
+
+    def _numbers(self) -> list[int]:
+        """Many numbers near what the program leans to, and some over all."""
+        leant, most = float((1 - self.leaning.stays).sum()), len(self.order)
+        near = np.linspace(0.5, 1.2, GRID // 2) * leant
+        everywhere = np.linspace(1, most, GRID // 2)
+        numbers: list[int] = np.unique(np.clip([*near, *everywhere], 1, most).astype(int)).tolist()
+        return numbers
 
     def _remove(self, trial: Trial, nodes: Sequence[int]) -> None:
-        classes = int((self.field.holds[nodes].sum(axis=0) > 0).sum())
-        self.budget.spend(20 + classes * (25 + self.cell))
+        classes = int(self.field.holds[nodes].any(axis=0).sum())
+        self.budget.spend(20 + classes * self.dealing * 2)
         trial.remove(nodes)
+
+    def _taken_back(self, trial: Trial, nodes: Iterable[int]) -> Trial:
+        """Those of some nodes that are gone taken back in their order, until nobody is loose."""
+        for i in nodes:
+            if not trial.loose.any():
+                break
+            if trial.gone[i]:
+                self.budget.spend(self.moving)
+                trial.restore(i)
+                trial.place_loose()
+        return trial
 
     def _swept(self, trial: Trial, nodes: Sequence[int]) -> Trial:
         """Each of these nodes gone whose pods all find room as it is."""
         if trial.loose.any():
             return trial
+        room = _room(trial)
         for i in nodes:
             if self.budget.over or not trial.may_go(i):
                 continue
-            room = np.maximum(trial.free[trial.is_open], 0.0).sum(axis=0)
-            own = np.maximum(trial.free[trial.ranks.row[i]], 0.0)
-            self.budget.spend(10 + self.cell)
+            own = np.maximum(trial.free[:, self.field.first + i], 0.0)
+            self.budget.spend(4)
             if (self.used[i] > room - own).any():
                 continue
-            tried = trial.copy()
-            self.budget.spend(self.copying)
-            self._remove(tried, [i])
-            trial = trial if tried.loose.any() else tried
+            self.budget.spend(self.dealing)
+            tried = trial.without(i)
+            if tried is not None:
+                self.budget.spend(self.copying + self.moving)
+                trial, room = tried, _room(tried)
         return trial
 
     def _changed(self, best: Trial) -> Trial:
-        """Some come back, something bought is given back, others go; then all is settled."""
-        trial, chance = best.copy(), self.chance
-        back, sold, out = chance.integers(0, (4, 3, 5)).tolist()
-        self.budget.spend(self.copying + 60)
-        for i in self._some(np.flatnonzero(trial.gone), back, -self.leaning.waste):
+        """Some come back, something bought is sold, others go; then all is settled."""
+        trial, waste = best.copy(), self.leaning.waste
+        back, sold, out, buys = self.chance.integers(0, CHANGES).tolist()
+        self.budget.spend(self.copying + 60 + (back + 1) * self.moving)
+        for i in self._some(trial.gone, back, -waste):
             trial.restore(i)
-            self.budget.spend(30 + self.cell)
-        rows = trial.new_rows()
-        for row in chance.permutation(rows)[:sold].tolist():
-            trial.close(row)
-        staying = np.flatnonzero(~trial.gone)
-        self._remove(trial, self._some(staying, out, self.leaning.waste))
-        trial.settle(self.leaning, self.budget)
-        staying = np.flatnonzero(~trial.gone)
-        return self._swept(trial, self._some(staying, SWEPT, self.leaning.waste))
+        for column in self.chance.permutation(trial.purchases())[:sold].tolist():
+            trial.loose += trial.give_back(column)
+        self._remove(trial, self._some(~trial.gone, out, waste))
+        trial.place_loose()
+        if buys:
+            trial = bought_for(trial, self.leaning.values, self.budget)
+        else:
+            trial = self._taken_back(trial, self._some(trial.gone, len(self.order), -waste))
+        return self._swept(trial, self._some(~trial.gone, ASKED, waste))
 
-    def _some(self, nodes: NDArray[np.intp], number: int, liking: NDArray[np.float64]) -> list[int]:
-        """So many of the nodes, those that are liked more the likelier, the best liked first."""
+    def _some(self, of: NDArray[np.bool_], number: int, liking: NDArray[np.float64]) -> list[int]:
+        """So many of these nodes, those that are liked more the likelier, the best liked first."""
+        nodes = np.flatnonzero(of)
         if not number or not len(nodes):
             return []
         ranks = np.argsort(np.argsort(-liking[nodes], kind="stable"), kind="stable")
-        likely = 1.0 / (3.0 + ranks)
-        # Exponential keys: the smallest are a sample without replacement, weighted by `likely`.
-        keys = self.chance.exponential(size=len(nodes)) / likely
+        # Exponential keys: the smallest are a sample without replacement, weighted by likelihood.
+        keys = self.chance.exponential(size=len(nodes)) * (3.0 + ranks)
         chosen = nodes[np.argsort(keys, kind="stable")[:number]]
         best_first: list[int] = chosen[np.argsort(-liking[chosen], kind="stable")].tolist()
         return best_first
+
+
+def _room(trial: Trial) -> NDArray[np.float64]:
+    """All that is free, together."""
+    return np.asarray((np.maximum(trial.free, 0.0) * trial.is_open).sum(axis=1))
 
 
 def _rank(trial: Trial) -> tuple[float, int]:

@@ -1,8 +1,8 @@
-"""Nodes gone on trial: who is where then, what is bought for the rest, and what all that gains.
+"""Nodes gone on trial: who is where then, and what that gains.
 
-A node that goes hands its pods, and those that had come to it, to the places that are open, in a
-fixed order in which those that are likeliest to stay come first; so pods seldom move twice while
-the search goes on. What finds no room is loose until something is bought for it. A node that comes
+A node that goes hands its pods, and those that had come to it, to places that are open: each to
+where the shape of the free room is most like its own, as what is left over elsewhere is cpu without
+memory, or memory without cpu. What finds no room is loose until it is bought for. A node that comes
 back calls its own pods home. Trials are copied where they may have to be given up.
 """
 
@@ -15,69 +15,59 @@ import numpy as np
 
 from reconciler.solver.draft import Stock
 from reconciler.solver.fill import divisors
-from reconciler.solver.tail import pack_tail
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-    from reconciler.solver.budget import Budget
     from reconciler.solver.renew_field import Field
-    from reconciler.solver.renew_relax import Leaning
 
-NEW = 8
-"""Rows that are added at once for what is bought."""
+TINY = 1e-12
+THERE = -1
+"""Stands for an offer in a column of a place that wasn't bought."""
+SPARE = -2
+"""The same where nothing is: a column for what may yet be bought."""
+MORE = 8
+"""Columns that are added at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ranks:
-    """In which order places are filled and classes placed; made once for a search."""
+class Measures:
+    """What all trials of a search share."""
 
     field: Field
-    row: NDArray[np.intp]
-    """Where each node that may go stands among the places."""
-    place: NDArray[np.intp]
-    """Which place of the field each row is."""
-    classes: list[int]
-    """The largest units first: small ones find room later, too."""
     rank: NDArray[np.intp]
+    """Of classes: the largest units first, as small ones find room later, too."""
     sizes: NDArray[np.float64]
+    """To divide by: one column per resource."""
+    shapes: NDArray[np.float64]
+    weights: NDArray[np.float64]
 
 
-def ranks_of(field: Field, leaning: Leaning) -> Ranks:
-    """Places that stay for sure, then nodes, the least wasteful first."""
-    order = np.argsort(leaning.waste, kind="stable")
-    place = np.concatenate([np.arange(field.first), field.first + order]).astype(np.intp)
-    row = np.empty(len(order), dtype=np.intp)
-    row[order] = field.first + np.arange(len(order))
-    typical = np.maximum(np.median(field.goods.capacity, axis=0), 1.0) if field.goods.offers else 1
-    size = (field.goods.size / typical).max(axis=1, initial=0.0)
-    classes = np.argsort(-size, kind="stable")
-    rank = np.empty(len(classes), dtype=np.intp)
-    rank[classes] = np.arange(len(classes))
-    return Ranks(
-        field=field,
-        row=row,
-        place=place,
-        classes=classes.tolist(),
-        rank=rank,
-        sizes=divisors(field.goods),
-    )
+def measures_of(field: Field) -> Measures:
+    """Sizes in shares of a typical place."""
+    weights = 1.0 / np.maximum(np.median(field.capacity, axis=0), 1.0)
+    shapes = field.goods.size * weights
+    rank = np.empty(field.goods.classes, dtype=np.intp)
+    rank[np.argsort(-shapes.max(axis=1, initial=0.0), kind="stable")] = np.arange(len(rank))
+    sizes = divisors(field.goods)[:, :, None]
+    return Measures(field=field, rank=rank, sizes=sizes, shapes=shapes, weights=weights[:, None])
 
 
 @dataclass(slots=True)
 class Trial:
-    """One state of the search; rows are places in the order of the ranks, then what was bought."""
+    """One state of the search; columns are the places of the field, then what was bought."""
 
-    ranks: Ranks
+    measures: Measures
     free: NDArray[np.float64]
+    """By resource and column, as numpy is slow along short rows."""
     came: NDArray[np.int32]
-    """Units of each class that moved to each row."""
+    """Units of each class that moved to each column."""
     admits: NDArray[np.bool_]
     is_open: NDArray[np.bool_]
     bought: NDArray[np.intp]
-    """The offer of each row that was bought; -1 elsewhere."""
+    """The offer of each column that was bought."""
     gone: NDArray[np.bool_]
     loose: NDArray[np.int64]
     stock: Stock
@@ -86,19 +76,19 @@ class Trial:
     gain: float = 0.0
 
     @classmethod
-    def of(cls, ranks: Ranks) -> Trial:
+    def of(cls, measures: Measures) -> Trial:
         """Nothing gone."""
-        field = ranks.field
-        places = len(field.places)
+        field = measures.field
+        places, classes = len(field.places), field.goods.classes
         return cls(
-            ranks=ranks,
-            free=field.capacity[ranks.place],
-            came=np.zeros((places, field.goods.classes), dtype=np.int32),
-            admits=field.admits[ranks.place],
+            measures=measures,
+            free=np.ascontiguousarray(field.capacity.T),
+            came=np.zeros((classes, places), dtype=np.int32),
+            admits=np.ascontiguousarray(field.admits.T),
             is_open=np.ones(places, dtype=np.bool_),
-            bought=np.full(places, -1, dtype=np.intp),
+            bought=np.full(places, THERE, dtype=np.intp),
             gone=np.zeros(len(field.holds), dtype=np.bool_),
-            loose=np.zeros(field.goods.classes, dtype=np.int64),
+            loose=np.zeros(classes, dtype=np.int64),
             stock=Stock.of(field.goods),
             going=np.zeros(len(field.most), dtype=np.int64),
         )
@@ -120,8 +110,8 @@ class Trial:
 
     @property
     def field(self) -> Field:
-        """What all trials of a search share."""
-        return self.ranks.field
+        """What is tried."""
+        return self.measures.field
 
     def may_go(self, i: int) -> bool:
         """Whether a node is still there and its group lets one more go."""
@@ -133,132 +123,149 @@ class Trial:
         units = np.zeros_like(self.loose)
         for i in nodes:
             if self.may_go(i):
-                row = int(self.ranks.row[i])
-                self.gone[i], self.is_open[row] = True, False
-                self.going[self.field.group[i]] += 1
-                self.gain += float(self.field.worth_going[i])
-                units += self.field.holds[i] + self._cleared(row)
+                units += self.take_out(i)
         self.place(units)
 
+    def without(self, i: int) -> Trial | None:
+        """The same trial without a node, if all of its pods find room as it is."""
+        own = self.field.first + i
+        units = self.field.holds[i] + self.came[:, own]
+        order = self._in_order(units)
+        if order:
+            # Most fail with the largest class already: no copy is made for these.
+            room = self.room(order[0])
+            if room.sum() - room[own] < units[order[0]]:
+                return None
+        trial = self.copy()
+        trial.take_out(i)
+        if all(trial.deal(k, int(units[k])) == units[k] for k in order):
+            return trial
+        return None
+
+    def take_out(self, i: int) -> NDArray[np.int64]:
+        """A node taken out, with all that was or came there."""
+        own = self.field.first + i
+        self.gone[i], self.is_open[own] = True, False
+        self.going[self.field.group[i]] += 1
+        self.gain += float(self.field.worth_going[i])
+        return np.asarray(self.field.holds[i] + self.cleared(own))
+
     def restore(self, i: int) -> None:
-        """Take a node back, and its own pods home: first those that are worst off elsewhere."""
-        self.gone[i] = False
+        """Take a node back, and its own pods home."""
+        self.gone[i], self.is_open[self.field.first + i] = False, True
         self.going[self.field.group[i]] -= 1
         self.gain -= float(self.field.worth_going[i])
-        self.is_open[self.ranks.row[i]] = True
         for k in np.flatnonzero(self.field.holds[i]).tolist():
             self._call(k, int(self.field.holds[i, k]))
 
     def _call(self, k: int, wanted: int) -> None:
-        """Take units of a class from where they are: the loose first, then the last rows."""
+        """Units of a class taken from where they are: the loose first, then what was bought."""
         loose = min(wanted, int(self.loose[k]))
         self.loose[k] -= loose
         wanted -= loose
         if not wanted:
             return
-        rows = np.flatnonzero(self.came[:, k])[::-1]
-        here = self.came[rows, k]
-        taken = np.clip(wanted - (np.cumsum(here) - here), 0, here)
-        self.came[rows, k] -= taken.astype(np.int32)
-        self.free[rows] += taken[:, None] * self.field.goods.size[k]
+        columns = np.flatnonzero(self.came[k])[::-1]
+        here = self.came[k, columns]
+        taken = np.minimum(np.maximum(wanted - (np.cumsum(here) - here), 0), here)
+        self.came[k, columns] -= taken.astype(np.int32)
+        self.free[:, columns] += self.field.goods.size[k][:, None] * taken
 
     def place(self, units: NDArray[np.int64]) -> None:
         """Find room for so many units of each class, in what is open; the rest is loose."""
-        present = np.flatnonzero(units)
-        for k in present[np.argsort(self.ranks.rank[present])].tolist():
-            self.loose[k] += int(units[k]) - self._deal(k, int(units[k]))
+        for k in self._in_order(units):
+            self.loose[k] += int(units[k]) - self.deal(k, int(units[k]))
 
-    def _deal(self, k: int, wanted: int) -> int:
-        rows = np.flatnonzero(self.is_open & self.admits[:, k])
-        if not len(rows):
-            return 0
-        goods = self.field.goods
-        room = np.floor(((self.free[rows] + 0.5) / self.ranks.sizes[k]).min(axis=1))
-        room = np.clip(np.minimum(room, goods.per_node[k] - self.came[rows, k]), 0, wanted)
-        if goods.clashes is not None and goods.clashes[k].any():
-            others = self.came[np.ix_(rows, np.flatnonzero(goods.clashes[k]))]
-            room = np.where((others > 0).any(axis=1), 0, room)
-        dealt = np.clip(wanted - (np.cumsum(room) - room), 0, room).astype(np.int32)
-        used = dealt > 0
-        self.came[rows[used], k] += dealt[used]
-        self.free[rows[used]] -= dealt[used, None] * goods.size[k]
-        return int(dealt.sum())
-
-    def _cleared(self, row: int) -> NDArray[np.int64]:
-        """All that came to a row, taken from it."""
-        units: NDArray[np.int64] = self.came[row].astype(np.int64)
-        self.free[row] += units @ self.field.goods.size
-        self.came[row] = 0
-        return units
-
-    def open(self, o: int, units: NDArray[np.int64]) -> None:
-        """Buy a node of an offer, for units that aren't counted elsewhere."""
-        goods = self.field.goods
-        closed = np.flatnonzero(~self.is_open & (self.bought == -2))
-        if not len(closed):
-            self._lengthen()
-            closed = np.flatnonzero(self.bought == -2)
-        row = int(closed[0])
-        self.is_open[row], self.bought[row] = True, o
-        self.came[row] = units
-        self.free[row] = goods.capacity[o] - units @ goods.size
-        self.admits[row] = goods.allowed[:, o]
-        self.stock.take(o, 1)
-        self.gain -= float(goods.price[o])
-
-    def close(self, row: int) -> None:
-        """Give back what was bought; what came to it is loose."""
-        o = int(self.bought[row])
-        self.loose += self._cleared(row)
-        self.is_open[row], self.bought[row] = False, -2
-        self.stock.take(o, -1)
-        self.gain += float(self.field.goods.price[o])
-
-    def new_rows(self) -> list[int]:
-        """The rows that were bought."""
-        return np.flatnonzero(self.bought >= 0).tolist()
-
-    def _lengthen(self) -> None:
-        classes, resources = self.came.shape[1], self.free.shape[1]
-        self.free = np.concatenate([self.free, np.zeros((NEW, resources))])
-        self.came = np.concatenate([self.came, np.zeros((NEW, classes), dtype=np.int32)])
-        self.admits = np.concatenate([self.admits, np.zeros((NEW, classes), dtype=np.bool_)])
-        self.is_open = np.concatenate([self.is_open, np.zeros(NEW, dtype=np.bool_)])
-        self.bought = np.concatenate([self.bought, np.full(NEW, -2, dtype=np.intp)])
-
-    def settle(self, leaning: Leaning, budget: Budget) -> bool:
-        """Give all that is loose a place, buying where there is none; says whether all have one."""
+    def place_loose(self) -> None:
+        """Try once more for all that is loose."""
         loose = self.loose.copy()
         self.loose[:] = 0
         self.place(loose)
-        self._shrink()
-        if self.loose.any():
-            goods = self.field.goods
-            stock = Stock(goods, self.stock.copies.copy(), self.stock.limits.copy())
-            draft = pack_tail(
-                goods, leaning.values, stock=stock, left=self.loose, budget=budget
-            ).singles()
-            for o, units in zip(draft.offers.tolist(), draft.counts, strict=True):
-                self.open(o, units)
-            self._shrink()
-        return not self.loose.any()
 
-    def _shrink(self) -> None:
-        """Each node that was bought as the cheapest that holds what came to it, if anything did."""
+    def _in_order(self, units: NDArray[np.int64]) -> list[int]:
+        present = np.flatnonzero(units)
+        order: list[int] = present[np.argsort(self.measures.rank[present])].tolist()
+        return order
+
+    def room(self, k: int) -> NDArray[np.float64]:
+        """How many units of a class each column still takes."""
         goods = self.field.goods
-        for row in self.new_rows():
-            o, units = int(self.bought[row]), self.came[row].astype(np.int64)
-            if not units.any():
-                self.close(row)
-                continue
-            fits = (goods.capacity >= units @ goods.size).all(axis=1)
-            fits &= (goods.price < goods.price[o]) & goods.allowed[units > 0].all(axis=0)
-            if not fits.any():
-                continue
-            self.stock.take(o, -1)
-            fits &= self.stock.available()
-            self.stock.take(o, 1)
-            if fits.any():
-                self.close(row)
-                self.loose -= units
-                self.open(int(np.where(fits, goods.price, np.inf).argmin()), units)
+        # Amounts are integers: half a unit more changes no quotient and makes zero by zero safe.
+        room = np.floor(((self.free + 0.5) / self.measures.sizes[k]).min(axis=0))
+        room = np.minimum(room, goods.per_node[k] - self.came[k])
+        room *= self.is_open & self.admits[k]
+        if goods.clashes is not None and goods.clashes[k].any():
+            room[(self.came[goods.clashes[k]] > 0).any(axis=0)] = 0
+        return np.asarray(np.maximum(room, 0.0))
+
+    def deal(self, k: int, wanted: int) -> int:
+        """Units of a class to where the shape of the free room is most like theirs; says how many."""
+        room = self.room(k)
+        columns = np.flatnonzero(room)
+        if not len(columns):
+            return 0
+        free = self.free[:, columns] * self.measures.weights
+        likeness = self.measures.shapes[k] @ free / np.sqrt((free * free).sum(axis=0) + TINY)
+        if wanted == 1:
+            self._give(int(columns[likeness.argmax()]), k, 1)
+            return 1
+        left = wanted
+        for column in columns[np.argsort(-likeness, kind="stable")].tolist():
+            times = min(left, int(room[column]))
+            self._give(column, k, times)
+            left -= times
+            if not left:
+                break
+        return wanted - left
+
+    def _give(self, column: int, k: int, times: int) -> None:
+        self.came[k, column] += times
+        self.free[:, column] -= times * self.field.goods.size[k]
+
+    def cleared(self, column: int) -> NDArray[np.int64]:
+        """All that came to a column, taken from it."""
+        units: NDArray[np.int64] = self.came[:, column].astype(np.int64)
+        self.free[:, column] += units @ self.field.goods.size
+        self.came[:, column] = 0
+        return units
+
+    def buy(self, o: int, units: NDArray[np.int64]) -> None:
+        """A new node of an offer, with units that aren't counted elsewhere."""
+        goods = self.field.goods
+        spare = np.flatnonzero(self.bought == SPARE)
+        if not len(spare):
+            self._widen()
+            spare = np.flatnonzero(self.bought == SPARE)
+        column = int(spare[0])
+        self.is_open[column], self.bought[column] = True, o
+        self.came[:, column] = units
+        self.free[:, column] = goods.capacity[o] - units @ goods.size
+        self.admits[:, column] = goods.allowed[:, o]
+        self.stock.take(o, 1)
+        self.gain -= float(goods.price[o])
+
+    def give_back(self, column: int) -> NDArray[np.int64]:
+        """Undo a purchase; what came there belongs to whoever asked for it."""
+        o = int(self.bought[column])
+        units = self.cleared(column)
+        self.is_open[column], self.bought[column] = False, SPARE
+        self.stock.take(o, -1)
+        self.gain += float(self.field.goods.price[o])
+        return units
+
+    def purchases(self) -> list[int]:
+        """The columns that were bought."""
+        columns: list[int] = np.flatnonzero(self.bought >= 0).tolist()
+        return columns
+
+    def _widen(self) -> None:
+        def wider(array: NDArray[np.generic], fill: int) -> NDArray[np.generic]:
+            more = np.full((*array.shape[:-1], MORE), fill, dtype=array.dtype)
+            return np.concatenate([array, more], axis=-1)
+
+        for name, fill in _COLUMNS.items():
+            setattr(self, name, wider(getattr(self, name), fill))
+
+
+_COLUMNS = {"free": 0, "came": 0, "admits": False, "is_open": False, "bought": SPARE}
+"""What has one entry for each column, and what a spare one has."""
