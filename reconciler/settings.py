@@ -89,6 +89,11 @@ class ReconcilerSettings(ServiceSettings):
     """How long a machine that is paid for and that no request and no node knows is kept before it
     is deleted."""
 
+    quiet: Annotated[Duration, between("1s", "24h"), Listed("Caution", "DURATION")] = (
+        Duration.parse("15s")
+    )
+    """How long a node's pods must have been the same before cheaper machines may take its place."""
+
     repair_after: Annotated[Duration, between("1s", "24h"), Listed("Caution", "DURATION")] = (
         Duration.parse("10m")
     )
@@ -115,6 +120,8 @@ class ReconcilerSettings(ServiceSettings):
             bind_wait=self.bind_wait.seconds,
             orphan_age=self.orphan_age.seconds,
             repair_after=self.repair_after.seconds,
+            quiet=self.quiet.seconds,
+            between_searches=self.quiet.seconds * 2 / 3,
         )
 
     @property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from growth.api.wellknown import REPLACES_ANNOTATION
 from tests.replacement.town import Town
 
 SMALL = {"small": ("2", "4Gi", "0.010")}

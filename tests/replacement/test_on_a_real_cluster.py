@@ -1,0 +1,79 @@
+"""A node that is too large makes way for a smaller one, on a real control plane."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.live import bring_down, bring_up, wait_until
+from tests.thread.growing import (
+    EXAMPLE,
+    deployment,
+    install,
+    machines,
+    pool_of,
+    reconciling,
+    wait_until_bound,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.live import LiveCluster
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
+
+SOON = {"GROWTH_BIND_WAIT": "1s", "GROWTH_QUIET": "2s"}
+IN_TIME = 120.0
+
+
+@pytest.fixture(scope="module")
+def growing() -> Iterator[LiveCluster]:
+    """A cluster of its own: nodes of other tests would be replaced too."""
+    name = f"growth-test-{os.getpid()}-replacement"
+    try:
+        cluster = bring_up(name)
+        install(cluster)
+        cluster.kubectl("apply", "-f", str(EXAMPLE))
+        yield cluster
+    finally:
+        bring_down(name)
+
+
+def pool(name: str) -> dict[str, Any]:
+    made = {**pool_of("cx23"), "metadata": {"name": name}}
+    types = [{"name": "cx23", "max": 10}, {"name": "cx33", "max": 10}]
+    made["spec"] |= {"serverTypes": types, "disruption": {"budgets": [{"nodes": "100%"}]}}
+    return made
+
+
+def told(cluster: LiveCluster) -> dict[str, str]:
+    """What was said about consolidation, by the name of the node."""
+    events = cluster.get("events", "--namespace", "default")["items"]
+    return {
+        each["involvedObject"]["name"]: each["message"]
+        for each in events
+        if each["reason"] == "Consolidating"
+    }
+
+
+def test_a_smaller_node_serves_before_the_larger_one_is_drained_and_goes(
+    growing: LiveCluster, tmp_path: Path
+) -> None:
+    growing.kubectl("create", "namespace", "less")
+    growing.create(pool("less"))
+    with reconciling(growing, tmp_path / "log", **SOON):
+        pods = deployment("web", pool="less", replicas=2, cpu="1500m", memory="1Gi")
+        growing.create(pods, namespace="less")
+        wait_until_bound(growing, "less", count=2)
+        (large,) = machines(growing)
+        growing.kubectl("scale", "deployment", "web", "--replicas=1", "--namespace", "less")
+        smaller = lambda: list(machines(growing).values()) == ["cx23"]  # noqa: E731 - said once
+        wait_until(smaller, "the smaller node is left", within=IN_TIME)
+        wait_until_bound(growing, "less", count=1)
+        assert "replaces 1 x cx33 by 1 x cx23" in told(growing)[large]
+    (pod,) = growing.get("pods", "--namespace", "less")["items"]
+    assert pod["spec"]["nodeName"] in machines(growing)
