@@ -34,6 +34,7 @@ COMMANDS = {
     "install": "put growth into a cluster, or bring it up to date there",
     "uninstall": "take growth out of a cluster, with its machines or without",
     "doctor": "say what is wrong with the installation, and how to mend it",
+    "bundle": "pack what a bug report needs, without a secret, and replayable",
     "validate": "check manifests, as strictly as the API server and with line numbers",
     "convert": "rewrite manifests of the older group growth/v1alpha1 so that kubectl takes them",
     "crds": "print the definitions of growth's objects, compare a cluster's, or apply them",

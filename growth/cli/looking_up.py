@@ -5,7 +5,9 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any, Final
 
-from growth.cli.story import Said
+import msgspec
+
+from growth.cli.story import OURS, Said
 from growth.errors import Misconfigured
 
 if TYPE_CHECKING:
@@ -74,6 +76,17 @@ async def said_on(
         if not uid or each["involvedObject"].get("uid", uid) == uid
     ]
     return tuple(sorted(found, key=lambda each: each.at))
+
+
+async def said_by_growth(lists: Lists) -> dict[str, list[Said]]:
+    """All events of growth, by the kind of object that they are on."""
+    events = await lists.all_of(EVENTS, msgspec.json.decode)
+    found: dict[str, list[Said]] = {}
+    for event in events:
+        said = _said(event)
+        if said.source.startswith(OURS):
+            found.setdefault(event["involvedObject"].get("kind", ""), []).append(said)
+    return found
 
 
 def _said(event: Mapping[str, Any]) -> Said:

@@ -16,6 +16,7 @@ from growth.api.noderequest import NodeRequest
 from growth.api.problems import Problem
 from growth.api.wellknown import DEFAULT_NODE_CLASS
 from growth.cli import inputs
+from growth.cli.bundle_input import opened
 from growth.cli.connecting import completed
 from growth.cli.plan_cluster import Seen, seen
 from growth.cli.plan_overlay import applied, overlaid, owners_in
@@ -72,9 +73,8 @@ def reading(arguments: argparse.Namespace) -> Reading:
     """What files and cluster describe, or all that is wrong with the files."""
     prices = prices_from(arguments.catalogue)
     manifests = inputs.read(inputs.texts(arguments.files))
-    live = completed(seen(arguments)) if arguments.from_cluster else NOTHING_SEEN
+    live, now = _live(arguments)
     written = _objects(manifests, live)
-    now = Instant(0.0, datetime.now(UTC))
     return Reading(
         world=world(
             overlaid(live.objects, written, owners_in(each.body for each in manifests.others)),
@@ -87,6 +87,14 @@ def reading(arguments: argparse.Namespace) -> Reading:
         now=now,
         unreadable=live.unreadable,
     )
+
+
+def _live(arguments: argparse.Namespace) -> tuple[Seen, Instant]:
+    """What the files come on top of, and the moment that it is planned for."""
+    if arguments.from_bundle:
+        return opened(arguments.from_bundle)
+    live = completed(seen(arguments)) if arguments.from_cluster else NOTHING_SEEN
+    return live, Instant(0.0, datetime.now(UTC))
 
 
 def _objects(manifests: Manifests, live: Seen) -> list[Object]:

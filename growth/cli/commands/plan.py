@@ -40,6 +40,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="start from what is in the cluster now (it is only read); -f comes on top",
     )
     parser.add_argument(
+        "--from-bundle",
+        metavar="FILE",
+        help="start from what growth bundle has packed, at the moment when it did",
+    )
+    parser.add_argument(
         "--catalogue",
         metavar="FILE",
         help="Hetzner's prices, as growth catalogue save writes them (default: those of "
@@ -67,7 +72,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Plan, and say what comes out; a pod without a place makes the exit code 1."""
-    if not arguments.files and not arguments.from_cluster:
+    if arguments.from_cluster and arguments.from_bundle:
+        raise Misconfigured("growth plan: --from-cluster or --from-bundle: a plan starts from one")
+    if not (arguments.files or arguments.from_cluster or arguments.from_bundle):
         raise Misconfigured("growth plan: say what to plan for: -f FILE, --from-cluster, or both")
     planned = _planner()
     begun = time.monotonic()

@@ -1,0 +1,183 @@
+"""`growth bundle`: what a bug report needs in one file: no secret, and a plan can be replayed.
+
+What goes into it is a list of fields by name; what isn't named stays where it is. It is told part
+by part before anything is written.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import platform
+import secrets
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from growth import __version__
+from growth.cli.connecting import add_connection_arguments, completed
+from growth.cli.lists import reading
+from growth.cli.looking_up import said_by_growth
+from growth.cli.output import add_output_argument, print_json
+from growth.cli.support import OBJECT_VERSION
+from growth.cli.survey import surveyed
+from growth.errors import GiveUp, Misconfigured
+from growth.keeping.marks import pool_of_node
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from growth.cli.bundle_input import Input
+    from growth.cli.bundling import Part
+    from growth.cli.plan_cluster import Seen
+    from growth.cli.story import Said
+    from growth.cli.survey import Survey
+
+LEFT_OUT: Final = (
+    "not in it: Secrets, ConfigMaps, logs, environment, arguments and images of pods, user data, "
+    "addresses, labels of growth's objects, annotations that growth doesn't read"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the words of this command."""
+    parser.add_argument(
+        "--file", type=Path, metavar="FILE", help="default: growth-bundle-TIME.tar.gz, here"
+    )
+    parser.add_argument(
+        "--hash-names",
+        action="store_true",
+        help="make names of pods, workloads, namespaces, volumes and values of labels unreadable",
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="say what would be in it, and write nothing"
+    )
+    add_connection_arguments(parser)
+    add_output_argument(parser)
+    parser.epilog = (
+        "For example: growth bundle --hash-names. Whoever gets it can plan again what growth had "
+        "to plan: growth plan --from-bundle FILE."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Tell what is in the bundle, and write it."""
+    at = datetime.now(UTC).replace(microsecond=0)
+    path = arguments.file or Path(f"growth-bundle-{at:%Y%m%dT%H%M%SZ}.tar.gz")
+    parts = _parts(arguments, at)
+    if arguments.output == "text":
+        for line in _listed(parts):
+            print(line)
+    size = None if arguments.dry_run else _written(path, parts, at)
+    if arguments.output == "json":
+        told = [{"name": each.name, "bytes": each.size, "what": each.what} for each in parts]
+        print_json({"file": None if size is None else str(path), "bytes": size, "parts": told})
+    elif size is not None:
+        print(f"{path}: {size:,} bytes; look into it before you hand it on: tar -xzf {path}")
+    return 0
+
+
+def _parts(arguments: argparse.Namespace, at: datetime) -> list[Part]:
+    try:
+        from growth.cli import bundling  # noqa: PLC0415 - with the rest of planning
+        from growth.cli.bundle_input import input_of  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise Misconfigured(
+            f"growth bundle needs {error.name}, which isn't installed: "
+            "pip install growth[reconciler]"
+        ) from None
+    found = completed(_look(arguments))
+    survey, given = found.survey, input_of(found.seen, at)
+    told = bundling.KNOWN
+    if arguments.hash_names:
+        given, told = _hashed(given, survey), frozenset()
+    return [
+        bundling.part("versions.json", "versions", _versions(found.version)),
+        bundling.part("doctor.json", "what growth doctor says", _doctor(arguments, found.server)),
+        bundling.input_part(given),
+        bundling.removals_part(survey),
+        bundling.kept_part(survey.kept),
+        bundling.events_part(found.events, is_told=told),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Found:
+    """What was read of the cluster."""
+
+    seen: Seen
+    survey: Survey
+    events: dict[str, list[Said]]
+    version: str
+    server: str
+
+
+async def _look(arguments: argparse.Namespace) -> _Found:
+    from growth.cli.plan_cluster import seen_by  # noqa: PLC0415 - see above
+
+    async with reading(arguments) as lists:
+        return _Found(
+            survey=await surveyed(lists),
+            seen=await seen_by(lists),
+            events=await said_by_growth(lists),
+            version=lists.version,
+            server=lists.connection.server,
+        )
+
+
+def _hashed(given: Input, survey: Survey) -> Input:
+    from growth.cli.bundle_hashing import Hashing  # noqa: PLC0415 - see above
+
+    nodes = survey.scene.cluster.nodes.values()
+    machines = {node.name for node in nodes if pool_of_node(node)} | set(survey.scene.requests)
+    return Hashing(secrets.token_bytes(32), kept=frozenset(machines)).of(given)
+
+
+def _versions(kubernetes: str) -> dict[str, str]:
+    return {
+        "growth": __version__,
+        "objects": OBJECT_VERSION,
+        "kubernetes": kubernetes,
+        "python": platform.python_version(),
+    }
+
+
+def _doctor(arguments: argparse.Namespace, server: str) -> Any:
+    """As the command says it, but for where the cluster is; of hashed names, only what is wrong."""
+    from growth.cli.__main__ import main  # noqa: PLC0415 - it imports this module
+
+    words = ["doctor", "-o", "json"]
+    for flag, value in (("--kubeconfig", arguments.kubeconfig), ("--context", arguments.context)):
+        words += [flag, str(value)] if value is not None else []
+    said = io.StringIO()
+    with redirect_stdout(said):
+        main(words)
+    # What the API server warns of may be logged before the answer.
+    _, begins, answer = said.getvalue().partition("[\n")
+    findings: list[dict[str, Any]] = json.loads(f"{begins}{answer}" or "[]")
+    if arguments.hash_names:
+        return [{key: each.get(key) for key in ("level", "subject")} for each in findings]
+    return [
+        {key: str(text).replace(server, "the API server") for key, text in each.items()}
+        for each in findings
+    ]
+
+
+def _listed(parts: list[Part]) -> Iterator[str]:
+    from growth.cli.bundling import contents  # noqa: PLC0415 - see above
+
+    yield "in the bundle:"
+    yield from contents(parts)
+    yield LEFT_OUT
+
+
+def _written(path: Path, parts: list[Part], at: datetime) -> int:
+    from growth.cli.bundling import written  # noqa: PLC0415 - see above
+
+    try:
+        return written(path, parts, at=at)
+    except OSError as error:
+        raise GiveUp(f"{path}: {(error.strerror or 'not writable').lower()}") from None
