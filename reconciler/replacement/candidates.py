@@ -71,11 +71,16 @@ def disrupted(look: Look, old: Iterable[str]) -> Counter[str]:
     """How many nodes of each pool are disrupted: replaced, or on their way out with pods."""
     world = look.world
     reasons = {each.value for each in DisruptionReason}
-    leaving = (
-        name for name, removal in world.removals.items() if removal.spec.reason.value in reasons
-    )
-    names = {*old, *leaving} & world.cluster.nodes.keys()
-    return Counter(pool_of_node(world.cluster.nodes[name]) for name in names)
+    standing = {
+        name: pool_of_node(world.cluster.nodes[name]) for name in old if name in world.cluster.nodes
+    }
+    # To the end of its removal, though its Node may be gone before.
+    leaving = {
+        name: removal.spec.pool
+        for name, removal in world.removals.items()
+        if removal.spec.reason.value in reasons
+    }
+    return Counter({**standing, **leaving}.values())
 
 
 def ceilings(look: Look, reason: DisruptionReason, gone: Counter[str]) -> Mapping[str, int]:
