@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 Ours = NodePool | NodeRequest | KwokNodeClass | HetznerNodeClass
 OURS: Final[tuple[type[Ours], ...]] = (NodePool, NodeRequest, KwokNodeClass, HetznerNodeClass)
-NOT_LOOKED_AT: Final = frozenset({"budgets"})
-"""A plan moves nobody."""
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,11 +53,7 @@ async def seen(arguments: argparse.Namespace) -> Seen:
 
 async def seen_by(lists: Lists) -> Seen:
     """The same, by whoever reads already."""
-    built_in = [
-        lists.all_of(path, decode)
-        for name, (path, decode) in BUILT_IN.items()
-        if name not in NOT_LOOKED_AT
-    ]
+    built_in = [lists.all_of(path, decode) for path, decode in BUILT_IN.values()]
     objects = await together(built_in)
     resources = await together(_if_known(lists, kind) for kind in OURS)
     ours = tuple(each for several in resources for each in several)

@@ -27,7 +27,9 @@ from growth.scheduling.expansion import expanded
 from growth.scheduling.pod import Pod
 from reconciler.planning.offline import planned, world_of
 from reconciler.providers.port import ClassKey
+from reconciler.replacement.on_paper import consolidated
 from reconciler.solver import Effort
+from reconciler.solver.renew import renew
 from reconciler.solver.solving import solve
 from reconciler.world import World
 
@@ -41,7 +43,8 @@ if TYPE_CHECKING:
     from growth.scheduling.cluster import Object
     from reconciler import solver
     from reconciler.planning.offline import OnPaper
-    from reconciler.solver import Plan
+    from reconciler.replacement.on_paper import OnPaper as Consolidated
+    from reconciler.solver import Plan, Renewal, Renewed
 
 NO_POOL = "no NodePool is in the files or the cluster: add one by another -f (docs/examples/kwok)"
 SAFETY_SECONDS = 120.0
@@ -67,6 +70,26 @@ def answered(
         return solve(problem, Effort[effort.upper()], seconds=SAFETY_SECONDS, watch=watch)
 
     return planned(world, answer, now=now)
+
+
+def consolidating(world: World, *, effort: str, now: Instant) -> Consolidated:
+    """What could be had cheaper in a world."""
+    return consolidated(world, _Solver(Effort[effort.upper()]), now=now)
+
+
+class _Solver:
+    """Both questions, with one effort."""
+
+    def __init__(self, effort: Effort) -> None:
+        self._effort = effort
+
+    def search(self, question: Renewal) -> Renewed:
+        """Which nodes could go."""
+        return renew(question, self._effort, seconds=SAFETY_SECONDS)
+
+    def plan(self, question: solver.Problem) -> Plan:
+        """Where their pods would be."""
+        return solve(question, self._effort, seconds=SAFETY_SECONDS)
 
 
 def reading(arguments: argparse.Namespace) -> Reading:

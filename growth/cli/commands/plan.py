@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from growth.cli.plan_prices import Bill
     from reconciler.planning.offline import OnPaper
+    from reconciler.replacement.on_paper import OnPaper as Consolidated
     from reconciler.solver import Plan
 
 SHOW_AFTER = 1.0
@@ -43,6 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--from-bundle",
         metavar="FILE",
         help="start from what growth bundle has packed, at the moment when it did",
+    )
+    parser.add_argument(
+        "--consolidate",
+        action="store_true",
+        help="show which nodes could be given back, or replaced by cheaper ones, and do nothing",
     )
     parser.add_argument(
         "--catalogue",
@@ -66,7 +72,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_connection_arguments(parser)
     parser.epilog = (
         "For example: growth plan -f docs/examples/hetzner -f my-app/, "
-        "or growth plan --from-cluster -f bigger.yaml"
+        "growth plan --from-cluster -f bigger.yaml, "
+        "or growth plan --consolidate --from-cluster"
     )
 
 
@@ -76,11 +83,52 @@ def run(arguments: argparse.Namespace) -> int:
         raise Misconfigured("growth plan: --from-cluster or --from-bundle: a plan starts from one")
     if not (arguments.files or arguments.from_cluster or arguments.from_bundle):
         raise Misconfigured("growth plan: say what to plan for: -f FILE, --from-cluster, or both")
+    if arguments.consolidate:
+        return _consolidate(arguments)
     planned = _planner()
     begun = time.monotonic()
     paper, bill = planned(arguments)
     _print(paper, bill, arguments.output, seconds=time.monotonic() - begun)
     return 1 if paper.unplaced else 0
+
+
+def _consolidate(arguments: argparse.Namespace) -> int:
+    """The other direction: what is there could be had cheaper."""
+    consolidated = _consolidator()
+    begun = time.monotonic()
+    paper = consolidated(arguments)
+    from growth.cli import plan_consolidation as printing  # noqa: PLC0415 - with the rest
+
+    seconds = time.monotonic() - begun
+    match arguments.output:
+        case "json":
+            print(json.dumps(printing.document(paper, seconds=seconds), indent=2))
+        case "yaml":
+            document = printing.document(paper, seconds=seconds)
+            print(yaml.safe_dump(document, sort_keys=False), end="")
+        case "requests":
+            documents = [request.document() for request in paper.comes]
+            print(yaml.safe_dump_all(documents, sort_keys=False), end="")
+        case _:
+            print("\n".join(printing.table(paper, seconds=seconds)))
+    return 0
+
+
+def _consolidator() -> Callable[[argparse.Namespace], Consolidated]:
+    try:
+        from growth.cli.plan_reading import consolidating, reading  # noqa: PLC0415 - see below
+    except ModuleNotFoundError as error:
+        raise Misconfigured(
+            f"growth plan needs {error.name}, which isn't installed: pip install growth[reconciler]"
+        ) from None
+
+    def consolidate(arguments: argparse.Namespace) -> Consolidated:
+        read = reading(arguments)
+        for each in read.unreadable:
+            print(f"left out, as it can't be read: {each}", file=sys.stderr)
+        return consolidating(read.world, effort=arguments.effort, now=read.now)
+
+    return consolidate
 
 
 def _planner() -> Callable[[argparse.Namespace], tuple[OnPaper, Bill]]:

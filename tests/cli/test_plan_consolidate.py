@@ -1,0 +1,119 @@
+"""`growth plan --consolidate`: what could go, what would come, who stays and why."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from growth.cli.__main__ import main
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TYPES = {"small": ("2", "4Gi", "0.010"), "large": ("8", "16Gi", "0.036")}
+OWNER = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "web"}
+
+
+def market() -> list[dict[str, Any]]:
+    sold = [
+        {
+            "name": name,
+            "resources": {"cpu": cpu, "memory": memory, "pods": "110"},
+            "offers": [{"location": "here", "price": price}],
+        }
+        for name, (cpu, memory, price) in TYPES.items()
+    ]
+    entries = [{"name": name, "max": 10} for name in TYPES]
+    return [ours("KwokNodeClass", types=sold), ours("NodePool", serverTypes=entries)]
+
+
+def ours(kind: str, **spec: Any) -> dict[str, Any]:
+    version = "growth.dev/v1alpha1"
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": "default"}, "spec": spec}
+
+
+def node(name: str, server_type: str) -> dict[str, Any]:
+    cpu, memory, price = TYPES[server_type]
+    labels = {
+        "growth.dev/pool": "default",
+        "growth.dev/managed-by": "growth",
+        "growth.dev/instance-type": server_type,
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": labels, "annotations": {"growth.dev/price": price}},
+        "status": {
+            "allocatable": {"cpu": cpu, "memory": memory, "pods": "110"},
+            "conditions": [{"type": "Ready", "status": "True"}],
+        },
+    }
+
+
+def pod(name: str, on: str, /, *, cpu: str = "500m", **metadata: Any) -> dict[str, Any]:
+    container = {"name": "main", "resources": {"requests": {"cpu": cpu}}}
+    owned = {"ownerReferences": [{**OWNER, "controller": True}]}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name} | owned | metadata,
+        "spec": {"nodeName": on, "containers": [container]},
+        "status": {"phase": "Running"},
+    }
+
+
+def told(folder: Path, *documents: dict[str, Any], output: str = "text") -> int:
+    path = folder / "manifests.yaml"
+    path.write_text(yaml.safe_dump_all([*market(), *documents]))
+    return main(["plan", "--consolidate", "-f", str(path), "-o", output])
+
+
+HALF_EMPTY = [
+    each
+    for number in (1, 2, 3)
+    for each in (node(f"default-{number}", "large"), pod(f"web-{number}", f"default-{number}"))
+]
+
+
+def test_people_read_what_goes_what_comes_and_what_that_saves(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert told(tmp_path, *HALF_EMPTY) == 0
+    header, goes, comes, _, summary, last = capsys.readouterr().out.splitlines()
+    assert header.split() == ["POOL", "TYPE", "PLACE", "NODES", "PODS", "PER", "HOUR"]
+    assert goes.split() == ["goes", "default", "large", "3", "3", "-0.1080"]
+    assert comes.split() == ["comes", "default", "small", "here", "1", "0.0100"]
+    assert summary.startswith("0.1080 per hour become 0.0100, 91 % less (71.54 per month)")
+    assert last.startswith("Nothing is done")
+
+
+def test_programs_read_each_node_with_its_pods(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    told(tmp_path, *HALF_EMPTY, output="json")
+    found = json.loads(capsys.readouterr().out)
+    assert found["result"] == "Cheaper"
+    assert found["saving"] == pytest.approx(0.098)
+    assert [each["pods"] for each in found["goes"]] == [[f"default/web-{n}"] for n in (1, 2, 3)]
+    assert found["evictions"] == 3
+
+
+def test_what_is_as_cheap_as_it_can_be_stays(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    full = [pod(f"web-{number}", "default-1") for number in range(4)]
+    told(tmp_path, node("default-1", "small"), *full)
+    assert capsys.readouterr().out == (
+        "Nothing would be cheaper: 0.0100 per hour stay as they are.\n"
+    )
+
+
+def test_a_node_that_stays_for_a_pods_sake_is_named_with_the_reason(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    held = pod("db-0", "default-1", annotations={"growth.dev/do-not-disrupt": "true"})
+    told(tmp_path, node("default-1", "large"), held)
+    assert "default-1 stays: default/db-0 may not be moved" in capsys.readouterr().out
