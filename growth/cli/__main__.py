@@ -40,6 +40,7 @@ COMMANDS = {
     "crds": "print the definitions of growth's objects, compare a cluster's, or apply them",
     "certs": "show, renew and export the certificates of growth's own processes",
     "scheduler-config": "print the configuration that makes kube-scheduler ask growth",
+    "completion": "print what makes a shell complete growth's words",
     "version": "print which growth this is",
 }
 """Name and purpose of each command; its module in growth.cli.commands has the same name, with an
