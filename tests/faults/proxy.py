@@ -156,7 +156,7 @@ class FaultProxy:
             request.method,
             self._upstream.server + request.path_qs,
             headers=headers,
-            data=await request.read(),
+            data=await request.read() or None,
         ) as answer:
             if request.query.get("watch") == "true" and answer.status == 200:
                 return await self._watch(request, answer)

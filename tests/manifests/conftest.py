@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.live import bring_down, bring_up, wait_until
+from tests.manifests.beside import installed_beside
 from tests.manifests.commands import grow
+from tests.thread.growing import EXAMPLE, deployment, wait_until_bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.live import LiveCluster
+    from tests.manifests.beside import Beside
 
 
 @pytest.fixture(scope="session")
@@ -37,3 +40,16 @@ def installed(bare: LiveCluster) -> LiveCluster:
     default = ("get", "serviceaccount", "default", "--namespace", "default")
     wait_until(lambda: bare.try_kubectl(*default).returncode == 0, "the service account")
     return bare
+
+
+@pytest.fixture(scope="session")
+def beside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beside]:
+    """growth installed and at work, with a pool and pods that were bought for."""
+    name = f"growth-test-{os.getpid()}-beside"
+    with installed_beside(name, tmp_path_factory.mktemp("beside")) as working:
+        cluster = working.cluster
+        cluster.kubectl("apply", "-f", str(EXAMPLE))
+        requests = {"cpu": "500m", "memory": "512Mi"}
+        cluster.create(deployment("some", pool="default", replicas=6, **requests))
+        wait_until_bound(cluster, "default", count=6)
+        yield working

@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from certs.files import files_of, write_files
 from certs.objects import Objects
 from certs.tending import tend
-from certs.wanted import WANTED, WEBHOOKS, Policy
+from certs.wanted import WANTED, Policy
 from growth.installation.rendering import rendered
 from growth.installation.rights import Right, rights_of
 from growth.installation.values import Provider, Values
 from growth.kube.transport import connect
 from kwok.ports import free_port
 from tests.live import wait_until
+from tests.manifests.beside import mount_certificate
 from tests.manifests.reading import SYSTEM
 from tests.manifests.witness import witness
 from tests.thread.growing import EXAMPLE, deployment, pool_of
@@ -141,21 +141,6 @@ async def test_the_webhooks_work_with_their_role(installed: LiveCluster, tmp_pat
         async with running("webhooks", proxy, tmp_path, *words):
             pass
         check("growth-webhooks", proxy)
-
-
-def mount_certificate(cluster: LiveCluster, folder: Path) -> None:
-    """What the kubelet does with the Secret that the reconciler makes."""
-
-    async def leaf() -> None:
-        async with await connect(kubeconfig=cluster.kubeconfig, process="test") as connection:
-            kept = Objects(connection, namespace=SYSTEM, wanted=WANTED, policy=Policy())
-            found = (await tend(kept, may_write=lambda: None)).found
-            assert found is not None
-            leaves = [leaf for authority in found.state for leaf in authority.leaves]
-            [ours] = [leaf for leaf in leaves if leaf.wanted == WEBHOOKS]
-            write_files(folder, files_of(ours))
-
-    asyncio.run(leaf())
 
 
 async def test_the_reconciler_works_with_its_roles(installed: LiveCluster, tmp_path: Path) -> None:

@@ -8,8 +8,11 @@ is always whole.
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
+
+import structlog
 
 from growth.cli.connecting import add_connection_arguments, completed, connected
 from growth.cli.examination.admission import examine_admission
@@ -57,6 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print every finding; the exit code tells whether one of them failed."""
+    # What the API server warns of while it is asked is a finding or none, and no line in between.
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     findings = completed(_examine(arguments))
     if arguments.output == "json":
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
