@@ -1,7 +1,8 @@
 """The reconciler is killed right before or after an effect, and the story ends as it would have.
 
 Each trial tells the same story: 30 pods of 3 shapes get their nodes; or 20 pods get theirs though
-machines are sold out, fail, aren't heard of, or never join and are given back. The points are those
+machines are sold out, fail, aren't heard of, or never join and are given back; or 20 nodes are
+given back, but for three that are wanted after all. The points are those
 of a telling that nobody disturbed. Killed is the real process, on a real control plane, while it is
 held at the point; what is there in the end is what the undisturbed telling came to.
 """
@@ -19,7 +20,7 @@ import pytest
 from growth.kube.transport import connect
 from reconciler.points import is_stable
 from tests.live import bring_down, bring_up
-from tests.thread import thirty, twenty
+from tests.thread import scaledown, thirty, twenty
 from tests.thread.clearing import cleared
 from tests.thread.growing import install
 from tests.thread.lives import Lives
@@ -34,10 +35,14 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.cluster]
 
 QUICK = 20
-"""Points of each story in the quick suite; thirty pods have 362, twenty with trouble some more."""
-KILLS = 10
+"""Points of each story in the quick suite; each has some hundreds."""
+KILLS = 20
 """In one telling: each process is killed at the next of its points."""
-STORIES = [pytest.param(thirty, id="thirty"), pytest.param(twenty, id="twenty")]
+STORIES = [
+    pytest.param(thirty, id="thirty"),
+    pytest.param(twenty, id="twenty"),
+    pytest.param(scaledown, id="scale-down"),
+]
 
 
 @pytest.fixture
