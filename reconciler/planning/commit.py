@@ -3,7 +3,8 @@
 The first pod waits for one quiet gap, for two while pods of its owner haven't been judged by the
 scheduler yet, and longer while others have just been created that it hasn't looked at: on a busy
 machine it needs many gaps from one pod to the next, and a wave that is planned in pieces buys too
-much. As long as more keep coming the plan waits on, but never longer than a second.
+much. So is one that follows on the heels of another: it is still the same burst, whose end comes in
+a trickle. As long as more keep coming the plan waits on, but never longer than a second.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ GAP = 0.025
 """Seconds without a new pod after which a wave is complete."""
 BUSY_GAP = 0.2
 """The same, while pods that were created just now wait for the scheduler's first look."""
+FOLLOWING_GAP = 0.1
+"""The same, soon after a plan was asked for."""
+SOON = 0.25
+"""Seconds after a question for which a new wave counts as the rest of the one before."""
 LONGEST = 1.0
 """Seconds after which a plan is made though pods still keep coming."""
 
@@ -42,9 +47,11 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
     opened_at: float
     grew_at: float
 
-    def closes_at(self, missing: Missing) -> float:
+    def closes_at(self, missing: Missing, *, asked_at: float) -> float:
         """When the wave counts as complete, if nobody else comes."""
-        return min(self.grew_at + GAPS[missing], self.opened_at + LONGEST)
+        is_rest = self.opened_at - asked_at < SOON
+        gap = max(GAPS[missing], FOLLOWING_GAP if is_rest else 0.0)
+        return min(self.grew_at + gap, self.opened_at + LONGEST)
 
 
 def widened(before: Window | None, uids: Iterable[str], now: float) -> Window | None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 MAKING = 30.0
 """Seconds after its last sign for which an owner that lacks pods is believed to be getting them: on
 a busy control plane it takes that long until it is its turn."""
+SEEN = frozenset({"pods", "replica_sets"})
+"""Sources that have to be up to date to know who is missing."""
 NEW = 2.0
 """Seconds for which a pod that nobody has judged counts as just created. Times of the API server
 are whole seconds; where its clock and ours differ by more, nobody counts as new."""
@@ -77,8 +79,11 @@ class Coming(NamedTuple):
 def announced(world: World, now: Instant) -> tuple[Coming, ...]:
     """Whom owners are being given, that nobody has seen yet.
 
-    An owner that has made nothing for a while may be kept from it for ever.
+    An owner that has made nothing for a while may be kept from it for ever. While pods aren't seen
+    as they are, those who seem to be missing may be there.
     """
+    if any(world.sources[name].blind_since is not None for name in SEEN & world.sources.keys()):
+        return ()
     fresh = {
         uid: each
         for uid, each in sorted(world.announced.items())

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from growth.api.noderequest import NodeRequest
+from reconciler.decision import NEVER
 from reconciler.planning.commit import Window
 from reconciler.planning.nominations import Nominated
 from reconciler.planning.offers import Shelf
@@ -48,6 +49,8 @@ class PlanningLedger(msgspec.Struct, frozen=True, kw_only=True):
     asked: Asked | None = None
     number: int = 0
     """Of the last question."""
+    asked_at: float = -NEVER
+    """When that was, in monotonic seconds."""
     refusals: Refusals = Refusals()
     bought: Mapping[str, Bought] = {}
     """By the name of the request, for an hour."""

@@ -169,7 +169,8 @@ class _Pass:
         if self.ledger.asked is not None or not self.world.is_free(_lane()):
             return
         if window is not None:
-            closes = window.closes_at(unjudged(pods, self.world, self.now))
+            missing = unjudged(pods, self.world, self.now)
+            closes = window.closes_at(missing, asked_at=self.ledger.asked_at)
             if closes > self.now.monotonic:
                 self.wakes.append(closes)
             else:
@@ -198,7 +199,11 @@ class _Pass:
             announced=announced(self.world, self.now) if pools and probe is None else (),
         )
         number = self.ledger.number + 1
-        self._remember(number=number, asked=Asked(number=number, question=asked, probe=probe))
+        self._remember(
+            number=number,
+            asked=Asked(number=number, question=asked, probe=probe),
+            asked_at=self.now.monotonic,
+        )
         solve = Solve(lane=LANE, number=number, problem=asked.problem)
         self.sequences.append(
             Sequence(subject=_lane(), steps=(solve,), why=f"plan {len(pools)} pods")

@@ -45,6 +45,7 @@ WATCHED = (
     "nodes",
     "pods",
     "namespaces",
+    "replica_sets",
     "daemon_sets",
     "budgets",
     NodePool.__name__,

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from growth.kube.resource import Key
-from growth.scheduling.metadata import OwnerReference
-from growth.scheduling.objects import Pod
+from growth.scheduling.metadata import Metadata, OwnerReference
+from growth.scheduling.objects import Pod, ReplicaSet
+from growth.scheduling.workloads import PodTemplate, ReplicaSetSpec
+from reconciler.views import REPLICA_SETS
 
 if TYPE_CHECKING:
     from reconciler.simulation.kubelets import Kubelets
@@ -69,7 +71,21 @@ class Replicas:
     def want(self, owner: Owner, number: int) -> None:
         """From now on so many."""
         owner.wanted = number
+        self._write(owner, number)
         self._level(owner)
+
+    def _write(self, owner: Owner, number: int) -> None:
+        """The object that says so, from the first moment."""
+        template = PodTemplate(owner.template.metadata, owner.template.spec)
+        spec = ReplicaSetSpec(replicas=number, template=template)
+        key = Key(owner.namespace, owner.name)
+        if key in self._server.kind(REPLICA_SETS).objects:
+            self._server.change(
+                REPLICA_SETS, key, lambda old: msgspec.structs.replace(old, spec=spec)
+            )
+        else:
+            metadata = Metadata(name=owner.name, namespace=owner.namespace, uid=owner.uid)
+            self._server.create(REPLICA_SETS, ReplicaSet(metadata=metadata, spec=spec))
 
     def add(self, owner: Owner, number: int) -> None:
         """So many more, which nobody replaces when they end."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.planning.commit import BUSY_GAP, GAP, LONGEST, Missing, Window
+from reconciler.planning.commit import BUSY_GAP, FOLLOWING_GAP, GAP, LONGEST, Missing, Window
 from reconciler.planning.demand import unjudged
 from tests.reconciler.build import at, waiting, world
 from tests.scheduling import build
@@ -51,4 +51,19 @@ def test_a_wave_lasts_a_gap_after_the_last_pod_and_never_longer_than_a_second(
     missing: Missing, grew_at: float, closes_at: float
 ) -> None:
     wave = Window(uids=frozenset({"web-0"}), opened_at=0.0, grew_at=grew_at)
-    assert wave.closes_at(missing) == pytest.approx(closes_at)
+    assert wave.closes_at(missing, asked_at=-10.0) == pytest.approx(closes_at)
+
+
+@pytest.mark.parametrize(
+    ("asked_at", "missing", "closes_at"),
+    [
+        (-0.2, Missing.NOBODY, FOLLOWING_GAP),
+        (-0.2, Missing.NEWCOMERS, BUSY_GAP),
+        (-0.3, Missing.NOBODY, GAP),
+    ],
+)
+def test_a_wave_that_follows_on_the_heels_of_a_question_lasts_longer(
+    asked_at: float, missing: Missing, closes_at: float
+) -> None:
+    wave = Window(uids=frozenset({"web-0"}), opened_at=0.0, grew_at=0.0)
+    assert wave.closes_at(missing, asked_at=asked_at) == pytest.approx(closes_at)
