@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from benchmarks.shrunk import shrunk
+from benchmarks.shrunk import pods_for, shrunk
 from reconciler.solver import Effort
 from reconciler.solver.renew import renew
 from reconciler.solver.solving import solve
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
                         shrunk(
                             prices=prices,
                             pods=pods,
-                            nodes=nodes,
+                            count=pods_for(nodes, prices=prices, pods=pods, seed=seed),
                             left=LEFT,
                             eviction=arguments.eviction,
                             seed=seed,

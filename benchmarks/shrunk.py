@@ -19,13 +19,13 @@ SAMPLE = 1500
 
 
 def shrunk(
-    *, prices: str, pods: str, nodes: int, left: float, eviction: float, seed: int
+    *, prices: str, pods: str, count: int, left: float, eviction: float, seed: int
 ) -> Renewal:
-    """About so many nodes, of whose pods a share is left, and what may be done with them.
+    """A cluster that was bought for so many pods, a share of which is left, with what may go.
 
     `eviction` is what moving a pod costs, in shares of what a pod costs on average beforehand.
     """
-    problem, plan = _bought(prices, pods, nodes, seed)
+    problem, plan = _bought(prices, pods, count, seed)
     chance = random.Random(f"shrunk {seed}")
     price = round(plan.cost / sum(pod.count for pod in problem.classes) * eviction)
     offers = {offer.name: offer for offer in problem.offers}
@@ -66,19 +66,24 @@ def shrunk(
     )
 
 
-def _bought(prices: str, pods: str, nodes: int, seed: int) -> tuple[Problem, Plan]:
-    """A workload for which about so many nodes are the cheapest, with that plan."""
-    offers = catalogue(prices, seed)
-
-    def solved(count: int) -> tuple[Problem, Plan]:
-        problem = workload(
-            offers=offers, pods=pods, constraints="on", classes=60, count=count, seed=seed
-        )
-        return problem, solve(problem, Effort.QUICK)
-
-    per_node = SAMPLE / len(solved(SAMPLE)[1].nodes)
+def pods_for(nodes: int, *, prices: str, pods: str, seed: int) -> int:
+    """How many pods make a cluster of about so many nodes."""
+    per_node = SAMPLE / len(_bought(prices, pods, SAMPLE, seed)[1].nodes)
     guess = max(60, round(per_node * nodes))
-    return solved(max(60, guess * nodes // len(solved(guess)[1].nodes)))
+    return max(60, guess * nodes // len(_bought(prices, pods, guess, seed)[1].nodes))
+
+
+def _bought(prices: str, pods: str, count: int, seed: int) -> tuple[Problem, Plan]:
+    """A workload, and the nodes that a quick plan buys for it."""
+    problem = workload(
+        offers=catalogue(prices, seed),
+        pods=pods,
+        constraints="on",
+        classes=min(60, count),
+        count=count,
+        seed=seed,
+    )
+    return problem, solve(problem, Effort.QUICK)
 
 
 def _room(name: str, offer: Offer, held: Counter[str], classes: dict[str, PodClass]) -> Offer:

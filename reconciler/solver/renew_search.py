@@ -31,7 +31,9 @@ FINALISTS = 4
 ASKED = 40
 """So many further nodes are asked whether they fit after a small change."""
 PATIENCE = 400
-"""Changes in a row without a gain, after which the answer is as good as it gets."""
+"""Changes in a row without a gain, after which the answer is as good as it gets; and how many for
+each node that may go, as few nodes are soon looked at from every side."""
+PATIENCE_EACH = 5
 CLOSE = 0.0005
 """A share of what could be gained at most that no further effort is spent on."""
 CHANGES = (8, 3, 5, 2)
@@ -60,8 +62,8 @@ class RenewalSearch:
         """The best trial that the effort finds; nothing gone, where nothing gains."""
         for trial in self._beginnings():
             self._keep(self._swept(trial, self.order))
-        idle = 0
-        while idle < PATIENCE and not self.budget.over and not self._is_close():
+        idle, patience = 0, min(PATIENCE, PATIENCE_EACH * len(self.order))
+        while idle < patience and not self.budget.over and not self._is_close():
             idle = 0 if self._keep(self._changed(self.best)) else idle + 1
         return self.best
 

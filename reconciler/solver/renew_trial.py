@@ -199,7 +199,7 @@ class Trial:
         return np.asarray(np.maximum(room, 0.0))
 
     def deal(self, k: int, wanted: int) -> int:
-        """Units of a class to where the shape of the free room is most like theirs; says how many."""
+        """Units of a class to where what is free is most like them in shape; says how many."""
         room = self.room(k)
         columns = np.flatnonzero(room)
         if not len(columns):

@@ -16,9 +16,9 @@ from tests.solver.checker import complaints
 from tests.solver.renewals import allowed_sets, best_gain, cluster, moving
 
 if TYPE_CHECKING:
-    from reconciler.solver import Renewed
+    from reconciler.solver import Renewal, Renewed
 
-BATCH = 20
+BATCH = 15
 
 
 def drawn(seed: int, *, grouped: bool) -> Renewal:
@@ -40,17 +40,27 @@ def is_right(renewal: Renewal, answer: Renewed) -> None:
     )
 
 
-@pytest.mark.parametrize("start", range(0, 60, BATCH))
+def is_best(renewal: Renewal) -> None:
+    answer = renew(renewal, Effort.NORMAL)
+    is_right(renewal, answer)
+    assert answer.gain == best_gain(renewal)
+
+
+@pytest.mark.parametrize("start", range(0, 30, BATCH))
 def test_what_goes_of_a_few_nodes_is_the_best_of_all_sets(start: int) -> None:
     for seed in range(start, start + BATCH):
-        renewal = drawn(seed, grouped=False)
-        answer = renew(renewal, Effort.NORMAL)
-        is_right(renewal, answer)
-        assert answer.gain == best_gain(renewal), seed
+        is_best(drawn(seed, grouped=False))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("start", range(1000, 1900, BATCH))
+def test_what_goes_of_many_small_clusters_is_the_best_of_all_sets(start: int) -> None:
+    for seed in range(start, start + BATCH):
+        is_best(drawn(seed, grouped=False))
 
 
 @given(chance=st.randoms(use_true_random=False), grouped=st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_whatever_the_cluster_its_answer_keeps_every_rule(
     chance: random.Random, *, grouped: bool
 ) -> None:
