@@ -9,19 +9,14 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.registry import Collector
-from typing_extensions import override
 
 from growth.keeping.answer import Scene, keepings
 from growth.keeping.marks import pool_of_node
 from reconciler.removal.paid_hours import paid_hour_of
 from reconciler.removal.wanted import promised
+from reconciler.replaces import place_taken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from prometheus_client import CollectorRegistry, Metric
-
     from growth.instant import Instant
     from reconciler.world import World
 
@@ -34,41 +29,25 @@ def scene_of(world: World) -> Scene:
         requests=world.requests,
         removals=world.removals,
         promises=promised(world),
+        in_place_of={name: place_taken(node, world) for name, node in world.cluster.nodes.items()},
         pauses=world.ledger.brakes.pauses,
         paid_hours={name: paid_hour_of(pool, world) for name, pool in world.pools.items()},
         bind_wait=world.timing.bind_wait,
     )
 
 
-class KeptNodes(Collector):
-    """One line for each pool and reason. Make it once for each registry."""
-
-    def __init__(
-        self,
-        registry: CollectorRegistry,
-        *,
-        world: Callable[[], World | None],
-        now: Callable[[], Instant],
-    ) -> None:
-        self._world = world
-        self._now = now
-        registry.register(self)
-
-    @override
-    def collect(self) -> Iterable[Metric]:
-        """As it is now; nothing in a process that doesn't lead."""
-        found = GaugeMetricFamily(
-            "growth_nodes_kept",
-            "Nodes by the one reason for which each is there",
-            labels=("pool", "reason"),
-        )
-        world = self._world()
-        if world is not None:
-            kept = keepings(scene_of(world), self._now())
-            nodes = world.cluster.nodes
-            counts = Counter(
-                (pool_of_node(nodes[name]), each.reason) for name, each in kept.items()
-            )
-            for labels, count in sorted(counts.items()):
-                found.add_metric(labels, count)
-        yield found
+def kept_family(world: World, now: Instant) -> GaugeMetricFamily:
+    """One line for each pool and reason."""
+    found = GaugeMetricFamily(
+        "growth_nodes_kept",
+        "Nodes by the one reason for which each is there",
+        labels=("pool", "reason"),
+    )
+    nodes = world.cluster.nodes
+    counts = Counter(
+        (pool_of_node(nodes[name]), kept.reason.value)
+        for name, kept in keepings(scene_of(world), now).items()
+    )
+    for labels, count in sorted(counts.items()):
+        found.add_metric(labels, count)
+    return found

@@ -18,7 +18,7 @@ from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
-from growth.api.wellknown import DEFAULT_NODE_CLASS
+from growth.api.wellknown import DEFAULT_NODE_CLASS, REPLACES_ANNOTATION
 from growth.api.written import parse_time
 from growth.cli.lists import together
 from growth.demand.detection import is_demand
@@ -28,6 +28,7 @@ from growth.keeping.paid_hours import paid_hour_of
 from growth.keeping.wanting import Keeping
 from growth.scheduling import objects
 from growth.scheduling.cluster import Object, cluster_of
+from growth.scheduling.node import Node
 from growth.scheduling.pod import Pod
 
 if TYPE_CHECKING:
@@ -49,6 +50,12 @@ class PausedUntil(msgspec.Struct, frozen=True):
     """A pause, as a pool's status tells it."""
 
     until: datetime | None
+
+
+class _Replaces(msgspec.Struct, frozen=True):
+    """What the annotation of a swap says, as far as it is told here."""
+
+    nodes: list[str] = []
 
 
 class Survey(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,6 +108,7 @@ def survey(
         requests=requests,
         removals=_named(known, NodeRemovalRequest),
         promises=_promises(requests.values(), pending),
+        in_place_of=_in_place_of(found),
         pauses={name: pause for name, pool in pools.items() if (pause := paused(pool))},
         paid_hours={
             name: paid_hour_of(pool, _class_of(pool, classes)) for name, pool in pools.items()
@@ -155,3 +163,21 @@ def _promises(requests: Iterable[NodeRequest], pending: Iterable[Pod]) -> frozen
     return frozenset(
         request.name for request in requests if any(pod.uid in waiting for pod in request.spec.pods)
     )
+
+
+def _in_place_of(found: Iterable[Object]) -> dict[str, str]:
+    """Nodes that bear what they replace, as long as that is there."""
+    nodes = {each.name: each for each in found if isinstance(each, Node)}
+    return {
+        name: old
+        for name, node in nodes.items()
+        if (old := next((each for each in _replaced(node) if each in nodes), ""))
+    }
+
+
+def _replaced(node: Node) -> list[str]:
+    try:
+        written = node.metadata.annotations.get(REPLACES_ANNOTATION, "{}")
+        return msgspec.json.decode(written, type=_Replaces).nodes
+    except msgspec.MsgspecError:
+        return []

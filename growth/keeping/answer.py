@@ -46,6 +46,8 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
     removals: Mapping[str, NodeRemovalRequest] = {}
     promises: frozenset[str] = frozenset()
     """The nodes that pods wait for."""
+    in_place_of: Mapping[str, str] = {}
+    """Nodes that came for others, by name: one that goes when this one serves."""
     pauses: Mapping[str, Pause] = {}
     paid_hours: Mapping[str, PaidHour] = {}
     """What is done with hours that are paid, by pool."""
@@ -75,7 +77,13 @@ def _kept(node: Node, scene: Scene, now: Instant) -> Keeping | None:
     keepers = scene.cluster.occupancy(node.name).keepers
     return (
         _held(keepers, scene, now)
-        or wanted(node, keepers, promises=scene.promises, pauses=scene.pauses)
+        or wanted(
+            node,
+            keepers,
+            promises=scene.promises,
+            pauses=scene.pauses,
+            in_place_of=scene.in_place_of.get(node.name, ""),
+        )
         or _starting(node, scene, now)
     )
 

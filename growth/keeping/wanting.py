@@ -41,6 +41,8 @@ class Reason(StrEnum):
     """An annotation holds it."""
     PAUSED = "Paused"
     """Nothing of its pool is given back for a while."""
+    IN_PLACE = "InPlaceOf"
+    """Another node goes when this one serves."""
     STARTING = "Starting"
     """It is new, and its pods have some time to come."""
     MINIMUM = "PoolMinimum"
@@ -77,14 +79,24 @@ def wanted(
     *,
     promises: Collection[str],
     pauses: Mapping[str, Pause],
+    in_place_of: str = "",
 ) -> Keeping | None:
-    """Who wants the node; None if it is idle."""
-    pool = pool_of_node(node)
+    """Who wants the node; None if it is idle. `in_place_of` names a node that goes for it."""
     if keepers:
         return occupied(keepers)
     if node.name in promises:
         why = "a pod is promised a place on it"
         return Keeping(reason=Reason.PROMISED, why=why, owner=GROWTH)
+    if (held := _by_hand(node, pauses)) is not None:
+        return held
+    if in_place_of:
+        why = f"it takes the place of {in_place_of}"
+        return Keeping(reason=Reason.IN_PLACE, why=why, owner=GROWTH)
+    return None
+
+
+def _by_hand(node: Node, pauses: Mapping[str, Pause]) -> Keeping | None:
+    """What a person has said of the node or its pool."""
     if is_cordoned_by_a_person(node):
         why = "a person has cordoned it"
         return Keeping(reason=Reason.CORDONED, why=why, owner="whoever cordoned it")
@@ -92,7 +104,7 @@ def wanted(
         why = "it may not be disrupted"
         owner = f"annotation {DO_NOT_DISRUPT_ANNOTATION}"
         return Keeping(reason=Reason.PROTECTED, why=why, owner=owner)
-    if pool in pauses:
+    if (pool := pool_of_node(node)) in pauses:
         why, until = "its pool is paused", pauses[pool].until
         return Keeping(reason=Reason.PAUSED, why=why, owner=f"NodePool {pool}", until=until)
     return None

@@ -21,10 +21,10 @@ def wanted(node: Node, world: World, promises: frozenset[str]) -> str:
     """Why a node stays, in a few words; empty if it is idle."""
     keepers = world.cluster.occupancy(node.name).keepers
     pauses = world.ledger.brakes.pauses
-    found = wanting.wanted(node, keepers, promises=promises, pauses=pauses)
-    if found is not None:
-        return found.why
-    return f"it takes the place of {old}" if (old := place_taken(node, world)) else ""
+    found = wanting.wanted(
+        node, keepers, promises=promises, pauses=pauses, in_place_of=place_taken(node, world)
+    )
+    return found.why if found else ""
 
 
 def keeper_on(name: str, world: World) -> str:

@@ -6,12 +6,14 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from prometheus_client import CollectorRegistry
 
+from growth.api.disruption import DisruptionReason
 from growth.keeping.answer import keepings
 from growth.keeping.wanting import Keeping, Reason
-from reconciler.kept import KeptNodes, scene_of
+from reconciler.actions import machine as subject
+from reconciler.kept import kept_family, scene_of
 from reconciler.removal import decide
+from reconciler.replaces import written
 from tests.reconciler.build import START, at, pool, request
 from tests.removal.build import NAME, SCALE_DOWN, machine, marked, node, removal, world
 from tests.removal.test_idle import paused, promised
@@ -44,6 +46,7 @@ def ready(at_second: float) -> Any:
 
 LONELY = build.pod("db-0", on=NAME)
 HOURLY = pool(scaleDown={"paidHour": "Use"})
+REPLACES = written(["default-0"], of=1, reason=DisruptionReason.CONSOLIDATION)
 ANSWERS: dict[str, tuple[World, Reason, str, str, float | None]] = {
     "one pod": (
         world(node(), web()),
@@ -92,6 +95,13 @@ ANSWERS: dict[str, tuple[World, Reason, str, str, float | None]] = {
         Reason.PAUSED,
         "its pool is paused",
         "NodePool default",
+        None,
+    ),
+    "it came for another": (
+        world(node(annotations={"growth.dev/replaces": REPLACES}), node("default-0")),
+        Reason.IN_PLACE,
+        "it takes the place of default-0",
+        "growth",
         None,
     ),
     "it has just come": (
@@ -169,7 +179,8 @@ STAYS = {
 
 @pytest.mark.parametrize("given", STAYS.values(), ids=STAYS.keys())
 def test_a_node_that_is_told_to_stay_is_not_touched_by_removal(given: World) -> None:
-    assert decide(given, at(100)).sequences == ()
+    decided = decide(given, at(100)).sequences
+    assert not [each for each in decided if each.subject == subject(NAME)]
 
 
 def test_a_node_that_is_told_to_be_idle_is_marked_by_removal() -> None:
@@ -211,20 +222,8 @@ def test_nodes_of_others_have_no_answer() -> None:
 
 
 def test_the_metric_counts_nodes_by_the_same_words() -> None:
-    registry = CollectorRegistry()
-    seen = world(node(), node("default-2"), web())
-    KeptNodes(registry, world=lambda: seen, now=lambda: at(100))
-    counted = {
-        reason: registry.get_sample_value(
-            "growth_nodes_kept", {"pool": "default", "reason": reason}
-        )
-        for reason in ("Occupied", "Idle")
+    found = kept_family(world(node(), node("default-2"), web()), at(100))
+    assert {tuple(each.labels.values()): each.value for each in found.samples} == {
+        ("default", "Occupied"): 1,
+        ("default", "Idle"): 1,
     }
-    assert counted == {"Occupied": 1, "Idle": 1}
-
-
-def test_a_process_that_does_not_lead_counts_nothing() -> None:
-    registry = CollectorRegistry()
-    KeptNodes(registry, world=lambda: None, now=lambda: at(0))
-    (family,) = registry.collect()
-    assert not family.samples
