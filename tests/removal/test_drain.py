@@ -19,7 +19,7 @@ from reconciler.ledger import Ledger
 from reconciler.pauses import Cause, Pause
 from reconciler.removal.drain import DRAINING, OPTIONAL
 from reconciler.trust import Trust
-from tests.reconciler.build import RELEASED, START, at, pool
+from tests.reconciler.build import RELEASED, START, at, pool, request
 from tests.removal.build import (
     CLOUD,
     NAME,
@@ -337,6 +337,11 @@ def test_for_cost_or_drift_nobody_is_forced_and_for_the_rest_everybody_if(
         assert [word for _, word, _ in said(given)] == ["DrainGivenUp"] * 2
 
 
+def test_a_pod_that_is_on_its_way_out_has_no_will_any_more() -> None:
+    ends = {"annotations": UNWILLING, "deletionTimestamp": "2026-01-01T00:02:00Z"}
+    assert kinds(seen(draining(), drained(), running(metadata=ends))) == []
+
+
 def test_what_a_drain_waits_for_at_most_wakes_us() -> None:
     told = {"at": at(60).wall, "name": "Pods stuck", "reason": "x"}
     given = seen(draining(began=0.0, events=[told]), drained(), running(), budget(0))
@@ -378,6 +383,17 @@ def test_a_cordon_that_was_left_behind_is_taken_off() -> None:
     )
 
 
+@pytest.mark.parametrize("ends", [LATE, "2026-01-01T00:02:00Z"])
+def test_a_node_whose_machine_went_is_freed_when_the_grace_of_its_pods_is_long_over(
+    ends: str,
+) -> None:
+    asked = draining(reason="Unhealthy", status=attempted(seconds=10))
+    there = drained(reason="Unhealthy", ready=False)
+    given = seen(asked, there, running(metadata={"deletionTimestamp": ends}), shown=())
+    freed = ["Delete nodes", "Delete NodeRemovalRequest"]
+    assert kinds(given) == (freed if ends == LATE else DONE)
+
+
 # Pools
 
 
@@ -406,6 +422,17 @@ def test_the_node_of_a_deleted_pool_is_drained(
     if opened:
         (step,) = steps(given)
         assert step.removal.spec.reason is RemovalReason.POOL_DELETED  # type: ignore[union-attr]
+
+
+def test_a_node_of_a_deleted_pool_that_doesnt_serve_yet_is_left_to_its_request() -> None:
+    coming = request(NAME, status={"phase": "Provisioning"})
+    assert "OpenRemoval" not in kinds(seen(node(), coming, deleted_pool()))
+
+
+def test_a_deleted_pool_that_is_paused_waits() -> None:
+    pauses = {"default": Pause(cause=Cause.POOL, message="")}
+    brakes = msgspec.structs.replace(RELEASED, clouds={CLOUD: Trust(judged=90.0)}, pauses=pauses)
+    assert kinds(seen(node(), running(), deleted_pool(), ledger=Ledger(brakes=brakes))) == []
 
 
 def test_an_idle_node_of_a_deleted_pool_waits_for_nothing() -> None:
