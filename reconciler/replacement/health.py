@@ -22,7 +22,7 @@ import msgspec
 
 from growth.api.noderequest import RequestPhase
 from growth.api.wellknown import UNREGISTERED_TAINT
-from reconciler.decision import NEVER, earliest
+from reconciler.decision import earliest
 from reconciler.ownership import pool_of_node
 from reconciler.planning.offers import node_class_of
 from reconciler.providers.port import MachineState
@@ -77,8 +77,6 @@ def sick(world: World, now: Instant, before: Health) -> tuple[Health, Mapping[st
     """What is remembered, the nodes to be replaced with what they lack, and when to ask again."""
     shown, herds = clock(world, now), _herds(world)
     health = Health(spells=_spells(herds, before, shown), held=_held(herds))
-    if not shown.runs:
-        return health, {}, NEVER
     due = {name: each.since + world.timing.repair_after for name, each in health.spells.items()}
     over = [
         node
@@ -87,6 +85,7 @@ def sick(world: World, now: Instant, before: Health) -> tuple[Health, Mapping[st
         for node in herd.sick
         if due[node.name] <= shown.now
     ]
+    # While we are blind no cloud is believed, and none of them is seen here.
     seen = clouds(world) if over else {}
     found = {node.name: _why(node, world) for node in over if _is_listed(node, world, seen)}
     return health, found, earliest(shown.wake_at(end) for end in due.values() if end > shown.now)

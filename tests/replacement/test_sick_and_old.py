@@ -126,7 +126,7 @@ def test_old_nodes_are_replaced_one_by_one() -> None:
     assert town.reasons == {"Drift": 5}
 
 
-@pytest.mark.parametrize("budget", [1, "100%"])
+@pytest.mark.parametrize("budget", [1, pytest.param("100%", marks=pytest.mark.long)])
 @pytest.mark.parametrize("change", [faster, larger])
 def test_no_pod_waits_for_a_machine_since_its_node_is_old(
     budget: Any, change: Callable[[KwokNodeClass], KwokNodeClass]
