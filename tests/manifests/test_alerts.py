@@ -50,6 +50,11 @@ WELL = {
     'growth_cloud_listing_doubted{kind="K",node_class="default"}': "0x150",
     'growth_cloud_orphans{kind="K",node_class="default"}': "1x12 0x138",
     'growth_other_program_acts{program="Karpenter"}': "0x150",
+    "growth_pending_oldest_seconds": "20x150",
+    'growth_pool_blocked{pool="default"}': "0x150",
+    'growth_node_removals{pool="default",phase="Pending",reason="Idle"}': "3x150",
+    'growth_pool_cost_per_hour{pool="default"}': "0.4x150",
+    'growth_pool_cost_limit_per_hour{pool="default"}': "0.5x150",
     'growth_hetzner_rate_limit_remaining{secret="s"}': "3000x150",
     'growth_hetzner_rate_limit{secret="s"}': "3600x150",
     'growth_certificate_expiry_timestamp_seconds{certificate="webhook"}': "9999999x150",
@@ -92,6 +97,12 @@ ILL: dict[str, dict[str, str]] = {
     },
     "GrowthCloudCallsRunOut": {'growth_hetzner_rate_limit_remaining{secret="s"}': "10x150"},
     "GrowthNotAlone": {'growth_other_program_acts{program="Karpenter"}': "1x150"},
+    "GrowthPodsWaitLong": {"growth_pending_oldest_seconds": "0+60x150"},
+    "GrowthPoolBlocked": {'growth_pool_blocked{pool="default"}': "1x150"},
+    "GrowthRemovalFailed": {
+        'growth_node_removals{pool="default",phase="RemovalFailed",reason="Idle"}': "1x150"
+    },
+    "GrowthCostNearLimit": {'growth_pool_cost_per_hour{pool="default"}': "0.49x150"},
     "GrowthCertificateRunsOut": {
         'growth_certificate_expiry_timestamp_seconds{certificate="webhook"}': "100000x150"
     },
