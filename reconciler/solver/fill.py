@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from reconciler.solver.table import Table
 
-NOTHING = 1e-300
-"""Stands for a request of zero in a division: half a unit of free room is endless room for it."""
+NOTHING = 1e-270
+"""Stands for a request of zero in a division: half a unit of free room is endless room for it,
+and a petabyte of free bytes isn't yet more than a number can be."""
 
 
 def divisors(table: Table) -> NDArray[np.float64]:

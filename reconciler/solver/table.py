@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reconciler.solver.dimensions import clashes_of, node_dimensions
+from reconciler.solver.fill import NOTHING
 from reconciler.solver.problem import HOSTNAME
 from reconciler.solver.reduce import reduce_offers
 
@@ -193,7 +194,7 @@ def room_alone(table: Table) -> NDArray[np.float64]:
     room = np.full((table.classes, table.offers), float(ENDLESS))
     for r in range(table.size.shape[1]):
         needs = table.size[:, r]
-        held = np.floor(table.capacity[None, :, r] / np.maximum(needs, 1e-300)[:, None])
+        held = np.floor(table.capacity[None, :, r] / np.maximum(needs, NOTHING)[:, None])
         room = np.where(needs[:, None] > 0, np.minimum(room, held), room)
     room = np.minimum(room, np.minimum(table.per_node, table.demand)[:, None])
     return np.where(table.allowed, room, 0.0)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.workloads import catalogue, workload
-from reconciler.solver import Stop
+from reconciler.solver import Offer, PodClass, Problem, Stop
 from reconciler.solver.solving import solve
 from tests.solver.brute_force import Rank, optimum
 from tests.solver.checker import complaints
 from tests.solver.problems import plain, ruled
 
 if TYPE_CHECKING:
-    from reconciler.solver import Plan, Problem
+    from reconciler.solver import Plan
 
 BATCH = 50
 
@@ -73,3 +73,15 @@ def test_few_pods_on_few_nodes_of_a_real_price_list_are_proven(
 def test_thousands_of_small_problems_are_solved_as_by_trying_everything(start: int) -> None:
     for seed in range(start, start + BATCH):
         _solved_as_by_trying_everything(plain(seed) if seed % 3 == 0 else ruled(seed))
+
+
+def test_bytes_are_no_trouble_where_a_pod_asks_for_none() -> None:
+    room = (64_000, 2**42, 2**44)
+    offers = (Offer(name="huge", capacity=room, price=9),)
+    classes = tuple(
+        PodClass(name=name, requests=asked, count=5, offers=frozenset({"huge"}))
+        for name, asked in (("none", (500, 2**28, 0)), ("some", (500, 0, 2**29)))
+    )
+    names = ("cpu", "memory", "ephemeral-storage")
+    plan = solve(Problem(resources=names, offers=offers, classes=classes))
+    assert (plan.cost, plan.unplaced) == (9, ())
