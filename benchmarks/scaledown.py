@@ -8,12 +8,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from benchmarks import scaledown_churn, scaledown_drop, scaledown_idle, scaledown_stage
+from benchmarks import (
+    scaledown_churn,
+    scaledown_decision,
+    scaledown_drop,
+    scaledown_idle,
+    scaledown_stage,
+    scaledown_virtual,
+)
 
 if TYPE_CHECKING:
     import argparse
 
-_PARTS: Final = {"idle": scaledown_idle, "drop": scaledown_drop, "churn": scaledown_churn}
+_PARTS: Final = {
+    "idle": scaledown_idle,
+    "drop": scaledown_drop,
+    "churn": scaledown_churn,
+    "decision": scaledown_decision,
+    "virtual": scaledown_virtual,
+}
 PEERS: Final = """\
   for comparison, measured on such a control plane on 18 Nov 2026 (2 busy cores, 576 offers):
     drop to 40 %      Karpenter 1.14: 1.22 to 1.40 x the bound, steady after 157 to 217 s,

@@ -19,7 +19,7 @@ from benchmarks.stages import percentile
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from benchmarks.lives import Lives
     from benchmarks.scaledown_bill import Bill
@@ -84,7 +84,7 @@ async def _measure(cluster: Cluster, arguments: argparse.Namespace) -> Dropped:
     )
     offered = scaledown_stage.offered(arguments, **disruption(arguments))
     fewer = kept(scaledown_stage.replicas_of(wanted))
-    cost, bound = plan_of([*offered[1:], *(_smaller(each, fewer) for each in wanted)])
+    cost, bound = plan_of([*offered[1:], *smaller(wanted, fewer)])
     async with grown.connected(cluster) as connection, watched(connection) as lives:
         await grown.create(connection, [*offered, *wanted])
         await scaledown_stage.until_bound(lives, arguments.pods)
@@ -106,9 +106,10 @@ def kept(replicas: Mapping[str, int]) -> dict[str, int]:
     return found
 
 
-def _smaller(deployment: dict[str, Any], fewer: Mapping[str, int]) -> dict[str, Any]:
-    replicas = fewer[deployment["metadata"]["name"]]
-    return {**deployment, "spec": {**deployment["spec"], "replicas": replicas}}
+def smaller(wanted: Iterable[dict[str, Any]], fewer: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+    """The same deployments with fewer pods."""
+    for each in wanted:
+        yield {**each, "spec": {**each["spec"], "replicas": fewer[each["metadata"]["name"]]}}
 
 
 async def _until_steady(lives: Lives, arguments: argparse.Namespace, *, since: float) -> float:

@@ -17,7 +17,6 @@ from benchmarks.lives import watched
 from benchmarks.scaledown_stage import PATIENCE, PODS, load
 from benchmarks.stages import decided, percentile
 from growth.api.written import Duration
-from growth.kube.call import MERGE_PATCH
 from reconciler.timing import Timing
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 _APART: Final = 0.3
 """Seconds between the ends of two pods that end one after the other."""
 _LISTED: Final = Timing().listing
-_POOL: Final = "/apis/growth.dev/v1alpha1/nodepools/default"
 _LARGE: Final = {"aws": "140", "hetzner": "40"}
 _GOALS: Final = {"going": 1000, "back": 100}
 """Milliseconds."""
@@ -73,7 +71,7 @@ async def _going(
     connection: Connection, arguments: argparse.Namespace, *, apart: float
 ) -> list[Spans]:
     async with watched(connection) as lives:
-        pods = [_alone(number, arguments) for number in range(arguments.nodes)]
+        pods = [alone(number, arguments) for number in range(arguments.nodes)]
         await grown.create(connection, pods)
         await scaledown_stage.until_bound(lives, len(pods))
         places = scaledown_stage.bound(lives)
@@ -94,7 +92,7 @@ async def _going(
     return [_spans(lives, places, node) for node in sorted(nodes)]
 
 
-def _alone(number: int, arguments: argparse.Namespace) -> dict[str, Any]:
+def alone(number: int, arguments: argparse.Namespace) -> dict[str, Any]:
     """So large that the largest machine has no room for two."""
     return manifests.pod(f"alone-{number}", requests={"cpu": _LARGE[arguments.prices]})
 
@@ -133,14 +131,12 @@ async def _coming_back(
     connection: Connection, arguments: argparse.Namespace, *, log: Path
 ) -> list[Spans]:
     """One pod after the other, all on the same node: each comes when the node is marked again."""
-    await connection.request(
-        "PATCH", _POOL, body={"spec": {"scaleDown": {"idleAfter": "1h"}}}, content_type=MERGE_PATCH
-    )
+    await scaledown_stage.change_pool(connection, {"scaleDown": {"idleAfter": "1h"}})
     found = []
     for number in range(arguments.backs + 1):
         begun = time.time()
         async with watched(connection) as lives:
-            pod = _alone(number, arguments)
+            pod = alone(number, arguments)
             await grown.create(connection, [pod])
             await scaledown_stage.until_bound(lives, 1)
             (name, node), *_ = scaledown_stage.bound(lives).items()

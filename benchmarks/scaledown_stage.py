@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks import grown, manifests
 from growth.kube.call import MERGE_PATCH
@@ -25,20 +25,14 @@ if TYPE_CHECKING:
 
 PODS: Final = "/api/v1/namespaces/default/pods"
 DEPLOYMENTS: Final = "/apis/apps/v1/namespaces/default/deployments"
+_POOL: Final = "/apis/growth.dev/v1alpha1/nodepools/default"
 PATIENCE: Final = 300.0
-
-
-class Waits(NamedTuple):
-    """What growth is told to wait for, as durations in its own words."""
-
-    idle_after: str
-    bind_wait: str
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the cluster is like."""
     parser.add_argument("--idle-after", default="2s", metavar="D", help="idleAfter of the pool")
-    parser.add_argument("--bind-wait", default="1s", metavar="D", help="bindWait of growth")
+    parser.add_argument("--bind-wait", default="5s", metavar="D", help="bindWait of growth")
     parser.add_argument("--prices", choices=("aws", "hetzner"), default="aws")
     parser.add_argument("--seed", type=int, default=1, help="draws pods, prices and changes")
 
@@ -73,6 +67,12 @@ def offered(arguments: argparse.Namespace, **pool: Any) -> list[dict[str, Any]]:
     node_class, node_pool = manifests.class_and_pool(arguments.prices, seed=arguments.seed)
     node_pool["spec"] |= {"scaleDown": {"idleAfter": arguments.idle_after}, **pool}
     return [manifests.control_plane(), node_class, node_pool]
+
+
+async def change_pool(connection: Connection, spec: Mapping[str, Any]) -> None:
+    """Give the pool another word on something."""
+    body = {"spec": dict(spec)}
+    await connection.request("PATCH", _POOL, body=body, content_type=MERGE_PATCH)
 
 
 async def scale(connection: Connection, replicas: Mapping[str, int]) -> None:

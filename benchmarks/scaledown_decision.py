@@ -1,0 +1,200 @@
+"""How long it takes to decide what may go from a large cluster, and that nobody waits for it.
+
+Nodes of one small type are filled, then the whole catalogue may be bought and most of the load goes
+away, so that there is much to choose from. Lone pods that need a machine of their own come before
+that, and then each time while the search is at work: their requests have to come as soon.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+from benchmarks import grown, manifests, scaledown_stage
+from benchmarks.lives import watched
+from benchmarks.scaledown_drop import kept
+from benchmarks.scaledown_idle import alone
+from benchmarks.scaledown_stage import PODS, load
+from benchmarks.stages import decided, percentile
+from growth.errors import GiveUp
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from benchmarks.lives import Lives
+    from growth.kube.transport import Connection
+    from kwok.clusters import Cluster
+
+_SMALL: Final = {"aws": "amd-4x4", "hetzner": "cpx31"}
+_PODS_A_NODE: Final = 4
+_EVERYTHING: Final = {"budgets": [{"nodes": "100%"}]}
+_SEARCH: Final = "could any of"
+_PROOF: Final = "where would"
+_LANE: Final = "replacement"
+_LOOK: Final = 0.02
+_DEPLOYMENTS: Final = 20
+_BEGINS_WITHIN: Final = 120.0
+_ENDS_WITHIN: Final = 60.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """How large, and how often."""
+    parser.add_argument("--cluster", type=int, default=200, metavar="N", help="nodes, about")
+    parser.add_argument("--lone", type=int, default=5, metavar="N", help="lone pods each time")
+
+
+def measure(arguments: argparse.Namespace) -> None:
+    """On one cluster."""
+    with scaledown_stage.a_cluster(arguments) as cluster:
+        asyncio.run(_measure(cluster, arguments))
+
+
+async def _measure(cluster: Cluster, arguments: argparse.Namespace) -> None:
+    log = Log(cluster.folder / "growth.log")
+    before = load()
+    async with grown.connected(cluster) as connection, watched(connection) as lives:
+        fewer = await _fill(connection, lives, arguments)
+        numbers = iter(range(2 * arguments.lone))
+        quiet = [
+            await _lone(connection, lives, arguments, next(numbers)) for _ in range(arguments.lone)
+        ]
+        nodes = sum(not life.is_gone for life in lives.of("node").values())
+        log.more()
+        await scaledown_stage.scale(connection, fewer)
+        print(f"{nodes} nodes, {sum(fewer.values())} pods left; load {before} to {load()}")
+        print("\n".join(await _decisions(log)), flush=True)
+        busy = [
+            await _in_the_middle(connection, lives, arguments, log=log, number=number)
+            for number in numbers
+        ]
+    print("\n".join(_compared(quiet, [each for each in busy if each is not None])), flush=True)
+
+
+def _compared(quiet: Sequence[float], busy: Sequence[float]) -> Iterator[str]:
+    yield f"  a lone pod is requested, while nothing is searched: {_row(quiet)}"
+    if busy:
+        ratio = percentile(busy, 50) / percentile(quiet, 50)
+        yield f"  in the middle of a search ({len(busy)} times): {_row(busy)}"
+        yield f"  median {ratio:.2f} x; load {load()}\n"
+    else:
+        yield "  nothing was searched any more\n"
+
+
+async def _fill(
+    connection: Connection, lives: Lives, arguments: argparse.Namespace
+) -> dict[str, int]:
+    """Small nodes full of pods, and then a pool that may buy everything."""
+    *others, pool = scaledown_stage.offered(arguments, disruption=_EVERYTHING)
+    everything = pool["spec"]["serverTypes"]
+    small = [each for each in everything if each["name"] == _SMALL[arguments.prices]]
+    narrow = {**pool, "spec": {**pool["spec"], "serverTypes": small}}
+    wanted = list(_deployments(arguments))
+    replicas = scaledown_stage.replicas_of(wanted)
+    await grown.create(connection, [*others, narrow, *wanted])
+    await scaledown_stage.until_bound(lives, sum(replicas.values()))
+    await scaledown_stage.change_pool(connection, {"serverTypes": everything})
+    return kept(replicas)
+
+
+def _deployments(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Pods of which about four fit on a small node."""
+    chance = random.Random(arguments.seed)
+    for number in range(_DEPLOYMENTS):
+        requests = {
+            "cpu": f"{chance.randrange(500, 1100, 50)}m",
+            "memory": f"{chance.randrange(1024, 3072, 128)}Mi",
+        }
+        count = arguments.cluster * _PODS_A_NODE // _DEPLOYMENTS
+        yield manifests.deployment(f"crowd-{number:02}", replicas=count, requests=requests)
+
+
+class Log:
+    """What the reconciler has decided since it was asked last."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._since = path.stat().st_size
+
+    def more(self) -> list[tuple[float, str, str]]:
+        """What has come since: when, on what, and why."""
+        since, self._since = self._since, self._path.stat().st_size
+        return decided(self._path, since=since)
+
+    async def until(self, words: str, *, within: float) -> list[tuple[float, str, str]]:
+        """All that was decided until something was on the lane of replacement; that comes last."""
+        found: list[tuple[float, str, str]] = []
+        deadline = time.monotonic() + within
+        while time.monotonic() < deadline:
+            for each in self.more():
+                found.append(each)
+                if each[1] == _LANE and each[2].startswith(words):
+                    return found
+            await asyncio.sleep(_LOOK)
+        raise GiveUp(f"{words}: not decided within {within:.0f} s")
+
+
+async def _decisions(log: Log) -> list[str]:
+    """How long the first search and its proof took."""
+    *_, (asked, _, why) = await log.until(_SEARCH, within=_BEGINS_WITHIN)
+    *_, (found, _, moved) = await log.until(_PROOF, within=_ENDS_WITHIN)
+    written = await _next(log, after=found)
+    search, proof = f"{found - asked:.2f} s", f"{written - found:.2f} s"
+    return [
+        f"  {why}: answered after {search}; {moved}: answered after {proof}",
+        f"  decided within {written - asked:.2f} s (goal <= 5)",
+    ]
+
+
+async def _next(log: Log, *, after: float) -> float:
+    """When the next thing was decided that the proof came to: a request, or an end of a node."""
+    deadline = time.monotonic() + _ENDS_WITHIN
+    while time.monotonic() < deadline:
+        for at, subject, _ in log.more():
+            if at > after and subject.startswith("default-"):
+                return at
+        await asyncio.sleep(_LOOK)
+    raise GiveUp(f"nothing came of a proof within {_ENDS_WITHIN:.0f} s")
+
+
+async def _in_the_middle(
+    connection: Connection, lives: Lives, arguments: argparse.Namespace, *, log: Log, number: int
+) -> float | None:
+    """A lone pod that comes while the search is at work; None if nothing is searched any more."""
+    try:
+        await log.until(_SEARCH, within=_ENDS_WITHIN)
+    except GiveUp:
+        return None
+    return await _lone(connection, lives, arguments, number)
+
+
+async def _lone(
+    connection: Connection, lives: Lives, arguments: argparse.Namespace, number: int
+) -> float:
+    """From the creation of a pod that fits nowhere to its request, in seconds; then it goes."""
+    pod = alone(number, arguments)
+    name = pod["metadata"]["name"]
+    await grown.create(connection, [pod])
+    await lives.until(
+        lambda: name in _requested(lives), f"{name} is requested", within=scaledown_stage.PATIENCE
+    )
+    seconds = _requested(lives)[name] - lives.of("pod")[name].moments["created"]
+    await connection.request("DELETE", f"{PODS}/{name}")
+    return seconds
+
+
+def _requested(lives: Lives) -> dict[str, float]:
+    """When a machine was requested for a pod, by its name."""
+    return {
+        pod["name"]: life.moments["created"]
+        for life in lives.of("request").values()
+        for pod in life.newest["spec"].get("pods", ())
+    }
+
+
+def _row(seconds: Sequence[float]) -> str:
+    shown = [percentile(seconds, part) * 1000 for part in (50, 90)]
+    return f"p50 {shown[0]:.0f}, p90 {shown[1]:.0f}, at most {max(seconds) * 1000:.0f} ms"

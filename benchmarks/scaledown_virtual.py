@@ -1,0 +1,173 @@
+"""The drop of the load once more, in the simulated world: what is decided, and then half an hour.
+
+Nothing there is slow because the machine is busy, and production's own waits pass in no time. When
+the cluster has come to rest its load stays as it is: whatever changes then is a mistake.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+import structlog
+
+from benchmarks import manifests, scaledown_stage
+from benchmarks.offline import plan_of
+from benchmarks.scaledown_drop import disruption, kept, smaller
+from benchmarks.scaledown_stage import load
+from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.nodepool import NodePool
+from growth.errors import GiveUp
+from growth.scheduling.metadata import Metadata
+from growth.scheduling.objects import Namespace, Pod
+from reconciler.simulation.cloud import Joining
+from reconciler.simulation.living import Living
+from reconciler.simulation.replicas import Owner
+from reconciler.simulation.story import Story
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from reconciler.actions import Evict
+    from reconciler.eviction import Refusal
+    from reconciler.simulation.server import Event
+
+_CALM: Final = Story(seed=1, minutes=600.0, faults=(), workloads=0)
+_BEGINS: Final = 15.0
+"""Seconds until the process acts."""
+_BOUND: Final = 120.0
+_LOOKS: Final = (0, 30, 60, 90, 120, 180, 300, 600)
+_NAMESPACE: Final = "default"
+
+
+class Virtual:
+    """One pool in a simulated world, and what changes in it."""
+
+    def __init__(self, node_class: dict[str, Any], pool: dict[str, Any]) -> None:
+        self._living = living = Living(_CALM, Joining.AT_ONCE)
+        self._server = server = living.server
+        self._owners: dict[str, Owner] = {}
+        self._prices: dict[str, float] = {}
+        self._evict, server.evict = server.evict, self._evicting
+        self.moved = 0
+        self.changes: list[float] = []
+        """When nodes came and went, and pods were evicted."""
+        server.create("KwokNodeClass", KwokNodeClass.model_validate(node_class))
+        server.create("NodePool", NodePool.model_validate(pool))
+        server.create("namespaces", Namespace(Metadata(name=_NAMESPACE)))
+        server.kind("nodes").heard_by.append(self._node_changed)
+        server.kind("NodeRequest").heard_by.append(self._request_changed)
+        living.lives.begin()
+
+    @property
+    def now(self) -> float:
+        """This virtual second."""
+        return self._living.timeline.now
+
+    def passes(self, seconds: float) -> None:
+        """Let time pass."""
+        self._living.timeline.run(self.now + seconds)
+        breach = self._living.auditor.found
+        if breach is not None:
+            raise GiveUp(f"the simulated world breached: {breach.rule}: {breach.text}")
+
+    def want(self, deployment: dict[str, Any], replicas: int) -> None:
+        """From now on so many pods of a deployment."""
+        name = deployment["metadata"]["name"]
+        owner = self._owners.setdefault(name, _owner(deployment))
+        self._living.replicas.want(owner, replicas)
+
+    @property
+    def nodes(self) -> list[str]:
+        """The names of all nodes."""
+        return [each.metadata.name for each in self._server.kind("nodes").objects.values()]
+
+    @property
+    def cost(self) -> float:
+        """What all nodes cost an hour."""
+        return sum(self._prices[name] for name in self.nodes)
+
+    @property
+    def waiting(self) -> int:
+        """Pods without a node."""
+        pods = self._server.kind("pods").objects.values()
+        return sum(not pod.spec.node_name for pod in pods)
+
+    def _node_changed(self, event: Event) -> None:
+        if event.old is None or event.new is None:
+            self.changes.append(self.now)
+
+    def _request_changed(self, event: Event) -> None:
+        if event.new is not None:
+            self._prices[event.new.name] = float(event.new.spec.price)
+
+    def _evicting(self, asked: Evict) -> Refusal | None:
+        refused = self._evict(asked)
+        if refused is None:
+            self.moved += 1
+            self.changes.append(self.now)
+        return refused
+
+
+def _owner(deployment: dict[str, Any]) -> Owner:
+    name, template = deployment["metadata"]["name"], deployment["spec"]["template"]
+    pod = msgspec.convert({**template, "status": {"phase": "Pending"}}, Pod)
+    return Owner(name=name, uid=f"owner-{name}", namespace=_NAMESPACE, template=pod, pods={})
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """How long; the rest is that of the drop."""
+    parser.add_argument(
+        "--minutes", type=float, default=30.0, metavar="M", help="virtual ones of steady load"
+    )
+
+
+def measure(arguments: argparse.Namespace) -> None:
+    """Buy, drop, come to rest, and stay so."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    wanted = list(
+        manifests.deployments(pods=arguments.pods, count=arguments.deployments, seed=arguments.seed)
+    )
+    _, node_class, pool = scaledown_stage.offered(arguments, **disruption(arguments))
+    fewer = kept(scaledown_stage.replicas_of(wanted))
+    plan, bound = plan_of([node_class, pool, *smaller(wanted, fewer)])
+    began, before = time.process_time(), load()
+    world = Virtual(node_class, pool)
+    world.passes(_BEGINS)
+    for each in wanted:
+        world.want(each, each["spec"]["replicas"])
+    world.passes(_BOUND)
+    print(
+        f"{arguments.pods} pods on {len(world.nodes)} nodes at {world.cost:.4f} an hour drop to"
+        f" {sum(fewer.values())}; the plan from scratch is {plan:.4f}, its bound {bound:.4f}"
+    )
+    since, moved = world.now, world.moved
+    for each in wanted:
+        world.want(each, fewer[each["metadata"]["name"]])
+    print(f"  over virtual time: {', '.join(_course(world, plan))}", flush=True)
+    last = max([since, *world.changes]) - since
+    left, moved = sum(fewer.values()), world.moved - moved
+    print(
+        f"  {len(world.nodes)} nodes, cost / plan from scratch {world.cost / plan:.3f} x"
+        f" (goal <= 1.10), / bound {world.cost / bound:.3f} x, last change after {last:.0f} s\n"
+        f"  {moved} evictions, {moved / left:.2f} for each pod left (goal <= 0.4);"
+        f" {world.waiting} pods wait",
+        flush=True,
+    )
+    changes = len(world.changes)
+    world.passes(arguments.minutes * 60)
+    print(
+        f"  {arguments.minutes:.0f} minutes of steady load: {len(world.changes) - changes} changes"
+        f" (goal 0); {time.process_time() - began:.0f} CPU seconds, load {before} to {load()}\n",
+        flush=True,
+    )
+
+
+def _course(world: Virtual, plan: float) -> Iterator[str]:
+    begun = world.now
+    for seconds in _LOOKS:
+        world.passes(begun + seconds - world.now)
+        yield f"{seconds} s {world.cost / plan:.2f} x"
