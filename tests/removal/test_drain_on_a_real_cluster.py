@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +11,10 @@ from growth.api.wellknown import POOL_LABEL
 from growth.kube.transport import connect
 from reconciler.actions import Evict
 from reconciler.eviction import Refusal, refusal
-from tests.live import bring_down, bring_up, wait_until
-from tests.thread.growing import EXAMPLE, install, pool_of, reconciling
+from tests.live import wait_until
+from tests.thread.growing import pool_of, reconciling
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.live import LiveCluster
@@ -25,18 +23,6 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
 
 SOON = {"GROWTH_BIND_WAIT": "1s"}
 IN_TIME = 120.0
-
-
-@pytest.fixture(scope="module")
-def growing() -> Iterator[LiveCluster]:
-    name = f"growth-test-{os.getpid()}-drain"
-    try:
-        cluster = bring_up(name)
-        install(cluster)
-        cluster.kubectl("apply", "-f", str(EXAMPLE))
-        yield cluster
-    finally:
-        bring_down(name)
 
 
 def budget(name: str, *, app: str, healthy: int) -> dict[str, Any]:
@@ -157,43 +143,42 @@ def test_a_deleted_pool_is_drained_and_its_workload_serves_on(
     for weight, name in enumerate(reversed(pools), start=1):
         growing.create(pool(name, weight=weight))
     with reconciling(growing, tmp_path / "log", **SOON):
-        growing.create(wandering(replicas=3, pools=pools), namespace="moved")
-        growing.create(budget("web", app="web", healthy=2), namespace="moved")
-        serve = lambda: len(ready(growing, "moved")) == 3  # noqa: E731 - said twice below
+        growing.create(wandering(replicas=2, pools=pools), namespace="moved")
+        growing.create(budget("web", app="web", healthy=1), namespace="moved")
+        serve = lambda: len(ready(growing, "moved")) == 2  # noqa: E731 - said twice below
         wait_until(serve, "all serve", within=IN_TIME)
-        assert len(nodes(growing, "first")) == 3
+        assert len(nodes(growing, "first")) == 2
         for name, cascade in (("first", "background"), ("second", "foreground")):
             words = ("delete", "nodepool", name, f"--cascade={cascade}", "--wait=false")
             growing.kubectl(*words)
-            fewest, began = 3, time.monotonic()
+            fewest, began = 2, time.monotonic()
             while growing.try_kubectl("get", "nodepool", name).returncode == 0:
                 fewest = min(fewest, len(ready(growing, "moved")))
                 assert time.monotonic() - began < IN_TIME, (tmp_path / "log").read_text()[-4000:]
-            assert fewest >= 2, "its budget holds"
+            assert fewest >= 1, "its budget holds"
             assert nodes(growing, name) == []
             wait_until(serve, "all serve again", within=IN_TIME)
-        assert len(nodes(growing, "third")) == 3
-        gone = lambda: not growing.get("noderemovalrequests")["items"]  # noqa: E731 - said once
-        wait_until(gone, "the removals end", within=IN_TIME)
+        assert len(nodes(growing, "third")) == 2
     told = growing.get("events", "--field-selector", "reason=DrainStarted", "-A")["items"]
-    assert len(told) >= 6, "people can read it on each node"
+    assert len(told) >= 4, "people can read it on each node"
 
 
+@pytest.mark.long
 def test_a_node_stays_as_it_was_when_a_pod_may_not_be_moved(
     growing: LiveCluster, tmp_path: Path
 ) -> None:
     """Somebody opens a removal for the sake of cost, by hand."""
-    growing.kubectl("create", "namespace", "stays")
-    growing.create(pool("stays", weight=1))
+    growing.kubectl("create", "namespace", "protected")
+    growing.create(pool("protected", weight=1))
     with reconciling(growing, tmp_path / "log", **SOON):
-        made = wandering(replicas=1, pools=["stays"])
+        made = wandering(replicas=1, pools=["protected"])
         annotations = {"growth.dev/do-not-disrupt": "true"}
         made["spec"]["template"]["metadata"]["annotations"] = annotations
-        growing.create(made, namespace="stays")
-        wait_until(lambda: ready(growing, "stays"), "it serves", within=IN_TIME)
-        (name,) = (each.removeprefix("node/") for each in nodes(growing, "stays"))
+        growing.create(made, namespace="protected")
+        wait_until(lambda: ready(growing, "protected"), "it serves", within=IN_TIME)
+        (name,) = (each.removeprefix("node/") for each in nodes(growing, "protected"))
         node = growing.get("node", name)
-        owner = growing.get("nodepool", "stays")["metadata"]
+        owner = growing.get("nodepool", "protected")["metadata"]
         growing.create(
             {
                 "apiVersion": "growth.dev/v1alpha1",
@@ -205,7 +190,7 @@ def test_a_node_stays_as_it_was_when_a_pod_may_not_be_moved(
                         {
                             "apiVersion": "growth.dev/v1alpha1",
                             "kind": "NodePool",
-                            "name": "stays",
+                            "name": "protected",
                             "uid": owner["uid"],
                             "controller": True,
                             "blockOwnerDeletion": False,
@@ -213,7 +198,7 @@ def test_a_node_stays_as_it_was_when_a_pod_may_not_be_moved(
                     ],
                 },
                 "spec": {
-                    "pool": "stays",
+                    "pool": "protected",
                     "nodeName": name,
                     "nodeID": node["spec"]["providerID"],
                     "requestUID": _request_uid(growing, name),
@@ -221,7 +206,7 @@ def test_a_node_stays_as_it_was_when_a_pod_may_not_be_moved(
                 },
             }
         )
-        gone = lambda: not growing.get("noderemovalrequests")["items"]  # noqa: E731 - said once
+        gone = lambda: growing.try_kubectl("get", "nrr", name).returncode != 0  # noqa: E731 - said once
         wait_until(gone, "the removal is given up", within=IN_TIME)
     after = growing.get("node", name)
     assert "unschedulable" not in after["spec"]

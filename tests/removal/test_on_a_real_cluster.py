@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.live import bring_down, bring_up, wait_until
+from tests.live import wait_until
 from tests.thread.growing import (
-    EXAMPLE,
     deployment,
-    install,
     pool_of,
     reconciling,
     wait_until_bound,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.live import LiveCluster
@@ -31,19 +27,6 @@ SOON = {"GROWTH_BIND_WAIT": "1s"}
 PATIENTLY = {"GROWTH_BIND_WAIT": "8s"}
 """The scheduler rests a pod for a second or more before it looks at the node again."""
 IN_TIME = 60.0
-
-
-@pytest.fixture(scope="module")
-def growing() -> Iterator[LiveCluster]:
-    """A cluster of its own: nodes of other tests would be given back too."""
-    name = f"growth-test-{os.getpid()}-removal"
-    try:
-        cluster = bring_up(name)
-        install(cluster)
-        cluster.kubectl("apply", "-f", str(EXAMPLE))
-        yield cluster
-    finally:
-        bring_down(name)
 
 
 def pool(name: str, *, idle_after: str) -> dict[str, Any]:
