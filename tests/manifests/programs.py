@@ -1,4 +1,4 @@
-"""helm and promtool: on PATH, named by a variable, or built from the versions that go.mod pins.
+"""helm, promtool and Prometheus: on PATH, named by a variable, or built as go.mod pins them.
 
     python -m tests.manifests.programs
 
@@ -26,6 +26,7 @@ from kwok.versions import go_version
 MODULE: Final = Path(__file__).with_name("checks")
 PACKAGES: Final = {
     "helm": "helm.sh/helm/v3/cmd/helm",
+    "prometheus": "github.com/prometheus/prometheus/cmd/prometheus",
     "promtool": "github.com/prometheus/prometheus/cmd/promtool",
 }
 
