@@ -27,7 +27,7 @@ from tests.cli.test_doctor import nobody_listens
 from tests.cli.test_plan_from_cluster import node_class, pool, wait_for_pods
 from tests.reconciler import build as worlds
 from tests.scheduling import build
-from tests.thread.growing import deployment, install_definitions
+from tests.thread.growing import deployment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -257,24 +257,23 @@ def test_without_a_cluster_one_line_says_so(
 
 
 @pytest.fixture
-def demand(cluster: LiveCluster, namespace: str) -> Iterator[str]:
+def demand(defined: LiveCluster, namespace: str) -> Iterator[str]:
     """Pods that wait for machines of a pool of one name."""
-    install_definitions(cluster)
     name = f"b-{namespace}"
-    cluster.create(node_class(name), pool(name))
+    defined.create(node_class(name), pool(name))
     web = deployment("web", pool=name, replicas=5, cpu="900m")
     web["spec"]["template"]["spec"]["containers"][0]["env"] = [ENV]
-    cluster.create(web, namespace=namespace)
-    wait_for_pods(cluster, namespace, 5)
+    defined.create(web, namespace=namespace)
+    wait_for_pods(defined, namespace, 5)
     yield name
-    cluster.kubectl("delete", "nodepool,kwoknodeclass", name, "--wait=false")
+    defined.kubectl("delete", "nodepool,kwoknodeclass", name, "--wait=false")
 
 
 @pytest.mark.cluster
 def test_planning_from_the_bundle_gives_the_same_plan(
-    cluster: LiveCluster, demand: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    defined: LiveCluster, demand: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    own = ["--kubeconfig", str(cluster.kubeconfig)]
+    own = ["--kubeconfig", str(defined.kubeconfig)]
 
     def planned(*words: str) -> list[tuple[str, str, int]]:
         main(["plan", "-o", "json", *words])

@@ -19,7 +19,7 @@ import pytest
 from growth.cli.__main__ import COMMANDS, main
 from growth.cli.completions import bash, fish, kubectl, zsh
 from growth.cli.spoken import Takes, spoken
-from tests.thread.growing import install_definitions, pool_of
+from tests.thread.growing import pool_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -159,16 +159,16 @@ def test_an_unknown_shell_is_one_line(capsys: pytest.CaptureFixture[str]) -> Non
 
 @pytest.mark.cluster
 def test_kubectl_finds_growth_completes_it_and_names_come_from_the_cluster(
-    cluster: LiveCluster, namespace: str, commands: Mapping[str, Command], script: Path
+    defined: LiveCluster, namespace: str, commands: Mapping[str, Command], script: Path
 ) -> None:
     helper = script.with_name("kubectl_complete-growth")
     helper.write_text(kubectl(commands))
     helper.chmod(0o755)
     (script.with_name("kubectl-growth")).symlink_to(PROGRAMS / "kubectl-growth")
-    (script.with_name("kubectl")).symlink_to(cluster.kubectl_program)
+    (script.with_name("kubectl")).symlink_to(defined.kubectl_program)
     found = {
         "PATH": f"{script.parent}:{os.environ['PATH']}",
-        "KUBECONFIG": str(cluster.kubeconfig),
+        "KUBECONFIG": str(defined.kubeconfig),
     }
 
     def said(*words: str) -> str:
@@ -178,15 +178,11 @@ def test_kubectl_finds_growth_completes_it_and_names_come_from_the_cluster(
         )
         return done.stdout
 
-    assert said("growth", "version").startswith("growth ")
-    assert said("growth", "explain", "--help").startswith("usage: kubectl growth explain")
+    assert said("growth", "version", "--help").startswith("usage: kubectl growth version")
     assert said("__complete", "growth", "st").startswith("status\n")
-    install_definitions(cluster)
     name = f"k-{namespace}"
-    cluster.create(pool_of(name))
+    defined.create(pool_of(name))
     try:
-        assert name in said("growth", "status")
         assert offered(script, "growth", "pause", name[:-1], environment=found) == [name]
-        assert name in offered(script, "growth", "explain", "pool", "", environment=found)
     finally:
-        cluster.kubectl("delete", "nodepool", name, "--wait=false")
+        defined.kubectl("delete", "nodepool", name, "--wait=false")

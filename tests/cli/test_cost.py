@@ -24,7 +24,7 @@ from tests.cli.test_plan_from_cluster import node_class
 from tests.cli.test_plan_from_cluster import pool as pool_of_class
 from tests.live import wait_until
 from tests.scheduling import build
-from tests.thread.growing import deployment, install_definitions
+from tests.thread.growing import deployment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -152,9 +152,8 @@ def test_without_a_cluster_one_line_says_so(
 
 @pytest.mark.cluster
 def test_what_runs_on_a_real_cluster_is_held_against_a_plan(
-    cluster: LiveCluster, namespace: str, capsys: pytest.CaptureFixture[str]
+    defined: LiveCluster, namespace: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    install_definitions(cluster)
     name = f"c-{namespace}"
     # Two pods of 900m on a large machine: a small one would do.
     large = {
@@ -171,20 +170,20 @@ def test_what_runs_on_a_real_cluster_is_held_against_a_plan(
         },
         "status": {"allocatable": {"cpu": "8", "memory": "16Gi", "pods": "10"}},
     }
-    cluster.create(node_class(name), pool_of_class(name), large)
+    defined.create(node_class(name), pool_of_class(name), large)
     try:
         web = deployment("web", pool=name, replicas=2, cpu="900m")
-        cluster.create(web, namespace=namespace)
+        defined.create(web, namespace=namespace)
 
         def bound() -> bool:
-            pods = cluster.get("pods", "--namespace", namespace)["items"]
+            pods = defined.get("pods", "--namespace", namespace)["items"]
             return len(pods) == 2 and all("nodeName" in each["spec"] for each in pods)
 
         wait_until(bound, "both pods are bound", within=50)
-        assert main(["cost", "--kubeconfig", str(cluster.kubeconfig), "-o", "json"]) == 0
+        assert main(["cost", "--kubeconfig", str(defined.kubeconfig), "-o", "json"]) == 0
         found = json.loads(capsys.readouterr().out)
         assert (found["hourlyCost"], found["bound"]["lowerBound"]) == ("0.05", "0.01")
         assert found["workloads"][0]["name"] == f"Deployment {namespace}/web"
     finally:
-        cluster.kubectl("delete", "node", f"{name}-1", "--wait=false")
-        cluster.kubectl("delete", "nodepool,kwoknodeclass", name, "--wait=false")
+        defined.kubectl("delete", "node", f"{name}-1", "--wait=false")
+        defined.kubectl("delete", "nodepool,kwoknodeclass", name, "--wait=false")

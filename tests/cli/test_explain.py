@@ -31,7 +31,7 @@ from tests.cli.seen import (
 )
 from tests.cli.test_doctor import kubeconfig_for, nobody_listens
 from tests.scheduling import build
-from tests.thread.growing import install_definitions, pool_of
+from tests.thread.growing import pool_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -356,23 +356,22 @@ def test_without_a_cluster_one_line_says_so_within_five_seconds(
 
 @pytest.mark.cluster
 def test_the_command_reads_a_real_cluster(
-    cluster: LiveCluster, namespace: str, capsys: pytest.CaptureFixture[str]
+    defined: LiveCluster, namespace: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    install_definitions(cluster)
     name = f"e-{namespace}"
-    own = ("--kubeconfig", str(cluster.kubeconfig))
+    own = ("--kubeconfig", str(defined.kubeconfig))
     container = {"name": "main", "image": "none", "resources": {"requests": {"cpu": "99"}}}
     spec = {"containers": [container], "nodeSelector": {"growth.dev/pool": name}}
     waits = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "big"}, "spec": spec}
-    cluster.create(pool_of(name))
-    cluster.create(waits, namespace=namespace)
+    defined.create(pool_of(name))
+    defined.create(waits, namespace=namespace)
     try:
-        uid = cluster.get("pod", "big", "--namespace", namespace)["metadata"]["uid"]
+        uid = defined.get("pod", "big", "--namespace", namespace)["metadata"]["uid"]
         soon = write_time(datetime.now(UTC) + timedelta(minutes=5))
         reference = {"namespace": namespace, "name": "big", "uid": uid}
         entry = {"pod": reference, "reason": REASON, "tries": 2, "nextTry": soon}
         patch = json.dumps({"status": {"unplaced": [entry]}})
-        cluster.kubectl(
+        defined.kubectl(
             "patch", "nodepool", name, "--subresource=status", "--type=merge", "-p", patch
         )
         assert main(["explain", "pod", f"{namespace}/big", *own]) == 0
@@ -385,4 +384,4 @@ def test_the_command_reads_a_real_cluster(
         (line,) = capsys.readouterr().err.splitlines()
         assert line.startswith('there is no Node "nobody"')
     finally:
-        cluster.kubectl("delete", "nodepool", name, "--wait=false")
+        defined.kubectl("delete", "nodepool", name, "--wait=false")

@@ -18,7 +18,6 @@ from growth.cli.__main__ import main
 from growth.cli.bars import bar, fleet, shortened, told
 from tests.cli.seen import NOW, moment, node, pod, pool, request, seen, waiting
 from tests.cli.test_doctor import nobody_listens
-from tests.thread.growing import install_definitions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -123,10 +122,9 @@ def test_without_a_cluster_one_line_says_so(
 
 @pytest.mark.cluster
 def test_into_a_pipe_it_tells_once_and_on_a_terminal_again_and_again(
-    cluster: LiveCluster, capsys: pytest.CaptureFixture[str]
+    defined: LiveCluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    install_definitions(cluster)
-    own = ["--kubeconfig", str(cluster.kubeconfig)]
+    own = ["--kubeconfig", str(defined.kubeconfig)]
     assert main(["top", *own, "-o", "json"]) == 0
     assert "hourlyCost" in json.loads(capsys.readouterr().out)
     drawn, code = on_a_terminal("top", *own, "--every", "100ms", until=b"\x1b[H", times=2)

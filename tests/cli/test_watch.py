@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import asyncio
 import json
 import re
 import subprocess
@@ -11,16 +13,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from growth.cli.__main__ import main
-from growth.cli.commands.watch import line_of, told
+from growth.cli.commands.watch import View, line_of, told
+from growth.cli.connecting import completed
 from growth.cli.happenings import happenings, is_settled
+from growth.cli.lists import reading
 from growth.cli.watched import Watched
 from tests.cli.seen import NOW, moment, node, pod, pool, removal, request, waiting
 from tests.cli.test_doctor import nobody_listens
-from tests.cli.test_top import on_a_terminal
 from tests.scheduling import build
-from tests.thread.growing import install_definitions, pool_of
+from tests.thread.growing import pool_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from growth.scheduling.node import Node
@@ -198,26 +202,42 @@ def test_for_programs_a_happening_is_an_object_on_a_line() -> None:
 
 @pytest.mark.cluster
 def test_into_a_pipe_it_is_a_line_for_each_thing_and_ends_when_all_is_settled(
-    cluster: LiveCluster, namespace: str
+    defined: LiveCluster, namespace: str
 ) -> None:
-    install_definitions(cluster)
-    own = ["--kubeconfig", str(cluster.kubeconfig), "--every", "200ms"]
+    own = ["--kubeconfig", str(defined.kubeconfig), "--every", "200ms"]
     words = [sys.executable, "-m", "growth.cli", "watch", *own, "--until-settled"]
     name = f"w-{namespace}"
     coming = request("default-1", "Pending").document() | {"metadata": {"name": f"{name}-1"}}
     coming["spec"]["pool"] = name
     # As long as a machine is on its way, nothing is settled.
-    cluster.create(coming)
+    defined.create(coming)
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert re.match(r"watching: \d+ nodes? at ", process.stdout.readline())
-        cluster.create(pool_of(name))
-        cluster.kubectl("delete", "noderequest", f"{name}-1")
+        defined.create(pool_of(name))
+        defined.kubectl("delete", "noderequest", f"{name}-1")
         lines = process.stdout.read().splitlines()
         assert process.wait(timeout=30) == 0
     assert any(line.endswith(f"  {name}  is there") for line in lines)
-    # On a terminal it is a view, with the overview above.
-    drawn, code = on_a_terminal("watch", *own, until=b"\x1b[H", times=2)
-    assert name.encode() in drawn
-    assert code == 0
-    cluster.kubectl("delete", "nodepool", name, "--wait=false")
+    defined.kubectl("delete", "nodepool", name, "--wait=false")
+
+
+@pytest.mark.cluster
+def test_the_view_has_the_overview_above_and_what_happened_last_below(
+    defined: LiveCluster, namespace: str
+) -> None:
+    name = f"v-{namespace}"
+    arguments = argparse.Namespace(kubeconfig=defined.kubeconfig, context=None)
+
+    async def looks() -> tuple[Sequence[str], Sequence[str]]:
+        async with reading(arguments) as lists:
+            view = View(lists)
+            first = await view.look()
+            await asyncio.to_thread(defined.create, pool_of(name))
+            return first, await view.look()
+
+    before, after = completed(looks())
+    defined.kubectl("delete", "nodepool", name, "--wait=false")
+    assert before[-1] == "nothing has happened yet; Ctrl-C ends it"
+    assert any(line.startswith(name) for line in after)
+    assert after[-1].endswith(f"  {name}  is there")

@@ -113,11 +113,11 @@ def told(each: Happening) -> str:
 
 async def _view(arguments: argparse.Namespace, every: float) -> None:
     async with reading(arguments) as lists:
-        view = _View(lists)
+        view = View(lists)
         await screen.redrawn(view.look, every=every)
 
 
-class _View:
+class View:
     """The overview above, and what happened last below."""
 
     def __init__(self, lists: Lists) -> None:
@@ -126,6 +126,7 @@ class _View:
         self._last: deque[Happening] = deque(maxlen=REMEMBERED)
 
     async def look(self) -> Sequence[str]:
+        """The lines of this moment."""
         seen, now = await watched(self._lists), datetime.now(UTC)
         if self._before is not None:
             self._last.extend(happenings(self._before, seen, now))
