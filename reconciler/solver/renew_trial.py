@@ -82,9 +82,9 @@ class Trial:
         places, classes = len(field.places), field.goods.classes
         return cls(
             measures=measures,
-            free=np.ascontiguousarray(field.capacity.T),
+            free=field.capacity.T.copy(order="C"),
             came=np.zeros((classes, places), dtype=np.int32),
-            admits=np.ascontiguousarray(field.admits.T),
+            admits=field.admits.T.copy(order="C"),
             is_open=np.ones(places, dtype=np.bool_),
             bought=np.full(places, THERE, dtype=np.intp),
             gone=np.zeros(len(field.holds), dtype=np.bool_),

@@ -140,7 +140,7 @@ def test_a_pod_is_bought_for_in_the_pools_that_come_first() -> None:
 
 def test_pods_that_are_spread_over_zones_stay_in_theirs() -> None:
     question = asked(
-        ("a", 10, 2, {"web": 2}), ("b", 10, 2, {"web": 2}), ("c", 10, 2, {"web": 2}), web=pod()
+        ("a", 10, 2, {"web": 2}), ("b", 10, 2, {"web": 2}), ("c", 30, 2, {"web": 2}), web=pod()
     )
     zones = {"a": "east", "b": "east", "c": "west"}
     offers = tuple(

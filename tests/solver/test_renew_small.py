@@ -52,6 +52,10 @@ def test_what_goes_of_a_few_nodes_is_the_best_of_all_sets(start: int) -> None:
         is_best(drawn(seed, grouped=False))
 
 
+def test_what_was_tried_leaves_no_trace_in_what_is_tried_next() -> None:
+    is_best(drawn(1527, grouped=False))
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("start", range(1000, 1900, BATCH))
 def test_what_goes_of_many_small_clusters_is_the_best_of_all_sets(start: int) -> None:
