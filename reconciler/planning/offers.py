@@ -7,12 +7,13 @@ now (a maximum that is reached, a provider that has none) is asked each time.
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from growth.api.nodepool import NodePool
+from growth.api.nodepool import NodeClassKind, NodePool
 from growth.api.wellknown import DEFAULT_NODE_CLASS
 from growth.scheduling.daemonsets import daemon_pods
 from growth.scheduling.node import Node
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from growth.api.noderequest import NodeRequestSpec
     from reconciler.world import World
 
+REGION_LABEL = "topology.kubernetes.io/region"
 ZONE_LABEL = "topology.kubernetes.io/zone"
 
 
@@ -86,7 +88,8 @@ def millionths(offering: Offering) -> int:
 
 def shelf(world: World, before: Shelf) -> Shelf:
     """What is on the shelf now; the same object as long as nothing has changed that it shows."""
-    pools = tuple(_version(pool) for _, pool in sorted(world.pools.items()))
+    zones = zones_seen(world)
+    pools = (zones, *(_version(pool) for _, pool in sorted(world.pools.items())))
     seen = (
         *_by_name(world.offerings),
         *_by_name(world.node_classes),
@@ -98,7 +101,7 @@ def shelf(world: World, before: Shelf) -> Shelf:
     )
     if is_same and pools == before.pools:
         return before
-    return Shelf(pools=pools, seen=seen, items=tuple(_items(world)))
+    return Shelf(pools=pools, seen=seen, items=tuple(_items(world, zones)))
 
 
 def _version(pool: NodePool) -> tuple[object, ...]:
@@ -111,19 +114,43 @@ def _by_name(objects: Mapping[Any, object]) -> Iterator[object]:
     return (objects[name] for name in sorted(objects))
 
 
-def _items(world: World) -> Iterator[Purchasable]:
+def _items(world: World, zones: Mapping[str, str]) -> Iterator[Purchasable]:
     names: set[str] = set()
     for _, pool in sorted(world.pools.items()):
         learnt = {
             each.server_type: parse(dict(each.resources)) for each in pool.status.learnt_allocatable
         }
-        for offering in sold_to(pool, world.offerings.get(node_class_of(pool, world), ())):
+        key = node_class_of(pool, world)
+        offerings = (_as_seen(each, key, zones) for each in world.offerings.get(key, ()))
+        for offering in sold_to(pool, offerings):
             name = _name(pool, offering)
             # A catalogue that lists one offer twice means it once.
             if name not in names:
                 names.add(name)
                 smallest = learnt.get(offering.server_type)
                 yield _item(name, pool, offering, world=world, smallest=smallest)
+
+
+def zones_seen(world: World) -> Mapping[str, str]:
+    """The zone that nodes of each region say they are in, whoever told them."""
+    return world.cluster.remembered("zones by region", lambda: _zones_seen(world))
+
+
+def _zones_seen(world: World) -> Mapping[str, str]:
+    counted: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for _, node in sorted(world.cluster.nodes.items()):
+        region, zone = node.labels.get(REGION_LABEL), node.labels.get(ZONE_LABEL)
+        if region and zone:
+            counted[region][zone] += 1
+    return {region: zones.most_common(1)[0][0] for region, zones in counted.items()}
+
+
+def _as_seen(offering: Offering, key: ClassKey, zones: Mapping[str, str]) -> Offering:
+    """With the zone that nodes of its place have; a simulated cloud gives them what it promised."""
+    zone = zones.get(offering.location)
+    if key.kind != NodeClassKind.HETZNER or zone is None or offering.labels.get(ZONE_LABEL) == zone:
+        return offering
+    return msgspec.structs.replace(offering, labels={**offering.labels, ZONE_LABEL: zone})
 
 
 def _item(
