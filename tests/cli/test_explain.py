@@ -29,6 +29,7 @@ from tests.cli.seen import (
     seen,
     waiting,
 )
+from tests.cli.test_commands import refused
 from tests.cli.test_doctor import kubeconfig_for, nobody_listens
 from tests.scheduling import build
 from tests.thread.growing import pool_of
@@ -385,3 +386,38 @@ def test_the_command_reads_a_real_cluster(
         assert line.startswith('there is no Node "nobody"')
     finally:
         defined.kubectl("delete", "nodepool", name, "--wait=false")
+
+
+# All commands that show
+
+
+WRONG: dict[str, tuple[list[str], str]] = {
+    "an unknown kind": (["explain", "deployment", "web"], "deployment"),
+    "no name": (["explain", "pod"], "NAME"),
+    "an unknown effort": (["cost", "--effort", "endless"], "endless"),
+    "a span that is none": (["top", "--every", "often"], "--every"),
+    "an endless pace": (["watch", "--every", "0s"], "--every"),
+    "an unknown form": (["bundle", "-o", "zip"], "zip"),
+    "an unknown shell": (["completion", "tcsh"], "tcsh"),
+    "a kubeconfig that isn't there": (["top", "--kubeconfig", "missing.yaml"], "missing.yaml"),
+}
+
+
+@pytest.mark.parametrize(("words", "said"), WRONG.values(), ids=WRONG.keys())
+def test_wrong_input_is_one_line_and_exit_code_2(
+    capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    assert said in refused(capsys, *words)
+
+
+@pytest.mark.parametrize("command", ["explain", "cost", "top", "watch", "bundle", "completion"])
+def test_the_help_of_a_command_shows_an_example(
+    capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    # Narrow windows break the sentence anywhere.
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "For example: " in shown
+    assert f"growth {command}" in shown.split("For example: ")[1]
+    assert "--output {text,json}" in shown

@@ -10,17 +10,18 @@ import msgspec
 import pytest
 
 from growth.api.nodepool import NodePool
-from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.cli.__main__ import main
 from growth.cli.commands.status import told
 from growth.cli.overview import overview
 from growth.cli.watched import Watched
 from growth.scheduling.metadata import Condition
+from tests.cli import seen
 from tests.scheduling import build
 from tests.thread.growing import install_definitions, pool_of
 
 if TYPE_CHECKING:
+    from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.scheduling.node import Node
     from tests.live import LiveCluster
 
@@ -57,19 +58,7 @@ def request(name: str, phase: str, **spec: Any) -> NodeRequest:
 
 
 def removal(name: str, phase: str) -> NodeRemovalRequest:
-    return NodeRemovalRequest.model_validate(
-        {
-            "metadata": {"name": name},
-            "spec": {
-                "pool": "default",
-                "nodeName": name,
-                "nodeID": "hcloud://1",
-                "requestUID": "uid",
-                "reason": "Idle",
-            },
-            "status": {"phase": phase, "lastTransitionTime": EARLIER},
-        }
-    )
+    return seen.removal(name, phase, lastTransitionTime=EARLIER)
 
 
 def node(name: str, *, pool: str, ready: str) -> Node:
@@ -81,7 +70,7 @@ def node(name: str, *, pool: str, ready: str) -> Node:
 
 
 def test_a_pool_counts_its_nodes_and_what_comes_and_goes() -> None:
-    seen = Watched(
+    found = Watched(
         pools=(pool(hourlyCost="0.0272"),),
         nodes=(
             node("default-1", pool="default", ready="True"),
@@ -91,7 +80,7 @@ def test_a_pool_counts_its_nodes_and_what_comes_and_goes() -> None:
         requests=(request("default-3", "Provisioning"), request("default-1", "Ready")),
         removals=(removal("default-2", "Pending"),),
     )
-    (line,) = overview(seen, NOW).pools
+    (line,) = overview(found, NOW).pools
     assert (line.nodes, line.ready, line.coming, line.going) == (2, 1, 1, 1)
     assert (line.hourly_cost, line.state) == ("0.0272", "ok")
 
@@ -144,13 +133,13 @@ def test_pods_that_the_scheduler_has_given_up_on_wait_and_others_do_not() -> Non
 
 
 def test_what_can_not_go_on_by_itself_needs_a_person() -> None:
-    seen = Watched(
+    found = Watched(
         pools=(pool(blocked={"reason": "NoImage", "message": "spec.images names no image"}),),
         removals=(removal("default-9", "RemovalFailed"),),
         unreadable=("NodeRequest default-8",),
     )
-    found = overview(seen, NOW).needs_a_person
-    assert [line.split(":")[0] for line in found] == [
+    lines = overview(found, NOW).needs_a_person
+    assert [line.split(":")[0] for line in lines] == [
         "pool default buys nothing",
         "default-9 could not be given back and may still cost money",
         "NodeRequest default-8 can't be read",
@@ -161,18 +150,18 @@ def test_what_can_not_go_on_by_itself_needs_a_person() -> None:
 def test_a_machine_that_takes_twice_its_time_tells_that_nobody_works(
     seconds: int, lines: int
 ) -> None:
-    seen = Watched(pools=(pool(),), requests=(request("default-1", "Provisioning"),))
+    found = Watched(pools=(pool(),), requests=(request("default-1", "Provisioning"),))
     later = NOW - timedelta(seconds=90) + timedelta(seconds=seconds)
-    assert len(overview(seen, later).needs_a_person) == lines
+    assert len(overview(found, later).needs_a_person) == lines
 
 
 def test_the_lines_fit_a_terminal_and_say_everything_once() -> None:
-    seen = Watched(
+    found = Watched(
         pools=(pool(hourlyCost="0.0136"),),
         requests=(request("default-6f1f2d3c-1111-4222-8333-abcdefabcdef", "Provisioning"),),
         removals=(removal("default-2", "Pending"),),
     )
-    lines = list(told(overview(seen, NOW)))
+    lines = list(told(overview(found, NOW)))
     assert lines[:4] == [
         "POOL     NODES  READY  COMING  GOING  PER HOUR  STATE",
         "default      0      0       1      1    0.0136  ok",
