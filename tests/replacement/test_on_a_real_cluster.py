@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.live import bring_down, bring_up, wait_until
+from tests.live import wait_until
 from tests.thread.growing import (
-    EXAMPLE,
     deployment,
-    install,
     machines,
     pool_of,
     reconciling,
@@ -19,7 +16,6 @@ from tests.thread.growing import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.live import LiveCluster
@@ -28,19 +24,6 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
 
 SOON = {"GROWTH_BIND_WAIT": "1s", "GROWTH_QUIET": "2s"}
 IN_TIME = 120.0
-
-
-@pytest.fixture(scope="module")
-def growing() -> Iterator[LiveCluster]:
-    """A cluster of its own: nodes of other tests would be replaced too."""
-    name = f"growth-test-{os.getpid()}-replacement"
-    try:
-        cluster = bring_up(name)
-        install(cluster)
-        cluster.kubectl("apply", "-f", str(EXAMPLE))
-        yield cluster
-    finally:
-        bring_down(name)
 
 
 def pool(name: str) -> dict[str, Any]:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.live import bring_down, bring_up, wait_until
+from tests.live import wait_until
 from tests.thread.growing import (
-    EXAMPLE,
     deployment,
-    install,
     machines,
     pool_of,
     reconciling,
@@ -30,19 +27,6 @@ pytestmark = [pytest.mark.cluster, pytest.mark.long, pytest.mark.timeout(400)]
 
 SOON = {"GROWTH_BIND_WAIT": "1s", "GROWTH_REPAIR_AFTER": "3s"}
 IN_TIME = 120.0
-
-
-@pytest.fixture(scope="module")
-def growing() -> Iterator[LiveCluster]:
-    """A cluster of its own, in which all nodes are those of these tests."""
-    name = f"growth-test-{os.getpid()}-sick"
-    try:
-        cluster = bring_up(name)
-        install(cluster)
-        cluster.kubectl("apply", "-f", str(EXAMPLE))
-        yield cluster
-    finally:
-        bring_down(name)
 
 
 @pytest.fixture
