@@ -80,6 +80,9 @@ REQUESTS = "NodeRequest"
 REMOVALS = "NodeRemovalRequest"
 FIRST_PAUSE = 0.1
 """Seconds after a first failure; each further one in a row doubles it."""
+LOOKS = 10
+LOOK_AGAIN_AFTER = 0.005
+"""Seconds between looks whether the cache has caught up with a write that came before ours."""
 REMEMBERED_FAILURES = 1000
 """Of subjects that failed last; what disappears while it fails is forgotten with time."""
 
@@ -176,10 +179,18 @@ class Effects:
         try:
             await self._carry_out(action)
         except DecideAgain as error:
-            if self._has_moved_on(action):
+            if await self._moves_on(action):
                 raise Outdated(str(error)) from error
             raise
         self.announce(point(action, number=number, subject=subject, side=Side.AFTER))
+
+    async def _moves_on(self, action: Action) -> bool:
+        """Whether the cache shows another state; the event that tells it is often on its way."""
+        for _ in range(LOOKS):
+            if self._has_moved_on(action):
+                return True
+            await asyncio.sleep(LOOK_AGAIN_AFTER)
+        return self._has_moved_on(action)
 
     def _has_moved_on(self, action: Action) -> bool:
         """Whether the cache shows another state by now, so that it makes sense to decide again.

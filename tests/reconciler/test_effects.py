@@ -353,6 +353,17 @@ async def test_what_is_outdated_and_known_to_be_is_free_at_once() -> None:
         assert stage.ended == [pytest.approx(began)]
 
 
+async def test_what_is_outdated_is_free_as_soon_as_the_cache_knows() -> None:
+    async with staged() as stage:
+        old = stage.node()
+        stage.touch(f"{NODES}/{NAME}")
+        clock = asyncio.get_running_loop()
+        began = clock.time()
+        clock.call_at(began + 0.02, stage.api.show, stage.sources, "nodes")
+        await stage.do(SetNode(node=old, labels={"a": "b"}))
+        assert stage.ended == [pytest.approx(began + 0.02, abs=0.006)]
+
+
 async def test_what_is_outdated_while_the_cache_lags_rests_longer_each_time() -> None:
     async with staged() as stage:
         old = stage.node()
