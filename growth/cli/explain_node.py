@@ -9,6 +9,7 @@ import msgspec
 
 from growth.api.wellknown import PLAN_ANNOTATION, SERVER_ID_ANNOTATION
 from growth.cli.expenses import expense, filled, price_of
+from growth.cli.explain_pod import how_far
 from growth.cli.story import (
     Fact,
     Story,
@@ -57,6 +58,20 @@ def explained(node: Node, seen: Survey) -> Story:
             *_worth(node, seen),
         ),
         figures={**_figures(node, seen), **keeping_figures(keeping)},
+    )
+
+
+def awaited(request: NodeRequest, seen: Survey) -> Story:
+    """The story of a machine that has no node yet."""
+    spec = request.spec
+    what = f"{spec.server_type} in {spec.location}, {spec.price} per hour"
+    pods = f"for {counted(len(spec.pods), 'pod')}{_wished_by(request, seen)}"
+    return Story(
+        kind="NodeRequest",
+        name=request.name,
+        headline=f"{request.name} isn't a node yet: a {what}.",
+        facts=(Fact("bought", pods), Fact("how far", how_far(request, seen))),
+        figures={"pool": spec.pool, "phase": request.status.phase.value, "price": str(spec.price)},
     )
 
 

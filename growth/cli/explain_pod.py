@@ -176,7 +176,7 @@ def _of_requests(pod: Pod, seen: Survey) -> Iterator[Fact]:
         spec = request.spec
         text = (
             f"{request.name} ({spec.server_type} in {spec.location}, {spec.price} per hour) for it "
-            f"and {counted(others, 'other pod')}: {_how_far(request, seen)}"
+            f"and {counted(others, 'other pod')}: {how_far(request, seen)}"
         )
         yield Fact("request", text)
 
@@ -196,7 +196,8 @@ def _made(request: NodeRequest) -> str:
     return "" if made is None else write_time(made)
 
 
-def _how_far(request: NodeRequest, seen: Survey) -> str:
+def how_far(request: NodeRequest, seen: Survey) -> str:
+    """Where a purchase stands, and when it is given up."""
     status, now = request.status, seen.now.wall
     pool = seen.pools.get(request.spec.pool)
     since = span_since(status.last_transition_time or request.metadata.creation_timestamp, now)

@@ -56,8 +56,8 @@ def _facts(pool: NodePool, seen: Survey) -> Iterator[Fact]:
             continue
         coming = f", {entry.requested} on their way" if entry.requested else ""
         most = next((each.max for each in pool.spec.server_types if each.name == entry.name), None)
-        of = "" if most is None else f" of at most {most}"
-        yield Fact("nodes", f"{entry.name}: {entry.ready} of {entry.nodes} serve{coming}{of}")
+        limit = "" if most is None else f"; at most {most}"
+        yield Fact("nodes", f"{entry.name}: {entry.ready} of {entry.nodes} serve{coming}{limit}")
     yield from _limits(pool)
     yield from _in_flight(pool, seen)
     for reason, text in _kept(pool, seen):

@@ -8,6 +8,7 @@ seconds that nobody is there.
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -124,6 +125,12 @@ async def together(works: Iterable[Coroutine[object, object, _T]]) -> list[_T]:
     except BaseExceptionGroup as several:
         raise several.exceptions[0] from None
     return [task.result() for task in running]
+
+
+def tell_left_out(names: Iterable[str]) -> None:
+    """What an answer lacks, on the stream that no program reads as the answer."""
+    for each in sorted(set(names)):
+        print(f"left out, as it can't be read: {each}", file=sys.stderr)
 
 
 def _paged(body: bytes, path: str) -> Page:

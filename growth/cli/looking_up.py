@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from growth.api.nodepool import NodePool
+    from growth.api.noderequest import NodeRequest
     from growth.cli.lists import Lists
     from growth.cli.survey import Survey
     from growth.scheduling.node import Node
@@ -39,17 +40,16 @@ def pod_named(name: str, namespace: str | None, seen: Survey) -> Pod:
     return pods[several[0]] if several else _missing("Pod", bare, pods)
 
 
-def node_named(name: str, seen: Survey) -> Node:
-    """The node; the beginning of its name is enough, as it ends with a long number."""
+def node_named(name: str, seen: Survey) -> Node | NodeRequest:
+    """The node, or what is requested under that name.
+
+    The beginning of a node's name is enough, as it ends with a long number.
+    """
     nodes = seen.scene.cluster.nodes
     if name in nodes:
         return nodes[name]
-    request = seen.scene.requests.get(name)
-    if request is not None:
-        raise Misconfigured(
-            f"node {name} isn't there yet: its NodeRequest is {request.status.phase}; "
-            f"growth explain pool {request.spec.pool} tells more"
-        )
+    if name in seen.scene.requests:
+        return seen.scene.requests[name]
     several = sorted(each for each in nodes if each.startswith(name))
     if len(several) > 1:
         raise Misconfigured(f'several Nodes begin with "{name}": {", ".join(several[:5])}')

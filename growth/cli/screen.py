@@ -18,8 +18,9 @@ from growth.errors import RetryLater
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
 
-ENTER: Final = "\x1b[?1049h\x1b[?25l"
-LEAVE: Final = "\x1b[?25h\x1b[?1049l"
+ENTER: Final = "\x1b[?1049h\x1b[?25l\x1b[?7l"
+"""The other screen, no cursor, and what is wider than the window is cut and not wrapped."""
+LEAVE: Final = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 HOME: Final = "\x1b[H"
 CLEAR_LINE: Final = "\x1b[K"
 CLEAR_REST: Final = "\x1b[J"

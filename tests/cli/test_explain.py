@@ -251,6 +251,18 @@ def test_a_removal_tells_what_happened_last() -> None:
     assert told_of["removal"] == "Deletion failed 5 s ago: locked"
 
 
+def test_a_machine_that_is_no_node_yet_tells_how_far_it_is() -> None:
+    coming = request("default-5", "Provisioning", pods=(WAITS,), acceptedAt=moment(ago=8))
+    there = seen(coming, pool(), WAITS)
+    story = explain_node.awaited(coming, there)
+    assert story.headline == "default-5 isn't a node yet: a cx33 in nbg1, 0.0136 per hour."
+    assert facts(story) == {
+        "bought": "for 1 pod of StatefulSet shop/web",
+        "how far": "the provider has accepted 8 s ago, the node hasn't joined yet; given up in 9 m",
+    }
+    assert story.figures["phase"] == "Provisioning"
+
+
 def test_a_node_of_others_is_never_touched() -> None:
     other = build.node("theirs")
     story = explain_node.explained(other, seen(other))
@@ -284,7 +296,7 @@ def test_a_pool_tells_what_it_has_what_holds_it_and_why_its_nodes_are_there() ->
     assert story.headline == "default: 1 of 2 wanted nodes serve, 0.0136 per hour."
     assert [(fact.topic, fact.text) for fact in story.facts] == [
         ("paused", "it buys and gives back nothing until 2026-01-01T13:00:00Z, which is in 1 h"),
-        ("nodes", "cx33: 1 of 1 serve, 1 on their way of at most 9"),
+        ("nodes", "cx33: 1 of 1 serve, 1 on their way; at most 9"),
         ("limit", "2 of 4 nodes"),
         ("limit", "0.0136 of 0.50 per hour"),
         ("requests", "1 Provisioning: default-2"),
@@ -322,9 +334,9 @@ def test_a_pod_is_found_by_its_name_alone_where_that_says_enough() -> None:
 def test_a_node_is_found_by_the_beginning_of_its_name() -> None:
     there = seen(node("default-7b0c"), node("default-9a11"), request("default-5", "Pending"))
     assert node_named("default-7", there).name == "default-7b0c"
+    assert node_named("default-5", there).name == "default-5"
     for name, said in {
         "default-": "several Nodes begin",
-        "default-5": "isn't there yet: its NodeRequest is Pending",
         "defolt-7b0c": "like it: default-7b0c",
     }.items():
         with pytest.raises(Misconfigured, match=said):

@@ -130,7 +130,7 @@ def test_into_a_pipe_it_tells_once_and_on_a_terminal_again_and_again(
     drawn, code = on_a_terminal("top", *own, "--every", "100ms", until=b"\x1b[H", times=2)
     assert drawn.startswith(b"\x1b[?1049h")
     # It leaves the terminal as it was, and Ctrl-C is no failure.
-    assert drawn.endswith(b"\x1b[?25h\x1b[?1049l")
+    assert drawn.endswith(b"\x1b[?7h\x1b[?25h\x1b[?1049l")
     assert code == 0
 
 

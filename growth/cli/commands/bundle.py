@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth import __version__
 from growth.cli.connecting import add_connection_arguments, completed
-from growth.cli.lists import reading
+from growth.cli.lists import reading, tell_left_out
 from growth.cli.looking_up import said_by_growth
 from growth.cli.output import add_output_argument, print_json
 from growth.cli.support import OBJECT_VERSION
@@ -90,6 +90,7 @@ def _parts(arguments: argparse.Namespace, at: datetime) -> list[Part]:
             "pip install growth[reconciler]"
         ) from None
     found = completed(_look(arguments))
+    tell_left_out(found.seen.unreadable)
     survey, given = found.survey, input_of(found.seen, at)
     told = bundling.KNOWN
     if arguments.hash_names:

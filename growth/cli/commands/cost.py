@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from growth.cli.connecting import add_connection_arguments, completed
-from growth.cli.lists import reading
+from growth.cli.lists import reading, tell_left_out
 from growth.cli.output import add_output_argument, coloured, print_json
 from growth.cli.spending import spending
 from growth.cli.story import counted, listed
@@ -70,6 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
 async def _look(arguments: argparse.Namespace) -> Spending:
     async with reading(arguments) as lists:
         seen = await surveyed(lists)
+        tell_left_out(seen.unreadable)
         found = spending(seen)
         if arguments.effort == WITHOUT or not found.hourly_cost:
             return found

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from growth.api.noderequest import NodeRequest
 from growth.cli import explain_node, explain_pod, explain_pool
 from growth.cli.connecting import add_connection_arguments, completed
-from growth.cli.lists import reading
+from growth.cli.lists import reading, tell_left_out
 from growth.cli.looking_up import node_named, pod_named, pool_named, said_on
 from growth.cli.output import add_output_argument, print_json
 from growth.cli.story import Story, told
@@ -53,6 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
 async def _story(arguments: argparse.Namespace) -> tuple[Story, datetime]:
     async with reading(arguments) as lists:
         seen = await surveyed(lists)
+        tell_left_out(seen.unreadable)
         return await _with_events(arguments, lists, seen), seen.now.wall
 
 
@@ -66,8 +68,11 @@ async def _with_events(arguments: argparse.Namespace, lists: Lists, seen: Survey
             )
         case "node":
             node = node_named(arguments.name, seen)
-            story = explain_node.explained(node, seen)
-            events = await said_on(lists, "Node", node.name)
+            if isinstance(node, NodeRequest):
+                story = explain_node.awaited(node, seen)
+            else:
+                story = explain_node.explained(node, seen)
+            events = await said_on(lists, story.kind, node.name)
         case _:
             pool = pool_named(arguments.name, seen)
             story = explain_pool.explained(pool, seen)

@@ -16,6 +16,7 @@ import yaml
 
 from growth.cli import inputs
 from growth.cli.connecting import add_connection_arguments
+from growth.cli.lists import tell_left_out
 from growth.errors import Misconfigured
 
 if TYPE_CHECKING:
@@ -124,8 +125,7 @@ def _consolidator() -> Callable[[argparse.Namespace], Consolidated]:
 
     def consolidate(arguments: argparse.Namespace) -> Consolidated:
         read = reading(arguments)
-        for each in read.unreadable:
-            print(f"left out, as it can't be read: {each}", file=sys.stderr)
+        tell_left_out(read.unreadable)
         return consolidating(read.world, effort=arguments.effort, now=read.now)
 
     return consolidate
@@ -143,8 +143,7 @@ def _planner() -> Callable[[argparse.Namespace], tuple[OnPaper, Bill]]:
 
     def plan(arguments: argparse.Namespace) -> tuple[OnPaper, Bill]:
         read = reading(arguments)
-        for each in read.unreadable:
-            print(f"left out, as it can't be read: {each}", file=sys.stderr)
+        tell_left_out(read.unreadable)
         paper = answered(read.world, effort=arguments.effort, now=read.now, watch=_progress())
         return paper, bill_of(read.world, read.prices)
 

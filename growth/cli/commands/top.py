@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from growth.cli import screen
 from growth.cli.bars import fleet, told
 from growth.cli.connecting import add_connection_arguments, completed
-from growth.cli.lists import Lists, reading
+from growth.cli.lists import Lists, reading, tell_left_out
 from growth.cli.output import add_output_argument, print_json
 from growth.cli.spans import add_every_argument, seconds_of
 from growth.cli.survey import surveyed
@@ -49,6 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
 async def _once(arguments: argparse.Namespace) -> None:
     async with reading(arguments) as lists:
         seen = await surveyed(lists)
+    tell_left_out(seen.unreadable)
     found = fleet(seen)
     if arguments.output == "json":
         print_json(found)
