@@ -63,7 +63,11 @@ class Production:
             timing=self._timing,
             seed=secrets.randbits(128),
         )
-        world = msgspec.structs.replace(world, unreadable=self._sources.unreadable)
+        world = msgspec.structs.replace(
+            world,
+            unreadable=self._sources.unreadable,
+            is_steered=self._sources.demand.resumes_at is not None,
+        )
         self._seen(world)
         return world
 

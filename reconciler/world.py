@@ -77,6 +77,9 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     busy: frozenset[Subject]
     """Subjects that a sequence is at work on, or whose last write the cache hasn't seen yet.
     Nothing is decided on them."""
+    is_steered: bool = False
+    """Whether the extender ranks nodes for the scheduler: the fullest gets a pod, and not the
+    emptiest."""
     sources: Mapping[str, Health]
     """How far each cache can be trusted."""
     unreadable: Mapping[str, tuple[Unreadable, ...]] = {}

@@ -38,6 +38,8 @@ LACKS: Final = 60.0
 """Seconds for which a machine of a swap may be missing: its request may be on its way to us."""
 RESTS: Final = 600.0
 """Seconds for which a node isn't chosen again after a swap that came to nothing."""
+RESTS_SHORTLY: Final = 60.0
+"""The same after a plan that left no room for mistakes: it may look otherwise soon."""
 
 
 def followed(
@@ -73,9 +75,11 @@ def given_up(
     return resting(msgspec.structs.replace(ledger, given_up=ledger.given_up | {text}), nodes, now)
 
 
-def resting(ledger: ReplacementLedger, nodes: Iterable[str], now: Instant) -> ReplacementLedger:
+def resting(
+    ledger: ReplacementLedger, nodes: Iterable[str], now: Instant, *, seconds: float = RESTS
+) -> ReplacementLedger:
     """These nodes are left alone for a while."""
-    until = dict.fromkeys(nodes, now.monotonic + RESTS)
+    until = dict.fromkeys(nodes, now.monotonic + seconds)
     # What was answered with them is no answer for when they are back.
     return msgspec.structs.replace(ledger, resting={**ledger.resting, **until}, seen=())
 

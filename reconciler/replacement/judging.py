@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, assert_never
 
 from growth.api.disruption import DisruptionReason
 from reconciler.actions import machine
 from reconciler.replacement.candidates import price_of
+from reconciler.replacement.rehearsal import Preference, left_over
 from reconciler.replacement.worth import disturbance, pays
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
     from reconciler.planning.applying import Applied
     from reconciler.replacement.ledger import Proof
+    from reconciler.solver import Plan
     from reconciler.world import World
 
 
@@ -28,6 +31,27 @@ def culprits(asked: Proof, result: Applied, world: World) -> frozenset[str]:
     return frozenset(
         name for name in asked.nodes if left & uids(world.cluster.occupancy(name).keepers)
     )
+
+
+def unsteady(asked: Proof, plan: Plan, world: World) -> frozenset[str]:
+    """Nodes that stay so that everybody finds room without following the plan.
+
+    Of all nodes with such pods the fullest stay: least is lost by that, and most room is won.
+    """
+    if asked.reason is DisruptionReason.UNHEALTHY:
+        return frozenset()
+    preference = Preference.FULLEST if world.is_steered else Preference.EMPTIEST
+    missing = Counter(left_over(asked.question, plan, preference))
+    held = {
+        name: Counter(pod.shape for pod in world.cluster.occupancy(name).keepers)
+        for name in asked.nodes
+    }
+    found: set[str] = set()
+    for name in sorted(held, key=lambda name: (-held[name].total(), name)):
+        if any(missing[shape] > 0 for shape in held[name]):
+            found.add(name)
+            missing.subtract(held[name])
+    return frozenset(found)
 
 
 def is_worth_it(asked: Proof, result: Applied, world: World) -> bool:

@@ -41,7 +41,14 @@ from reconciler.replacement.candidates import (
 )
 from reconciler.replacement.drift import drifted
 from reconciler.replacement.health import sick
-from reconciler.replacement.judging import culprits, has_changed, is_worth_it, pods_on, uids
+from reconciler.replacement.judging import (
+    culprits,
+    has_changed,
+    is_worth_it,
+    pods_on,
+    uids,
+    unsteady,
+)
 from reconciler.replacement.ledger import Confirmation, Proof, Search
 from reconciler.replacement.mending import mended
 from reconciler.replacement.rest import is_moving, sight
@@ -177,10 +184,20 @@ class _Pass:
             now=self.now,
         )
         if misplaced := culprits(asked, result, self.world):
-            self.ledger = going_on.resting(self.ledger, misplaced, self.now)
-            self._remember()
+            self._prove_without(misplaced, asked, seconds=going_on.RESTS)
+        elif homeless := unsteady(asked, solved.plan, self.world):
+            self._prove_without(homeless, asked, seconds=going_on.RESTS_SHORTLY)
         elif is_worth_it(asked, result, self.world):
             self._swap(asked, result)
+
+    def _prove_without(self, names: frozenset[str], asked: Proof, *, seconds: float) -> None:
+        """These nodes stay for now; the others may go all the same, and have more room to go to."""
+        self.ledger = going_on.resting(self.ledger, names, self.now, seconds=seconds)
+        self._remember()
+        occupancy = self.world.cluster.occupancy
+        others = {name: occupancy(name).keepers for name in asked.nodes if name not in names}
+        if others:
+            self._prove(others, reason=asked.reason, why=asked.why)
 
     def _is_late(self, asked: Proof) -> bool:
         """Whether the world has gone on, so that the answer is about another one."""

@@ -1,13 +1,13 @@
 """What moving costs, in the same money as machines.
 
 Prices have no unit here: a cluster may be paid in euros or in points. So a disturbance is counted
-in minutes of the machine that it happens on. To evict a pod costs as much as half a minute of its
-node, which is about what a restart takes away from those who use it; an important one costs up to
-ten times as much. To start a machine costs two minutes of it, in which old and new are both paid
+in minutes of the machine that it happens on. To evict a pod costs as much as a minute of its node,
+which is about what a restart takes away from those who use it; an important one costs up to ten
+times as much. To start a machine costs two minutes of it, in which old and new are both paid
 and one of them serves nobody.
 
 That is paid back within the horizon of an hour, or nothing is moved; and what saves less than a
-twentieth isn't worth anybody's attention: prices and requests are never so exact.
+tenth isn't worth anybody's attention: prices and requests are never so exact.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
 
 HORIZON: Final = 3600
-"""Seconds. Half of the pods of the Azure traces live shorter, half of the machines longer."""
-EVICTION: Final = 30
+"""Seconds: the unit in which prices are written, and machines billed."""
+EVICTION: Final = 60
 """Seconds of its node's price for each pod."""
 START: Final = 120
 """Seconds of its own price for each new machine."""
-LEAST_SHARE: Final = 20
+LEAST_SHARE: Final = 10
 """At least one part in so many has to be saved of what the nodes cost that go."""
 MOST_IMPORTANT: Final = 1_000_000
 """The priority from which on a pod counts ten times."""

@@ -14,9 +14,9 @@ HOURLY = 1_200_000
 
 @pytest.mark.parametrize(
     ("pods", "priority", "share"),
-    [(0, 0, 0), (1, 0, 120), (12, 0, 10), (12, -5, 10), (12, 1_000_000, 1), (12, 2_000_000_000, 1)],
+    [(0, 0, 0), (1, 0, 60), (12, 0, 5), (12, -5, 5), (6, 1_000_000, 1), (6, 2_000_000_000, 1)],
 )
-def test_an_eviction_costs_half_a_minute_of_its_node_and_more_if_it_matters_more(
+def test_an_eviction_costs_a_minute_of_its_node_and_more_if_it_matters_more(
     pods: int, priority: int, share: int
 ) -> None:
     evicted = [build.pod(f"web-{n}", priority=priority) for n in range(pods)]
@@ -28,8 +28,8 @@ def test_an_eviction_costs_half_a_minute_of_its_node_and_more_if_it_matters_more
     [
         (100, 0, 99, True),
         (100, 0, 100, False),
-        (100, 95, 0, True),
-        (100, 96, 0, False),
+        (100, 90, 0, True),
+        (100, 91, 0, False),
         (100, 100, 0, False),
         (100, 120, 0, False),
         (3000, 1500, 1449, True),
@@ -37,7 +37,7 @@ def test_an_eviction_costs_half_a_minute_of_its_node_and_more_if_it_matters_more
         (0, 0, 0, False),
     ],
 )
-def test_it_pays_if_an_hour_pays_it_back_and_it_is_more_than_a_twentieth(
+def test_it_pays_if_an_hour_pays_it_back_and_it_is_more_than_a_tenth(
     before: int, after: int, disturbed: int, *, expected: bool
 ) -> None:
     assert pays(before=before, after=after, disturbed=disturbed) is expected
