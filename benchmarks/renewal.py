@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pods", nargs="*", default=["kb", "heavy"])
     parser.add_argument("--effort", choices=("quick", "normal", "thorough"), default="normal")
     parser.add_argument(
-        "--eviction", type=float, default=0.1, help="what moving costs, in prices of a mean pod"
+        "--eviction", type=float, default=1.0, help="what moving costs, in prices of a mean pod"
     )
 
 
