@@ -6,6 +6,7 @@ eye of somebody who has just run a command is.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -18,13 +19,14 @@ from growth.api.written import parse_time
 from growth.demand.detection import is_demand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
     from growth.api.nodepool import NodePool
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.api.noderequest import NodeRequest
     from growth.cli.watched import Watched
+    from growth.keeping.wanting import Keeping
     from growth.scheduling.pod import Pod
 
 COMING: Final = (RequestPhase.PENDING, RequestPhase.PROVISIONING)
@@ -77,6 +79,15 @@ class SoldOut(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     failures: int
 
 
+class Kept(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Nodes that are there for one reason."""
+
+    reason: str
+    nodes: int
+    seconds: int | None
+    """Until the first of them can change by itself, if anybody knows."""
+
+
 class Overview(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """How growth is doing."""
 
@@ -92,9 +103,11 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     sold_out: tuple[SoldOut, ...]
     needs_a_person: tuple[str, ...]
     """One line each: what, and how to mend it."""
+    kept: tuple[Kept, ...] = ()
+    """Nodes by the reason for which they are there, the most first."""
 
 
-def overview(seen: Watched, now: datetime) -> Overview:
+def overview(seen: Watched, now: datetime, kept: Mapping[str, Keeping] | None = None) -> Overview:
     """Everything that is worth a line."""
     pending = [pod for pod in seen.pending if is_demand(pod)]
     return Overview(
@@ -107,6 +120,25 @@ def overview(seen: Watched, now: datetime) -> Overview:
         without_place=tuple(_without_place(seen)),
         sold_out=tuple(_sold_out(seen, now)),
         needs_a_person=tuple(_for_a_person(seen, now)),
+        kept=_kept((kept or {}).values(), now),
+    )
+
+
+def _kept(keepings: Iterable[Keeping], now: datetime) -> tuple[Kept, ...]:
+    found: defaultdict[str, list[Keeping]] = defaultdict(list)
+    for each in keepings:
+        found[each.reason.value].append(each)
+    ordered = sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
+    return tuple(
+        Kept(
+            reason=reason,
+            nodes=len(several),
+            seconds=min(
+                (max(0, int((each.until - now).total_seconds())) for each in several if each.until),
+                default=None,
+            ),
+        )
+        for reason, several in ordered
     )
 
 

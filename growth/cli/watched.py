@@ -14,6 +14,7 @@ from growth.scheduling.objects import decode_node, decode_pod
 
 if TYPE_CHECKING:
     from growth.cli.lists import Lists
+    from growth.cli.survey import Survey
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
 
@@ -32,6 +33,19 @@ class Watched:
     pending: tuple[Pod, ...] = ()
     unreadable: tuple[str, ...] = field(default=())
     """What was left out: kind and name."""
+
+
+def watched_in(seen: Survey) -> Watched:
+    """The part of a survey that is watched."""
+    scene = seen.scene
+    return Watched(
+        pools=tuple(scene.pools.values()),
+        requests=tuple(scene.requests.values()),
+        removals=tuple(scene.removals.values()),
+        nodes=tuple(scene.cluster.nodes[name] for name in seen.kept),
+        pending=seen.pending,
+        unreadable=seen.unreadable,
+    )
 
 
 async def watched(lists: Lists) -> Watched:

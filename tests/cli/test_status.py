@@ -14,7 +14,7 @@ from growth.api.noderequest import NodeRequest
 from growth.cli.__main__ import main
 from growth.cli.commands.status import told
 from growth.cli.overview import overview
-from growth.cli.watched import Watched
+from growth.cli.watched import Watched, watched_in
 from growth.scheduling.metadata import Condition
 from tests.cli import seen
 from tests.scheduling import build
@@ -175,6 +175,23 @@ def test_the_lines_fit_a_terminal_and_say_everything_once() -> None:
 def test_of_a_long_list_the_rest_is_counted() -> None:
     many = tuple(request(f"default-{number:02}", "Pending") for number in range(12))
     assert "  and 2 more" in list(told(overview(Watched(requests=many), NOW)))
+
+
+def test_nodes_are_counted_by_the_one_reason_for_which_they_are_there() -> None:
+    marked = {"growth.dev/scale-down-at": seen.moment(ago=-40)}
+    there = seen.seen(
+        seen.pool(),
+        seen.node("default-1"),
+        seen.node("default-2"),
+        seen.node("default-3", annotations=marked),
+        seen.pod("web-0"),
+        seen.pod("web-1", on="default-2"),
+    )
+    found = overview(watched_in(there), NOW, there.kept)
+    assert (found.pools[0].nodes, found.kept[0].nodes) == (3, 2)
+    assert (
+        list(told(found))[-1] == "nodes are there because: 2 Occupied, 1 Idle (the first for 40 s)"
+    )
 
 
 def test_without_a_pool_it_says_so() -> None:

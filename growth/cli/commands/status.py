@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from growth.cli.connecting import add_connection_arguments, completed
 from growth.cli.lists import reading
 from growth.cli.output import add_output_argument, coloured, print_json
 from growth.cli.overview import overview
+from growth.cli.survey import surveyed
 from growth.cli.tables import aligned, spoken_span
-from growth.cli.watched import watched
+from growth.cli.watched import watched_in
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from growth.cli.overview import OnItsWay, Overview, PoolLine
+    from growth.cli.overview import Kept, OnItsWay, Overview, PoolLine
 
 COLUMNS: Final = ("POOL", "NODES", "READY", "COMING", "GOING", "PER HOUR", "STATE")
 FIGURES: Final = frozenset({"NODES", "READY", "COMING", "GOING", "PER HOUR"})
@@ -44,7 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 async def _look(arguments: argparse.Namespace) -> Overview:
     async with reading(arguments) as lists:
-        return overview(await watched(lists), datetime.now(UTC))
+        seen = await surveyed(lists)
+        return overview(watched_in(seen), seen.now.wall, seen.kept)
 
 
 def told(found: Overview) -> Iterator[str]:
@@ -64,8 +65,15 @@ def told(found: Overview) -> Iterator[str]:
     yield from _listed(
         "pods without a place", [f"{each.pod}   {each.reason}" for each in found.without_place]
     )
+    if found.kept:
+        yield f"nodes are there because: {', '.join(map(_kept, found.kept))}"
     for line in found.needs_a_person:
         yield coloured(f"needs a person: {line}", "red")
+
+
+def _kept(each: Kept) -> str:
+    nodes = f"{each.nodes} {each.reason}"
+    return nodes if each.seconds is None else f"{nodes} (the first for {spoken_span(each.seconds)})"
 
 
 def _pools(found: Overview) -> Iterator[str]:
