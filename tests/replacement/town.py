@@ -19,6 +19,8 @@ from reconciler.simulation.story import Story
 if TYPE_CHECKING:
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.scheduling.node import Node
+    from reconciler.actions import Evict
+    from reconciler.eviction import Refusal
     from reconciler.simulation.process import Parts
     from reconciler.simulation.server import Event
 
@@ -66,6 +68,8 @@ class Town:
         self.server.create("NodePool", NodePool.model_validate(document))
         self.server.create("namespaces", Namespace(Metadata(name="default")))
         self.server.kind("NodeRemovalRequest").heard_by.append(self._heard)
+        self._evicted: list[Evict] = []
+        self._evict, self.server.evict = self.server.evict, self._asked
         self.living.lives.begin()
 
     def wants(self, name: str, number: int, *, cpu: str = "500m", **spec: Any) -> None:
@@ -95,6 +99,17 @@ class Town:
         return list(self.server.kind("pods").objects.values())
 
     @property
+    def evicted(self) -> int:
+        """How many pods were moved so far."""
+        return len(self._evicted)
+
+    @property
+    def seen(self) -> object:
+        """Who runs where, and on which removals that came about."""
+        places = sorted((each.metadata.uid, each.spec.node_name) for each in self.pods)
+        return sorted(node.name for node in self.nodes), places, len(self.opened)
+
+    @property
     def waiting(self) -> list[str]:
         return [each.name for each in self.pods if not each.spec.node_name]
 
@@ -102,6 +117,12 @@ class Town:
     def reasons(self) -> Counter[str]:
         """Why removals were opened."""
         return Counter(each.spec.reason.value for each in self.opened)
+
+    def _asked(self, asked: Evict) -> Refusal | None:
+        refusal = self._evict(asked)
+        if refusal is None:
+            self._evicted.append(asked)
+        return refusal
 
     def _heard(self, event: Event) -> None:
         if event.old is None:
