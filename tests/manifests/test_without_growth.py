@@ -1,0 +1,156 @@
+"""growth frozen, dead, or gone in the wrong order: the cluster does what it always did.
+
+Rows 26 and 29 of the fault catalogue. The tests go from bad to worse, in this order, and leave an
+empty cluster; conftest.py puts them behind everything else that uses it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import signal
+import statistics
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from growth.kube.transport import connect
+from tests.live import wait_until
+from tests.manifests.commands import grow
+from tests.manifests.reading import SYSTEM
+from tests.manifests.test_doctor import examined
+from tests.thread.growing import deployment, wait_until_bound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.live import LiveCluster
+    from tests.manifests.beside import Beside
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240)]
+
+PODS: Final = 15
+NAMES: Final = itertools.count(1)
+
+
+@contextmanager
+def frozen(beside: Beside, process: str) -> Iterator[None]:
+    """Its ports take everything and answer nothing, as behind a policy that drops packets."""
+    beside.processes[process].send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        beside.processes[process].send_signal(signal.SIGCONT)
+
+
+@pytest.mark.parametrize("process", ["extender", pytest.param("webhooks", marks=pytest.mark.long)])
+async def test_row_29_a_port_that_swallows_everything_costs_seconds_and_is_named(
+    process: str, beside: Beside, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cluster, name = beside.cluster, f"behind-{process}"
+    with frozen(beside, process):
+        await asyncio.to_thread(cluster.kubectl, "create", "namespace", name)
+        # Larger than the room that is left: a machine is bought meanwhile.
+        work = deployment("work", pool="default", replicas=2, cpu="1500m", memory="1Gi")
+        await asyncio.to_thread(cluster.create, work, namespace=name)
+        await asyncio.to_thread(wait_until_bound, cluster, name, count=2)
+        found = await examined(beside, tmp_path, capsys)
+
+    assert found[process.removesuffix("s")]["hint"]
+    assert all(each.poll() is None for each in beside.processes.values())
+
+
+async def test_pods_start_as_fast_when_growth_is_dead(beside: Beside) -> None:
+    alive = await timed(beside.cluster)
+    for process in beside.processes.values():
+        process.kill()
+        await asyncio.to_thread(process.wait)
+
+    dead = await timed(beside.cluster)
+
+    # A machine that does much else is slow now and then; a timeout of two seconds would show.
+    assert dead.created <= 3 * alive.created + 0.2
+    assert dead.bound <= 3 * alive.bound + 3
+
+
+class Times:
+    """How long pods took: to be created, as the median, and to be bound, all of them."""
+
+    def __init__(self, *, created: float, bound: float) -> None:
+        self.created = created
+        self.bound = bound
+
+
+async def timed(cluster: LiveCluster) -> Times:
+    """Pods that fit onto what there is."""
+    app, spans = f"timed-{next(NAMES)}", []
+    async with await connect(kubeconfig=cluster.kubeconfig, process="test") as connection:
+        began = time.monotonic()
+        for number in range(PODS):
+            before = time.monotonic()
+            path, body = "/api/v1/namespaces/default/pods", small_pod(f"{app}-{number}", app)
+            await connection.request("POST", path, body=body)
+            spans.append(time.monotonic() - before)
+    await asyncio.to_thread(wait_until, lambda: are_bound(cluster, app), "pods are bound")
+    return Times(created=statistics.median(spans), bound=time.monotonic() - began)
+
+
+def small_pod(name: str, app: str) -> dict[str, Any]:
+    container = {"name": "main", "image": "none", "resources": {"requests": {"cpu": "1m"}}}
+    metadata = {"name": name, "labels": {"app": app}}
+    spec = {"containers": [container], "tolerations": [{"operator": "Exists"}]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+
+def are_bound(cluster: LiveCluster, app: str) -> bool:
+    pods = cluster.get("pods", "--selector", f"app={app}")["items"]
+    return sum("nodeName" in pod["spec"] for pod in pods) == PODS
+
+
+def test_nodes_and_namespaces_go_when_growth_is_dead(beside: Beside) -> None:
+    cluster = beside.cluster
+    [node, *_] = cluster.get("nodes", "--selector", "growth.dev/managed-by=growth")["items"]
+
+    cluster.kubectl("delete", "namespace", "behind-extender", "--timeout=60s")
+    cluster.kubectl("delete", "node", node["metadata"]["name"], "--timeout=30s")
+
+
+def test_row_26_definitions_that_can_not_go_hold_up_nobody_else(beside: Beside) -> None:
+    """Their objects have a finalizer that nobody takes off, and the garbage collector goes on."""
+    cluster = beside.cluster
+    names = [each["metadata"]["name"] for each in ours(cluster)]
+    cluster.kubectl("delete", "crd", *names, "--wait=false")
+    assert any("deletionTimestamp" in each["metadata"] for each in ours(cluster))
+
+    cluster.kubectl("delete", "deployment", "more", "some", "--ignore-not-found", "--wait=false")
+    cluster.kubectl("create", "namespace", "after")
+    cluster.create(owner(cluster, "owned"), namespace="after")
+    cluster.kubectl("delete", "configmap", "owner", "--namespace", "after")
+    wait_until(lambda: is_gone(cluster, "owned"), "what is owned goes with its owner", within=60)
+    cluster.kubectl("delete", "namespace", "after", "--timeout=60s")
+
+    assert grow(cluster, "uninstall", "--machines", "keep") == 0
+    wait_until(lambda: not ours(cluster), "the definitions are gone", within=60)
+    cluster.kubectl("wait", "namespace", SYSTEM, "--for=delete", "--timeout=60s")
+
+
+def ours(cluster: LiveCluster) -> list[Any]:
+    definitions = cluster.get("crd")["items"]
+    return [each for each in definitions if each["spec"]["group"] == "growth.dev"]
+
+
+def owner(cluster: LiveCluster, name: str) -> dict[str, Any]:
+    """A ConfigMap that a ConfigMap belongs to."""
+    cluster.kubectl("create", "configmap", "owner", "--namespace", "after")
+    found = cluster.get("configmap", "owner", "--namespace", "after")["metadata"]["uid"]
+    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": found}
+    metadata = {"name": name, "ownerReferences": [reference]}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
+
+
+def is_gone(cluster: LiveCluster, name: str) -> bool:
+    words = ("get", "configmap", name, "--namespace", "after")
+    return cluster.try_kubectl(*words).returncode != 0
