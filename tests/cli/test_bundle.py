@@ -147,6 +147,7 @@ def shop() -> Seen:
     """Pods with all that rules compare, on nodes of others and without a node."""
     zone = {"topologyKey": "topology.kubernetes.io/zone", "labelSelector": {"matchLabels": {}}}
     like = {"labelSelector": {"matchLabels": {"app": "payroll"}}, "topologyKey": build.HOSTNAME}
+    like |= {"namespaces": ["acme", "vault"]}
     waits = worlds.waiting(
         "payroll-0",
         namespace="acme",
@@ -177,7 +178,7 @@ def test_hashed_names_can_not_be_found_and_machines_keep_theirs() -> None:
     given = input_of(shop(), AT)
     plain = msgspec.json.encode(given).decode()
     hashed = msgspec.json.encode(Hashing(b"key", kept=frozenset({"default-1"})).of(given)).decode()
-    for name in ("payroll", "acme", "ledger"):
+    for name in ("payroll", "acme", "ledger", "vault"):
         assert name in plain
         assert name not in hashed
     assert "default-1" in hashed

@@ -138,8 +138,9 @@ def test_a_script_can_be_read_by_its_shell(
     path.write_text(written := capsys.readouterr().out)
     program = shutil.which("bash" if shell == "kubectl" else shell)
     if program is None:
-        # Not here: at least its quotes are closed, which texts of help could have broken.
-        assert shlex.split(written)
+        # Not here: at least each line closes its quotes, which texts of help could have broken.
+        for line in written.splitlines():
+            shlex.split(line.removesuffix("\\"), comments=True)
         return
     subprocess.run([program, "-n", str(path)], check=True)
 

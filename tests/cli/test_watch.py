@@ -70,6 +70,11 @@ HAPPENINGS: dict[str, tuple[Watched, Watched, list[str]]] = {
         Watched(pools=(without_place("too large"),)),
         ["shop/web-0  no place: too large"],
     ),
+    "a reason that stays": (
+        Watched(pools=(without_place("too large"),)),
+        Watched(pools=(without_place("too large"),)),
+        [],
+    ),
     "a request": (
         NOTHING,
         Watched(requests=(request("default-1", "Pending", pods=WEB),)),

@@ -212,6 +212,15 @@ def test_the_pools_minimum_holds_the_last_that_would_go() -> None:
     }
 
 
+def test_a_node_that_is_leaving_does_not_count_for_the_minimum() -> None:
+    types = [{"name": "small", "min": 1, "max": 3}]
+    given = world(
+        node("default-1"), node("default-2"), removal("default-1"), pool(serverTypes=types)
+    )
+    assert keepings(scene_of(given), at(100))["default-2"].reason is Reason.MINIMUM
+    assert not [each for each in decide(given, at(100)).sequences if "idle" in each.why]
+
+
 def test_a_node_whose_pool_is_gone_says_so() -> None:
     found = answer(world(node(), pool("other")))
     assert found.why.endswith("there is no NodePool default that gives it back")
