@@ -6,13 +6,15 @@ they differ:
 
     says no     growth.dev/do-not-disrupt, karpenter.sh/do-not-disrupt: true, or for how long after
                 the pod's start; safe-to-evict: false or on-completion
+    comes back  it tolerates a cordon: the scheduler may send it to the same node again
     is alone    no controller: nothing would bring it back
     loses data  hostPath, or emptyDir on a disk, unless safe-to-evict-local-volumes names it
     is young    in kube-system, in no budget, and started within the last hour
     is counted  a budget allows no disruption now, or there are two of them
 
-`safe-to-evict: true` answers for the middle three. A value of ours that can't be read holds the
-pod, since somebody meant something by it; one of theirs means what it means there: nothing.
+`safe-to-evict: true` answers for lonely pods, local data and young ones. A value of ours that can't
+be read holds the pod, since somebody meant something by it; one of theirs means what it means
+there: nothing.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from growth.api.written import Duration, parse_time
 from growth.scheduling import budgets
 from growth.scheduling.emptiness import keeps_its_node
 from growth.scheduling.pod_volumes import sources
+from growth.scheduling.taints import UNSCHEDULABLE, untolerated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -80,6 +83,8 @@ def _reluctances(pod: Pod, cluster: Cluster, now: Instant) -> Iterator[Obstacle]
     safe = annotations.get(SAFE_TO_EVICT)
     if safe in {"false", "on-completion"}:
         yield Obstacle(pod.name, f"its annotation {SAFE_TO_EVICT} is {safe}", None)
+    if untolerated((UNSCHEDULABLE,), pod.spec.tolerations) is None:
+        yield Obstacle(pod.name, "it tolerates a cordon and would come back", None)
     if safe != "true":
         yield from _unsafe(pod, cluster, now)
 

@@ -24,6 +24,7 @@ from reconciler.decision import earliest
 from reconciler.marks import is_cordoned_by_a_person
 from reconciler.removal import drain_marks, drain_telling
 from reconciler.removal.drain_evicting import holder
+from reconciler.removal.drain_returning import seconds_left_alone
 from reconciler.step import Step
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def _unwilling(
         if found is not None:
             yield f"{found.pod} may not be moved: {found.why}"
     if drain_telling.waited(removal, now) >= world.timing.drain_wait:
-        yield from (f"{name} doesn't go: {why}" for name, why in _stuck(pods, world, now))
+        yield from (f"{name} doesn't go: {why}" for name, why in _stuck(pods, removal, world, now))
 
 
 def step(removal: NodeRemovalRequest, node: Node, world: World, now: Instant) -> Draining | None:
@@ -107,8 +108,11 @@ def _going_on(
     lowest = min(pod.spec.priority for pod in pods)
     turn = tuple(pod for pod in pods if pod.spec.priority == lowest)
     waits = tuple(drain_telling.waits(removal, now))
-    told = () if waits else drain_telling.stuck(removal, node, dict(_stuck(turn, world, now)), now)
+    stuck = {} if waits else dict(_stuck(turn, removal, world, now))
+    told = drain_telling.stuck(removal, node, stuck, now)
+    left_alone = {pod.metadata.uid: seconds_left_alone(pod, removal, now) for pod in turn}
     ends = (
+        *left_alone.values(),
         *(seconds_until_overdue(pod, now) for pod in turn if pod.is_terminating),
         *waits,
         world.timing.drain_wait - drain_telling.waited(removal, now),
@@ -117,15 +121,21 @@ def _going_on(
         actions=told,
         why="pods are in the way",
         wake_at=earliest(now.monotonic + end for end in ends if end > 0),
-        pods=tuple(pod for pod in turn if not pod.is_terminating),
+        pods=tuple(
+            pod for pod in turn if not pod.is_terminating and left_alone[pod.metadata.uid] <= 0
+        ),
     )
 
 
-def _stuck(pods: Iterable[Pod], world: World, now: Instant) -> Iterator[tuple[str, str]]:
+def _stuck(
+    pods: Iterable[Pod], removal: NodeRemovalRequest, world: World, now: Instant
+) -> Iterator[tuple[str, str]]:
     """The pods that don't go, by name, and what is known of why."""
     for pod in sorted(pods, key=lambda pod: pod.name):
         if is_overdue(pod, now):
             yield pod.name, "it was to be gone long ago, and its kubelet doesn't say that it is"
+        elif seconds_left_alone(pod, removal, now) > 0:
+            yield pod.name, "it came back, as it tolerates the cordon"
         elif not pod.is_terminating:
             said = world.evictions.get(pod.metadata.uid)
             refused = said.refused if said is not None else ""

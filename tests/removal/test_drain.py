@@ -186,6 +186,18 @@ def test_nobody_is_evicted_during(brake: str) -> None:
     assert kinds(seen(draining(), drained(), running(), **changes)) == []
 
 
+def test_a_pod_that_comes_back_because_it_tolerates_the_cordon_is_not_evicted_in_a_loop() -> None:
+    began = draining(reason="PoolDeleted", began=30.0)
+    metadata = {"creationTimestamp": "2026-01-01T00:01:30Z"}
+    again = running("again", metadata=metadata, tolerations=[{"operator": "Exists"}])
+    given = seen(began, drained(reason="PoolDeleted"), again, running("web-0", metadata=metadata))
+    assert evicted(given) == ["web-0"]
+    assert "shop/again (it came back, as it tolerates the cordon)" in said(given)[0][2]
+    alone = seen(draining(reason="PoolDeleted"), drained(reason="PoolDeleted"), again)
+    assert evicted(alone) == ["again"], "it was there when the drain began"
+    assert evicted(given, 120) == ["again", "web-0"]
+
+
 # Budgets
 
 

@@ -85,6 +85,10 @@ def _budget(allowed: int, *, name: str = "web", namespace: str = "shop") -> PodD
         pytest.param(
             {"annotations": {SAFE: "true", OURS: "true"}}, NEVER, id="a no beats somebody's yes"
         ),
+        pytest.param({"tolerations": [{"operator": "Exists"}]}, NEVER, id="tolerates a cordon"),
+        pytest.param(
+            {"tolerations": [{"key": "gpu", "operator": "Exists"}]}, FREE, id="tolerates others"
+        ),
         pytest.param({"metadata": {"ownerReferences": []}}, NEVER, id="without a controller"),
         pytest.param(
             {"metadata": {"ownerReferences": []}, "annotations": {SAFE: "true"}},
