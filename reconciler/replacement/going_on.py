@@ -39,7 +39,8 @@ LACKS: Final = 60.0
 RESTS: Final = 600.0
 """Seconds for which a node isn't chosen again after a swap that came to nothing."""
 RESTS_SHORTLY: Final = 60.0
-"""The same after a plan that left no room for mistakes: it may look otherwise soon."""
+"""The same after a plan that left no room for mistakes; twice as long each time."""
+RESTS_LONGEST: Final = 3600.0
 
 
 def followed(
@@ -82,6 +83,11 @@ def resting(
     until = dict.fromkeys(nodes, now.monotonic + seconds)
     # What was answered with them is no answer for when they are back.
     return msgspec.structs.replace(ledger, resting={**ledger.resting, **until}, seen=())
+
+
+def rest_after(times: int) -> float:
+    """How long a node rests whose pods would have been left over so many times in a row."""
+    return float(min(RESTS_SHORTLY * 2 ** min(times - 1, 10), RESTS_LONGEST))
 
 
 def left_behind(ledger: ReplacementLedger, world: World) -> Iterator[Sequence]:

@@ -82,4 +82,6 @@ class ReplacementLedger(msgspec.Struct, frozen=True, kw_only=True):
     """The words of swaps that came to nothing."""
     resting: Mapping[str, float] = {}
     """Nodes that aren't chosen, and until when."""
+    left_over: Mapping[str, int] = {}
+    """How often in a row the pods of a node would have been left over."""
     health: Health = Health()

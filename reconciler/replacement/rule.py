@@ -186,7 +186,9 @@ class _Pass:
         if misplaced := culprits(asked, result, self.world):
             self._prove_without(misplaced, asked, seconds=going_on.RESTS)
         elif homeless := unsteady(asked, solved.plan, self.world):
-            self._prove_without(homeless, asked, seconds=going_on.RESTS_SHORTLY)
+            self._remember(left_over=_counted(self.ledger.left_over, homeless))
+            times = max(self.ledger.left_over[name] for name in homeless)
+            self._prove_without(homeless, asked, seconds=going_on.rest_after(times))
         elif is_worth_it(asked, result, self.world):
             self._swap(asked, result)
 
@@ -207,6 +209,7 @@ class _Pass:
 
     def _swap(self, asked: Proof, result: Applied) -> None:
         """Write down what is bought; where nothing is, the old ones go at once."""
+        self._remember(left_over={})
         said = writing.told(
             asked.nodes,
             result.requests.values(),
@@ -385,7 +388,12 @@ def _looked_after(world: World, now: Instant) -> ReplacementLedger:
             for name, until in before.resting.items()
             if name in nodes and until > now.monotonic
         },
+        left_over={name: times for name, times in before.left_over.items() if name in nodes},
     )
+
+
+def _counted(before: Mapping[str, int], names: Iterable[str]) -> Mapping[str, int]:
+    return {**before, **{name: before.get(name, 0) + 1 for name in names}}
 
 
 def _is_open(name: str, world: World, now: Instant) -> bool:
