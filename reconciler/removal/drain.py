@@ -4,6 +4,8 @@
     goes on    its pods are evicted, those of the lowest priority first, and have their grace; the
                next priority waits until they are gone. Who comes all the same is evicted, too
     stuck      whoever is in the way for a while is told to people, by name
+    detaches   the volumes of those that went have a moment to be detached: from a node that is gone
+               they are for minutes, and their pods wait
     ends       only pods that go with their node are left
     given up   the node is as it was: a person has laid a hand on it; or it was to go for the sake
                of cost or drift, and a pod may not be moved or doesn't go in time
@@ -47,6 +49,8 @@ DRAINING: Final = frozenset(
 """Reasons for which pods are moved away; for all others they cancel the removal."""
 OPTIONAL: Final = frozenset({RemovalReason.CONSOLIDATION, RemovalReason.DRIFT})
 """Those for which nobody is forced."""
+DETACHED_WITHIN: Final = 60.0
+"""Seconds; it takes a few."""
 
 
 class Draining(Step, frozen=True, kw_only=True):
@@ -92,7 +96,9 @@ def step(removal: NodeRemovalRequest, node: Node, world: World, now: Instant) ->
     if told:
         return Draining(actions=told, why="its pods are moved away")
     pods = left(node, world, now)
-    return _going_on(removal, node, pods, world, now) if pods else None
+    if pods:
+        return _going_on(removal, node, pods, world, now)
+    return _detaching(removal, node, world, now)
 
 
 def left(node: Node, world: World, now: Instant) -> tuple[Pod, ...]:
@@ -125,6 +131,20 @@ def _going_on(
             pod for pod in turn if not pod.is_terminating and left_alone[pod.metadata.uid] <= 0
         ),
     )
+
+
+def _detaching(
+    removal: NodeRemovalRequest, node: Node, world: World, now: Instant
+) -> Draining | None:
+    """Nobody detaches from a silent node, and what stays there may belong to a DaemonSet."""
+    is_attached = node.name in world.cluster.attachments_by_node
+    if not is_attached or not node.is_ready or removal.status.remove_attempted_at is not None:
+        return None
+    told = drain_telling.emptied(removal, now)
+    left = DETACHED_WITHIN - drain_telling.empty_for(removal, now)
+    if not told and left <= 0:
+        return None
+    return Draining(actions=told, why="volumes are detached", wake_at=now.monotonic + left)
 
 
 def _stuck(

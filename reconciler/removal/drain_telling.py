@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from reconciler.actions import Action
 
 STARTED: Final = "Drain started"
+EMPTIED: Final = "Pods gone"
 STUCK: Final = "Pods stuck"
 STUCK_AFTER: Final = 60.0
 """Seconds until people are told what is in the way."""
@@ -41,6 +42,19 @@ def begun(removal: NodeRemovalRequest, node: Node, now: Instant) -> tuple[Action
         writing.patched(removal, now, event=STARTED, reason=None),
         writing.said_of_node(node.name, uid=node.metadata.uid, reason="DrainStarted", note=note),
     )
+
+
+def emptied(removal: NodeRemovalRequest, now: Instant) -> tuple[Action, ...]:
+    """That all pods are gone, where something else is waited for; nothing, if it was told."""
+    if _last(removal, EMPTIED) is not None:
+        return ()
+    return (writing.patched(removal, now, event=EMPTIED, reason="Volumes are detached."),)
+
+
+def empty_for(removal: NodeRemovalRequest, now: Instant) -> float:
+    """Seconds since all pods were gone for the first time."""
+    told = _last(removal, EMPTIED)
+    return 0.0 if told is None else now.seconds_since(told.at)
 
 
 def stuck(

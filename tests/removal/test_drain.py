@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from growth.api.noderemovalrequest import RemovalReason
 from growth.kube.events.event import Severity
-from growth.scheduling.objects import decode_disruption_budget
+from growth.scheduling.objects import decode_disruption_budget, decode_volume_attachment
 from reconciler import removal as removing
 from reconciler.actions import DeleteMachine, EmitEvent, Evict, Evicted, SetNode, pod_subject
 from reconciler.ledger import Ledger
@@ -37,6 +37,7 @@ from tests.scheduling.build import patient
 
 if TYPE_CHECKING:
     from growth.scheduling.budgets import PodDisruptionBudget
+    from growth.scheduling.csi import VolumeAttachment
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
     from reconciler.world import World
@@ -196,6 +197,28 @@ def test_a_pod_that_comes_back_because_it_tolerates_the_cordon_is_not_evicted_in
     alone = seen(draining(reason="PoolDeleted"), drained(reason="PoolDeleted"), again)
     assert evicted(alone) == ["again"], "it was there when the drain began"
     assert evicted(given, 120) == ["again", "web-0"]
+
+
+def attachment(on: str = NAME) -> VolumeAttachment:
+    spec = {"attacher": "csi.example.com", "nodeName": on, "source": {}}
+    return decode_volume_attachment(
+        json.dumps({"metadata": {"name": "csi-1"}, "spec": spec}).encode()
+    )
+
+
+def test_volumes_have_a_moment_to_be_detached_from_a_node_that_lives() -> None:
+    assert kinds(seen(draining(), drained(), attachment())) == ["PatchStatus NodeRemovalRequest"]
+    told = {"at": at(95).wall, "name": "Pods gone"}
+    waits = seen(draining(events=[told]), drained(), attachment())
+    assert kinds(waits) == []
+    assert removing.decide(waits, at(100)).wake_at == pytest.approx(155)
+    for over in (
+        (draining(events=[told]), drained()),
+        (draining(), drained(), attachment("another")),
+        (draining(), drained(ready=False), attachment()),
+    ):
+        assert kinds(seen(*over)) == ["DeleteMachine"]
+    assert kinds(waits, 155) == ["DeleteMachine"], "it may be a DaemonSet's"
 
 
 # Budgets
