@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -26,22 +26,44 @@ from reconciler.replacement.worth import disturbance
 from reconciler.replaces import place_taken
 from reconciler.solver import Offer, Renewal, Standing
 
+OF_NO_NODE: Final = (
+    "wanted_nodes",
+    "affinity_terms",
+    "anti_affinity_terms",
+    "spread_constraints",
+    "host_ports",
+    "claims",
+    "iscsi_disks",
+    "shape",
+)
+"""What follows from a pod whatever node it is on."""
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
+    from growth.scheduling.shape import Shape
     from reconciler.planning.offers import Purchasable
     from reconciler.planning.question import Question
     from reconciler.replacement.candidates import Candidate
     from reconciler.world import World
 
 
-def unbound(pod: Pod) -> Pod:
-    """The pod that its owner makes when this one is evicted, as far as rules can tell."""
+def unbound(pods: Iterable[Pod]) -> list[Pod]:
+    """The pods that their owners make when these are evicted, as far as rules can tell."""
+    known: dict[Shape, Pod] = {}
+    return [_unbound(pod, known) for pod in pods]
+
+
+def _unbound(pod: Pod, known: dict[Shape, Pod]) -> Pod:
     spec = msgspec.structs.replace(pod.spec, node_name="")
     status = msgspec.structs.replace(pod.status, nominated_node_name="", conditions=())
-    return msgspec.structs.replace(pod, spec=spec, status=status)
+    made = msgspec.structs.replace(pod, spec=spec, status=status)
+    # Thousands of pods are asked about in one pass: what is the same isn't worked out again.
+    like = known.setdefault(pod.shape, made)
+    vars(made).update({name: getattr(pod, name) for name in OF_NO_NODE}, requests=like.requests)
+    return made
 
 
 def market(world: World) -> Market:
@@ -115,7 +137,7 @@ def _asked(found: Sequence[Candidate], world: World) -> tuple[Question, Sequence
 
 
 def _moved(found: Iterable[Candidate]) -> list[Pod]:
-    return [unbound(pod) for each in found for pod in each.pods]
+    return unbound(pod for each in found for pod in each.pods)
 
 
 def proof(
@@ -128,7 +150,7 @@ def proof(
 ) -> Question:
     """The demand of these pods, where these nodes are gone and those others take nobody in."""
     here = _closing(without(world, gone | _idle(world)), closed)
-    asked = _question([unbound(pod) for pod in pods], here, sold)
+    asked = _question(unbound(pods), here, sold)
     return msgspec.structs.replace(asked, problem=replace(asked.problem, minima=()))
 
 

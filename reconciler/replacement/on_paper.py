@@ -156,7 +156,7 @@ class _Looked:
             self._answer.plan(question.problem),
             question,
             asking.without(world, gone),
-            waiting={pod.metadata.uid: asking.unbound(pod) for pod in pods},
+            waiting={pod.metadata.uid: pod for pod in asking.unbound(pods)},
             market=asking.market(world),
             new_id=lambda: UUID(int=next(self._numbers)),
             now=self._now,

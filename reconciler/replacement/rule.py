@@ -178,7 +178,7 @@ class _Pass:
             solved.plan,
             asked.question,
             asking.without(self.world, frozenset(asked.nodes)),
-            waiting={pod.metadata.uid: asking.unbound(pod) for pod in pods},
+            waiting={pod.metadata.uid: pod for pod in asking.unbound(pods)},
             market=asking.market(self.world),
             new_id=lambda: UUID(int=chance.getrandbits(128), version=4),
             now=self.now,
