@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from reconciler.solver.renew_field import Field
     from reconciler.solver.renewal import Renewal
 
-SEARCHING = 0.6
+SEARCHING = 0.7
 """The share of the effort that goes into finding nodes; planning for their pods has the rest."""
 
 
@@ -36,13 +36,15 @@ def renew(renewal: Renewal, effort: Effort, *, seconds: float = 60.0) -> Renewed
     """The nodes whose going gains most, of all sets that the effort lets be looked at."""
     start = time.perf_counter()
     budget = Budget(effort.value, time.monotonic() + seconds)
-    bound = _bound(renewal, budget)
+    # Its own account: what is told beside the answer takes nothing from the search.
+    bounding = Budget(effort.value, budget.deadline)
+    bound = _bound(renewal, bounding)
     field = field_of(renewal)
     best = _chosen(field, budget) if len(field.holds) else None
     if best is None or best.gain <= 0:
-        answer = replace(unchanged(renewal), bound=bound, effort=budget.spent)
+        answer = replace(unchanged(renewal), bound=bound, effort=budget.spent + bounding.spent)
     else:
-        answer = _told(renewal, best, bound=bound, effort=budget.spent)
+        answer = _told(renewal, best, bound=bound, effort=budget.spent + bounding.spent)
     return replace(answer, seconds=time.perf_counter() - start)
 
 

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from reconciler.solver.renew_field import Field
     from reconciler.solver.renew_relax import Leaning
 
-GRID = 24
+GRID = 10
 """So many numbers of nodes are tried at first."""
-FINALISTS = 4
+FINALISTS = 3
 """With so many of these the search goes on."""
 ASKED = 40
 """So many further nodes are asked whether they fit after a small change."""
@@ -99,7 +99,7 @@ class RenewalSearch:
     def _numbers(self) -> list[int]:
         """Many numbers near what the program leans to, and some over all."""
         leant, most = float((1 - self.leaning.stays).sum()), len(self.order)
-        near = np.linspace(0.5, 1.2, GRID // 2) * leant
+        near = np.linspace(0.7, 1.1, GRID // 2) * leant
         everywhere = np.linspace(1, most, GRID // 2)
         numbers: list[int] = np.unique(np.clip([*near, *everywhere], 1, most).astype(int)).tolist()
         return numbers
