@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def explained(pool: NodePool, seen: Survey) -> Story:
     """The story of one pool."""
     status = pool.status
-    serve = f"{status.ready} of {counted(status.wanted, 'wanted node')} serve"
+    serve = f"{status.ready} of {status.wanted} wanted nodes serve"
     return Story(
         kind="NodePool",
         name=pool.name,

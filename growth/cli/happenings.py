@@ -50,6 +50,7 @@ def happenings(before: Watched, after: Watched, now: datetime) -> Iterator[Happe
         *_of_requests(before, after),
         *_of_nodes(before, after),
         *_of_removals(before, after),
+        *_gone(before, after),
         *_of_pools(before, after),
     ):
         yield Happening(at=at, kind=kind, subject=subject, text=text)
@@ -139,7 +140,11 @@ def _of_nodes(before: Watched, after: Watched) -> Iterator[Line]:
             yield "Node", name, _marked(node)
         elif earlier and is_marked(earlier) and not is_marked(node):
             yield "Node", name, "stays: somebody wants it"
-    for name in sorted(set(known) - set(there)):
+
+
+def _gone(before: Watched, after: Watched) -> Iterator[Line]:
+    """After the removals, which are why they are gone."""
+    for name in sorted(set(_by_name(before.nodes)) - set(_by_name(after.nodes))):
         yield "Node", name, "is gone"
 
 
@@ -198,7 +203,7 @@ def _changed(before: NodePool | None, after: NodePool) -> Iterator[str]:
     if was_paused is not is_paused:
         yield "is paused" if is_paused else "is no longer paused"
     if before and before.status.hourly_cost != status.hourly_cost:
-        nodes = f"{status.ready} of {counted(status.wanted, 'wanted node')} serve"
+        nodes = f"{status.ready} of {status.wanted} wanted nodes serve"
         yield f"costs {status.hourly_cost} per hour instead of {before.status.hourly_cost}; {nodes}"
 
 

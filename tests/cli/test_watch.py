@@ -120,6 +120,15 @@ HAPPENINGS: dict[str, tuple[Watched, Watched, list[str]]] = {
         ["default-1  stays: somebody wants it"],
     ),
     "a node is gone": (Watched(nodes=(node(),)), NOTHING, ["default-1  is gone"]),
+    "a removal that was quick": (
+        Watched(nodes=(node(),)),
+        Watched(removals=(removal("default-1", "Deprovisioning"),)),
+        [
+            "default-1  is to be given back: Idle",
+            "default-1  the provider deletes the machine",
+            "default-1  is gone",
+        ],
+    ),
     "a removal": (
         NOTHING,
         Watched(removals=(removal("default-1"),)),
