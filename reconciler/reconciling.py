@@ -211,7 +211,7 @@ class Work:
             clouds=clouds,
             effects=effects,
             timing=self._timing,
-            seen=self._figures.look,
+            seen=self._figures.show,
         )
         self._loop = Loop(scene, ledger=Ledger())
         try:

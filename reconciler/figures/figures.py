@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+from typing import TYPE_CHECKING, Final
 
 from reconciler.figures.effects import EffectFigures
 from reconciler.figures.gauges import WorldGauges
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
     from reconciler.world import World
 
 
+SOON: Final = 0.01
+"""Seconds after a pass has begun: ten thousand new pods take a while, and the solver waits for no
+metric. As often as the loop passes at most."""
+
+
 class Figures:
     """Make it once for each registry."""
 
@@ -35,16 +41,31 @@ class Figures:
         self._plans = PlanFigures(registry)
         self._stages = StageFigures(registry, pod_of=pod_of)
         self._effects = EffectFigures(registry)
+        self._shown: tuple[World, Instant] | None = None
+        self._waiting: asyncio.TimerHandle | None = None
 
-    def look(self, world: World) -> None:
-        """This is what the loop decides on now."""
+    def show(self, world: World) -> None:
+        """This is what the loop decides on now; it is looked at when that is under way."""
+        self._shown = world, self._now()
+        if self._waiting is None:
+            self._waiting = asyncio.get_running_loop().call_later(SOON, self._catch_up)
+
+    def _catch_up(self) -> None:
+        self._waiting = None
+        if self._shown is not None:
+            self.look(*self._shown)
+
+    def look(self, world: World, now: Instant) -> None:
+        """So it was at this moment."""
         self._gauges.world = world
         self._plans.look(world)
-        self._stages.look(world, self._now())
+        self._stages.look(world, now)
 
     def forget(self) -> None:
         """The lead is lost: what is known here grows old from now on."""
-        self._gauges.world = None
+        if self._waiting is not None:
+            self._waiting.cancel()
+        self._shown = self._waiting = self._gauges.world = None
         self._stages.forget()
 
     def also(self, announce: Callable[[Point], None]) -> Callable[[Point], None]:

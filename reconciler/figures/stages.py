@@ -28,7 +28,7 @@ class StageFigures:
     ) -> None:
         self._pod_of = pod_of
         self._journeys = Journeys(pod_of)
-        self._stages = prometheus.Histogram(
+        stages = prometheus.Histogram(
             "growth_pod_stage_seconds",
             "Time that pods took to a stage from the one before: seen (as demand, after their "
             "creation, which is told in whole seconds), planned, requested, created, joined, bound",
@@ -36,7 +36,7 @@ class StageFigures:
             buckets=SECONDS,
             registry=registry,
         )
-        self._whole = prometheus.Histogram(
+        whole = prometheus.Histogram(
             "growth_pod_bound_seconds",
             "Time from when pods were seen as demand until they were bound; machine says whether "
             "one was bought for them",
@@ -44,19 +44,18 @@ class StageFigures:
             buckets=SECONDS,
             registry=registry,
         )
-        for stage in Stage:
-            self._stages.labels(stage.value)
-        for machine in ("yes", "no"):
-            self._whole.labels(machine)
+        # Found once: a burst of pods is observed one by one.
+        self._stages = {stage: stages.labels(stage.value) for stage in Stage}
+        self._whole = {True: whole.labels("yes"), False: whole.labels("no")}
 
     def look(self, world: World, now: Instant) -> None:
         """Take down what has happened."""
         for happened in self._journeys.follow(world, now):
             match happened:
                 case Passed(stage=stage, seconds=seconds):
-                    self._stages.labels(stage.value).observe(seconds)
+                    self._stages[stage].observe(seconds)
                 case Arrived(seconds=seconds, has_machine=has_machine):
-                    self._whole.labels("yes" if has_machine else "no").observe(seconds)
+                    self._whole[has_machine].observe(seconds)
                 case _:
                     assert_never(happened)
 

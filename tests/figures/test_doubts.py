@@ -25,7 +25,7 @@ BELIEVED = Trust(judged=90.0, suspected_at=80.0)
 
 def shown(given: World, name: str) -> dict[tuple[str, ...], float]:
     registry = CollectorRegistry(auto_describe=True)
-    Figures(registry, pod_of=lambda *_: None, now=lambda: at(100)).look(given)
+    Figures(registry, pod_of=lambda *_: None, now=lambda: at(100)).look(given, at(100))
     return told(registry, name)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from reconciler.actions import (
     machine,
 )
 from reconciler.figures import Figures
+from reconciler.figures.figures import SOON
 from reconciler.ledger import Ledger
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.planning.nominations import Nominated, Nomination
@@ -53,7 +55,7 @@ class Shown:
         self.registry = CollectorRegistry(auto_describe=True)
         self.figures = Figures(self.registry, pod_of=lambda *_: None, now=lambda: NOW)
         for each in worlds:
-            self.figures.look(each)
+            self.figures.look(each, NOW)
 
     def __getitem__(self, name: str) -> dict[tuple[str, ...], float]:
         return told(self.registry, name)
@@ -72,7 +74,7 @@ def test_a_process_that_does_not_lead_tells_nothing_of_the_world() -> None:
     shown = Shown()
     assert shown["growth_pending_pods"] == {}
 
-    shown.figures.look(world(pool()))
+    shown.figures.look(world(pool()), NOW)
     assert shown["growth_pending_pods"]
     shown.figures.forget()
     assert shown["growth_pending_pods"] == {}
@@ -207,7 +209,7 @@ def test_a_node_that_has_gone_no_longer_counts_in_the_bound() -> None:
     shown = Shown(on_the_shelf(both))
     before = shown["growth_pool_cost_bound_per_hour"]["default",]
 
-    shown.figures.look(on_the_shelf(world(*fixed)))
+    shown.figures.look(on_the_shelf(world(*fixed)), NOW)
 
     assert shown["growth_pool_cost_bound_per_hour"]["default",] == pytest.approx(before / 2)
 
@@ -298,3 +300,20 @@ def test_effects_are_counted_by_what_they_do_when_they_begin_and_when_they_succe
     assert shown["growth_effects_begun_total"] == {("PatchStatus",): 1.0, ("DeleteMachine",): 1.0}
     assert shown["growth_effects_done_total"] == {("PatchStatus",): 1.0}
     assert heard == [Side.BEFORE, Side.AFTER, Side.BEFORE]
+
+
+@pytest.mark.looptime
+async def test_nothing_is_looked_at_before_the_pass_that_it_belongs_to_is_over() -> None:
+    shown = Shown()
+    first, second = (world(plans={"demand": Solved(number=n, plan=PLAN)}) for n in (1, 2))
+
+    shown.figures.show(first)
+    shown.figures.show(second)
+    assert shown["growth_plans_total"] == {}
+    await asyncio.sleep(SOON)
+    assert shown["growth_plans_total"] == {("demand", "gap"): 1.0}
+
+    shown.figures.show(first)
+    shown.figures.forget()
+    await asyncio.sleep(SOON)
+    assert shown["growth_pending_pods"] == {}
