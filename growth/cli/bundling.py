@@ -15,6 +15,7 @@ import msgspec
 
 from growth.cli.bundle_fields import fields_of_ours
 from growth.cli.bundle_input import INPUT, OURS
+from growth.cli.story import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -82,7 +83,8 @@ def events_part(events: Mapping[str, Iterable[Said]], *, is_told: frozenset[str]
 def contents(parts: Iterable[Part]) -> Iterator[str]:
     """The list of what a bundle holds, before it is written."""
     for each in parts:
-        yield f"  {each.name:16} {each.size:9,} bytes  {each.what}"
+        start = f"  {each.name:16} {each.size:9,} bytes  "
+        yield from wrapped(start, each.what, indent=len(start))
 
 
 def written(path: Path, parts: Iterable[Part], *, at: datetime) -> int:

@@ -58,22 +58,23 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
 
 def told(story: Story, now: datetime) -> Iterator[str]:
     """The story for people."""
-    yield from _wrapped("", story.headline, indent=4)
+    yield from wrapped("", story.headline, indent=4)
     width = max((len(fact.topic) for fact in story.facts), default=0)
     before = ""
     for fact in story.facts:
         topic = "" if fact.topic == before else fact.topic
-        yield from _wrapped(f"  {topic:{width}}  ", fact.text, indent=width + 4)
+        yield from wrapped(f"  {topic:{width}}  ", fact.text, indent=width + 4)
         before = fact.topic
     ours = [event for event in story.events if event.source.startswith(OURS)]
     if ours:
         yield "events:"
     for event in ours[-SHOWN:]:
         start = f"  {_when(event.at, now)}  "
-        yield from _wrapped(start, f"{event.reason}: {event.note}", indent=6)
+        yield from wrapped(start, f"{event.reason}: {event.note}", indent=6)
 
 
-def _wrapped(start: str, text: str, *, indent: int) -> Iterator[str]:
+def wrapped(start: str, text: str, *, indent: int) -> Iterator[str]:
+    """A text in lines that fit, the first after a beginning of its own."""
     yield from textwrap.wrap(
         text,
         WIDTH,

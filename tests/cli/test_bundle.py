@@ -213,7 +213,8 @@ def test_the_list_tells_each_part_with_its_size() -> None:
         contents([part("versions.json", "versions", {}), input_part(input_of(shop(), AT))])
     )
     assert lines[0] == "  versions.json            2 bytes  versions"
-    assert "1 Namespace, 1 Node, 1 NodePool" in lines[1]
+    assert "1 Namespace, 1 Node, 1 NodePool" in " ".join(" ".join(lines).split())
+    assert max(len(line) for line in lines) <= 100
 
 
 def test_a_bundle_that_is_none_is_one_line(

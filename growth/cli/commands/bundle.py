@@ -21,6 +21,7 @@ from growth.cli.connecting import add_connection_arguments, completed
 from growth.cli.lists import reading, tell_left_out
 from growth.cli.looking_up import said_by_growth
 from growth.cli.output import add_output_argument, print_json
+from growth.cli.story import wrapped
 from growth.cli.support import OBJECT_VERSION
 from growth.cli.survey import surveyed
 from growth.errors import GiveUp, Misconfigured
@@ -76,7 +77,8 @@ def run(arguments: argparse.Namespace) -> int:
         told = [{"name": each.name, "bytes": each.size, "what": each.what} for each in parts]
         print_json({"file": None if size is None else str(path), "bytes": size, "parts": told})
     elif size is not None:
-        print(f"{path}: {size:,} bytes; look into it before you hand it on: tar -xzf {path}")
+        print(f"{path}: {size:,} bytes")
+        print(f"hint: look into it before you hand it on: tar -xzf {path.name}")
     return 0
 
 
@@ -172,7 +174,7 @@ def _listed(parts: list[Part]) -> Iterator[str]:
 
     yield "in the bundle:"
     yield from contents(parts)
-    yield LEFT_OUT
+    yield from wrapped("", LEFT_OUT, indent=2)
 
 
 def _written(path: Path, parts: list[Part], at: datetime) -> int:
