@@ -8,8 +8,9 @@ sick but gone, and removal frees its node.
 
 When many are sick at once, the fault isn't theirs: a network is cut, or the API server is deaf.
 Then nothing is repaired, and the pools say so (many_sick.py). All that aren't Ready now count for
-that, whether their time is over or not, since in such an hour they fall silent one by one. Nodes of
-others don't count: who keeps a dozen dead machines would have none of ours repaired.
+that, whether their time is over or not, since in such an hour they fall silent one by one; and the
+time of such an hour counts for none of them. Nodes of others don't count: who keeps a dozen dead
+machines would have none of ours repaired.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from reconciler.removal.seeing import clock
 from reconciler.removal.sights import clouds
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from growth.instant import Instant
     from growth.scheduling.metadata import Condition
     from growth.scheduling.node import Node
@@ -76,19 +79,15 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
 def sick(world: World, now: Instant, before: Health) -> tuple[Health, Mapping[str, str], float]:
     """What is remembered, the nodes to be replaced with what they lack, and when to ask again."""
     shown, herds = clock(world, now), _herds(world)
-    health = Health(spells=_spells(herds, before, shown), held=_held(herds))
-    due = {name: each.since + world.timing.repair_after for name, each in health.spells.items()}
-    over = [
-        node
-        for pool, herd in herds.items()
-        if pool not in health.held
-        for node in herd.sick
-        if due[node.name] <= shown.now
-    ]
+    held = _held(herds)
+    spells = _spells(herds, before.spells, held, shown)
+    due = {name: each.since + world.timing.repair_after for name, each in spells.items()}
+    over = [node for herd in herds.values() for node in herd.sick if due[node.name] <= shown.now]
     # While we are blind no cloud is believed, and none of them is seen here.
     seen = clouds(world) if over else {}
     found = {node.name: _why(node, world) for node in over if _is_listed(node, world, seen)}
-    return health, found, earliest(shown.wake_at(end) for end in due.values() if end > shown.now)
+    wake_at = earliest(shown.wake_at(end) for end in due.values() if end > shown.now)
+    return Health(spells=spells, held=held), found, wake_at
 
 
 class Herd(NamedTuple):
@@ -138,12 +137,15 @@ def _joined(world: World) -> Mapping[str, Herd]:
     }
 
 
-def _spells(herds: Mapping[str, Herd], before: Health, shown: Clock) -> Mapping[str, Spell]:
+def _spells(
+    herds: Mapping[str, Herd], before: Mapping[str, Spell], held: Container[str], shown: Clock
+) -> Mapping[str, Spell]:
     found: dict[str, Spell] = {}
-    for node in (node for herd in herds.values() for node in herd.sick):
+    for pool, node in ((pool, node) for pool, herd in herds.items() for node in herd.sick):
         ready = _ready_of(node)
         new = Spell(shown.now, ready.last_transition_time if ready else None)
-        known = before.spells.get(node.name, new)
+        # After a common fault they come back one by one, and the last aren't sick for that.
+        known = new if pool in held else before.get(node.name, new)
         found[node.name] = known if known.changed == new.changed else new
     return found
 

@@ -249,6 +249,16 @@ def test_nodes_that_fall_silent_one_by_one_are_counted_from_their_first_moment()
     assert watch.sees(of(FIVE, ill("default-0"), ill("default-1")), LONG) == []
 
 
+def test_the_last_node_to_come_back_after_a_common_fault_was_not_sick_for_that() -> None:
+    watch = Watch()
+    watch.sees(of(TEN, *(ill(name) for name in TEN[:6])), 0)
+    watch.sees(of(TEN, *(ill(name) for name in TEN[:6])), 3600)
+    one = of(TEN, ill(TEN[0]))
+    assert watch.sees(one, 3601) == []
+    assert watch.sees(one, 3600 + LONG - 1) == []
+    assert watch.sees(one, 3600 + LONG) == [TEN[0]]
+
+
 def test_sick_nodes_of_others_hold_nothing() -> None:
     foreign = [
         msgspec.structs.replace(
