@@ -64,8 +64,9 @@ def fields_of_ours(one: Resource) -> dict[str, Any]:
     kept = {name: metadata[name] for name in METADATA if name in metadata}
     if told := harmless(metadata.get("annotations", {})):
         kept["annotations"] = told
-    spec = _hetzner(known["spec"]) if isinstance(one, HetznerNodeClass) else known["spec"]
-    return {**known, "metadata": kept, "spec": spec}
+    if isinstance(one, HetznerNodeClass):
+        return {**known, "metadata": kept, "spec": _hetzner(known["spec"]), "status": _said(one)}
+    return {**known, "metadata": kept}
 
 
 def harmless(found: Mapping[str, str]) -> dict[str, str]:
@@ -75,6 +76,12 @@ def harmless(found: Mapping[str, str]) -> dict[str, str]:
         for name, value in found.items()
         if (name.startswith(RESERVED_PREFIX) or name in ANNOTATIONS) and name not in FREE_TEXT
     }
+
+
+def _said(one: HetznerNodeClass) -> dict[str, Any]:
+    """How the class stands, without the names and ids that its cloud knows it by."""
+    silent = (each.model_copy(update={"message": ""}) for each in one.status.conditions)
+    return {"conditions": [each.document() for each in silent]}
 
 
 def _hetzner(spec: Mapping[str, Any]) -> dict[str, Any]:

@@ -105,10 +105,19 @@ def test_of_a_class_for_hetzner_only_what_decides_about_prices_and_room_is_taken
         },
     }
     metadata = {"name": "default", "annotations": {"note": SECRET}, "labels": {"team": SECRET}}
-    one = HetznerNodeClass.model_validate({"metadata": metadata, "spec": spec})
+    condition = {"type": "Ready", "status": "False", "reason": "NoSuchKey", "message": SECRET}
+    status = {
+        "sshKeys": [SECRET],
+        "networks": [SECRET],
+        "blocked": {"reason": "NoSuchKey", "message": SECRET},
+        "conditions": [condition | {"lastTransitionTime": "2026-01-01T00:00:00Z"}],
+    }
+    document = {"metadata": metadata, "spec": spec, "status": status}
+    one = HetznerNodeClass.model_validate(document)
     taken = fields_of_ours(one)
     assert SECRET not in json.dumps(taken, default=str)
     again = HetznerNodeClass.model_validate(taken)
+    assert again.status.conditions[0].reason == "NoSuchKey"
     assert (again.spec.public_ipv4, again.spec.bootstrap.kubelet.max_pods) == (False, 50)
 
 
