@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from reconciler.figures.effects import EffectFigures
 from reconciler.figures.gauges import WorldGauges
 from reconciler.figures.plans import PlanFigures
+from reconciler.figures.removals import RemovalFigures
 from reconciler.figures.stages import StageFigures
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class Figures:
         self._gauges = WorldGauges(registry, now=now)
         self._plans = PlanFigures(registry)
         self._stages = StageFigures(registry, pod_of=pod_of)
+        self._removals = RemovalFigures(registry)
         self._effects = EffectFigures(registry)
         self._shown: tuple[World, Instant] | None = None
         self._waiting: asyncio.TimerHandle | None = None
@@ -59,6 +61,7 @@ class Figures:
         """So it was at this moment."""
         self._gauges.world = world
         self._plans.look(world)
+        self._removals.look(world)
         self._stages.look(world, now)
 
     def forget(self) -> None:
@@ -66,6 +69,7 @@ class Figures:
         if self._waiting is not None:
             self._waiting.cancel()
         self._shown = self._waiting = self._gauges.world = None
+        self._removals.forget()
         self._stages.forget()
 
     def also(self, announce: Callable[[Point], None]) -> Callable[[Point], None]:

@@ -6,11 +6,12 @@ above the proven bound, or below what first-fit would have paid.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 import prometheus_client as prometheus
 
-from reconciler.solver import Plan
+from reconciler.figures.renewals import RenewalFigures
+from reconciler.solver import Plan, Renewed
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -28,6 +29,7 @@ class PlanFigures:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._seen: dict[str, Solved] = {}
+        self._renewals = RenewalFigures(registry)
         self._plans = prometheus.Counter(
             "growth_plans",
             "Plans that the solver has made, by what stopped its search",
@@ -78,12 +80,20 @@ class PlanFigures:
         for lane, solved in world.plans.items():
             if self._seen.get(lane) is not solved:
                 self._seen[lane] = solved
-                if isinstance(solved.plan, Plan):
-                    self._count(lane, solved.plan)
+                self._answered(lane, solved.plan)
+
+    def _answered(self, lane: str, answer: Plan | Renewed) -> None:
+        self._seconds.labels(lane).observe(answer.seconds)
+        match answer:
+            case Plan():
+                self._count(lane, answer)
+            case Renewed():
+                self._renewals.count(answer)
+            case _:
+                assert_never(answer)
 
     def _count(self, lane: str, plan: Plan) -> None:
         self._plans.labels(lane, plan.stop.name.lower()).inc()
-        self._seconds.labels(lane).observe(plan.seconds)
         self._gap.labels(lane).observe(plan.gap)
         self._unplaced.labels(lane).inc(sum(each.count for each in plan.unplaced))
         self._cost.labels(lane).inc(plan.cost / MILLION)

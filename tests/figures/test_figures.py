@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ from reconciler.planning.offers import Shelf, shelf
 from reconciler.planning.tries import Cause, Try
 from reconciler.points import Side, point
 from reconciler.providers.port import ClassKey, Machine, MachineState
-from reconciler.solver import Plan
+from reconciler.solver import Plan, Renewed
 from reconciler.solver.plan import Cause as Lack
 from reconciler.solver.plan import PlannedNode, Reason, Stop, Unplaced
 from tests.figures.reading import told
@@ -275,6 +276,45 @@ def test_a_plan_is_counted_once_however_long_it_lies_there() -> None:
     assert shown["growth_planned_cost_per_hour_total"] == {("demand",): pytest.approx(2.02)}
     assert shown["growth_planned_bound_per_hour_total"] == {("demand",): pytest.approx(2.0)}
     assert shown["growth_planned_first_fit_per_hour_total"] == {("demand",): pytest.approx(4.0)}
+
+
+def test_an_answer_about_nodes_that_could_go_is_told_with_its_bound() -> None:
+    stays = Renewed(
+        goes=(), plan=PLAN, saving=0, disturbance=0, cost=3_000_000, bound=2_500_000, effort=1
+    )
+    goes = dataclasses.replace(stays, goes=("a", "b"), saving=500_000)
+    shown = Shown(
+        *(
+            world(plans={"replacement": Solved(number=number, plan=answer)})
+            for number, answer in enumerate((stays, goes))
+        )
+    )
+
+    assert shown["growth_renewals_total"] == {("none",): 1.0, ("change",): 1.0}
+    assert shown["growth_renewal_saving_per_hour_total"] == {(): 0.5}
+    assert shown["growth_renewal_cost_per_hour"] == {(): 3.0}
+    assert shown["growth_renewal_bound_per_hour"] == {(): 2.5}
+    assert shown["growth_plan_seconds_count"] == {("replacement",): 2.0}
+    assert shown["growth_plans_total"] == {}
+
+
+def test_removals_end_with_the_machine_or_with_a_node_that_stays() -> None:
+    node = bought_node("default-2")
+    both = {name: removal(name, "Pending") for name in ("default-1", "default-2")}
+    shown = Shown(world(node, removals=both), world(node))
+
+    assert shown["growth_node_removals_ended_total"] == {
+        ("Idle", "gone"): 1.0,
+        ("Idle", "kept"): 1.0,
+    }
+
+
+def test_what_ends_while_another_leads_is_not_counted() -> None:
+    shown = Shown(world(removals={"default-1": removal("default-1", "Pending")}))
+    shown.figures.forget()
+    shown.figures.look(world(), NOW)
+
+    assert shown["growth_node_removals_ended_total"] == {}
 
 
 VERSION = Version(name="default-1", uid="u", resource_version="1")

@@ -51,6 +51,8 @@ QUESTIONS = {
     "its bound": ("growth_pool_cost_bound_per_hour", "pool"),
     "requests": ("growth_node_requests", "phase"),
     "unmet offers": ("growth_unmet_offers", "location"),
+    "how removals end": ("growth_node_removals_ended_total", "outcome"),
+    "what could go for cheaper ones": ("growth_renewals_total", "outcome"),
     "removals": ("growth_node_removals", "reason"),
     "evictions, and all else that is done": ("growth_effects_done_total", "effect"),
     "calls to the provider": ("growth_hetzner_calls_total", "outcome"),

@@ -1,0 +1,39 @@
+"""How removals end: the machine is gone, or its node is used again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import prometheus_client as prometheus
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+    from growth.api.noderemovalrequest import NodeRemovalRequest
+    from reconciler.world import World
+
+
+class RemovalFigures:
+    """What was there at the last look and isn't now has ended in between."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._known: dict[str, NodeRemovalRequest] = {}
+        self._ended = prometheus.Counter(
+            "growth_node_removals_ended",
+            "Removals that have ended, by why they were begun: gone when the machine is given "
+            "back, kept when its node stays after all",
+            ("reason", "outcome"),
+            registry=registry,
+        )
+
+    def look(self, world: World) -> None:
+        """Count what has ended."""
+        for name in self._known.keys() - world.removals.keys():
+            reason = self._known[name].spec.reason.value
+            outcome = "kept" if name in world.cluster.nodes else "gone"
+            self._ended.labels(reason, outcome).inc()
+        self._known = dict(world.removals)
+
+    def forget(self) -> None:
+        """What ends from now on is somebody else's to count."""
+        self._known = {}

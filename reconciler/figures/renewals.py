@@ -1,0 +1,48 @@
+"""What comes of asking whether nodes could go for cheaper ones, or for none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import prometheus_client as prometheus
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+    from reconciler.solver.renewal import Renewed
+
+MILLION = 1_000_000
+
+
+class RenewalFigures:
+    """Each answer is counted by whoever has seen that it is new."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._answers = prometheus.Counter(
+            "growth_renewals",
+            "Answers to whether nodes could go: change when some should, none when all are to stay",
+            ("outcome",),
+            registry=registry,
+        )
+        self._saving = prometheus.Counter(
+            "growth_renewal_saving_per_hour",
+            "What an hour costs less, in the provider's currency, if all answers are carried out",
+            registry=registry,
+        )
+        self._cost = prometheus.Gauge(
+            "growth_renewal_cost_per_hour",
+            "What the nodes cost an hour that were last looked at together",
+            registry=registry,
+        )
+        self._bound = prometheus.Gauge(
+            "growth_renewal_bound_per_hour",
+            "What their pods would cost an hour at least, were all of them bought for anew",
+            registry=registry,
+        )
+
+    def count(self, renewed: Renewed) -> None:
+        """One more answer."""
+        self._answers.labels("change" if renewed.goes else "none").inc()
+        self._saving.inc(max(renewed.saving, 0) / MILLION)
+        self._cost.set(renewed.cost / MILLION)
+        self._bound.set(renewed.bound / MILLION)
