@@ -36,16 +36,17 @@ def renew(renewal: Renewal, effort: Effort, *, seconds: float = 60.0) -> Renewed
     """The nodes whose going gains most, of all sets that the effort lets be looked at."""
     start = time.perf_counter()
     budget = Budget(effort.value, time.monotonic() + seconds)
-    # Its own account: what is told beside the answer takes nothing from the search.
-    bounding = Budget(effort.value, budget.deadline)
-    bound = _bound(renewal, bounding)
     field = field_of(renewal)
     best = _chosen(field, budget) if len(field.holds) else None
-    if best is None or best.gain <= 0:
-        answer = replace(unchanged(renewal), bound=bound, effort=budget.spent + bounding.spent)
-    else:
-        answer = _told(renewal, best, bound=bound, effort=budget.spent + bounding.spent)
-    return replace(answer, seconds=time.perf_counter() - start)
+    answer = unchanged(renewal) if best is None or best.gain <= 0 else _told(renewal, best)
+    # Its own account, and last: what is told beside the answer takes nothing from the search.
+    bounding = Budget(effort.value, budget.deadline)
+    return replace(
+        answer,
+        bound=0 if budget.late else _bound(renewal, bounding),
+        effort=budget.spent + bounding.spent,
+        seconds=time.perf_counter() - start,
+    )
 
 
 def unchanged(renewal: Renewal) -> Renewed:
@@ -54,7 +55,7 @@ def unchanged(renewal: Renewal) -> Renewed:
     return Renewed(goes=(), plan=NOTHING, saving=0, disturbance=0, cost=cost, bound=0, effort=0)
 
 
-def _told(renewal: Renewal, best: Chosen, *, bound: int, effort: int) -> Renewed:
+def _told(renewal: Renewal, best: Chosen) -> Renewed:
     gone = [node for node in renewal.standing if node.offer in set(best.goes)]
     return replace(
         unchanged(renewal),
@@ -62,13 +63,11 @@ def _told(renewal: Renewal, best: Chosen, *, bound: int, effort: int) -> Renewed
         plan=best.plan,
         saving=sum(node.price for node in gone) - best.plan.cost,
         disturbance=sum(node.disturbance for node in gone),
-        bound=bound,
-        effort=effort,
     )
 
 
 def _bound(renewal: Renewal, budget: Budget) -> int:
-    """What all pods would cost at least if none of what stands were there."""
+    """What all pods would cost at least if nothing of what may go were there."""
     standing = {node.offer for node in renewal.standing}
     problem = renewal.problem
     offers = tuple(offer for offer in problem.offers if offer.name not in standing)

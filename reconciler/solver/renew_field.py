@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reconciler.solver.coarse import to_pack
 from reconciler.solver.lots import ground_of, relaxed_lots_of
 from reconciler.solver.problem import HOSTNAME, Together
 from reconciler.solver.reduce import reduce_offers
@@ -149,7 +150,7 @@ def field_of(renewal: Renewal) -> Field:
     """The arrays of a renewal; equal classes are one, and what never matters is left out."""
     ready = settled(renewal)
     ground = ground_of(ready.problem)
-    lots = relaxed_lots_of(ready.problem, ground)
+    lots = to_pack(relaxed_lots_of(ready.problem, ground), ground)
     table = without_idle_resources(whole_table(ready.problem, lots, ground))
     rows = {offer.name: o for o, offer in enumerate(ground.offers)}
     going = [node.offer for node in ready.standing]

@@ -8,15 +8,15 @@ worth, and so how much each node costs beyond what it gives: its waste, by which
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reconciler.solver.bound import Values, most_value
-from reconciler.solver.cluster import numbered
+from reconciler.solver.cluster import clustered, clusters, numbered
 from reconciler.solver.linear import LinearProgram
-from reconciler.solver.relax import typical_price
+from reconciler.solver.relax import MANY, typical_price
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,8 +43,13 @@ class Leaning:
 
 def lean(field: Field, budget: Budget) -> Leaning:
     """What the program says; where it says nothing, each node wastes what it costs."""
-    found = _lean(field, budget) if field.goods.classes else None
-    return found or _upright(field)
+    if not field.goods.classes or not field.goods.offers:
+        return _upright(field)
+    if field.goods.classes <= MANY:
+        return _lean(field, budget) or _upright(field)
+    numbers = clusters(field.goods)
+    found = _lean(_clustered(field, numbers), budget)
+    return _upright(field) if found is None else _told_to_each(field, numbers, found)
 
 
 def _upright(field: Field) -> Leaning:
@@ -60,6 +65,24 @@ def _upright(field: Field) -> Leaning:
         ),
         most=float(field.worth_going.sum()),
     )
+
+
+def _clustered(field: Field, numbers: NDArray[np.intp]) -> Field:
+    """The field with one class for each cluster, admitted where most of its units are."""
+    goods = clustered(field.goods, numbers)
+    member = (numbers[:, None] == np.arange(goods.classes)).astype(np.float64)
+    admitted = field.admits @ (member * field.goods.demand[:, None])
+    holds = (field.holds @ member).astype(np.int64)
+    return replace(field, goods=goods, admits=admitted >= 0.5 * goods.demand, holds=holds)
+
+
+def _told_to_each(field: Field, numbers: NDArray[np.intp], found: Leaning) -> Leaning:
+    """What clusters are worth told to their classes, by their size."""
+    size = (field.goods.size / np.maximum(np.median(field.capacity, axis=0), 1.0)).sum(axis=1)
+    number = np.bincount(numbers, weights=field.goods.demand)
+    mean = np.bincount(numbers, weights=field.goods.demand * size) / np.maximum(number, 1)
+    units = found.values.units[numbers] * size / np.maximum(mean[numbers], 1e-12)
+    return replace(found, values=replace(found.values, units=units))
 
 
 def _lean(field: Field, budget: Budget) -> Leaning | None:

@@ -39,7 +39,6 @@ LARGE = Offer(name="large", capacity=(16,), price=36)
 def asked(
     *nodes: tuple[str, int, int, Mapping[str, int]],
     sold: tuple[Offer, ...] = (SMALL, LARGE),
-    disturbance: int = 0,
     **pods: PodClass,
 ) -> Renewal:
     """A cluster of nodes, each (name, price, free room, pods)."""
@@ -56,7 +55,7 @@ def asked(
             ),
         ),
         standing=tuple(
-            Standing(offer=name, price=price, holds=held, disturbance=disturbance, group="pool")
+            Standing(offer=name, price=price, holds=held, group="pool")
             for name, price, _, held in nodes
         ),
     )
@@ -96,7 +95,9 @@ def test_several_nodes_become_one() -> None:
 
 def test_nothing_goes_that_disturbs_more_than_it_saves() -> None:
     half = [(name, 10, 0, {"web": 4}) for name in "abcd"]
-    answer = renew(asked(*half, web=pod(), disturbance=1), Effort.QUICK)
+    question = asked(*half, web=pod())
+    disturbed = tuple(replace(node, disturbance=1) for node in question.standing)
+    answer = renew(replace(question, standing=disturbed), Effort.QUICK)
     assert (answer.goes, answer.gain, answer.cost) == ((), 0, 40)
 
 
@@ -237,3 +238,23 @@ def test_two_processes_with_different_hash_seeds_let_the_same_nodes_go() -> None
         for seed in ("1", "4711")
     }
     assert len(told) == 1
+
+
+def test_what_is_found_within_no_time_at_all_keeps_every_rule() -> None:
+    question = crowd(200)
+    answer = renew(question, Effort.QUICK, seconds=0.0)
+    assert complaints(moving(question, answer.goes), answer.plan) == []
+    assert answer.gain >= 0
+
+
+def test_pods_of_which_no_two_are_alike_are_moved_too() -> None:
+    nodes = [(f"n{number}", 10, 5, {f"p{number}": 1, f"q{number}": 1}) for number in range(130)]
+    pods = {
+        f"{letter}{number}": pod(100 + number, f"{letter}{number}")
+        for letter in "pq"
+        for number in range(130)
+    }
+    sold = (Offer(name="large", capacity=(10_000,), price=50),)
+    answer = renew(asked(*nodes, sold=sold, **pods), Effort.QUICK)
+    assert len(answer.goes) == 130
+    assert len(bought(answer)) <= 6
