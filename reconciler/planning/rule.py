@@ -49,7 +49,7 @@ from reconciler.solver import Plan
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from growth.api.meta import Resource
+    from growth.api.meta import PodReference, Resource
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
@@ -378,9 +378,19 @@ def _unconfirmed(
     for name, request in world.ledger.planning.unconfirmed.items():
         if name in world.requests:
             continue
-        is_wanted = not request.spec.pods or any(pod.uid in demand for pod in request.spec.pods)
-        if not world.is_free(machine(name)) or (is_wanted and not _is_lost(name, world, now)):
+        if not world.is_free(machine(name)):
             yield name, request
+            continue
+        pods = tuple(pod for pod in request.spec.pods if pod.uid in demand)
+        if (pods or not request.spec.pods) and not _is_lost(name, world, now):
+            # Who has a place by now isn't bought for: the effect would refuse that each time.
+            yield name, _bought_for(request, pods)
+
+
+def _bought_for(request: NodeRequest, pods: tuple[PodReference, ...]) -> NodeRequest:
+    if len(pods) == len(request.spec.pods):
+        return request
+    return request.model_copy(update={"spec": request.spec.model_copy(update={"pods": pods})})
 
 
 def _is_lost(name: str, world: World, now: Instant) -> bool:

@@ -9,7 +9,7 @@ import msgspec
 from reconciler import planning
 from reconciler.actions import CreateNodeRequest, EmitEvent, Solve, Solved
 from reconciler.ledger import Ledger
-from reconciler.solver import Effort
+from reconciler.solver import Effort, Problem
 from reconciler.solver.solving import solve
 from tests.reconciler.build import RELEASED, at, world
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from reconciler.brakes import BrakesLedger
     from reconciler.planning.ledger import PlanningLedger
     from reconciler.providers.port import ClassKey, Offering
-    from reconciler.solver import Problem
     from reconciler.world import NodeClass, World
 
 
@@ -31,6 +30,7 @@ class Planner:
         self.objects = {_key(each): each for each in objects}
         self.now = 100.0
         self.created: list[NodeRequest] = []
+        self.creates_fail = False
         self.events: list[tuple[str, str, str]] = []
         """Name of the pod, reason and note of each."""
         self.problems: list[Problem] = []
@@ -106,12 +106,14 @@ class Planner:
 
     def _carry_out(self, step: Action) -> None:
         match step:
+            case CreateNodeRequest() if self.creates_fail:
+                pass
             case CreateNodeRequest(request=request):
                 self.put(request)
                 self.created.append(request)
             case EmitEvent(event=event):
                 self.events.append((event.regarding.name, event.reason, event.note))
-            case Solve(lane=lane, number=number, problem=problem):
+            case Solve(lane=lane, number=number, problem=Problem() as problem):
                 self.problems.append(problem)
                 self._plans[lane] = Solved(number=number, plan=solve(problem, Effort.QUICK))
             case _:

@@ -31,6 +31,10 @@ def _with_status(node: Any) -> bytes:
     return msgspec.json.encode(document)
 
 
+def placed(pod: Any, node: str) -> Any:
+    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=node))
+
+
 def many(count: int, /, **fields: Any) -> list[Any]:
     return [waiting(f"web-{number}", **({"requests": ONE} | fields)) for number in range(count)]
 
@@ -108,6 +112,18 @@ def test_a_plan_goes_on_without_a_pod_that_has_gone_meanwhile() -> None:
     planner.remove(*pods[2:])
     # The large machine was planned for eight; two need a small one only.
     assert bought(planner.soon()) == [("small", 2)]
+
+
+def test_a_request_that_is_tried_again_is_for_those_who_still_wait() -> None:
+    pods = many(8)
+    planner = Planner(*pods, pool(), node_class())
+    planner.creates_fail = True
+    assert planner.soon() == []
+    # The effect looks up who was bought for before, and refuses what is for somebody with a node.
+    planner.put(serving(cpu="4"), *(placed(pod, "there") for pod in pods[:3]))
+    planner.creates_fail = False
+    (request,) = planner.soon()
+    assert [pod.uid for pod in request.spec.pods] == [pod.metadata.uid for pod in pods[3:]]
 
 
 def test_a_node_that_nobody_is_left_for_is_not_bought() -> None:
