@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MONEY = 1_000_000
 """The solver's prices are millionths."""
-STEP = 1.0
+STEP = 2.5
 """Seconds between two looks at who is alive."""
 
 
