@@ -49,8 +49,8 @@ from reconciler.providers.port import (
     Occupied,
     Order,
 )
-from reconciler.solver import Effort, Problem
-from reconciler.solver.solving import solve
+from reconciler.solver import Effort, Plan, Problem
+from reconciler.solver.answering import answered
 from reconciler.sources import Sources
 from tests.reconciler.api import PATHS, Api
 from tests.reconciler.build import at, node_class, request, waiting
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from reconciler.points import Point
-    from reconciler.solver import Plan
+    from reconciler.solver import Renewed
 
 pytestmark = pytest.mark.looptime
 
@@ -114,9 +114,9 @@ class Stage:
         self.api.put(path.rsplit("/", 1)[0], self.api.objects[path])
 
 
-async def planned(question: Solve) -> Plan:
+async def planned(question: Solve) -> Plan | Renewed:
     """At once, and in this process."""
-    return solve(question.problem, Effort.QUICK)
+    return answered(question.problem, Effort.QUICK)
 
 
 @asynccontextmanager
@@ -324,8 +324,10 @@ async def test_a_plan_enters_the_world_with_the_number_of_its_question() -> None
     )
     async with staged() as stage:
         await stage.do(question)
-        assert stage.effects.plans["demand"].number == 7
-        assert stage.effects.plans["demand"].plan.nodes == ()
+        solved = stage.effects.plans["demand"]
+        assert solved.number == 7
+        assert isinstance(solved.plan, Plan)
+        assert solved.plan.nodes == ()
         assert stage.api.writes == []
 
 
