@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
+from growth.api.disruption import DisruptionReason
 from growth.api.noderequest import RequestPhase
 from growth.api.wellknown import REPLACES_ANNOTATION
 from reconciler.planning.tries import Try
+from reconciler.removal.wanted import wanted
+from reconciler.replacement import asking
+from reconciler.replacement.judging import has_changed
+from reconciler.replacement.ledger import Proof
+from reconciler.replaces import written
 from tests.reconciler.build import request, waiting
 from tests.replacement.renewer import Renewer, running, standing
 
@@ -197,3 +204,50 @@ def test_the_next_ones_go_when_the_first_are_gone() -> None:
         renewer.drain()
     renewer.passes(60)
     assert len(renewer.nodes) == 1
+
+
+def test_a_drain_without_a_swap_that_was_rolled_back_lets_its_node_rest_too() -> None:
+    renewer = Renewer(*half_empty(2))
+    renewer.passes(40)
+    (removal,) = renewer.opened
+    renewer.remove(removal)
+    renewer.passes(100)
+    assert renewer.memory.resting.keys() == {removal.name}
+
+
+def test_nodes_that_come_during_a_drain_are_looked_at_after_it() -> None:
+    renewer = Renewer(*half_empty(2))
+    renewer.passes(40)
+    assert len(renewer.gone) == 1
+    late = [(standing(f"late-{n}"), running(f"late-{n}", f"late-{n}")) for n in range(2)]
+    renewer.put(*(each for pair in late for each in pair))
+    renewer.passes(120)
+    assert len(renewer.gone) == 1
+    renewer.drain()
+    renewer.passes(60)
+    assert len(renewer.gone) > 1
+
+
+def test_an_answer_about_pods_that_are_others_by_now_is_no_answer() -> None:
+    renewer = Renewer(*half_empty(1))
+    world = renewer.world()
+    (pod,) = world.cluster.occupancy("default-0").keepers
+    known = Proof(
+        number=1,
+        nodes={"default-0": frozenset({pod.metadata.uid})},
+        reason=DisruptionReason.CONSOLIDATION,
+        why="",
+        question=asking.proof([pod], frozenset(), world, asking.market(world)),
+    )
+    assert not has_changed(known, world)
+    others = msgspec.structs.replace(known, nodes={"default-0": frozenset({"another"})})
+    assert has_changed(others, world)
+
+
+def test_a_node_that_takes_anothers_place_isn_t_idle_as_long_as_that_is_there() -> None:
+    text = written(["default-0"], of=1, reason=DisruptionReason.CONSOLIDATION)
+    new = standing("default-9", annotations={REPLACES_ANNOTATION: text})
+    renewer = Renewer(*half_empty(1), new)
+    assert "default-0" in wanted(new, renewer.world(), frozenset())
+    renewer.remove(renewer.node("default-0"))
+    assert not wanted(new, renewer.world(), frozenset())
