@@ -457,14 +457,21 @@ def test_processes_beside_the_cluster_are_known_by_their_lease() -> None:
     assert (leader.level, leader.text) == (Level.OK, "reconciler-kube-system in kube-system")
 
 
-def test_rights_are_those_of_the_clouds_that_are_used() -> None:
-    """What KWOK needs isn't asked for where machines come from Hetzner."""
-    cluster = installed(Provider.HETZNER)
+@pytest.mark.parametrize(
+    ("provider", "plural", "foreign"),
+    [
+        (Provider.HETZNER, "hetznernodeclasses", "create nodes"),
+        (Provider.KWOK, "kwoknodeclasses", "delete secrets"),
+    ],
+)
+def test_rights_are_those_of_the_cloud_that_is_used(
+    provider: Provider, plural: str, foreign: str
+) -> None:
+    cluster = installed(provider)
     cluster.objects.pop(f"{GROWTH}/kwoknodeclasses/default")
-    status = {"observedGeneration": 1}
-    there = {"metadata": {"name": "default"}, "status": status}
-    cluster.put(f"{GROWTH}/hetznernodeclasses/default", there)
-    cluster.refused = {"create nodes"}
+    there = {"metadata": {"name": "default"}, "status": {"observedGeneration": 1}}
+    cluster.put(f"{GROWTH}/{plural}/default", there)
+    cluster.refused = {foreign}
 
     assert wrong(cluster) == []
 
