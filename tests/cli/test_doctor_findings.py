@@ -258,6 +258,13 @@ BROKEN: dict[str, Broken] = {
         "growth-extender is gone",
         "growth install",
     ),
+    "no webhooks": Broken(
+        gone(f"{APPS}/deployments/growth-webhooks"),
+        FAIL,
+        "processes",
+        "growth-webhooks is gone",
+        "growth install",
+    ),
     "a managed control plane": Broken(
         no_control_plane_node,
         FAIL,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth.api.wellknown import ADMISSION_DISABLED, ADMISSION_LABEL, POOL_LABEL
 from growth.cli.examination.finding import PATIENCE, fail, ok, warn
-from growth.cli.examination.processes import is_installed
+from growth.cli.examination.processes import WEBHOOK, is_installed
 from growth.kube.errors import ApiError
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from growth.kube.transport import Response
 
 ADMISSION: Final = "/apis/admissionregistration.k8s.io/v1"
-WEBHOOK: Final = f"{ADMISSION}/mutatingwebhookconfigurations/growth-webhooks"
 POLICY: Final = f"{ADMISSION}/mutatingadmissionpolicies/pods.growth.dev"
 BINDING: Final = f"{ADMISSION}/mutatingadmissionpolicybindings/pods.growth.dev"
 AGAIN: Final = "growth install puts it back"

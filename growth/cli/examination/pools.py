@@ -61,7 +61,11 @@ def _of_pool(document: dict[str, Any]) -> Finding:
     if seen < generation:
         return warn(subject, "no reconciler has read it yet", "see whether one runs and leads")
     if conditions.get("Paused", {}).get("status") == "True":
-        return warn(subject, str(conditions["Paused"]["message"]), f"growth resume {name}")
+        return warn(
+            subject,
+            str(conditions["Paused"]["message"]),
+            f"growth resume {name}; growth resume where all are paused",
+        )
     if conditions.get("RemovalHeld", {}).get("status") == "True":
         hint = "growth gives back nothing until the cloud's list is believed again"
         return warn(subject, str(conditions["RemovalHeld"]["message"]), hint)

@@ -21,11 +21,9 @@ WORKLOADS: Final = {
     "growth-extender": "daemonsets",
     "growth-scheduler": "deployments",
 }
-OPTIONAL: Final = {
-    "growth-webhooks": "mutatingwebhookconfigurations/growth-webhooks",
-    "growth-scheduler": "",
-}
-"""What may be missing; where it is, beside what it may not."""
+WEBHOOK: Final = (
+    "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/growth-webhooks"
+)
 REVIEWS: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 NEEDED: Final = (
     ("", "namespaces"),
@@ -77,11 +75,14 @@ async def _workloads(place: Place) -> Findings:
 
 
 async def _is_missed(place: Place, name: str) -> bool:
-    beside = OPTIONAL.get(name)
-    if beside is None:
-        return True
-    admission = "/apis/admissionregistration.k8s.io/v1"
-    return bool(beside) and await place.found(f"{admission}/{beside}") is not None
+    """Whether somebody needs it: a policy admits pods without a process."""
+    match name:
+        case "growth-webhooks":
+            return await place.found(WEBHOOK) is not None
+        case "growth-scheduler":
+            return False
+        case _:
+            return True
 
 
 def _selector(workload: dict[str, Any]) -> str:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Final
 from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.wellknown import GROUP_VERSION
-from growth.cli.examination.admission import WEBHOOK
 from growth.cli.examination.finding import PATIENCE, fail, ok
-from growth.cli.examination.processes import is_installed
+from growth.cli.examination.processes import WEBHOOK, is_installed
 from growth.installation.rendering import rendered
 from growth.installation.rights import rights_of
 from growth.installation.values import Admission, Provider, Values
