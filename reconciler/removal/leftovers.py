@@ -8,10 +8,12 @@ node that a person has cordoned is theirs.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from growth.api.noderequest import RequestPhase
 from growth.api.wellknown import CORDONED_ANNOTATION
+from growth.api.written import parse_time
 from growth.kube.events.event import Severity
 from reconciler.actions import Sequence, SetNode, machine, version_of
 from reconciler.ownership import pool_of_node
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from reconciler.removal.sights import Cloud
     from reconciler.world import World
 
+A_SECOND = timedelta(seconds=1)
 COMING = frozenset({RequestPhase.PENDING, RequestPhase.PROVISIONING})
 
 
@@ -53,11 +56,21 @@ def _is_settled(name: str, world: World) -> bool:
 
 def _is_shown(node: Node, cloud: Cloud) -> bool:
     """Whether one of the last two listings shows the machine, by its name or its id."""
-    if cloud.before is None:
+    if cloud.before is None or _is_younger(node, cloud):
         return True
     ids = {node.spec.provider_id, node.spec.provider_id.rsplit("/", 1)[-1]}
     shown = (*cloud.machines.values(), *cloud.before.values())
     return any(each.name == node.name or each.machine_id in ids for each in shown)
+
+
+def _is_younger(node: Node, cloud: Cloud) -> bool:
+    """Whether a listing is older than the node: then it says nothing of its machine."""
+    try:
+        made_at = parse_time(node.metadata.creation_timestamp or "")
+    except ValueError:
+        return False
+    # Creation is told in whole seconds.
+    return cloud.began is not None and cloud.began <= made_at + A_SECOND
 
 
 def _freed(node: Node) -> Iterator[Sequence]:

@@ -8,6 +8,7 @@ reports lives somewhere, whatever a listing shows.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,6 @@ from reconciler.providers.port import ClassKey, Listing, Machine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import datetime
 
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.scheduling.node import Node
@@ -42,6 +42,8 @@ class Cloud(msgspec.Struct, frozen=True, kw_only=True):
     """By id, which is what a machine is known by; names can be given again."""
     before: Mapping[str, Machine] | None
     """Those of the listing before."""
+    began: datetime | None = None
+    """When the older of both was asked for."""
 
     def fate(self, machine_id: str, *, asked_at: datetime | None) -> Fate:
         """What became of a machine whose deletion was last asked for at a moment."""
@@ -62,8 +64,14 @@ def _believed(world: World) -> Iterator[Cloud]:
     for key, sight in sorted(world.clouds.items()):
         if brakes.may_remove and brakes.believes(key) and sight.listing is not None:
             before = None if sight.before is None else _by_id(sight.before)
-            machines = _by_id(sight.listing)
-            yield Cloud(key=key, listing=sight.listing, machines=machines, before=before)
+            began = None if sight.before is None else sight.before.at.wall
+            yield Cloud(
+                key=key,
+                listing=sight.listing,
+                machines=_by_id(sight.listing),
+                before=before,
+                began=began,
+            )
 
 
 def _by_id(listing: Listing) -> Mapping[str, Machine]:

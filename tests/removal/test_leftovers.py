@@ -44,6 +44,7 @@ STAYS: dict[str, Any] = {
     "its machine has another name": world(
         silent(), shown=(machine("renamed", machine_id=f"kwok://{NAME}"),)
     ),
+    "a listing is older than the node": world(silent(made_at=89.0)),
     "its request waits for it": world(silent(), request(status={"phase": "Provisioning"})),
     "a person has cordoned it": world(cordoned({})),
     "it belongs to nobody here": world(build.node("theirs")),
