@@ -23,13 +23,16 @@ from growth.scheduling.occupancy import Occupancy
 from reconciler import removal
 from reconciler.loop import ROOMS, Room
 from reconciler.marks import is_cordoned_by_a_person
+from reconciler.providers.kwok.catalogue import offerings
 from reconciler.removal.opening import removal_of
 from reconciler.simulation.cloud import Joining
 from reconciler.simulation.effects import Effects, Result
+from reconciler.simulation.faults import Fault, drawn
 from reconciler.simulation.living import Living
 from reconciler.simulation.process import Parts
 from reconciler.simulation.replicas import Owner
 from reconciler.simulation.story import Story
+from reconciler.simulation.trouble import Trouble
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,8 +50,8 @@ SETTLED = 60.0
 """Seconds after which everything serves that is wanted at first."""
 
 
-def story(*, kill: str = "") -> Story:
-    return Story(seed=1, minutes=120.0, faults=(), workloads=0, kill=kill)
+CALM = Story(seed=1, minutes=120.0, faults=(), workloads=0)
+QUICK, MORE = range(1, 4), range(4, 33)
 
 
 def node_class() -> KwokNodeClass:
@@ -73,8 +76,8 @@ def pool(name: str) -> NodePool:
 class Told:
     """Two pools; pods prefer nothing, and are bought for in the old one as long as it is there."""
 
-    def __init__(self, *, kill: str = "", parts: Parts | None = None) -> None:
-        self.living = Living(story(kill=kill), Joining.AT_ONCE, parts=parts)
+    def __init__(self, story: Story = CALM, *, parts: Parts | None = None) -> None:
+        self.living = Living(story, Joining.AT_ONCE, parts=parts)
         self.server = self.living.server
         self.server.create("KwokNodeClass", node_class())
         self.server.create("NodePool", pool(NEW))
@@ -127,6 +130,9 @@ class Told:
         )
         owner = self.server.kind("NodePool").named(node.labels[POOL_LABEL])
         self.server.create("NodeRemovalRequest", removal_of(listed, pool=owner, reason=reason))
+
+    def is_listed(self, node: Node) -> bool:
+        return node.name in self.living.cloud.machines
 
     def serving(self) -> list[Pod]:
         pods = self.server.kind("pods").objects.values()
@@ -266,7 +272,7 @@ def test_a_drain_that_was_interrupted_goes_on_where_it_stood(steps: tuple[str, .
     points = [point for point in _points() if any(step in point for step in steps)]
     assert len(points) >= 2 * len(steps), "on both sides"
     for point in points:
-        told = Told(kill=point)
+        told = Told(msgspec.structs.replace(CALM, kill=point))
         told.wants("web", 4)
         told.guards("web", healthy=3)
         told.settle()
@@ -274,6 +280,32 @@ def test_a_drain_that_was_interrupted_goes_on_where_it_stood(steps: tuple[str, .
         assert told.least_serving(SETTLED + 120) >= 3, point
         assert (told.nodes(), told.removals, len(told.serving())) == ([], [], 4), point
         assert len(told.ended) <= 4, point
+
+
+@pytest.mark.parametrize(
+    "seed", [*QUICK, *(pytest.param(seed, marks=pytest.mark.long) for seed in MORE)]
+)
+def test_a_deleted_pool_goes_whatever_goes_wrong(seed: int) -> None:
+    # Where nothing is sold, pods have no other place, and their budget keeps them.
+    faults = tuple(each for each in drawn(seed) if each is not Fault.STOCK_OUT)
+    story = Story(seed=seed, minutes=30.0, faults=faults, workloads=0)
+    told = Told(story)
+    Trouble(told.living, offerings=offerings(node_class()))
+    told.wants("web", 6)
+    told.guards("web", healthy=5)
+    told.wants("high", 2, priority=100)
+    told.until(400)
+    told.server.delete("NodePool", Key("", OLD))
+    told.until(900)
+    for node in told.nodes(NEW)[:2]:
+        if told.is_listed(node) and node.name not in {each.name for each in told.removals}:
+            told.gives_back(node, RemovalReason.CONSOLIDATION)
+    told.until(story.end)
+    told.living.auditor.judge()
+    assert told.living.auditor.found is None, told.living.auditor.found
+    failed = {each.name for each in told.removals}
+    assert {node.name for node in told.nodes()} <= failed
+    assert len(told.serving()) == 8
 
 
 # Mistakes, planted
