@@ -112,7 +112,7 @@ def renewal(found: Sequence[Candidate], world: World, *, most: Mapping[str, int]
                 offer=each.name,
                 price=each.price,
                 holds=Counter(pod.shape for pod in each.pods),
-                disturbance=disturbance(each.price, each.pods),
+                disturbance=disturbance(each.price, each.node, each.pods),
                 group=each.pool.name,
             )
             for each in standing

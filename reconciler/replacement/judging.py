@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from growth.scheduling.pod import Pod
     from reconciler.planning.applying import Applied
+    from reconciler.planning.question import Question
     from reconciler.replacement.ledger import Proof
     from reconciler.solver import Plan
     from reconciler.world import World
@@ -33,6 +34,22 @@ def culprits(asked: Proof, result: Applied, world: World) -> frozenset[str]:
     )
 
 
+def have_room(question: Question, plan: Plan, world: World) -> bool:
+    """Whether all of the pods find a place where nothing may be bought any more.
+
+    A plan that fills nodes to the brim may not be found twice; then it is enough if the scheduler
+    finds room by itself.
+    """
+    if question.waiting or question.left_out:
+        return False
+    return not plan.unplaced or not left_over(question, plan, preference(world))
+
+
+def preference(world: World) -> Preference:
+    """Which nodes the scheduler fills first."""
+    return Preference.FULLEST if world.is_steered else Preference.EMPTIEST
+
+
 def unsteady(asked: Proof, plan: Plan, world: World) -> frozenset[str]:
     """Nodes that stay so that everybody finds room without following the plan.
 
@@ -40,8 +57,7 @@ def unsteady(asked: Proof, plan: Plan, world: World) -> frozenset[str]:
     """
     if asked.reason is DisruptionReason.UNHEALTHY:
         return frozenset()
-    preference = Preference.FULLEST if world.is_steered else Preference.EMPTIEST
-    missing = Counter(left_over(asked.question, plan, preference))
+    missing = Counter(left_over(asked.question, plan, preference(world)))
     held = {
         name: Counter(pod.shape for pod in world.cluster.occupancy(name).keepers)
         for name in asked.nodes
@@ -89,7 +105,9 @@ def pods_on(names: Iterable[str], world: World) -> list[Pod]:
 def _saves_enough(asked: Proof, result: Applied, world: World) -> bool:
     after = sum(int(each.spec.price * 1_000_000) for each in result.requests.values())
     prices = {name: price_of(name, world) for name in asked.nodes}
+    cluster = world.cluster
     disturbed = sum(
-        disturbance(price, world.cluster.occupancy(name).keepers) for name, price in prices.items()
+        disturbance(price, cluster.nodes[name], cluster.occupancy(name).keepers)
+        for name, price in prices.items()
     )
     return pays(before=sum(prices.values()), after=after, disturbed=disturbed)

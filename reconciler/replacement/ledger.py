@@ -48,8 +48,7 @@ class Confirmation(msgspec.Struct, frozen=True, kw_only=True):
 
     number: int
     swap: str
-    is_whole: bool
-    """Whether all of the pods are in the question."""
+    question: Question
 
 
 class ReplacementLedger(msgspec.Struct, frozen=True, kw_only=True):

@@ -44,6 +44,7 @@ from reconciler.replacement.health import sick
 from reconciler.replacement.judging import (
     culprits,
     has_changed,
+    have_room,
     is_worth_it,
     pods_on,
     uids,
@@ -240,7 +241,7 @@ class _Pass:
         swap = next((each for each in self.swaps if each.text == asked.swap), None)
         if swap is None or not isinstance(solved.plan, Plan):
             return
-        has_place = asked.is_whole and not solved.plan.unplaced
+        has_place = have_room(asked.question, solved.plan, self.world)
         if not has_place and swap.reason is not DisruptionReason.UNHEALTHY:
             self.ledger = going_on.given_up(self.ledger, swap.text, swap.old(self.world), self.now)
             self._remember()
@@ -289,9 +290,8 @@ class _Pass:
         question = asking.proof(
             pods, frozenset(swap.nodes), self.world, asking.nothing_sold(self.world)
         )
-        is_whole = not (question.waiting or question.left_out)
         number = self._solve(question.problem, why=f"may {len(swap.nodes)} nodes go now?")
-        asked = Confirmation(number=number, swap=swap.text, is_whole=is_whole)
+        asked = Confirmation(number=number, swap=swap.text, question=question)
         self._remember(asked=asked, confirmed_at=self.now.monotonic)
 
     def _one_of(self, found: Mapping[str, str], reason: DisruptionReason) -> bool:

@@ -9,18 +9,31 @@ from hypothesis import strategies as st
 from reconciler.replacement.worth import disturbance, pays
 from tests.scheduling import build
 
-HOURLY = 1_200_000
+HOURLY = 1_000_000
+NODE = build.node("one", cpu="4", memory="16Gi")
 
 
 @pytest.mark.parametrize(
-    ("pods", "priority", "share"),
-    [(0, 0, 0), (1, 0, 60), (12, 0, 5), (12, -5, 5), (6, 1_000_000, 1), (6, 2_000_000_000, 1)],
+    ("cpu", "priority", "share"),
+    [
+        ("4", 0, 0.1),
+        ("2", 0, 0.05),
+        ("2", -5, 0.05),
+        ("0", 0, 0.1 / 110),
+        ("400m", 1_000_000, 0.1),
+        ("400m", 2_000_000_000, 0.1),
+    ],
 )
-def test_an_eviction_costs_a_minute_of_its_node_and_more_if_it_matters_more(
-    pods: int, priority: int, share: int
+def test_an_eviction_costs_six_minutes_of_what_it_uses_and_more_if_it_matters_more(
+    cpu: str, priority: int, share: float
 ) -> None:
-    evicted = [build.pod(f"web-{n}", priority=priority) for n in range(pods)]
-    assert disturbance(HOURLY, evicted) == (HOURLY // share if share else 0)
+    evicted = build.pod("web-0", requests={"cpu": cpu}, priority=priority)
+    assert disturbance(HOURLY, NODE, [evicted]) == pytest.approx(HOURLY * share, abs=1)
+
+
+def test_many_small_pods_cost_no_more_than_one_large_one() -> None:
+    small = [build.pod(f"web-{n}", requests={"cpu": "200m"}) for n in range(20)]
+    assert disturbance(HOURLY, NODE, small) == pytest.approx(HOURLY * 0.1, abs=1)
 
 
 @pytest.mark.parametrize(
