@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from reconciler.solver.renew_field import Field
     from reconciler.solver.renewal import Renewal
 
+EACH = 200
+"""For so many nodes an effort is enough; more nodes get more of it, up to `TIMES` as much."""
+TIMES = 8
 SEARCHING = 0.7
 """The share of the effort that goes into finding nodes; planning for their pods has the rest."""
 
@@ -35,7 +38,8 @@ SEARCHING = 0.7
 def renew(renewal: Renewal, effort: Effort, *, seconds: float = 60.0) -> Renewed:
     """The nodes whose going gains most, of all sets that the effort lets be looked at."""
     start = time.perf_counter()
-    budget = Budget(effort.value, time.monotonic() + seconds)
+    share = min(TIMES, max(1.0, len(renewal.standing) / EACH))
+    budget = Budget(int(effort.value * share), time.monotonic() + seconds)
     field = field_of(renewal)
     best = _chosen(field, budget) if len(field.holds) else None
     answer = unchanged(renewal) if best is None or best.gain <= 0 else _told(renewal, best)

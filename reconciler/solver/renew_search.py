@@ -24,12 +24,14 @@ if TYPE_CHECKING:
     from reconciler.solver.renew_field import Field
     from reconciler.solver.renew_relax import Leaning
 
-GRID = 10
+GRID = 8
 """So many numbers of nodes are tried at first."""
-FINALISTS = 3
+FINALISTS = 2
 """With so many of these the search goes on."""
 ASKED = 40
 """So many further nodes are asked whether they fit after a small change."""
+EXCHANGED = 24
+"""So many of the dearest nodes are exchanged for cheaper ones, if that gains."""
 PATIENCE = 400
 """Changes in a row without a gain, after which the answer is as good as it gets; and how many for
 each node that may go, as few nodes are soon looked at from every side."""
@@ -62,6 +64,7 @@ class RenewalSearch:
         """The best trial that the effort finds; nothing gone, where nothing gains."""
         for trial in self._beginnings():
             self._keep(self._swept(trial, self.order))
+        self._exchange()
         idle, patience = 0, min(PATIENCE, PATIENCE_EACH * len(self.order))
         while idle < patience and not self.budget.over and not self._is_close():
             idle = 0 if self._keep(self._changed(self.best)) else idle + 1
@@ -138,6 +141,17 @@ class RenewalSearch:
                 self.budget.spend(self.copying + self.moving)
                 trial, room = tried, _room(tried)
         return trial
+
+    def _exchange(self) -> None:
+        """Each node that is still there gone for what must be bought then, if that gains."""
+        staying = self.field.worth_going * ~self.best.gone
+        for i in np.argsort(-staying, kind="stable")[:EXCHANGED].tolist():
+            if self.budget.over:
+                break
+            trial = self.best.copy()
+            self._remove(trial, [i])
+            trial = bought_for(trial, self.leaning.values, self.budget)
+            self._keep(self._swept(trial, self.order[:ASKED]))
 
     def _changed(self, best: Trial) -> Trial:
         """Some come back, something bought is sold, others go; then all is settled."""
