@@ -1,6 +1,7 @@
 """The dashboard shows something: a real Prometheus scrapes growth at work and answers its queries.
 
-Work goes on meanwhile, since a rate is made of what changes.
+Work goes on meanwhile, since a rate is made of what changes. That every name in a query is told by
+some process is tested in test_alerts.py, without a cluster and without a Prometheus.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from tests.manifests.beside import Beside
     from tests.manifests.prometheus import Prometheus
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.cluster, pytest.mark.long, pytest.mark.timeout(240)]
 
 PROCESSES = ("webhooks", "extender", "reconciler")
 NOTHING_TO_SHOW = {
