@@ -17,7 +17,9 @@ from growth.api.wellknown import INSTANCE_TYPE_LABEL
 from growth.api.written import ServerTypeName
 from growth.demand.detection import is_demand
 from growth.instant import Instant
+from growth.keeping.marks import is_cordoned_by_a_person
 from growth.scheduling.emptiness import keepers, left_on
+from reconciler.actions import Solve
 from reconciler.simulation.cloud import pool_of
 from reconciler.simulation.faults import Fault
 from reconciler.simulation.pod_collector import pods_on
@@ -52,6 +54,10 @@ TWICE: Final = 0.1
 SPARE: Final = 0.5
 """A pod whose machine was taken by others waits for a second one, but not many do."""
 REMOVALS: Final = "NodeRemovalRequest"
+FOR_OUR_SAKE: Final = frozenset(
+    {RemovalReason.IDLE, RemovalReason.CONSOLIDATION, RemovalReason.DRIFT}
+)
+"""Removals of nodes that could stay as well."""
 FAILED: Final = RemovalPhase.REMOVAL_FAILED
 RESTED: Final = 25.0
 """Seconds between two asks for one machine; pools wait for 30."""
@@ -66,6 +72,8 @@ A_SECOND: Final = 1.0
 A_JUMP: Final = timedelta(seconds=300)
 """A clock that somebody has moved is wrong by this at most."""
 TOO_OFTEN: Final = 10
+PLANS: Final = 40
+"""A plan is asked of nobody but ourselves: one for each quiet gap between two pods that come."""
 TRIES_KEPT: Final = 200
 
 
@@ -89,6 +97,8 @@ class Auditor:
         """Pods that ever waited for a machine that could be bought."""
         self.twice = 0
         """Machines that were asked for though their pod had one coming or just come."""
+        self.wished_at: dict[str, float] = {}
+        """Since when a person wants that a node stays, by its name."""
         self._waiting: set[str] = set()
         self._tried: dict[tuple[str, str], tuple[float, int]] = {}
         self._server = server
@@ -124,8 +134,9 @@ class Auditor:
         if now - since > A_SECOND:
             since, times = now, 0
         self._tried[step, subject] = since, times + 1
-        if times + 1 == TOO_OFTEN:
-            self.breach("nobody is hammered", f"{step} of {subject} {TOO_OFTEN} times in a second")
+        most = PLANS if step == Solve.__name__ else TOO_OFTEN
+        if times + 1 == most:
+            self.breach("nobody is hammered", f"{step} of {subject} {most} times in a second")
         if len(self._tried) > TRIES_KEPT:
             del self._tried[next(iter(self._tried))]
 
@@ -158,7 +169,16 @@ class Auditor:
             self._check_age(removal)
         if removal is not None and removal.spec.reason is RemovalReason.NEVER_JOINED:
             self._check_joined(name)
+        if removal is not None and removal.spec.reason in FOR_OUR_SAKE:
+            self._check_wish(name)
         self._check_rest(name)
+
+    def _check_wish(self, name: str) -> None:
+        """What a person has written on a node counts, as soon as it must have been heard of."""
+        wished_at = self.wished_at.get(name, self._timeline.now)
+        was_asked_before = self._asked_at.get(name, wished_at) < wished_at
+        if self._timeline.now - wished_at > SEEN_WITHIN and not was_asked_before:
+            self.breach("a person's node stays", f"{name}, wished at {wished_at:.0f}")
 
     def _kept_on(self, name: str) -> tuple[Pod, ...]:
         """The pods that would miss their node; of a silent one nobody says that they have ended."""
@@ -288,9 +308,17 @@ class Auditor:
             label = ServerTypeName(node.labels[INSTANCE_TYPE_LABEL])
             self._recount(node.name, Sort(pool_of(node), label))
         self._look_who_knows(node.name)
+        self._check_cordon(event.old, event.new)
         is_paid = node.name in self._cloud.machines and node.name not in self._cloud.forgotten
         if event.new is None and is_paid:
             self.breach("no living node is freed", f"{node.name} is paid for at the provider")
+
+    def _check_cordon(self, old: Node | None, new: Node | None) -> None:
+        if old is None or new is None or not is_cordoned_by_a_person(old):
+            return
+        # Who lifts a cordon of their own wishes nothing any more.
+        if not new.spec.unschedulable and new.name in self.wished_at:
+            self.breach("a person's cordon is never touched", f"{new.name} is uncordoned")
 
     def _recount(self, name: str, sort: Sort | None = None) -> None:
         """Whether there is, or may yet be, a machine of this name."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from growth.api.disruption import Consolidation, Disruption
 from growth.api.kwoknodeclass import BootDelay, KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.api.written import Duration
@@ -43,7 +44,9 @@ def node_class(boots: BootDelay = AT_ONCE) -> KwokNodeClass:
     return KwokNodeClass.model_validate(document)
 
 
-def pools(chance: Chance) -> tuple[NodePool, ...]:
+def pools(
+    chance: Chance, consolidation: Consolidation = Consolidation.WHEN_CHEAPER
+) -> tuple[NodePool, ...]:
     """The pool for everyone, and one that is asked for by name and narrow in one type."""
     everything = [{"name": name, "max": PLENTY} for name, *_ in TYPES]
     narrow = [
@@ -51,9 +54,11 @@ def pools(chance: Chance) -> tuple[NodePool, ...]:
         {"name": "large", "max": PLENTY},
         {"name": "wide", "max": PLENTY},
     ]
-    return _pool("default", everything), _pool("batch", narrow)
+    disruption = Disruption(consolidation=consolidation)
+    return _pool("default", everything, disruption), _pool("batch", narrow, disruption)
 
 
-def _pool(name: str, types: list[dict[str, Any]]) -> NodePool:
-    document = {"metadata": {"name": name}, "spec": {"serverTypes": types}}
+def _pool(name: str, types: list[dict[str, Any]], disruption: Disruption) -> NodePool:
+    spec = {"serverTypes": types, "disruption": disruption}
+    document = {"metadata": {"name": name}, "spec": spec}
     return NodePool.model_validate(document)

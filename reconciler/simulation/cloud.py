@@ -81,6 +81,7 @@ class Machine(msgspec.Struct, kw_only=True):
     """One machine that is paid for."""
 
     order: Order
+    made_at: float
     serves_since: float | None = None
 
     @property
@@ -101,6 +102,7 @@ class Cloud:
         """Called with each machine that we ask to delete."""
         self.machines: dict[str, Machine] = {}
         self.bought = 0
+        self._paid = 0.0
         self.died: set[str] = set()
         """Machines that ended by themselves."""
         self.retired = 0
@@ -126,6 +128,12 @@ class Cloud:
     def lost(self) -> int:
         """How many machines ended by themselves."""
         return len(self.died)
+
+    @property
+    def paid(self) -> float:
+        """Seconds of machines that were paid for, all of them together."""
+        now = self._timeline.now
+        return self._paid + sum(now - machine.made_at for machine in self.machines.values())
 
     def create(self, order: Order) -> CreateAnswer:
         """Make a machine, or find that it was made."""
@@ -165,7 +173,7 @@ class Cloud:
             return DeleteAnswer(outcome=DeleteOutcome.GONE)
         if self._faults.strikes(Fault.DELETE_FAILS, 0.5):
             return DeleteAnswer(outcome=DeleteOutcome.FAILED, reason="it is locked")
-        del self.machines[machine.name]
+        self._end(machine.name)
         self.retired += 1
         self._trace.note(f"cloud: {machine.name} given back")
         self.gone(machine.name)
@@ -179,12 +187,16 @@ class Cloud:
 
     def die(self, name: str) -> None:
         """A machine ends by itself; its node follows."""
-        if self.machines.pop(name, None) is None:
+        if name not in self.machines:
             return
+        self._end(name)
         self.died.add(name)
         self._trace.note(f"cloud: {name} died")
         self.gone(name)
         self._node_follows(name)
+
+    def _end(self, name: str) -> None:
+        self._paid += self._timeline.now - self.machines.pop(name).made_at
 
     def _node_follows(self, name: str) -> None:
         """A controller of the cloud deletes it; where there is none, it falls silent."""
@@ -234,7 +246,7 @@ class Cloud:
         return until > self._timeline.now
 
     def _make(self, order: Order, offering: Offering, node_class: KwokNodeClass) -> None:
-        self.machines[order.name] = Machine(order=order)
+        self.machines[order.name] = Machine(order=order, made_at=self._timeline.now)
         self.bought += 1
         self.made_for[order.request_uid] = self.made_for.get(order.request_uid, 0) + 1
         self.made(order)

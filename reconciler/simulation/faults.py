@@ -71,8 +71,18 @@ class Fault(StrEnum):
     """A machine never becomes a node that serves."""
     DIES_JOINING = "dies-joining"
     """A machine is gone before its node serves."""
+    CORDON = "cordon"
+    """A person cordons a node for a while."""
+    KEPT = "kept"
+    """A person asks that a node isn't disturbed, for a while."""
+    NOTHING_MOVES = "nothing-moves"
+    """A budget lets no pod be moved for a while."""
+    VISITOR = "visitor"
+    """A person starts a pod that tolerates the mark of nodes that are about to go."""
 
 
+BY_PEOPLE = frozenset({Fault.CORDON, Fault.KEPT, Fault.NOTHING_MOVES, Fault.VISITOR})
+"""No mistakes of anybody: only who asks for them has them."""
 _KEPT = 0.5
 """The share of kinds that a seed keeps."""
 
@@ -80,7 +90,7 @@ _KEPT = 0.5
 def drawn(seed: int) -> tuple[Fault, ...]:
     """The kinds of faults of a seed."""
     chance = Chance(seed, "swarm")
-    return tuple(fault for fault in Fault if chance.happens(_KEPT))
+    return tuple(fault for fault in Fault if fault not in BY_PEOPLE and chance.happens(_KEPT))
 
 
 class Faults:

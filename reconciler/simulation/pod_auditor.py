@@ -6,19 +6,25 @@ eviction API, which asks its budgets. And what a person has cordoned stays their
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from growth.api.wellknown import CORDONED_ANNOTATION
 from growth.scheduling.emptiness import keeps_its_node
+from reconciler.simulation.faults import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
+    from reconciler.actions import Evict
+    from reconciler.eviction import Refusal
     from reconciler.simulation.kubelets import Kubelets
     from reconciler.simulation.server import Event
     from reconciler.simulation.surroundings import Surroundings
+
+A_MOMENT: Final = 5.0
+"""Seconds that a call may be on its way."""
 
 
 class PodAuditor:
@@ -30,6 +36,12 @@ class PodAuditor:
         self._server = server = around.server
         self._wished = kubelets.wished
         self._breach = breach
+        self._timeline = around.timeline
+        self._is_fenced = Fault.FREEZE not in around.faults.kinds
+        self._opened_at: dict[str, float] = {}
+        """When a cordon was last lifted, by the node's name."""
+        self._evict = server.evict
+        server.evict = self._asked
         server.kind("pods").heard_by.append(self._pod_changed)
         server.kind("nodes").heard_by.append(self._node_changed)
 
@@ -41,6 +53,17 @@ class PodAuditor:
         if ends and not before.is_terminating and not self._is_excused(before):
             self._breach("pods end by eviction only", f"{before.name} on {before.spec.node_name}")
 
+    def _asked(self, asked: Evict) -> Refusal | None:
+        """A pod is moved from a node to which nothing comes any more, or it would come back."""
+        pod = self._server.kind("pods").named(asked.name, namespace=asked.namespace)
+        node = None if pod is None else self._server.kind("nodes").named(pod.spec.node_name)
+        if node is not None and not node.spec.unschedulable and self._is_fenced:
+            # What was sent while it was closed may arrive a moment after that.
+            was_closed = self._timeline.now - self._opened_at.get(node.name, -A_MOMENT) < A_MOMENT
+            if not was_closed:
+                self._breach("who is drained is cordoned", f"{asked.name} on {node.name}")
+        return self._evict(asked)
+
     def _is_excused(self, pod: Pod) -> bool:
         """Whether somebody may have asked for it, or its node is gone and it is collected."""
         is_there = self._server.kind("nodes").named(pod.spec.node_name) is not None
@@ -51,6 +74,8 @@ class PodAuditor:
         new: Node | None = event.new
         if old is None or new is None or not old.spec.unschedulable:
             return
+        if not new.spec.unschedulable:
+            self._opened_at[new.name] = self._timeline.now
         was_a_persons = CORDONED_ANNOTATION not in old.metadata.annotations
         is_ours = CORDONED_ANNOTATION in new.metadata.annotations
         if was_a_persons and is_ours:

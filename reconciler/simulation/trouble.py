@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from growth.kube.resource import Key
 from reconciler.simulation.cloud import Showing
 from reconciler.simulation.faults import Fault
+from reconciler.simulation.people import People
 from reconciler.simulation.server import with_metadata
 
 if TYPE_CHECKING:
@@ -44,6 +45,10 @@ RHYTHM: Final[Mapping[Fault, float]] = {
     Fault.LISTING_STALE: 300.0,
     Fault.FREEZE: 300.0,
     Fault.CLOCK_JUMP: 900.0,
+    Fault.CORDON: 200.0,
+    Fault.KEPT: 300.0,
+    Fault.NOTHING_MOVES: 600.0,
+    Fault.VISITOR: 60.0,
 }
 """Seconds between two strikes, on average."""
 
@@ -75,6 +80,7 @@ class Trouble:
             Fault.LISTING_STALE: lambda chance: self._show(Showing.THE_PAST, chance),
             Fault.FREEZE: self._freeze,
             Fault.CLOCK_JUMP: self._jump,
+            **People(living).strokes,
         }
         for kind, stroke in strokes.items():
             if kind in faults.kinds:

@@ -1,12 +1,13 @@
 """Mistakes that others have made, planted into parts of our process.
 
-Each is what a reasonable person could write, and stands for one row of the catalogue of faults;
-most work as long as nothing is late. Everything else of the process is the real thing.
+Each is what a reasonable person could write, most stand for a row of the catalogue of faults; most
+work as long as nothing is late. Everything else of the process is the real thing.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,12 +15,17 @@ import msgspec
 from typing_extensions import override
 
 from growth.api.noderemovalrequest import RemovalPhase
+from growth.api.wellknown import CORDONED_ANNOTATION
 from growth.api.written import Duration
+from growth.kube.errors import NotFound
+from growth.kube.resource import Key
 from reconciler import planning, provisioning, removal
+from reconciler.actions import SetNode
 from reconciler.loop import ROOMS, Room
 from reconciler.planning.nominations import Nominated
+from reconciler.removal.drain import DRAINING
 from reconciler.simulation.caches import Cache
-from reconciler.simulation.effects import Effects
+from reconciler.simulation.effects import Effects, Result, Write
 from reconciler.simulation.faults import Fault
 from reconciler.simulation.process import Parts
 
@@ -29,19 +35,26 @@ if TYPE_CHECKING:
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.instant import Instant
     from growth.scheduling.node import Node
+    from reconciler.actions import Evict
     from reconciler.decision import Decision
     from reconciler.providers.port import Listing, Machine, Sight
     from reconciler.world import World
+
+CONSOLIDATING = range(3, 10)
+"""Seeds in which nodes are replaced by cheaper ones."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mutant:
     """A planted mistake, and the faults under which it shows."""
 
-    row: int
+    row: int | None = None
+    """Of the catalogue of faults, if it is there."""
     name: str
-    faults: tuple[Fault, ...]
+    faults: tuple[Fault, ...] = ()
     parts: Callable[[], Parts]
+    seeds: range = range(1, 9)
+    minutes: float = 40.0
 
 
 def _planned_by(decide: Callable[[World, Instant], Decision]) -> Parts:
@@ -202,6 +215,56 @@ def waits_for_every_machine(world: World, now: Instant) -> Decision:
     return provisioning.decide(msgspec.structs.replace(world, pools=pools), now)
 
 
+class DeletesPods(Effects):
+    """Who has to go, goes."""
+
+    @override
+    def _evict(self, action: Evict) -> Result:
+        with suppress(NotFound):
+            self._server.delete("pods", Key(action.namespace, action.name))
+        return Result()
+
+
+class NeverCordons(Effects):
+    """Its mark is enough."""
+
+    @override
+    def _write(self, action: Write) -> Result:
+        if isinstance(action, SetNode) and action.unschedulable:
+            action = msgspec.structs.replace(action, unschedulable=None)
+        return super()._write(action)
+
+
+def _drained(world: World) -> frozenset[str]:
+    return frozenset(
+        name
+        for name, each in world.removals.items()
+        if each.spec.reason in DRAINING and name in world.cluster.nodes
+    )
+
+
+def drains_without_a_cordon(world: World, now: Instant) -> Decision:
+    """Its pods are evicted, and then it is empty."""
+    nodes = dict(world.cluster.nodes)
+    for name in _drained(world):
+        spec = msgspec.structs.replace(nodes[name].spec, unschedulable=True)
+        marked = {**nodes[name].metadata.annotations, CORDONED_ANNOTATION: "Consolidation"}
+        metadata = msgspec.structs.replace(nodes[name].metadata, annotations=marked)
+        nodes[name] = msgspec.structs.replace(nodes[name], spec=spec, metadata=metadata)
+    cluster = msgspec.structs.replace(world.cluster, nodes=nodes)
+    return removal.decide(msgspec.structs.replace(world, cluster=cluster), now)
+
+
+def takes_who_is_asked_to_go_for_gone(world: World, now: Instant) -> Decision:
+    """An evicted pod is no reason to wait."""
+    cluster = world.cluster
+    for name in _drained(world):
+        for pod in cluster.occupancy(name).pods:
+            if pod.is_terminating:
+                cluster = cluster.without_pod(pod)
+    return removal.decide(msgspec.structs.replace(world, cluster=cluster), now)
+
+
 def _not_ready(node: Node) -> Node:
     status = msgspec.structs.replace(node.status, conditions=())
     return msgspec.structs.replace(node, status=status)
@@ -282,5 +345,29 @@ MUTANTS = (
         name="waits for the moment a node turns Ready",
         faults=(Fault.EVENT_LOST,),
         parts=lambda: _with("provisioning", WaitsForTheMoment()),
+    ),
+    Mutant(
+        row=13,
+        name="deletes pods that a budget holds",
+        faults=(Fault.NOTHING_MOVES,),
+        parts=lambda: Parts(effects=DeletesPods),
+        seeds=CONSOLIDATING,
+        minutes=20.0,
+    ),
+    Mutant(
+        name="drains without a cordon",
+        parts=lambda: dataclasses.replace(
+            _with("removal", drains_without_a_cordon), effects=NeverCordons
+        ),
+        seeds=CONSOLIDATING,
+        minutes=20.0,
+    ),
+    Mutant(
+        name="deletes before the last pod is gone",
+        parts=lambda: dataclasses.replace(
+            _with("removal", takes_who_is_asked_to_go_for_gone), effects=DoesNotLookAgain
+        ),
+        seeds=CONSOLIDATING,
+        minutes=20.0,
     ),
 )

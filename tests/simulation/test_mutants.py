@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,23 +16,33 @@ if TYPE_CHECKING:
 
     from reconciler.simulation.auditor import Breach
 
-MINUTES = 40.0
-SEEDS = range(1, 9)
-
-SLY = [mutant for mutant in MUTANTS if mutant.row not in {3, 17}]
-"""A pod is always bound a few milliseconds after its node serves, and pods of a workload come one
-after the other while the first is bought for: so rows 3 and 17 show without any fault."""
+SLY = [mutant for mutant in MUTANTS if mutant.faults and mutant.row not in {3, 13, 17}]
+"""A pod is always bound a few milliseconds after its node serves, pods of a workload come one after
+the other while the first is bought for, and consolidation moves pods all the time: so the others
+show without any fault."""
 
 pytestmark = pytest.mark.timeout(240)
-mutants = pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"row {mutant.row}")
 
 
-def caught(mutant: Mutant) -> tuple[int, Breach] | None:
+def called(mutant: Mutant) -> str:
+    return mutant.name if mutant.row is None else f"row {mutant.row}"
+
+
+mutants = pytest.mark.parametrize("mutant", MUTANTS, ids=called)
+
+
+@cache
+def is_right(told: Story) -> bool:
+    """Whether the rules as they are pass."""
+    return not run(told).breaches
+
+
+def caught(mutant: Mutant) -> tuple[Story, Breach] | None:
     """The first seed that finds the mistake, and what it finds."""
-    for seed in SEEDS:
-        told = Story(seed=seed, minutes=MINUTES, faults=mutant.faults)
+    for seed in mutant.seeds:
+        told = Story(seed=seed, minutes=mutant.minutes, faults=mutant.faults)
         for breach in run(told, parts=mutant.parts()).breaches:
-            return seed, breach
+            return told, breach
     return None
 
 
@@ -41,13 +52,12 @@ def test_a_planted_mistake_is_caught(
 ) -> None:
     found = caught(mutant)
     assert found is not None, f"nobody noticed what {mutant.name}"
-    seed, breach = found
-    told = Story(seed=seed, minutes=MINUTES, faults=mutant.faults)
-    assert not run(told).breaches, "the right rules are blamed for it too"
-    record_property("caught", f"seed {seed}, {breach.at / 60:.0f} min: {breach.rule}")
+    told, breach = found
+    assert is_right(told), "the right rules are blamed for it too"
+    record_property("caught", f"seed {told.seed}, {breach.at / 60:.0f} min: {breach.rule}")
 
 
-@pytest.mark.parametrize("mutant", SLY, ids=lambda mutant: f"row {mutant.row}")
+@pytest.mark.parametrize("mutant", SLY, ids=called)
 def test_a_planted_mistake_works_while_nothing_goes_wrong(mutant: Mutant) -> None:
     outcome = run(Story(seed=1, minutes=20.0, faults=()), parts=mutant.parts())
     assert not outcome.breaches

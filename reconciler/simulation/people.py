@@ -1,0 +1,150 @@
+"""What people do to a cluster that growth looks after: each for a while, then it is taken back.
+
+They lay a hand on a node, ask that one isn't disturbed, let no pod be moved, or start a pod by hand
+that goes where others don't. The auditor is told of each wish, so it knows which node has to stay.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from growth.api.wellknown import DO_NOT_DISRUPT_ANNOTATION, SCALE_DOWN_TAINT
+from growth.kube.errors import NotFound
+from growth.kube.resource import Key
+from growth.scheduling.objects import Pod
+from reconciler.simulation.cloud import pool_of
+from reconciler.simulation.faults import Fault
+from reconciler.simulation.server import with_metadata
+from reconciler.simulation.workload import NAMESPACE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from growth.scheduling.node import Node
+    from reconciler.simulation.chance import Chance
+    from reconciler.simulation.living import Living
+
+    Change = Callable[[Node], Node]
+
+LASTS: Final = (60.0, 1200.0)
+"""Seconds until it is taken back: also longer than anything stays unheard of."""
+ALL: Final = 10**6
+"""A budget that wants so many healthy pods lets none be moved."""
+
+
+class People:
+    """All of them."""
+
+    def __init__(self, living: Living) -> None:
+        self._living = living
+        self._server = living.server
+        self._started = 0
+
+    @property
+    def strokes(self) -> Mapping[Fault, Callable[[Chance], None]]:
+        """What they do, by its name."""
+        return {
+            Fault.CORDON: self._cordon,
+            Fault.KEPT: self._keep,
+            Fault.NOTHING_MOVES: self._guard,
+            Fault.VISITOR: self._visit,
+        }
+
+    def _a_node(self, chance: Chance) -> Node | None:
+        """One that serves, and that nobody has cordoned."""
+        nodes = [
+            node
+            for node in self._server.kind("nodes").objects.values()
+            if pool_of(node) and node.is_ready and not node.spec.unschedulable
+        ]
+        return chance.one_of(nodes) if nodes else None
+
+    def _cordon(self, chance: Chance) -> None:
+        node = self._a_node(chance)
+        if node is not None:
+            self._wish(node, _cordoned, _uncordoned, seconds=chance.between(*LASTS))
+
+    def _keep(self, chance: Chance) -> None:
+        node = self._a_node(chance)
+        if node is not None and DO_NOT_DISRUPT_ANNOTATION not in node.metadata.annotations:
+            self._wish(node, _kept, _left, seconds=chance.between(*LASTS))
+
+    def _wish(self, node: Node, does: Change, undoes: Change, *, seconds: float) -> None:
+        self._living.around.trace.note(f"a person: {does.__name__.strip('_')} {node.name}")
+        wished = self._living.auditor.wished_at
+        wished.setdefault(node.name, self._living.timeline.now)
+        self._server.change("nodes", Key("", node.name), does)
+        self._living.timeline.after(seconds, self._take_back, node, undoes)
+
+    def _take_back(self, node: Node, undoes: Change) -> None:
+        self._living.auditor.wished_at.pop(node.name, None)
+        with suppress(NotFound):
+            self._server.change("nodes", Key("", node.name), undoes)
+
+    def _guard(self, chance: Chance) -> None:
+        self._living.around.trace.note("a person: nothing may be moved")
+        self._allow_to_move(healthy=ALL)
+        self._living.timeline.after(chance.between(*LASTS), self._relax)
+
+    def _relax(self) -> None:
+        self._allow_to_move(healthy=0)
+
+    def _allow_to_move(self, *, healthy: int) -> None:
+        self._living.evictions.guard("all", namespace=NAMESPACE, labels={}, healthy=healthy)
+
+    def _visit(self, chance: Chance) -> None:
+        self._started += 1
+        pod = _visitor(f"visitor-{self._started}")
+        self._server.create("pods", pod)
+        key = Key(NAMESPACE, pod.metadata.name)
+        self._living.timeline.after(chance.between(*LASTS), self._end, key)
+
+    def _end(self, key: Key) -> None:
+        # Its node may have died with it.
+        if key in self._server.kind("pods").objects:
+            self._living.kubelets.end(key)
+
+
+def _visitor(name: str) -> Pod:
+    """A small pod that nobody would bring back, and that goes to nodes that are about to go."""
+    requests = {"cpu": "100m", "memory": "64Mi"}
+    document: dict[str, Any] = {
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "spec": {
+            "containers": [{"name": "main", "resources": {"requests": requests}}],
+            "tolerations": [{"key": SCALE_DOWN_TAINT, "operator": "Exists"}],
+        },
+        "status": {"phase": "Pending"},
+    }
+    return msgspec.convert(document, Pod)
+
+
+def _cordoned(node: Node) -> Node:
+    return _with_cordon(node, unschedulable=True)
+
+
+def _uncordoned(node: Node) -> Node:
+    return _with_cordon(node, unschedulable=False)
+
+
+def _with_cordon(node: Node, *, unschedulable: bool) -> Node:
+    spec = msgspec.structs.replace(node.spec, unschedulable=unschedulable)
+    return msgspec.structs.replace(node, spec=spec)
+
+
+def _kept(node: Node) -> Node:
+    return _annotated(node, {**node.metadata.annotations, DO_NOT_DISRUPT_ANNOTATION: "true"})
+
+
+def _left(node: Node) -> Node:
+    rest = dict(node.metadata.annotations)
+    rest.pop(DO_NOT_DISRUPT_ANNOTATION, None)
+    return _annotated(node, rest)
+
+
+def _annotated(node: Node, annotations: Mapping[str, str]) -> Node:
+    changed: Node = with_metadata(node, annotations=annotations)
+    return changed
