@@ -16,7 +16,7 @@ from benchmarks import grown, manifests, scaledown_stage
 from benchmarks.lives import watched
 from benchmarks.scaledown_drop import kept
 from benchmarks.scaledown_idle import alone
-from benchmarks.scaledown_stage import PODS, load
+from benchmarks.scaledown_stage import load
 from benchmarks.stages import decided, percentile
 from growth.errors import GiveUp
 
@@ -174,16 +174,14 @@ async def _in_the_middle(
 async def _lone(
     connection: Connection, lives: Lives, arguments: argparse.Namespace, number: int
 ) -> float:
-    """From the creation of a pod that fits nowhere to its request, in seconds; then it goes."""
+    """From the creation of a pod that fits nowhere to its request, in seconds; it stays."""
     pod = alone(number, arguments)
     name = pod["metadata"]["name"]
     await grown.create(connection, [pod])
     await lives.until(
         lambda: name in _requested(lives), f"{name} is requested", within=scaledown_stage.PATIENCE
     )
-    seconds = _requested(lives)[name] - lives.of("pod")[name].moments["created"]
-    await connection.request("DELETE", f"{PODS}/{name}")
-    return seconds
+    return _requested(lives)[name] - lives.of("pod")[name].moments["created"]
 
 
 def _requested(lives: Lives) -> dict[str, float]:

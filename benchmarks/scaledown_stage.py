@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the cluster is like."""
     parser.add_argument("--idle-after", default="2s", metavar="D", help="idleAfter of the pool")
     parser.add_argument("--bind-wait", default="5s", metavar="D", help="bindWait of growth")
+    parser.add_argument("--quiet", default="5s", metavar="D", help="quiet of growth")
     parser.add_argument("--prices", choices=("aws", "hetzner"), default="aws")
     parser.add_argument("--seed", type=int, default=1, help="draws pods, prices and changes")
 
@@ -42,7 +43,7 @@ def a_cluster(arguments: argparse.Namespace) -> Iterator[Cluster]:
     """One of its own, with all of growth beside it."""
     with grown.a_cluster("scaledown") as cluster:
         growing.install(cluster)
-        with _told(GROWTH_BIND_WAIT=arguments.bind_wait):
+        with _told(GROWTH_BIND_WAIT=arguments.bind_wait, GROWTH_QUIET=arguments.quiet):
             growing.start(cluster)
         yield cluster
 
