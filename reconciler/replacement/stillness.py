@@ -25,7 +25,7 @@ def stillness(before: Mapping[str, Still], world: World, now: Instant) -> Mappin
         name: _still(before.get(name), world.cluster.occupancy(name), now)
         for name in world.cluster.nodes
     }
-    is_same = len(after) == len(before) and all(each is before[n] for n, each in after.items())
+    is_same = len(after) == len(before) and all(each is before.get(n) for n, each in after.items())
     return before if is_same else after
 
 
