@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 from growth.api.disruption import DisruptionReason
 from reconciler.actions import machine
 from reconciler.replacement.candidates import price_of
-from reconciler.replacement.rehearsal import Preference, left_over
+from reconciler.replacement.rehearsal import Preference, left_over, with_slack
 from reconciler.replacement.worth import disturbance, pays
 
 if TYPE_CHECKING:
@@ -48,6 +48,19 @@ def have_room(question: Question, plan: Plan, world: World) -> bool:
 def preference(world: World) -> Preference:
     """Which nodes the scheduler fills first."""
     return Preference.FULLEST if world.is_steered else Preference.EMPTIEST
+
+
+def steadied(asked: Proof, plan: Plan, world: World) -> Plan | None:
+    """A plan that can be left to the scheduler: this one, or it with one more machine."""
+    if asked.reason is DisruptionReason.UNHEALTHY:
+        return plan
+    missing = left_over(asked.question, plan, preference(world))
+    if not missing:
+        return plan
+    more = with_slack(asked.question, plan, missing)
+    if more is None or left_over(asked.question, more, preference(world)):
+        return None
+    return more
 
 
 def unsteady(asked: Proof, plan: Plan, world: World) -> frozenset[str]:

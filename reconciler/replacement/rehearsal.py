@@ -10,6 +10,7 @@ it, and a plan in which one is left over isn't carried out as it is.
 from __future__ import annotations
 
 import heapq
+from dataclasses import replace
 from enum import Enum
 from random import Random
 from typing import TYPE_CHECKING
@@ -17,15 +18,20 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from growth.scheduling.resources import CPU, MEMORY
+from reconciler.solver import PlannedNode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from reconciler.planning.question import Question
     from reconciler.solver import Plan, PodClass
 
 SCORED = (CPU, MEMORY)
 """What the scheduler looks at when it looks for the emptiest node."""
+
+
+ORDERS = 3
+"""Nobody knows in which order pods are made anew: a plan has to bear some of them."""
 
 
 class Preference(Enum):
@@ -61,12 +67,20 @@ class Room(msgspec.Struct, kw_only=True):
 
 
 def left_over(question: Question, plan: Plan, preference: Preference) -> dict[str, int]:
-    """How many pods of each class find no room when nobody follows the plan."""
+    """How many pods of each class find no room when nobody follows the plan, at the worst."""
+    worst: dict[str, int] = {}
+    for order in range(ORDERS):
+        for name, count in _once(question, plan, preference, Random(order)).items():  # noqa: S311 - orders, not secrets
+            worst[name] = max(count, worst.get(name, 0))
+    return worst
+
+
+def _once(question: Question, plan: Plan, preference: Preference, chance: Random) -> dict[str, int]:
     sign = preference.value
     rooms = [(sign * room.fullness, n, room) for n, room in enumerate(_rooms(question, plan))]
     heapq.heapify(rooms)
     missing: dict[str, int] = {}
-    for pod in _queue(question):
+    for pod in _queue(question, chance):
         tried = []
         while rooms:
             tried.append(heapq.heappop(rooms))
@@ -82,10 +96,10 @@ def left_over(question: Question, plan: Plan, preference: Preference) -> dict[st
     return missing
 
 
-def _queue(question: Question) -> list[PodClass]:
+def _queue(question: Question, chance: Random) -> list[PodClass]:
     """All pods, the important ones first, else in an order that means nothing."""
     pods = [pod for pod in question.problem.classes for _ in range(pod.count)]
-    Random(1).shuffle(pods)  # noqa: S311 - any order will do, and always the same one
+    chance.shuffle(pods)
     return sorted(pods, key=lambda pod: -pod.priority)
 
 
@@ -105,3 +119,25 @@ def _rooms(question: Question, plan: Plan) -> Iterator[Room]:
                     for resource in problem.resources
                 ],
             )
+
+
+def with_slack(question: Question, plan: Plan, missing: Mapping[str, int]) -> Plan | None:
+    """The plan with one more machine, the cheapest that holds all who would be left over."""
+    classes = {pod.name: pod for pod in question.problem.classes}
+    asked = [
+        sum(count * classes[name].requests[place] for name, count in missing.items())
+        for place in range(len(question.problem.resources))
+    ]
+    fitting = (
+        offer
+        for offer in question.problem.offers
+        if not offer.exists
+        and all(offer.name in classes[name].offers for name in missing)
+        and all(need <= have for need, have in zip(asked, offer.capacity, strict=True))
+    )
+    best = min(fitting, key=lambda offer: (offer.price, offer.name), default=None)
+    if best is None:
+        return None
+    # Nobody is named for it: who comes there is the scheduler's choice.
+    more = PlannedNode(offer=best.name, pods={}, price=best.price)
+    return replace(plan, nodes=(*plan.nodes, more), cost=plan.cost + best.price)

@@ -47,6 +47,7 @@ from reconciler.replacement.judging import (
     have_room,
     is_worth_it,
     pods_on,
+    steadied,
     uids,
     unsteady,
 )
@@ -173,10 +174,25 @@ class _Pass:
         if not isinstance(solved.plan, Plan) or self._is_late(asked):
             self._remember(seen=())
             return
+        result = self._applied(asked, solved.plan)
+        if misplaced := culprits(asked, result, self.world):
+            self._prove_without(misplaced, asked, seconds=going_on.RESTS)
+            return
+        steady = steadied(asked, solved.plan, self.world)
+        if steady is not None and steady is not solved.plan:
+            result = self._applied(asked, steady)
+        if steady is not None and is_worth_it(asked, result, self.world):
+            self._swap(asked, result)
+        elif homeless := unsteady(asked, solved.plan, self.world):
+            self._remember(left_over=_counted(self.ledger.left_over, homeless))
+            times = max(self.ledger.left_over[name] for name in homeless)
+            self._prove_without(homeless, asked, seconds=going_on.rest_after(times))
+
+    def _applied(self, asked: Proof, plan: Plan) -> Applied:
         chance = Random(self.world.seed)  # noqa: S311 - names have to be unlike, not secret
         pods = pods_on(asked.nodes, self.world)
-        result = applied(
-            solved.plan,
+        return applied(
+            plan,
             asked.question,
             asking.without(self.world, frozenset(asked.nodes)),
             waiting={pod.metadata.uid: pod for pod in asking.unbound(pods)},
@@ -184,14 +200,6 @@ class _Pass:
             new_id=lambda: UUID(int=chance.getrandbits(128), version=4),
             now=self.now,
         )
-        if misplaced := culprits(asked, result, self.world):
-            self._prove_without(misplaced, asked, seconds=going_on.RESTS)
-        elif homeless := unsteady(asked, solved.plan, self.world):
-            self._remember(left_over=_counted(self.ledger.left_over, homeless))
-            times = max(self.ledger.left_over[name] for name in homeless)
-            self._prove_without(homeless, asked, seconds=going_on.rest_after(times))
-        elif is_worth_it(asked, result, self.world):
-            self._swap(asked, result)
 
     def _prove_without(self, names: frozenset[str], asked: Proof, *, seconds: float) -> None:
         """These nodes stay for now; the others may go all the same, and have more room to go to."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import msgspec
 import pytest
 
 from reconciler.planning.capacity import Spot
 from reconciler.planning.question import Question
-from reconciler.replacement.rehearsal import Preference, left_over
+from reconciler.replacement.rehearsal import Preference, left_over, with_slack
 from reconciler.solver import Effort, Offer, PodClass, Problem
 from reconciler.solver.solving import solve
 from tests.scheduling import build
@@ -52,3 +55,22 @@ def test_a_scheduler_that_spreads_pods_leaves_crumbs() -> None:
 def test_one_that_fills_nodes_up_finds_room_for_the_last() -> None:
     question = asked(("small", 1000, 4), ("wide", 4000, 1), rooms={"one": 3000, "two": 5000})
     assert missing(question, FULLEST) == {}
+
+
+def test_one_more_machine_holds_those_who_would_be_left_over() -> None:
+    question = asked(("small", 1000, 4), ("wide", 4000, 1), rooms={"one": 4000, "two": 4000})
+    sold = [
+        Offer(name=name, capacity=(cpu,), price=cpu) for name, cpu in (("s", 2000), ("l", 8000))
+    ]
+    wide = [
+        replace(pod, offers=frozenset({*pod.offers, "s", "l"})) for pod in question.problem.classes
+    ]
+    problem = replace(
+        question.problem, offers=(*question.problem.offers, *sold), classes=tuple(wide)
+    )
+    question = msgspec.structs.replace(question, problem=problem)
+    plan = solve(question.problem, Effort.QUICK)
+    more = with_slack(question, plan, {"wide": 1})
+    assert more is not None
+    assert [node.offer for node in more.nodes if node not in plan.nodes] == ["l"]
+    assert with_slack(question, plan, {"wide": 3}) is None
