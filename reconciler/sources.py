@@ -46,6 +46,7 @@ BUILT_IN: Mapping[str, tuple[str, Callable[[bytes], Any]]] = {
         "/apis/storage.k8s.io/v1/volumeattachments",
         objects.decode_volume_attachment,
     ),
+    "deployments": ("/apis/apps/v1/deployments", objects.decode_deployment),
     "replica_sets": ("/apis/apps/v1/replicasets", objects.decode_replica_set),
     "daemon_sets": ("/apis/apps/v1/daemonsets", objects.decode_daemon_set),
     "budgets": ("/apis/policy/v1/poddisruptionbudgets", objects.decode_disruption_budget),

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from reconciler.world import NodeClass, Replies
 
 PODS: Final = "pods"
+DEPLOYMENTS: Final = "deployments"
 REPLICA_SETS: Final = "replica_sets"
 OF_THE_CLUSTER: Final = (
     "nodes",
@@ -86,6 +87,8 @@ class Views:
                 self._follow_pod(change)
             elif kind == REPLICA_SETS:
                 self._announcements.owner_changed(change.old, change.new)
+            elif kind == DEPLOYMENTS:
+                self._announcements.deployment_changed(change.old, change.new)
             else:
                 self._follow(kind, change)
         if kind in OF_THE_CLUSTER:

@@ -2,7 +2,8 @@
 
 A controller makes the pods of a large deployment over seconds, and of many deployments one after
 the other, while each says from the first moment how many there will be. Planning that knows this
-buys once for all of them, instead of a little for each of the parts in which they come.
+buys once for all of them, instead of a little for each of the parts in which they come. A
+Deployment speaks for itself until its first ReplicaSet is there.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from growth.scheduling.templates import pod_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from growth.scheduling.workloads import ReplicaSet
+    from growth.scheduling.workloads import Deployment, ReplicaSet
 
 
 class Announced(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,10 +40,24 @@ class Announcements:
         self._owners: dict[str, ReplicaSet] = {}
         self._there: Counter[str] = Counter()
         self._newest: dict[str, Pod] = {}
+        self._deployments: dict[str, Deployment] = {}
+        self._sets: Counter[str] = Counter()
         self._announced: dict[str, Announced] = {}
+
+    def deployment_changed(self, old: Deployment | None, new: Deployment | None) -> None:
+        """A Deployment came, went or changed."""
+        if old is not None:
+            self._deployments.pop(old.metadata.uid, None)
+            self._tell_for(old.metadata.uid)
+        if new is not None and not new.is_refused:
+            self._deployments[new.metadata.uid] = new
+            self._tell_for(new.metadata.uid)
 
     def owner_changed(self, old: ReplicaSet | None, new: ReplicaSet | None) -> None:
         """A ReplicaSet came, went or changed."""
+        if (before := _controller(old, "Deployment")) != (after := _controller(new, "Deployment")):
+            self._count_set(before, -1)
+            self._count_set(after, 1)
         if old is not None:
             self._owners.pop(old.metadata.uid, None)
             self._tell(old.metadata.uid)
@@ -69,6 +84,26 @@ class Announcements:
         """All owners that lack pods, by their uid."""
         return dict(self._announced)
 
+    def _count_set(self, deployment: str, more: int) -> None:
+        if deployment:
+            self._sets[deployment] += more
+            self._tell_for(deployment)
+
+    def _tell_for(self, uid: str) -> None:
+        """A deployment of which nothing is made yet."""
+        sets = self._sets.get(uid, 0)
+        if not sets:
+            self._sets.pop(uid, None)
+        deployment = self._deployments.get(uid)
+        if deployment is None or sets or not deployment.spec.wanted:
+            self._announced.pop(uid, None)
+            return
+        self._announced[uid] = Announced(
+            missing=deployment.spec.wanted,
+            like=_by_template(deployment),
+            since=_made(deployment),
+        )
+
     def _tell(self, uid: str) -> None:
         there = self._there.get(uid, 0)
         if not there:
@@ -90,15 +125,19 @@ def _owner(pod: Pod | None) -> str:
     """Who counts the pod among those that it has; empty if nobody does."""
     if pod is None or pod.is_finished or pod.is_terminating:
         return ""
-    controller = pod.metadata.controller
-    return controller.uid if controller is not None and controller.kind == "ReplicaSet" else ""
+    return _controller(pod, "ReplicaSet")
 
 
-def _made(each: Pod | ReplicaSet) -> str:
+def _controller(each: Pod | ReplicaSet | None, kind: str) -> str:
+    controller = None if each is None else each.metadata.controller
+    return controller.uid if controller is not None and controller.kind == kind else ""
+
+
+def _made(each: Pod | ReplicaSet | Deployment) -> str:
     return each.metadata.creation_timestamp or ""
 
 
-def _by_template(owner: ReplicaSet) -> Pod:
+def _by_template(owner: ReplicaSet | Deployment) -> Pod:
     """Without what admission will add: who knows a pod prefers that."""
     metadata = owner.metadata
     reference = OwnerReference(

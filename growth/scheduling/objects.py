@@ -17,12 +17,20 @@ from growth.scheduling.metadata import Metadata, OwnerReference
 from growth.scheduling.node import Node
 from growth.scheduling.pod import Pod
 from growth.scheduling.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from growth.scheduling.workloads import DeviceClass, Job, Namespace, ReplicaSet, Workload
+from growth.scheduling.workloads import (
+    Deployment,
+    DeviceClass,
+    Job,
+    Namespace,
+    ReplicaSet,
+    Workload,
+)
 
 __all__ = [
     "CSIDriver",
     "CSINode",
     "DaemonSet",
+    "Deployment",
     "DeviceClass",
     "Job",
     "Metadata",
@@ -41,6 +49,7 @@ __all__ = [
     "decode_csi_driver",
     "decode_csi_node",
     "decode_daemon_set",
+    "decode_deployment",
     "decode_device_class",
     "decode_disruption_budget",
     "decode_job",
@@ -65,6 +74,7 @@ decode_csi_driver = msgspec.json.Decoder(CSIDriver).decode
 decode_volume_attachment = msgspec.json.Decoder(VolumeAttachment).decode
 decode_disruption_budget = msgspec.json.Decoder(PodDisruptionBudget).decode
 decode_daemon_set = msgspec.json.Decoder(DaemonSet).decode
+decode_deployment = msgspec.json.Decoder(Deployment).decode
 decode_replica_set = msgspec.json.Decoder(ReplicaSet).decode
 decode_workload = msgspec.json.Decoder(Workload).decode
 decode_job = msgspec.json.Decoder(Job).decode

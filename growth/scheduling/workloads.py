@@ -61,6 +61,24 @@ class ReplicaSet(msgspec.Struct, frozen=True, gc=False):
         )
 
 
+class DeploymentSpec(ReplicaSetSpec, frozen=True, gc=False):
+    """What its ReplicaSet will say."""
+
+    paused: bool = False
+
+
+class Deployment(msgspec.Struct, frozen=True, gc=False):
+    """What is shown as one ReplicaSet, or as two while the one takes over from the other."""
+
+    metadata: Metadata = Metadata()
+    spec: DeploymentSpec = DeploymentSpec()
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether nothing is made of it now."""
+        return self.spec.paused
+
+
 class JobSpec(msgspec.Struct, frozen=True, gc=False):
     """How many pods run at once."""
 

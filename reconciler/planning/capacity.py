@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from growth.api.noderequest import RequestPhase
 from growth.scheduling.cluster import Cluster
 from growth.scheduling.daemonsets import runs_on
 from growth.scheduling.node import Node
@@ -71,9 +72,9 @@ def _coming(
     """Machines on their way, as the nodes that pods will meet."""
     known = {(item.pool.name, key_of(item.offering)): item for item in shelf}
     for name, request in requests.items():
-        if request.status.phase not in COMING:
-            continue
         node = world.cluster.nodes.get(name)
+        if request.status.phase not in COMING and not _is_about_to_serve(request, node, world):
+            continue
         if node is not None:
             yield name, _as_it_will_serve(node, world)
             continue
@@ -81,6 +82,17 @@ def _coming(
         # What isn't sold any more may still come; without its promise nobody can count on it.
         if item is not None:
             yield name, _named(item.node, name)
+
+
+def _is_about_to_serve(request: NodeRequest, node: Node | None, world: World) -> bool:
+    """Whether only taints of others keep pods off that they take away when a node is Ready."""
+    return (
+        request.status.phase is RequestPhase.READY
+        and node is not None
+        and node.is_ready
+        and not node.spec.unschedulable
+        and not serves(node, world)
+    )
 
 
 def _named(node: Node, name: str) -> Node:

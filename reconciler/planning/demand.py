@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from growth.demand import detection
 from growth.demand.pools import PoolNotFound, match, wish_of
 from reconciler.planning.commit import Missing
 from reconciler.planning.tries import Standing
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
+    from growth.scheduling.shape import Shape
     from reconciler.planning.nominations import Nominated
     from reconciler.planning.tries import Try
     from reconciler.world import World
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 MAKING = 30.0
 """Seconds after its last sign for which an owner that lacks pods is believed to be getting them: on
 a busy control plane it takes that long until it is its turn."""
-SEEN = frozenset({"pods", "replica_sets"})
+SEEN = frozenset({"pods", "replica_sets", "deployments"})
 """Sources that have to be up to date to know who is missing."""
 NEW = 2.0
 """Seconds for which a pod that nobody has judged counts as just created. Times of the API server
@@ -76,22 +79,42 @@ class Coming(NamedTuple):
     pools: frozenset[str]
 
 
-def announced(world: World, now: Instant) -> tuple[Coming, ...]:
-    """Whom owners are being given, that nobody has seen yet.
+def announced(world: World, nominated: Nominated, now: Instant) -> tuple[Coming, ...]:
+    """Who will be demand in a moment, if there is no room: being made, or before its first look.
 
     An owner that has made nothing for a while may be kept from it for ever. While pods aren't seen
     as they are, those who seem to be missing may be there.
     """
     if any(world.sources[name].blind_since is not None for name in SEEN & world.sources.keys()):
         return ()
-    fresh = {
-        uid: each
+    found = {
+        uid: (each.like, each.missing)
         for uid, each in sorted(world.announced.items())
         if _was_made_within(MAKING, each.since, now)
     }
-    pools, _ = pools_by_pod({uid: each.like for uid, each in fresh.items()}, world)
+    found |= _before_their_first_look(world, nominated, now)
+    pools, _ = pools_by_pod({uid: like for uid, (like, _) in found.items()}, world)
     return tuple(
-        Coming(each.like, each.missing, pools[uid]) for uid, each in fresh.items() if uid in pools
+        Coming(like, number, pools[uid]) for uid, (like, number) in found.items() if uid in pools
+    )
+
+
+def _before_their_first_look(
+    world: World, nominated: Nominated, now: Instant
+) -> dict[str, tuple[Pod, int]]:
+    """Pods that were made just now and nobody has judged yet: one of each shape, and how many."""
+    alike: defaultdict[Shape, list[Pod]] = defaultdict(list)
+    for uid, pod in sorted(world.pending.items()):
+        is_known = uid in world.demand.entries or uid in nominated.places
+        if not is_known and _is_unreached(pod, now):
+            alike[pod.shape].append(pod)
+    return {pods[0].metadata.uid: (pods[0], len(pods)) for pods in alike.values()}
+
+
+def _is_unreached(pod: Pod, now: Instant) -> bool:
+    made = pod.metadata.creation_timestamp
+    return detection.standing(pod) is detection.Standing.UNREACHED and _was_made_within(
+        MAKING, made, now
     )
 
 

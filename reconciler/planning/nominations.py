@@ -1,8 +1,9 @@
 """Which pod has a place already: on a machine that was bought for it, or on one that has room.
 
 A nominated pod stays demand until it is bound, but nothing more is bought for it. A nomination
-lasts while its machine is on its way and for a while after the machine serves. It ends at once if
-others were faster and have left no room. Who isn't bound after that while was promised a place that
+lasts while its machine is on its way and for a while after the machine serves; a scheduler that is
+binding others meanwhile gets more time. It ends at once if others were faster and have left no
+room. Who isn't bound after that while was promised a place that
 the scheduler doesn't see: then that machine isn't offered to pods of the shape again until its node
 changes, and its type isn't bought again for them for a time.
 
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 ENOUGH = 2
 """Offers that served a shape in vain, until no other is tried: it isn't the offers' fault then."""
+PATIENCE = 4
+"""Times `bindWait` for which a scheduler that is binding others is waited for."""
 UNSERVED = 1800.0
 """Seconds for which an offer isn't bought again for pods that it didn't serve."""
 COMING = frozenset({RequestPhase.PENDING, RequestPhase.PROVISIONING})
@@ -56,7 +59,9 @@ class Nomination(msgspec.Struct, frozen=True, kw_only=True):
     is_bought_for: bool
     """Whether the machine was bought for it; else it was found room on."""
     since: float = NEVER
-    """When the pod could have been bound at first, in monotonic seconds."""
+    """Since when the pod could have been bound and nobody was, in monotonic seconds."""
+    first: float = NEVER
+    """When it could have been bound at first."""
 
 
 class Nominated(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,6 +91,7 @@ def carried_on(
     places = {**dict(_written(world, requests, now)), **before.places}
     kept: dict[str, Nomination] = {}
     ended: list[tuple[Nomination, Pod]] = []
+    is_at_work = any(uid not in world.pending for uid in before.places)
     for uid, place in places.items():
         pod = world.pending.get(uid)
         if pod is None or pod.shape != place.shape:
@@ -93,11 +99,11 @@ def carried_on(
         match _stage(place.machine, world, requests):
             case Stage.COMING:
                 # Also a node that has served and fell silent: its pods wait anew when it is back.
-                kept[uid] = msgspec.structs.replace(place, since=NEVER)
+                kept[uid] = msgspec.structs.replace(place, since=NEVER, first=NEVER)
             case Stage.SERVING:
-                since = min(place.since, now.monotonic)
-                if since + world.timing.bind_wait > now.monotonic:
-                    kept[uid] = msgspec.structs.replace(place, since=since)
+                held = _waiting(place, world, now, is_at_work=is_at_work)
+                if held.since + world.timing.bind_wait > now.monotonic:
+                    kept[uid] = held
                 elif uid in before.places:
                     ended.append((place, pod))
             case Stage.GONE:
@@ -117,6 +123,14 @@ def carried_on(
             **dict(_unserved((place for place, _ in vain), requests, now)),
         },
     )
+
+
+def _waiting(place: Nomination, world: World, now: Instant, *, is_at_work: bool) -> Nomination:
+    """With the clocks of a place on a node that serves."""
+    first = min(place.first, place.since, now.monotonic)
+    has_time = first + PATIENCE * world.timing.bind_wait > now.monotonic
+    since = now.monotonic if is_at_work and has_time else min(place.since, now.monotonic)
+    return msgspec.structs.replace(place, since=since, first=first)
 
 
 def next_end(nominated: Nominated, world: World) -> float:

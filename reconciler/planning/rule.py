@@ -190,13 +190,18 @@ class _Pass:
             return
         if not pools and not market.minima():
             return
+        coming = (
+            announced(self.world, self.ledger.nominated, self.now)
+            if pools and probe is None
+            else ()
+        )
         asked = question(
             (pods[uid] for uid in pools),
             ground(self.world, self._requests(), self.ledger.nominated, self.ledger.shelf.items),
             market,
             pools_of=pools,
             nominated=self.ledger.nominated,
-            announced=announced(self.world, self.now) if pools and probe is None else (),
+            announced=coming,
         )
         number = self.ledger.number + 1
         self._remember(
@@ -205,9 +210,9 @@ class _Pass:
             asked_at=self.now.monotonic,
         )
         solve = Solve(lane=LANE, number=number, problem=asked.problem)
-        self.sequences.append(
-            Sequence(subject=_lane(), steps=(solve,), why=f"plan {len(pools)} pods")
-        )
+        more = sum(each.number for each in coming)
+        why = f"plan {len(pools)} pods" + (f", {more} more to come" if more else "")
+        self.sequences.append(Sequence(subject=_lane(), steps=(solve,), why=why))
 
     def _leave_out(self, reasons: Mapping[str, str], cause: Cause) -> None:
         now, tries = self.now.monotonic, self.ledger.tries

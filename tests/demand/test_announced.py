@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth.demand.announced import Announcements
-from growth.scheduling.objects import Pod, ReplicaSet
+from growth.scheduling.metadata import OwnerReference
+from growth.scheduling.objects import Deployment, Pod, ReplicaSet
 
 REFUSED = {"conditions": [{"type": "ReplicaFailure", "status": "True"}]}
 THEN = "2026-01-01T00:00:0{}Z"
@@ -87,6 +88,38 @@ def test_an_owner_that_is_gone_announces_nothing() -> None:
     known = Announcements()
     known.owner_changed(None, owner(3))
     known.owner_changed(owner(3), None)
+    assert known.now() == {}
+
+
+def deployment(wanted: int, **spec: Any) -> Deployment:
+    document = {
+        "metadata": {"name": "web", "namespace": "shop", "uid": "deployment"},
+        "spec": {"replicas": wanted} | spec,
+    }
+    return msgspec.convert(document, Deployment)
+
+
+def of_deployment(wanted: int) -> ReplicaSet:
+    reference = OwnerReference(kind="Deployment", name="web", uid="deployment", controller=True)
+    made = owner(wanted)
+    metadata = msgspec.structs.replace(made.metadata, owner_references=(reference,))
+    return msgspec.structs.replace(made, metadata=metadata)
+
+
+def test_a_deployment_speaks_for_itself_until_its_first_replica_set_is_there() -> None:
+    known = Announcements()
+    known.deployment_changed(None, deployment(3))
+    assert {uid: each.missing for uid, each in known.now().items()} == {"deployment": 3}
+    known.owner_changed(None, of_deployment(3))
+    assert {uid: each.missing for uid, each in known.now().items()} == {"owner": 3}
+    known.owner_changed(of_deployment(3), None)
+    assert {uid: each.missing for uid, each in known.now().items()} == {"deployment": 3}
+
+
+def test_a_deployment_that_rests_announces_nothing() -> None:
+    known = Announcements()
+    known.deployment_changed(None, deployment(3))
+    known.deployment_changed(deployment(3), deployment(3, paused=True))
     assert known.now() == {}
 
 

@@ -55,3 +55,15 @@ def test_where_not_all_can_have_a_place_those_who_are_there_have_it() -> None:
     small = planner(missing=9, limits={"nodes": 1}, serverTypes=[{"name": "small", "max": 9}])
     requests = small.soon()
     assert [pod.name for request in requests for pod in request.spec.pods] == ["web-0"]
+
+
+def test_those_before_their_first_look_are_bought_for_with_one_who_waits() -> None:
+    new = {"creationTimestamp": write_time(at(99).wall)}
+    unreached = [
+        build.pod(f"new-{number}", requests=TWO_CPU, metadata=new, status={"phase": "Pending"})
+        for number in range(3)
+    ]
+    found = planner(missing=0)
+    found.announced = {}
+    found.put(*unreached)
+    assert bought(found.until(found.now + 1.5)) == [("large", 1)]
