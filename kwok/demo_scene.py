@@ -22,9 +22,13 @@ if TYPE_CHECKING:
 
 PATIENCE: Final = 60.0
 _PAUSE: Final = 0.02
+_PRICE: Final = "growth.dev/price"
+_REST: Final = 8.0
+"""Seconds without a change after which nothing more is expected."""
 _PATHS: Final = {
     "pods": "/api/v1/namespaces/default/pods",
     "nodes": "/api/v1/nodes?labelSelector=growth.dev%2Fpool",
+    "removals": "/apis/growth.dev/v1alpha1/noderemovalrequests",
     "requests": "/apis/growth.dev/v1alpha1/noderequests",
 }
 
@@ -64,6 +68,26 @@ class Scene:
     def serving(self) -> int:
         """How many machines are Ready."""
         return sum(_is_ready(node) for node in self._items("nodes"))
+
+    def machines(self) -> tuple[int, float]:
+        """How many there are, and what an hour of them costs."""
+        annotations = [each["metadata"].get("annotations", {}) for each in self._items("nodes")]
+        return len(annotations), sum(float(each.get(_PRICE, 0)) for each in annotations)
+
+    def settled(self, pods: int) -> float:
+        """Wait until so many pods are bound and nothing moves; the answer is the last movement."""
+        last, moved = (0, 0.0), time.monotonic()
+
+        def rests() -> bool:
+            nonlocal last, moved
+            machines = self.machines()
+            is_moving = self._items("removals") or len(self.pods()) != pods or self.bound() != pods
+            if is_moving or machines != last:
+                last, moved = machines, time.monotonic()
+            return time.monotonic() - moved > _REST
+
+        until(rests, "everything has come to rest")
+        return moved
 
     def unmet(self) -> list[Any]:
         """The requests that the provider had nothing for."""

@@ -2,7 +2,7 @@
 
 A nominated pod stays demand until it is bound, but nothing more is bought for it. A nomination
 lasts while its machine is on its way and for a while after the machine serves; a scheduler that is
-binding others meanwhile gets more time. It ends at once if others were faster and have left no
+binding others meanwhile gets more time. It ends soon if others were faster and have left no
 room. Who isn't bound after that while was promised a place that
 the scheduler doesn't see: then that machine isn't offered to pods of the shape again until its node
 changes, and its type isn't bought again for them for a time.
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 ENOUGH = 2
 """Offers that served a shape in vain, until no other is tried: it isn't the offers' fault then."""
+SETTLES = 1.0
+"""Seconds without a binding after which places are what they are. Whoever came instead has left a
+place elsewhere, and while the scheduler is at work it may find that by itself."""
 PATIENCE = 4
 """Times `bindWait` for which a scheduler that is binding others is waited for."""
 UNSERVED = 1800.0
@@ -69,6 +72,8 @@ class Nominated(msgspec.Struct, frozen=True, kw_only=True):
 
     places: Mapping[str, Nomination] = {}
     """By the uid of the pod."""
+    settled_at: float = NEVER
+    """When somebody whose place was taken has waited for long enough."""
     declined: Mapping[tuple[str, Shape], str] = {}
     """Nodes that the scheduler doesn't use for a shape, with the version that they had."""
     unserved: Mapping[tuple[Shape, str], float] = {}
@@ -108,11 +113,14 @@ def carried_on(
                     ended.append((place, pod))
             case Stage.GONE:
                 continue
-    for uid in list(_crowded_out(kept, world)):
-        del kept[uid]
+    crowded = {uid: kept[uid].since + SETTLES for uid in _crowded_out(kept, world)}
+    for uid, at in crowded.items():
+        if at <= now.monotonic:
+            del kept[uid]
     vain = [(place, node) for place, pod in ended if (node := _vain(place, pod, world)) is not None]
     return Nominated(
         places=kept,
+        settled_at=min((at for at in crowded.values() if at > now.monotonic), default=NEVER),
         declined={
             **_still_declined(before, world),
             **{(p.machine, p.shape): node.metadata.resource_version for p, node in vain},
@@ -137,11 +145,11 @@ def next_end(nominated: Nominated, world: World) -> float:
     """When the next nomination ends, or an offer may be bought again, if nothing happens before."""
     waits = world.timing.bind_wait
     ends = (place.since + waits for place in nominated.places.values())
-    return min((*ends, *nominated.unserved.values()), default=NEVER)
+    return min((*ends, nominated.settled_at, *nominated.unserved.values()))
 
 
 def _crowded_out(places: Mapping[str, Nomination], world: World) -> Iterator[str]:
-    """Whose place on a node that serves others have taken: nobody has to wait to know that."""
+    """Whose place on a node that serves others have taken."""
     rooms: dict[str, Resources] = {}
     for uid, place in places.items():
         node = world.cluster.nodes.get(place.machine)
