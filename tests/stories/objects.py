@@ -88,8 +88,9 @@ class Pool(msgspec.Struct, frozen=True):
             "nodeClassRef": {"kind": "KwokNodeClass", "name": named(story, "cloud")},
             "serverTypes": [{"name": name, "max": most} for name, most in self.types.items()],
             "labels": {STORY_LABEL: story},
-            # Machines that are idle between two chapters stay.
+            # Machines that are idle or half empty between two chapters stay.
             "scaleDown": {"idleAfter": "1h"},
+            "disruption": {"consolidation": "Never"},
         }
         return {
             "apiVersion": GROUP_VERSION,
