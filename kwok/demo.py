@@ -208,11 +208,10 @@ def _let_load_drop(cluster: Cluster, scene: Scene) -> None:
 
 def _show_replaced(cluster: Cluster) -> None:
     """What growth says of it on the nodes, in its own words."""
-    selector = ("--field-selector", "reason=Consolidating", "-o", "jsonpath={.items[*].note}")
-    told = growing.kubectl(cluster, "get", "events.events.k8s.io", "-A", *selector)
-    for line in sorted(set(told.split("\n"))):
-        if line.strip():
-            print(f"       {line.strip()[:140]}")
+    notes = 'jsonpath={range .items[*]}{.note}{"\\n"}{end}'
+    asked = ("events.events.k8s.io", "-A", "--field-selector", "reason=Consolidating", "-o", notes)
+    for line in sorted(set(growing.kubectl(cluster, "get", *asked).splitlines())):
+        print(f"       {line}")
 
 
 def _name(request: Mapping[str, Any]) -> str:
