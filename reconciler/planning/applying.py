@@ -28,7 +28,7 @@ from reconciler.ownership import owned_by
 from reconciler.planning.blueprints import blueprint_of
 from reconciler.planning.nominations import COMING, Nomination, serves
 from reconciler.planning.reasons import told, why
-from reconciler.solver import Cause
+from reconciler.solver import HOSTNAME, Cause
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -182,8 +182,12 @@ class _Buying:
         return True
 
     def _smallest(self, node: PlannedNode, pods: Sequence[Pod]) -> Purchasable | None:
-        """The cheapest offer that holds those who are left of a node's pods."""
+        """The cheapest offer that holds those who are left of a node's pods.
+
+        In the domains that were planned, where a rule about domains counts one of them.
+        """
         planned = self._items.get(node.offer)
+        keys = self._keys_of(pods)
         total: defaultdict[str, int] = defaultdict(int)
         for pod in pods:
             for name, amount in pod.requests.amounts.items():
@@ -194,10 +198,17 @@ class _Buying:
             if planned is not None
             and item.pool.name == planned.pool.name
             and item.price <= planned.price
+            and all(item.node.labels.get(key) == planned.node.labels.get(key) for key in keys)
             and all(item.name in self._allowed[pod.shape] for pod in pods)
             and all(amount <= item.room[name] for name, amount in total.items())
         )
         return min(fitting, key=lambda item: (item.price, item.name), default=planned)
+
+    def _keys_of(self, pods: Iterable[Pod]) -> frozenset[str]:
+        """The domains that rules about these pods are about; a new node is its own anyway."""
+        shapes = {pod.shape for pod in pods}
+        groups = (each for each in self._question.problem.groups if each.members & shapes)
+        return frozenset(each.key for each in groups) - {HOSTNAME}
 
     def _is_within_limits(self, item: Purchasable) -> bool:
         most = self._most[item.name]

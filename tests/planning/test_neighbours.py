@@ -8,6 +8,7 @@ import pytest
 
 from tests.planning.driver import Planner, bought
 from tests.reconciler.build import node_class, pool, request, waiting
+from tests.scheduling import build
 from tests.scheduling.build import HOSTNAME, ZONE
 
 LABELS = {"app": "web"}
@@ -65,6 +66,26 @@ def test_pods_that_belong_together_share_a_node_or_a_zone() -> None:
     small = pool(serverTypes=[{"name": "small", "max": 9}])
     near = web(4, requests={"cpu": "1"}, affinity=required("podAffinity", ZONE))
     assert places(Planner(*near, small, node_class()).soon()) == [("here", 2), ("here", 2)]
+
+
+def test_a_machine_that_fewer_pods_are_left_for_stays_in_the_zone_of_their_group() -> None:
+    near = {"requests": {"cpu": "1"}, "affinity": required("podAffinity", ZONE)}
+    bound = web(2, "bound", nodeSelector={ZONE: "there"}, **near)
+    free = web(2, "free", **near)
+    small = pool(serverTypes=[{"name": "small", "max": 9}])
+    planner = Planner(*bound, *free, small, node_class())
+    planner.until(100.03)
+    assert planner.problems
+    planner.remove(free[0])
+    # Alone it would be cheaper here, where the others are not.
+    assert places(planner.soon()) == [("there", 1), ("there", 2)]
+
+
+def test_a_pod_is_bought_a_machine_where_its_volume_lies() -> None:
+    (pod,) = web(1, **build.mounting("data"))
+    disk = build.volume("disk", reachable={ZONE: "there"}, phase="Bound")
+    data = build.claim("data", volume="disk", phase="Bound")
+    assert places(Planner(pod, data, disk, pool(), node_class()).soon()) == [("there", 1)]
 
 
 def test_a_pod_that_must_be_near_others_is_planned_when_they_have_their_place() -> None:
