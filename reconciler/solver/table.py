@@ -201,8 +201,13 @@ def room_alone(table: Table) -> NDArray[np.float64]:
 
 
 def _tightened(table: Table) -> Table:
-    """An offer on which not one unit of a class has room isn't allowed for it."""
-    return replace(table, allowed=room_alone(table) > 0)
+    """An offer on which not one unit of a class has room isn't allowed for it.
+
+    Nor is one for anybody of which limits don't leave a single node: who could use nothing else is
+    left out by every plan, and what the others cost can be bounded without them.
+    """
+    can_be_had = (table.amounts <= table.limits[:, None]).all(axis=0) & (table.most > 0)
+    return replace(table, allowed=(room_alone(table) > 0) & can_be_had)
 
 
 def without_idle_resources(table: Table) -> Table:

@@ -37,12 +37,18 @@ def _pods_wrong(problem: Problem, plan: Plan) -> list[str]:
     for node in plan.nodes:
         placed.update(node.pods)
     missing = Counter({one.pod_class: one.count for one in plan.unplaced})
+    priority = {pod.name: pod.priority for pod in problem.classes}
     wrong = [
         f"class {pod.name}: {placed[pod.name]} placed and {missing[pod.name]} not, of {pod.count}"
         for pod in problem.classes
         if placed[pod.name] + missing[pod.name] != pod.count or missing[pod.name] < 0
     ]
     wrong += [f"class {one.pod_class}: no reason" for one in plan.unplaced if not one.reason.text]
+    wrong += [
+        f"class {one.pod_class}: priority {one.priority}"
+        for one in plan.unplaced
+        if one.priority != priority.get(one.pod_class)
+    ]
     known = {pod.name for pod in problem.classes}
     wrong += [f"class {name} was never asked for" for name in sorted(set(placed) - known)]
     return wrong
@@ -150,7 +156,4 @@ def _money_wrong(plan: Plan, offers: dict[str, Offer]) -> list[str]:
     wrong = [] if cost == plan.cost else [f"cost {plan.cost}, but the nodes cost {cost}"]
     if plan.cost < plan.bound:
         wrong.append(f"cost {plan.cost} is below the bound {plan.bound}")
-    left: Counter[int] = Counter()
-    for one in plan.unplaced:
-        left[one.priority] += one.count
     return wrong

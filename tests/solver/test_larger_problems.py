@@ -42,8 +42,11 @@ def _left_out(plan: Plan) -> int:
 
 def _solved(problem: Problem, effort: Effort = Effort.QUICK) -> Plan:
     plan = solve(problem, effort)
+    first_fit = solve_by_first_fit(problem)
     assert complaints(problem, plan) == []
-    assert (_left_out(plan), plan.cost) <= (plan.first_fit_unplaced, plan.first_fit_cost)
+    assert complaints(problem, first_fit) == []
+    assert plan.rank <= first_fit.rank
+    assert (plan.first_fit_unplaced, plan.first_fit_cost) == (_left_out(first_fit), first_fit.cost)
     return plan
 
 
@@ -193,17 +196,34 @@ def test_first_fit_alone_keeps_the_rules_too() -> None:
         assert _left_out(plan) == 0
 
 
+def _without_one(problem: Problem, seed: int) -> Problem:
+    gone = random.Random(seed).choice([pod for pod in problem.classes if pod.count])
+    fewer = tuple(
+        replace(pod, count=pod.count - 1) if pod is gone else pod for pod in problem.classes
+    )
+    return replace(problem, classes=fewer)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_a_pod_less_never_makes_the_proven_optimum_dearer(seed: int) -> None:
-    problem = _crowd("heavy", seed, classes=6, count=10)
-    whole = _solved(problem)
-    fewer = tuple(
-        replace(pod, count=pod.count - (number == seed % 6))
-        for number, pod in enumerate(problem.classes)
-    )
-    less = _solved(replace(problem, classes=fewer))
-    if whole.stop is Stop.PROVEN and less.stop is Stop.PROVEN:
-        assert less.cost <= whole.cost
+    problem = _crowd(("kb", "heavy")[seed % 2], seed, classes=6, count=12)
+    costs = []
+    while sum(pod.count for pod in problem.classes) > 8:
+        plan = _solved(problem, Effort.NORMAL)
+        assert plan.stop is Stop.PROVEN
+        costs.append(plan.cost)
+        problem = _without_one(problem, seed)
+    assert costs == sorted(costs, reverse=True)
+
+
+def test_whom_limits_leave_no_node_costs_the_others_no_bound() -> None:
+    problem = _crowd("kb", 1)
+    largest = {offer.name for offer in HETZNER if offer.type == "ccx63"}
+    vast = PodClass(name="vast", requests=(40_000, 10_000, 1, 0), count=2, offers=NAMES, priority=9)
+    none = Limit(name="max of ccx63", amounts=dict.fromkeys(largest, 1), most=0)
+    plan = _solved(replace(problem, classes=(*problem.classes, vast), limits=(none,)))
+    assert [(one.pod_class, one.reason.rule) for one in plan.unplaced] == [("vast", none.name)]
+    assert plan.gap < 0.2
 
 
 def test_the_safety_clock_is_reported_when_it_fires() -> None:
