@@ -98,10 +98,12 @@ def first_fit_of(paper: OnPaper) -> Decimal:
     return Decimal(sum(plan.first_fit_cost for plan in paper.plans)) / 1_000_000
 
 
-def gap_of(paper: OnPaper) -> float:
-    """How much dearer than the bound, as a fraction."""
-    bound = bound_of(paper)
-    return round(float(cost_of(paper) / bound - 1), 6) if bound else 0.0
+def gap_of(paper: OnPaper) -> float | None:
+    """How much dearer than the bound, as a fraction; nothing where no bound was found."""
+    cost, bound = cost_of(paper), bound_of(paper)
+    if not bound:
+        return None if cost else 0.0
+    return round(float(cost / bound - 1), 6)
 
 
 def stop_of(paper: OnPaper) -> str:
@@ -158,9 +160,13 @@ def _compared(price: Decimal, others: Sequence[dict[str, Any]]) -> str:
 
 
 def _quality(paper: OnPaper, seconds: float) -> str:
-    gap = gap_of(paper)
-    proof = "proven optimal" if gap <= 0 else f"proven within {gap * 100:.2g} % of the optimum"
-    return f"{proof} · first-fit {first_fit_of(paper):.4f} · {seconds:.2f} s"
+    return f"{_proof(gap_of(paper))} · first-fit {first_fit_of(paper):.4f} · {seconds:.2f} s"
+
+
+def _proof(gap: float | None) -> str:
+    if gap is None:
+        return "nothing is proven of its cost"
+    return "proven optimal" if gap <= 0 else f"proven within {gap * 100:.2g} % of the optimum"
 
 
 def _rows(paper: OnPaper, bill: Bill) -> Iterator[tuple[str, ...]]:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from typing_extensions import override
 
 from growth.cli.__main__ import main
+from reconciler.solver.solving import solve_by_first_fit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from reconciler.solver import Plan, Problem
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 POOL, SHOP = str(EXAMPLES / "kwok"), str(EXAMPLES / "shop")
@@ -189,6 +194,59 @@ def test_what_is_missing_is_said_in_one_line(
     assert main(["plan", "-f", *files]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert text in line
+
+
+def test_of_a_plan_without_a_bound_nothing_is_claimed(
+    monkeypatch: pytest.MonkeyPatch,
+    written: Callable[..., str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def by_first_fit(problem: Problem, *_: Any, **__: Any) -> Plan:
+        return solve_by_first_fit(problem)
+
+    monkeypatch.setattr("growth.cli.plan_reading.solve", by_first_fit)
+    words = ["plan", "-f", POOL, written(pod("one"))]
+    assert main(words) == 0
+    out = capsys.readouterr().out
+    assert "nothing is proven of its cost" in out
+    assert "optim" not in out
+    main([*words, "-o", "json"])
+    plan = answer(capsys)
+    assert (plan["lowerBound"], plan["gap"]) == (0.0, None)
+
+
+def test_folders_and_standard_input_are_files_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "shop" / "deep"
+    folder.mkdir(parents=True)
+    (folder / "one.yml").write_text(yaml.safe_dump(pod("one")))
+    (folder / "two.json").write_text(json.dumps(pod("two")))
+    (folder / "notes.txt").write_text("not: [a manifest")
+    piped = io.TextIOWrapper(io.BytesIO(yaml.safe_dump(pod("three")).encode()))
+    monkeypatch.setattr("sys.stdin", piped)
+    assert main(["plan", "-f", POOL, str(tmp_path / "shop"), "-", "-o", "yaml"]) == 0
+    plan = yaml.safe_load(capsys.readouterr().out)
+    placed = sorted(name for node in plan["nodes"] for name in node["pods"])
+    assert placed == ["default/one", "default/three", "default/two"]
+
+
+class Terminal(io.StringIO):
+    """Somebody looks at it."""
+
+    @override
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_long_search_tells_a_person_how_far_it_is_and_a_file_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("growth.cli.commands.plan.SHOW_AFTER", 0.0)
+    for screen, lines in ((Terminal(), 1), (io.StringIO(), 0)):
+        monkeypatch.setattr("sys.stderr", screen)
+        main(["plan", "-f", POOL, SHOP])
+        assert min(1, screen.getvalue().count("per hour, within")) == lines
 
 
 def test_a_wrong_amount_is_named_with_file_and_line(
