@@ -12,6 +12,8 @@ from typing import Final
 
 import msgspec
 
+from growth.undecodable import UNDECODABLE
+
 
 class Malformed(ValueError):
     """There is nothing in it that could be handed back; the text says what is wrong, in one line.
@@ -49,8 +51,6 @@ class Score(msgspec.Struct, frozen=True, gc=False, rename="pascal"):
     score: int
 
 
-# A body of nothing but brackets ends in a RecursionError.
-_UNREADABLE: Final = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 _NOTHING: Final = msgspec.Raw(b"null")
 _envelope = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _pod = msgspec.json.Decoder(_Pod).decode
@@ -86,7 +86,7 @@ class Arguments(msgspec.Struct, frozen=True, gc=False):
         """Which pod it is; an empty uid where that can't be read."""
         try:
             return _pod(self.pod).metadata
-        except _UNREADABLE:
+        except UNDECODABLE:
             return PodHead()
 
     @property
@@ -96,7 +96,7 @@ class Arguments(msgspec.Struct, frozen=True, gc=False):
             if _is(self.names, b"["):
                 return _names(self.names)
             return [node.metadata.name for node in _nodes(self.nodes).items or ()]
-        except _UNREADABLE as error:
+        except UNDECODABLE as error:
             raise Malformed(f"the nodes can't be read: {error}") from None
 
 
@@ -104,7 +104,7 @@ def read(body: bytes) -> Arguments:
     """Takes the envelope apart."""
     try:
         found = {key.lower(): raw for key, raw in _envelope(body).items()}
-    except _UNREADABLE as error:
+    except UNDECODABLE as error:
         raise Malformed(f"this is no ExtenderArgs: {error}") from None
     names, nodes = found.get("nodenames", _NOTHING), found.get("nodes", _NOTHING)
     if not (_is(names, b"[") or _is(nodes, b"{")):

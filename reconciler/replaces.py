@@ -13,6 +13,7 @@ import msgspec
 
 from growth.api.disruption import DisruptionReason
 from growth.api.wellknown import REPLACES_ANNOTATION
+from growth.undecodable import UNDECODABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,7 +42,7 @@ def read(text: str) -> Words | None:
     """What is written; None for what nobody of us wrote."""
     try:
         return msgspec.json.decode(text, type=Words)
-    except msgspec.MsgspecError:
+    except UNDECODABLE:
         return None
 
 

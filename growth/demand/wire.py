@@ -16,6 +16,7 @@ import msgspec
 from growth.demand.entry import Entry
 from growth.demand.history import Change, ChangeKind
 from growth.errors import RetryLater
+from growth.undecodable import UNDECODABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -113,7 +114,7 @@ def read_snapshot(document: bytes) -> Snapshot:
     """What `snapshot` wrote."""
     try:
         read = _list(document)
-    except msgspec.MsgspecError as error:
+    except UNDECODABLE as error:
         raise Rubbish(f"the demand snapshot can't be read: {error}") from None
     return Snapshot(read.metadata.resource_version, read.items)
 
@@ -123,7 +124,7 @@ def read_line(line: bytes) -> Change | Bookmark | Expired | None:
     try:
         envelope = _line(line)
         return _read(envelope.type, envelope.object)
-    except msgspec.MsgspecError as error:
+    except UNDECODABLE as error:
         message = f"a line of {len(line)} bytes in the demand stream can't be read: {error}"
         raise Rubbish(message) from None
 

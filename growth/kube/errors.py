@@ -14,6 +14,7 @@ import msgspec
 
 from growth.errors import DecideAgain, GiveUp, GrowthError, Misconfigured, RetryLater
 from growth.kube.call import JSON_PATCH, Call
+from growth.undecodable import UNDECODABLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,7 +102,7 @@ def status_of(body: bytes) -> Status:
     """The Status in a body; an empty one when a proxy or a half answer put something else there."""
     try:
         return _decoder.decode(body)
-    except msgspec.MsgspecError:
+    except UNDECODABLE:
         # What isn't a Status isn't quoted: an echoing proxy would put our headers into our logs.
         return Status(message="the answer is not a Kubernetes Status object")
 

@@ -16,6 +16,7 @@ import msgspec
 from growth.kube.contents import Change, Contents, Unreadable, differences
 from growth.kube.resource import KubernetesObject, Resource, T, key_of
 from growth.kube.watch_events import Event, EventKind, Garbled, read
+from growth.undecodable import UNDECODABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -70,7 +71,7 @@ class Listing(Generic[T]):
         """Takes in one page; the answer is the token of the next, empty after the last."""
         try:
             page = _page(body)
-        except msgspec.MsgspecError:
+        except UNDECODABLE:
             raise Garbled(f"list {self._resource.name}: the answer is no list") from None
         for raw in page.items or ():
             self._put(read(bytes(raw), resource=self._resource))

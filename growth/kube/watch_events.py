@@ -18,6 +18,7 @@ from growth.kube.call import Call
 from growth.kube.contents import Statement, Unreadable
 from growth.kube.errors import ApiError, Unreachable, error_of, status_of
 from growth.kube.resource import Key, Resource, T, key_of
+from growth.undecodable import UNDECODABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -132,7 +133,7 @@ def decoded(lines: list[bytes], *, resource: Resource[T]) -> Iterator[Event[T]]:
             continue
         try:
             envelope = _envelope(line)
-        except msgspec.MsgspecError:
+        except UNDECODABLE:
             raise Garbled(
                 f"watch {resource.name}: a line of {len(line)} bytes is no event"
             ) from None
@@ -177,10 +178,7 @@ def _version(obj: T | Unreadable) -> str:
 
 
 def _unreadable(raw: bytes, *, problem: Exception) -> Unreadable:
-    try:
-        metadata = _bare(raw).metadata
-    except msgspec.MsgspecError:
-        raise Garbled("an object without readable metadata") from None
+    metadata = _metadata_of(raw)
     stated = _as_far_as_it_says(raw)
     return Unreadable(
         key=Key(metadata.namespace, metadata.name),
@@ -192,10 +190,17 @@ def _unreadable(raw: bytes, *, problem: Exception) -> Unreadable:
     )
 
 
+def _metadata_of(raw: bytes | msgspec.Raw) -> _Metadata:
+    try:
+        return _bare(raw).metadata
+    except UNDECODABLE:
+        raise Garbled("an object without readable metadata") from None
+
+
 def _as_far_as_it_says(raw: bytes) -> _Stated:
     try:
         return _stated(raw)
-    except msgspec.MsgspecError:
+    except UNDECODABLE:
         return _Stated()
 
 
@@ -215,7 +220,7 @@ def _told(problem: Exception) -> str:
 
 
 def _bookmark(raw: msgspec.Raw) -> Event[T]:
-    metadata = _bare(raw).metadata
+    metadata = _metadata_of(raw)
     is_end = (metadata.annotations or {}).get(INITIAL_EVENTS_END) == "true"
     kind = EventKind.INITIAL_EVENTS_END if is_end else EventKind.BOOKMARK
     return Event(kind, metadata.resource_version)

@@ -25,6 +25,7 @@ from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.scheduling.resources import parse
 from growth.scheduling.taints import Taint
+from growth.undecodable import UNDECODABLE
 from reconciler.planning.offers import ZONE_LABEL, node_class_of
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def read(text: str) -> Blueprint | None:
     """What an annotation tells; None where nothing can be concluded from it."""
     try:
         found = _decode(text)
-    except msgspec.DecodeError:
+    except UNDECODABLE:
         return None
     return found if found.form == FORM else None
 

@@ -86,6 +86,10 @@ def test_what_a_later_version_may_say_is_passed_over() -> None:
         b'{"type":"ERROR","object":{"code":500,"message":"broken"}}',
         b'{"type":"ADDED","object":{"uid":"a"',
         b"\xff\xfe",
+        b'{"type":"\xff"}',
+        b'{"type":"ERROR","object":{"code":500,"message":"\xff"}}',
+        b'{"type":"ADDED","object":' + b"[" * 100_000,
+        b'{"type":"ADDED","items":' + b"[" * 100_000,
     ],
 )
 def test_what_cannot_be_read_is_rubbish(line: bytes) -> None:

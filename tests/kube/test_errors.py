@@ -108,7 +108,17 @@ def test_the_wait_that_the_server_asks_for_is_passed_on(
     assert found.after == after
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>bad gateway</html>", b'{"kind":"Sta', b"[]"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html>bad gateway</html>",
+        b'{"kind":"Sta',
+        b"[]",
+        b'{"message":"\xff"}',
+        b'{"x":' + b"[" * 100_000,
+    ],
+)
 def test_a_body_that_is_no_status_still_gives_an_error_and_is_not_quoted(body: bytes) -> None:
     found = error_of(GET, code=502, said=status_of(body), headers={})
 

@@ -53,6 +53,21 @@ def test_a_stream_without_line_ends_is_given_up() -> None:
         lines.feed(b"x")
 
 
+@pytest.mark.parametrize(
+    "garbled",
+    [
+        b"no JSON",
+        b'{"type":"\xff","object":{}}',
+        b'{"type":"ADDED","object":' + b"[" * 100_000,
+        b'{"type":"ADDED","object":{"metadata":{"name":"\xff"}}}',
+        b'{"type":"BOOKMARK","object":{"metadata":5}}',
+    ],
+)
+def test_a_line_that_cannot_be_read_ends_the_stream_and_nothing_else(garbled: bytes) -> None:
+    with pytest.raises(Garbled):
+        list(decoded([garbled], resource=THINGS))
+
+
 @pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")])
 def test_an_event_is_read_however_it_is_spaced(separators: tuple[str, str]) -> None:
     spaced = json.dumps(json.loads(line("DELETED", colour="red")), separators=separators).encode()

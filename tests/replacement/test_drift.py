@@ -233,6 +233,7 @@ def test_a_catalogue_that_moves_to_another_place_makes_no_node_drift() -> None:
 UNKNOWN = {
     "none": None,
     "somebody's writing": "{",
+    "nothing but brackets": '{"x":' + "[" * 100_000,
     "of a form that is to come": '{"form":2,"location":"nowhere"}',
 }
 

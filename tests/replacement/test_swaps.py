@@ -13,7 +13,7 @@ from reconciler.removal.wanted import wanted
 from reconciler.replacement import asking
 from reconciler.replacement.judging import has_changed
 from reconciler.replacement.ledger import Proof
-from reconciler.replaces import written
+from reconciler.replaces import read, written
 from tests.reconciler.build import request, waiting
 from tests.replacement.renewer import Renewer, running, standing
 
@@ -90,6 +90,11 @@ def test_nothing_is_begun_while_a_machine_is_on_its_way() -> None:
     renewer = Renewer(*half_empty(), request("default-9"))
     renewer.passes(120)
     assert not renewer.asked
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"nodes":5}', '{"x":' + "[" * 100_000])
+def test_words_of_a_swap_that_nobody_of_us_wrote_say_nothing(text: str) -> None:
+    assert read(text) is None
 
 
 def test_a_swap_is_given_up_when_its_machine_cannot_be_had() -> None:

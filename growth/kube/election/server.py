@@ -14,6 +14,7 @@ from growth.errors import DecideAgain, Misconfigured
 from growth.kube.call import MERGE_PATCH
 from growth.kube.election.lease import Lease, holding_patch, lease_from, release_patch, unheld_lease
 from growth.kube.errors import NotFound
+from growth.undecodable import UNDECODABLE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -91,6 +92,6 @@ def _frees(line: bytes) -> bool:
         change = msgspec.json.decode(line, type=Change)
         if change.type in {"ADDED", "MODIFIED"}:
             return not lease_from(bytes(change.object)).spec.held
-    except msgspec.MsgspecError:
+    except UNDECODABLE:
         return False  # A connection that was cut ends in half a line.
     return change.type == "DELETED"
