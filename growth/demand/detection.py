@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 SCHEDULED = "PodScheduled"
 UNSCHEDULABLE = "Unschedulable"
+GATED = "SchedulingGated"
+"""Written by the API server when the pod is made, and left there when its gates are taken off: from
+then on it says no more than if nothing were written."""
 
 
 class Standing(enum.Enum):
@@ -42,13 +45,11 @@ def standing(pod: Pod) -> Standing:
         return Standing.APART
     verdict = scheduled(pod)
     nominated = bool(pod.status.nominated_node_name)
-    match verdict:
-        case None:
-            return Standing.APART if nominated else Standing.UNREACHED
-        case _ if verdict.status != "False" or verdict.reason != UNSCHEDULABLE:
-            return Standing.APART
-        case _:
-            return Standing.NOMINATED if nominated else Standing.UNSCHEDULABLE
+    if verdict is None or verdict.reason == GATED:
+        return Standing.APART if nominated else Standing.UNREACHED
+    if verdict.status != "False" or verdict.reason != UNSCHEDULABLE:
+        return Standing.APART
+    return Standing.NOMINATED if nominated else Standing.UNSCHEDULABLE
 
 
 def scheduled(pod: Pod) -> Condition | None:

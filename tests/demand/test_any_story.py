@@ -38,6 +38,7 @@ STATES: list[dict[str, Any]] = [
     {"nominated": "node-1"},
     {"on": "node-1"},
     {"schedulingGates": [{"name": "wait"}]},
+    {"said": verdict(reason="SchedulingGated")},
     {"phase": "Failed"},
 ]
 KINDS: list[dict[str, Any]] = [

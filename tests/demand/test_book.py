@@ -123,6 +123,15 @@ class TestSiblings:
     def test_are_of_the_same_owner_and_shape_and_not_reached(self, other: Any) -> None:
         assert told(book(marked("a", owner="web"), other)) == {"a": "Unschedulable"}
 
+    def test_that_waited_behind_gates_are_demand_once_these_are_off(self) -> None:
+        # as the API server leaves it: nobody takes the condition back with the gates
+        behind = verdict(reason="SchedulingGated")
+        gated = waiting("b", owner="web", said=behind, schedulingGates=[{"name": "quota"}])
+        made = book(marked("a", owner="web"), gated)
+        assert told(made) == {"a": "Unschedulable"}
+        made.put(waiting("b", owner="web", version=2, said=behind), at(1))
+        assert told(made) == {"a": "Unschedulable", "b": "SiblingUnschedulable"}
+
     def test_without_an_owner_are_none(self) -> None:
         assert told(book(marked("a"), waiting("b"))) == {"a": "Unschedulable"}
 
