@@ -19,11 +19,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 import structlog
+from hypothesis import HealthCheck, settings
 
 from tests.live import LiveCluster, bring_down, bring_up, run_kwok, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+# How long an example takes, and how long drawing it, says on a busy machine nothing of the product.
+settings.register_profile(
+    "any machine", settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+)
+settings.load_profile("any machine")
 
 
 @pytest.fixture(scope="session", autouse=True)

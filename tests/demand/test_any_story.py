@@ -216,7 +216,7 @@ class AnyStory(RuleBasedStateMachine):
 
 
 TestAnyStory = pytest.mark.timeout(120)(AnyStory.TestCase)
-TestAnyStory.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
+TestAnyStory.settings = settings(max_examples=100, stateful_step_count=40)
 
 
 @given(
@@ -225,7 +225,7 @@ TestAnyStory.settings = settings(max_examples=100, stateful_step_count=40, deadl
         unique_by=lambda each: each[0],
     ).flatmap(lambda drawn: st.tuples(st.just(drawn), st.permutations(drawn)))
 )
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_the_order_of_events_of_different_pods_does_not_matter(pods: Any) -> None:
     entries = []
     for order in pods:

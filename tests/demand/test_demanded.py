@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from growth.demand import demanded, wire
@@ -226,7 +226,6 @@ STEPS = st.lists(
 
 
 @given(steps=STEPS)
-@settings(deadline=None, max_examples=100)
 def test_however_the_stream_goes_and_returns_nothing_is_lost_or_doubled(steps: list[Step]) -> None:
     """Both see the same pods, we some events late; in the end only what is true is left."""
     theirs, made = book(), demand()

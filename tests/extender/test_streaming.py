@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from extender.demand import Demand
+    from growth.scheduling.objects import Pod
 
 pytestmark = pytest.mark.usefixtures("nothing_blocks_the_loop")
 
@@ -76,6 +77,10 @@ class Server:
     @property
     def readers(self) -> float | None:
         return self.registry.get_sample_value("growth_demand_stream_readers")
+
+    @property
+    def cut_off(self) -> float | None:
+        return self.registry.get_sample_value("growth_demand_stream_cut_off_total")
 
     @asynccontextmanager
     async def reader(self, **query: str) -> AsyncIterator[Reader]:
@@ -177,23 +182,43 @@ async def test_before_everything_was_seen_nothing_is_told() -> None:
                 assert (answer.status, answer.headers["Retry-After"]) == (503, "1")
 
 
-async def test_a_reader_that_takes_nothing_is_cut_off_and_misses_nothing_by_it() -> None:
-    pods = [waiting(f"pod-{number:05d}-{'x' * 200}") for number in range(20_000)]
-    demand = a_complete_one(*pods)
-    async with streamed(demand, patience=0.3) as server:
-        port = int(server.url.split(":")[2].partition("/")[0])
-        _, writer = await asyncio.open_connection("127.0.0.1", port, limit=1024)
-        writer.write(b"GET /v1/demand?watch=true HTTP/1.1\r\nHost: growth\r\n\r\n")
-
-        # Meanwhile another one gets everything at once.
-        async with server.reader() as quick:
-            assert len(await quick.until_bookmark()) == len(pods)
-        await until(lambda: server.readers == 0)
+@asynccontextmanager
+async def who_takes_nothing(server: Server) -> AsyncIterator[None]:
+    port = int(server.url.split(":")[2].partition("/")[0])
+    _, writer = await asyncio.open_connection("127.0.0.1", port, limit=1024)
+    writer.write(b"GET /v1/demand?watch=true HTTP/1.1\r\nHost: growth\r\n\r\n")
+    try:
+        yield
+    finally:
         writer.transport.abort()
 
-        async with server.reader() as again:
-            assert len(await again.until_bookmark()) == len(pods)
-        assert server.registry.get_sample_value("growth_demand_stream_cut_off_total") == 1
+
+@pytest.fixture(scope="module")
+def a_large_book() -> tuple[Pod, ...]:
+    """More of it than a connection holds back."""
+    return tuple(waiting(f"pod-{number:05d}-{'x' * 200}") for number in range(20_000))
+
+
+async def test_a_reader_that_takes_nothing_holds_up_no_other(a_large_book: tuple[Pod, ...]) -> None:
+    async with (
+        streamed(a_complete_one(*a_large_book), patience=3600) as server,
+        who_takes_nothing(server),
+        server.reader() as quick,
+    ):
+        assert len(await quick.until_bookmark()) == len(a_large_book)
+        await until(lambda: server.readers == 2)
+
+
+async def test_a_reader_that_takes_nothing_is_cut_off_and_misses_nothing_by_it(
+    a_large_book: tuple[Pod, ...],
+) -> None:
+    demand = a_complete_one(*a_large_book)
+    async with streamed(demand, patience=0.1) as server, who_takes_nothing(server):
+        await until(lambda: server.cut_off == 1)
+        await until(lambda: server.readers == 0)
+
+    async with streamed(demand) as server, server.reader() as again:
+        assert len(await again.until_bookmark()) == len(a_large_book)
 
 
 async def test_more_readers_than_can_be_are_asked_to_come_later(

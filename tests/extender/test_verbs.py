@@ -149,7 +149,10 @@ async def test_bad_input_is_refused_in_one_line(verb: str, body: bytes) -> None:
 PIECES = st.binary(max_size=60) | st.sampled_from([question(["a"]), b'{"NodeNames":["a",'])
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(verb=st.sampled_from(["filter", "prioritize"]), pieces=st.lists(PIECES, max_size=3))
 def test_no_input_at_all_is_a_failure_of_ours_or_rejects_a_node(
     verb: str, pieces: list[bytes]
