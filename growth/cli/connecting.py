@@ -1,12 +1,18 @@
-"""How commands reach the cluster: chosen with the same words as kubectl's."""
+"""How commands reach the cluster: chosen with the same words as kubectl's.
+
+The first question is one that any server answers at once: a person is told within five seconds
+that nobody is there, whatever the command goes on to ask.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
+from growth.errors import GiveUp
+from growth.kube.errors import Denied
 from growth.kube.transport import connect
 
 if TYPE_CHECKING:
@@ -16,6 +22,9 @@ if TYPE_CHECKING:
     from growth.kube.transport import Connection
 
 _T = TypeVar("_T")
+
+PATIENCE: Final = 3.0
+"""Seconds to wait for the first answer: the rest of the five is Python's start."""
 
 
 def add_connection_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,10 +40,26 @@ def add_connection_arguments(parser: argparse.ArgumentParser) -> None:
 
 @asynccontextmanager
 async def connected(arguments: argparse.Namespace) -> AsyncIterator[Connection]:
-    """An open connection to the chosen cluster."""
+    """An open connection to the chosen cluster, which has answered once."""
+    async with greeted(arguments) as (connection, _):
+        yield connection
+
+
+@asynccontextmanager
+async def greeted(arguments: argparse.Namespace) -> AsyncIterator[tuple[Connection, str]]:
+    """The same, and the version of its API server."""
     connection = await connect(kubeconfig=arguments.kubeconfig, context=arguments.context)
     async with connection:
-        yield connection
+        yield connection, await _version(connection)
+
+
+async def _version(connection: Connection) -> str:
+    try:
+        answer = await connection.request("GET", "/version", timeout=PATIENCE)
+    except (Denied, GiveUp):
+        # It has answered. What may not be asked here is refused again where it matters.
+        return ""
+    return str(answer.json()["gitVersion"])
 
 
 def completed(work: Coroutine[object, object, _T]) -> _T:

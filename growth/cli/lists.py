@@ -1,8 +1,7 @@
 """Whole lists of a cluster, page by page, for commands that read and never write.
 
 An object that can't be read is left out and named, so that one strange object doesn't hide all the
-others. The first question is one that any server answers at once: a person is told within five
-seconds that nobody is there.
+others.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import msgspec
 import pydantic
 
 from growth.api.wellknown import GROUP_VERSION
-from growth.cli.connecting import connected
+from growth.cli.connecting import PATIENCE, greeted
 from growth.errors import GiveUp, RetryLater
 from growth.kube.errors import NotFound, Overloaded
 from growth.kube.listing import Page
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 _R = TypeVar("_R", bound="Resource")
 
-PATIENCE: Final = 3.0
-"""Seconds to wait for the first answer: the rest of the five is Python's start."""
 LIST_PATIENCE: Final = 30.0
 """Seconds for a page of a list; whoever answered once may take its time."""
 PAGE: Final = "500"
@@ -55,9 +52,8 @@ class NotInstalled(GiveUp):
 @asynccontextmanager
 async def reading(arguments: argparse.Namespace) -> AsyncIterator[Lists]:
     """The chosen cluster, which has answered once."""
-    async with connected(arguments) as connection:
-        answer = await connection.request("GET", "/version", timeout=PATIENCE)
-        yield Lists(connection, version=str(answer.json()["gitVersion"]))
+    async with greeted(arguments) as (connection, version):
+        yield Lists(connection, version=version)
 
 
 class Lists:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping
+
+_T = TypeVar("_T")
 
 COLOURS: Mapping[str, str] = {"green": "32", "yellow": "33", "red": "31", "dim": "2"}
 
@@ -31,6 +33,21 @@ def coloured(text: str, colour: str) -> str:
     if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
         return text
     return f"\x1b[{COLOURS[colour]}m{text}\x1b[0m"
+
+
+async def tell_steps(
+    steps: AsyncIterator[tuple[str, _T]],
+    arguments: argparse.Namespace,
+    line: Callable[[str, _T], str],
+) -> None:
+    """Name and outcome of each step: for people as it is done, for programs all in one document."""
+    done: dict[str, _T] = {}
+    async for name, outcome in steps:
+        done[name] = outcome
+        if arguments.output == "text":
+            print(line(name, outcome))
+    if arguments.output == "json":
+        print_json(done)
 
 
 def print_json(value: object) -> None:

@@ -6,19 +6,21 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
+import pytest
+from typing_extensions import override
+
+from tests.faults.upstream import kubeconfig_to
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
 FREE_PORTS = {f"GROWTH_{use}_ADDRESS": "127.0.0.1:0" for use in ("VERBS", "DEMAND", "WEBHOOK")}
-AWAY = (
-    "{apiVersion: v1, kind: Config, current-context: away,"
-    " clusters: [{name: away, cluster: {server: 'http://127.0.0.1:1'}}],"
-    " contexts: [{name: away, context: {cluster: away, user: nobody}}],"
-    " users: [{name: nobody, user: {}}]}"
-)
 
 
 def started(kubeconfig: Path, *words: str) -> subprocess.Popen[str]:
@@ -27,10 +29,31 @@ def started(kubeconfig: Path, *words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
 
 
-def test_a_signal_ends_all_of_them_in_order(tmp_path: Path) -> None:
-    away = tmp_path / "kubeconfig"
-    away.write_text(AWAY)
-    with started(away, "--only", "extender", "--only", "webhooks") as running:
+class Version(BaseHTTPRequestHandler):
+    """An API server that says who it is, and has nothing else."""
+
+    def do_GET(self) -> None:
+        self.send_response(200 if self.path == "/version" else 404)
+        self.end_headers()
+        self.wfile.write(b'{"gitVersion": "v1.36.3"}')
+
+    @override
+    def log_message(self, *_: object, **__: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def answering(tmp_path: Path) -> Iterator[Path]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Version) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        kubeconfig = tmp_path / "kubeconfig"
+        kubeconfig.write_text(kubeconfig_to(f"http://127.0.0.1:{server.server_port}"))
+        yield kubeconfig
+        server.shutdown()
+
+
+def test_a_signal_ends_all_of_them_in_order(answering: Path) -> None:
+    with started(answering, "--only", "extender", "--only", "webhooks") as running:
         assert running.stderr is not None
         begun = 0
         while begun < 2:
@@ -43,10 +66,11 @@ def test_a_signal_ends_all_of_them_in_order(tmp_path: Path) -> None:
     assert rest.count('"message": "ended"') == 2
 
 
-def test_a_process_that_ends_by_itself_ends_the_others_and_is_named(tmp_path: Path) -> None:
-    broken = tmp_path / "kubeconfig"
-    broken.write_text("kind: Config\n")
-    with started(broken, "--only", "reconciler") as running:
+def test_a_process_that_ends_by_itself_ends_the_others_and_is_named(
+    answering: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROWTH_STABLE_INTERVAL", "soon")
+    with started(answering, "--only", "reconciler") as running:
         _, said = running.communicate(timeout=30)
     assert running.returncode == 1
     assert said.splitlines()[-1] == (

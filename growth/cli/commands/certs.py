@@ -16,13 +16,14 @@ import msgspec
 
 from certs.files import files_of, write_files
 from certs.objects import Objects
+from certs.reading import BUNDLE
 from certs.showing import Row, rows
 from certs.state import AuthoritySecret
 from certs.steps import subject_of
 from certs.tending import tend
 from certs.wanted import OWN, POLICY, WANTED, Rotation
 from growth.cli.connecting import add_connection_arguments, completed, connected
-from growth.cli.output import add_output_argument, coloured
+from growth.cli.output import add_output_argument, coloured, print_json
 from growth.errors import GiveUp
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
     from certs.objects import Found
     from certs.state import LeafSecret
+    from certs.steps import Write
+    from certs.tending import Done
 
 NAMESPACE: Final = "growth-system"
 AUTHORITIES: Final = tuple(authority.name for authority in WANTED)
@@ -42,7 +45,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the words of this command."""
     actions = parser.add_subparsers(metavar="ACTION", required=True, parser_class=type(parser))
     show = actions.add_parser("show", help="what there is, and what happens next (exit 1: bad)")
-    add_output_argument(show)
     rotate = actions.add_parser("rotate", help="ask for a new one; nothing breaks on the way")
     rotate.add_argument(
         "name",
@@ -60,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     once = actions.add_parser("run-once", help="do by hand what the reconciler does each minute")
     for action, run in ((show, _show), (rotate, _rotate), (export, _export), (once, _run_once)):
         add_connection_arguments(action)
+        add_output_argument(action)
         action.add_argument("-n", "--namespace", default=NAMESPACE, help="default: %(default)s")
         action.set_defaults(act=run)
 
@@ -91,34 +94,57 @@ async def _rotate(arguments: argparse.Namespace) -> int:
         _check_idle(secret)
         assert secret.decided is not None  # noqa: S101 - it is there
         await objects.ask_for_rotation(secret.decided, now=found.now)
-    for line in _told(secret):
-        print(line)
+    told = [*_told(secret)]
+    if arguments.output == "json":
+        print_json({"secret": arguments.name, "next": " ".join(told)})
+    else:
+        print("\n".join(told))
     return 0
 
 
 async def _export(arguments: argparse.Namespace) -> int:
     async with _objects(arguments) as objects:
         secret = _there(await objects.read(), arguments.name)
-    if arguments.folder is None:
+    if arguments.folder is None and arguments.output == "json":
+        print_json({BUNDLE: secret.bundle.decode()})
+    elif arguments.folder is None:
         sys.stdout.write(secret.bundle.decode())
-    elif isinstance(secret, AuthoritySecret):
-        # An authority's key has no business outside of its Secret.
-        write_files(arguments.folder, {"ca.crt": secret.bundle})
     else:
-        write_files(arguments.folder, files_of(secret))
+        _write(secret, arguments)
     return 0
+
+
+def _write(secret: AuthoritySecret | LeafSecret, arguments: argparse.Namespace) -> None:
+    # An authority's key has no business outside of its Secret.
+    files = {BUNDLE: secret.bundle} if isinstance(secret, AuthoritySecret) else files_of(secret)
+    write_files(arguments.folder, files)
+    if arguments.output == "json":
+        print_json({"folder": str(arguments.folder), "files": [*files]})
 
 
 async def _run_once(arguments: argparse.Namespace) -> int:
     async with _objects(arguments) as objects:
         done = await tend(objects, may_write=lambda: None)
+    (_print_done if arguments.output == "text" else _document_done)(done)
+    return int(bool(done.problems))
+
+
+def _print_done(done: Done) -> None:
     for write in done.written:
-        print(f"{type(write).__name__.lower():10} {subject_of(write)}")
+        print(f"{_verb(write):10} {subject_of(write)}")
     if not done.written and not done.problems:
         print("nothing to do")
     for line in done.problems + done.advice:
         print(line, file=sys.stderr)
-    return int(bool(done.problems))
+
+
+def _document_done(done: Done) -> None:
+    written = [{"did": _verb(write), "to": subject_of(write)} for write in done.written]
+    print_json({"written": written, "problems": done.problems, "advice": done.advice})
+
+
+def _verb(write: Write) -> str:
+    return type(write).__name__.lower()
 
 
 @asynccontextmanager

@@ -6,7 +6,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from growth.api import files
+from growth.api.yaml_text import documents
 from growth.cli import inputs
+from growth.cli.output import add_output_argument, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the words of this command."""
     inputs.add_files_argument(parser)
+    add_output_argument(parser)
     parser.epilog = "For example: growth convert -f pools/ | kubectl apply -f -"
 
 
@@ -23,6 +26,10 @@ def run(arguments: argparse.Namespace) -> int:
     texts = list(inputs.texts(arguments.files))
     inputs.read(texts)
     rewritten = [files.rewrite_group(text) for _, text in texts]
+    if arguments.output == "json":
+        items = [each.data for text in rewritten for each in documents(text)]
+        print_json({"apiVersion": "v1", "kind": "List", "items": items})
+        return 0
     sys.stdout.write(
         "---\n".join(text if text.endswith("\n") else text + "\n" for text in rewritten)
     )

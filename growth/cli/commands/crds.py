@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from growth.api import crd
 from growth.cli.connecting import add_connection_arguments, completed, connected
-from growth.cli.output import add_output_argument, coloured
+from growth.cli.output import add_output_argument, coloured, print_json, tell_steps
 from growth.errors import Misconfigured
 from growth.installation.definitions import Definition, applied, compared
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import AsyncIterator, Iterator, Sequence
 
     from growth.installation.applying import Outcome
 
@@ -52,11 +52,14 @@ def run(arguments: argparse.Namespace) -> int:
         case "apply":
             return _apply(arguments)
         case _:
-            return _print(arguments.folder)
+            return _print(arguments)
 
 
-def _print(folder: Path | None) -> int:
-    definitions = crd.render()
+def _print(arguments: argparse.Namespace) -> int:
+    definitions, folder = crd.render(), arguments.folder
+    if folder is None and arguments.output == "json":
+        print_json({"apiVersion": "v1", "kind": "List", "items": [*crd.definitions().values()]})
+        return 0
     if folder is None:
         sys.stdout.write("---\n".join(definitions.values()))
         return 0
@@ -107,13 +110,13 @@ def told(found: Sequence[Definition]) -> Iterator[str]:
 
 
 def _apply(arguments: argparse.Namespace) -> int:
-    for name, outcome in completed(_applied(arguments)):
-        print(f"{name}: {outcome}")
+    completed(tell_steps(_applied(arguments), arguments, "{}: {}".format))
     return 0
 
 
-async def _applied(arguments: argparse.Namespace) -> list[tuple[str, Outcome]]:
+async def _applied(arguments: argparse.Namespace) -> AsyncIterator[tuple[str, Outcome]]:
     async with connected(arguments) as connection:
         found = await compared(connection)
         outcomes = await applied(connection, found)
-        return [(each.name, outcome) for each, outcome in zip(found, outcomes, strict=True)]
+        for each, outcome in zip(found, outcomes, strict=True):
+            yield each.name, outcome

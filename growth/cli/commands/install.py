@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from growth.api.written import Duration
 from growth.cli.connecting import add_connection_arguments, completed, connected
+from growth.cli.output import add_output_argument, tell_steps
 from growth.errors import GiveUp, Misconfigured
 from growth.installation.applying import apply, rehearse
 from growth.installation.awaiting import missing_of, until_nothing_is_missing
@@ -24,7 +25,9 @@ from growth.installation.values import Admission, Certificates, Provider, Values
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import AsyncIterator
 
+    from growth.installation.applying import Outcome
     from growth.installation.shipped import Object
     from growth.kube.transport import Connection
 
@@ -50,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--wait", metavar="DURATION", default="3m", help="for it to work (3m); 0s: don't"
     )
     add_connection_arguments(parser)
+    add_output_argument(parser)
     parser.epilog = "Again, it is the upgrade. growth uninstall takes it away."
 
 
@@ -58,9 +62,12 @@ def run(arguments: argparse.Namespace) -> int:
     values = _values(arguments.values, arguments.provider)
     seconds = _seconds(arguments.wait)
     if arguments.dry_run:
-        completed(_rehearse(arguments, values))
-    else:
-        completed(_install(arguments, values, seconds=seconds))
+        completed(tell_steps(_rehearsal(arguments, values), arguments, _rehearsed))
+        return 0
+    completed(tell_steps(_installation(arguments, values, seconds=seconds), arguments, _counted))
+    if seconds and arguments.output == "text":
+        print("growth works: its processes are ready, one reconciler leads")
+        print("hint: growth doctor looks closer; next it needs a NodePool: docs/guides/install.md")
     return 0
 
 
@@ -88,27 +95,28 @@ def _seconds(written: str) -> float:
         raise Misconfigured(f'--wait: "{written}" {mistake}') from None
 
 
-async def _rehearse(arguments: argparse.Namespace, values: Values) -> None:
+async def _rehearsal(
+    arguments: argparse.Namespace, values: Values
+) -> AsyncIterator[tuple[str, Outcome]]:
     async with connected(arguments) as connection:
         definitions = await compared(connection)
         refuse_narrower(definitions)
         items = [each.wanted for each in definitions]
         for item in [*items, *rendered(values, namespace=arguments.namespace)]:
-            print(f"{await rehearse(connection, item):9}  {title_of(item)}")
+            yield title_of(item), await rehearse(connection, item)
 
 
-async def _install(arguments: argparse.Namespace, values: Values, *, seconds: float) -> None:
+async def _installation(
+    arguments: argparse.Namespace, values: Values, *, seconds: float
+) -> AsyncIterator[tuple[str, Counter[Outcome]]]:
     namespace = arguments.namespace
     items = rendered(values, namespace=namespace)
     async with connected(arguments) as connection:
         outcomes = await applied(connection, await compared(connection))
-        _tell("definitions", Counter(outcomes))
-        _tell("objects", Counter([await apply(connection, item) for item in items]))
-        if not seconds:
-            return
-        await _wait(connection, _awaited(items, values), namespace=namespace, seconds=seconds)
-    print("growth works: its processes are ready, one reconciler leads")
-    print("hint: growth doctor looks closer; next it needs a NodePool: docs/guides/install.md")
+        yield "definitions", Counter(outcomes)
+        yield "objects", Counter([await apply(connection, item) for item in items])
+        if seconds:
+            await _wait(connection, _awaited(items, values), namespace=namespace, seconds=seconds)
 
 
 def _awaited(items: list[Object], values: Values) -> list[Object]:
@@ -128,6 +136,10 @@ async def _wait(
         raise GiveUp(f"{missing}\n{HINT.format(namespace)}") from None
 
 
-def _tell(what: str, outcomes: Counter[str]) -> None:
+def _rehearsed(title: str, outcome: Outcome) -> str:
+    return f"{outcome:9}  {title}"
+
+
+def _counted(what: str, outcomes: Counter[Outcome]) -> str:
     counted = ", ".join(f"{number} {outcome}" for outcome, number in sorted(outcomes.items()))
-    print(f"{what:12} {counted}")
+    return f"{what:12} {counted}"

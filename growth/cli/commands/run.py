@@ -13,7 +13,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from growth.cli.connecting import add_connection_arguments, completed
+from growth.cli.connecting import add_connection_arguments, completed, connected
 from growth.errors import GiveUp
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _run_all(arguments: argparse.Namespace) -> None:
+    async with connected(arguments):
+        pass  # Processes wait for an API server for ever; a person is told that there is none.
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for each in (signal.SIGINT, signal.SIGTERM):

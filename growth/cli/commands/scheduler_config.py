@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import yaml
+
+from growth.cli.output import add_output_argument, print_json
 from growth.cli.scheduler_configuration import URL, Reach, Target, written
 from growth.errors import Misconfigured
 
@@ -33,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--server-name", default="", metavar="NAME", help="for https: the name in its certificate"
     )
+    add_output_argument(parser)
     parser.epilog = (
         "Where nobody can configure the scheduler (managed control planes), run a second one: "
         "kubectl apply -k manifests/overlays/second-scheduler"
@@ -41,7 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the file."""
-    sys.stdout.write(written(Target(arguments.target), _reach(arguments)))
+    file = written(Target(arguments.target), _reach(arguments))
+    if arguments.output == "json":
+        print_json(yaml.safe_load(file))
+    else:
+        sys.stdout.write(file)
     return 0
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from growth.api.written import Duration
 from growth.cli.connecting import add_connection_arguments, completed, connected
+from growth.cli.output import add_output_argument, tell_steps
 from growth.errors import GiveUp, Misconfigured
 from growth.installation import draining, removing
 from growth.installation.awaiting import holder, until_nothing_is_missing
@@ -21,6 +22,7 @@ from growth.installation.places import NAMESPACE
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import AsyncIterator
 
     from growth.installation.shipped import Object
     from growth.kube.transport import Connection
@@ -52,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--wait", metavar="DURATION", default="15m", help="for machines to be given back (15m)"
     )
     add_connection_arguments(parser)
+    add_output_argument(parser)
     parser.epilog = "It may be run again: it goes on where it ended, and passes over what is gone."
 
 
@@ -61,35 +64,34 @@ def run(arguments: argparse.Namespace) -> int:
         seconds = Duration.parse(arguments.wait).seconds
     except ValueError as mistake:
         raise Misconfigured(f'--wait: "{arguments.wait}" {mistake}') from None
-    completed(_uninstall(arguments, Machines(arguments.machines), seconds=seconds))
+    steps = _removal(arguments, Machines(arguments.machines), seconds=seconds)
+    completed(tell_steps(steps, arguments, lambda what, number: f"{what:15} {number}"))
+    if arguments.output == "text":
+        print("growth is gone; kube-scheduler goes on without it, also with its stanza")
     return 0
 
 
-async def _uninstall(arguments: argparse.Namespace, machines: Machines, *, seconds: float) -> None:
+async def _removal(
+    arguments: argparse.Namespace, machines: Machines, *, seconds: float
+) -> AsyncIterator[tuple[str, int]]:
     namespace = arguments.namespace
     items = removing.everything(namespace)
     async with connected(arguments) as connection:
         if machines is not Machines.KEEP:
             await _give_back(connection, machines, namespace=namespace, seconds=seconds)
-        _tell("admission", await removing.remove(connection, _of(items, removing.ASKING)))
-        _tell("processes", await removing.remove(connection, _of(items, removing.WORKING)))
+        yield "admission", len(await removing.remove(connection, _of(items, removing.ASKING)))
+        yield "processes", len(await removing.remove(connection, _of(items, removing.WORKING)))
         await _nobody_leads(connection, namespace)
-        _tell("nodes released", await removing.release_nodes(connection))
-        print(f"{'our objects':15} {await removing.remove_objects(connection)}")
+        yield "nodes released", len(await removing.release_nodes(connection))
+        yield "our objects", await removing.remove_objects(connection)
         await removing.remove_definitions(connection)
-        _tell("all the rest", await removing.remove(connection, items))
-        _tell("certificates", await removing.remove_contents(connection, namespace))
-        if await removing.remove_namespace(connection, namespace):
-            print(f"{'namespace':15} {namespace}")
-    print("growth is gone; kube-scheduler goes on without it, also with its stanza")
+        yield "all the rest", len(await removing.remove(connection, items))
+        yield "certificates", len(await removing.remove_contents(connection, namespace))
+        yield "namespaces", int(await removing.remove_namespace(connection, namespace))
 
 
 def _of(items: list[Object], kinds: frozenset[str]) -> list[Object]:
     return [item for item in items if item["kind"] in kinds]
-
-
-def _tell(what: str, names: list[str]) -> None:
-    print(f"{what:15} {len(names)}")
 
 
 async def _nobody_leads(connection: Connection, namespace: str) -> None:

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from growth.api import references
 from growth.api.files import Mistakes
 from growth.cli import inputs
+from growth.cli.output import add_output_argument, print_json
 
 if TYPE_CHECKING:
     import argparse
-
-    from growth.api.files import Manifests
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the words of this command."""
     inputs.add_files_argument(parser)
+    add_output_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -26,13 +26,15 @@ def run(arguments: argparse.Namespace) -> int:
     mistakes = list(references.missing_node_classes(manifests))
     if mistakes:
         raise inputs.refusal(Mistakes(mistakes))
-    print(_summary(manifests))
+    counts = Counter(found.kind for found, _ in manifests.resources)
+    if arguments.output == "json":
+        print_json({"valid": counts, "others": len(manifests.others)})
+    else:
+        print(_summary(counts, len(manifests.others)))
     return 0
 
 
-def _summary(manifests: Manifests) -> str:
-    counts = Counter(found.kind for found, _ in manifests.resources)
+def _summary(counts: Counter[str], others: int) -> str:
     counted = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
-    others = len(manifests.others)
     beside = f"; {others} of other kinds, not looked at" if others else ""
     return f"valid: {counted or 'no object of growth'}{beside}"
