@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import tarfile
+import zlib
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, get_args
 
@@ -114,7 +115,7 @@ def _content(path: str) -> bytes:
             return held.read()
     except OSError as error:
         raise Misconfigured(f"{path}: {(error.strerror or 'not readable').lower()}") from None
-    except tarfile.TarError:
+    except (tarfile.TarError, EOFError, zlib.error):
         raise Misconfigured(f"{path}: this is no bundle: growth bundle writes one") from None
 
 

@@ -237,6 +237,13 @@ def test_a_bundle_that_is_none_is_one_line(
     assert "no such file" in refused(tmp_path / "missing.tar.gz")
     (torn := tmp_path / "torn.tar.gz").write_bytes(b"torn")
     assert "growth bundle writes one" in refused(torn)
+    written(whole := tmp_path / "whole.tar.gz", [part("input.json", "", {"at": 1})], at=AT)
+    content = bytearray(whole.read_bytes())
+    (cut := tmp_path / "cut.tar.gz").write_bytes(content[: len(content) // 2])
+    assert "growth bundle writes one" in refused(cut)
+    content[12] ^= 0xFF
+    (spoilt := tmp_path / "spoilt.tar.gz").write_bytes(content)
+    assert "growth bundle writes one" in refused(spoilt)
     written(empty := tmp_path / "empty.tar.gz", [part("other.json", "", {})], at=AT)
     assert "there is no input.json in it" in refused(empty)
     written(strange := tmp_path / "strange.tar.gz", [part("input.json", "", {"at": 1})], at=AT)
