@@ -128,10 +128,13 @@ class DemandStream:
 
     async def _once(self, session: aiohttp.ClientSession) -> float:
         """One connection, to its end; the answer is how long to wait before the next."""
-        asked = None
+        asked, position = None, self._listener.resumes_at
         try:
             await self._read(session)
             loss, reason = Loss.ENDED, "the server has ended it"
+            if position is not None and self._listener.resumes_at is None:
+                # It is there and well, and has only told us to begin anew.
+                self._backoff.succeed()
         except TimeoutError:
             loss, reason = Loss.SILENT, f"nothing came for {self._source.silence:g} s"
         except (wire.Rubbish, Garbled) as error:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from prometheus_client import CollectorRegistry
+from structlog.testing import capture_logs
 
 from extender.listening import Port, served
 from extender.streaming import Streaming
@@ -184,6 +185,20 @@ async def test_a_server_that_was_started_anew_is_read_from_its_beginning() -> No
         server.cut_all()
         await reader.until(lambda: reader.told == {"a": "Unschedulable", "b": "Feasible"})
         assert server.asked[-1] is None
+
+
+async def test_who_is_told_to_begin_anew_does_so_soon_however_long_the_server_was_away() -> None:
+    async with serving() as server, reading(Source(url=server.url)) as reader:
+        reader.cache(marked("a"))
+        await reader.until(lambda: reader.is_whole)
+        with capture_logs() as said:
+            server.moods = [Mood.REFUSE] * 2
+            server.book = book(marked("a"), instance="two")
+            server.cut_all()
+            await reader.until(lambda: len(server.asked) == 5 and reader.is_whole)
+    assert [position is None for position in server.asked] == [True, False, False, False, True]
+    *_, refused, begun_anew = [each["again_in"] for each in said if "again_in" in each]
+    assert begun_anew < refused
 
 
 async def test_what_cannot_be_read_is_not_gone_on_from() -> None:
