@@ -63,16 +63,24 @@ class Scheduler:
 @contextlib.contextmanager
 def scheduling(kubeconfig: Path, *, name: str, configuration: str) -> Iterator[Scheduler]:
     """Run one while the context lasts; its pods wait when it has ended."""
-    folder = kubeconfig.parent
+    content = _completed(configuration, name=name, kubeconfig=kubeconfig)
+    allowing = "--authorization-always-allow-paths=/readyz,/metrics"
+    with configured(kubeconfig.parent, content, allowing, name=name) as scheduler:
+        yield scheduler
+
+
+@contextlib.contextmanager
+def configured(folder: Path, configuration: str, *words: str, name: str) -> Iterator[Scheduler]:
+    """The same with nothing added to its configuration, in a cluster's folder."""
     scheduler = Scheduler(name, free_port())
     written = folder / f"scheduler-{name}.yaml"
-    written.write_text(_completed(configuration, name=name, kubeconfig=kubeconfig), "utf-8")
+    written.write_text(configuration, "utf-8")
     command = [
         str(folder / "bin" / "kube-scheduler"),
         f"--config={written}",
         "--bind-address=127.0.0.1",
         f"--secure-port={scheduler.port}",
-        "--authorization-always-allow-paths=/readyz,/metrics",
+        *words,
     ]
     log = folder / "logs" / f"scheduler-{name}.log"
     with log.open("ab") as output, subprocess.Popen(

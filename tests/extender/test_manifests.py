@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 import yaml
 
-from benchmarks.extender_live import extending
+from benchmarks.extender_live import Extender, extending, replicas
 from growth.cli.scheduler_configuration import Reach, Target, written
-from tests.extender.live import install
+from kwok.schedulers import configured
+from tests.extender.live import bound, install, nodes
 from tests.live import ROOT, wait_until
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 BASE: Final = ROOT / "manifests" / "base" / "extender.yaml"
 SECOND: Final = ROOT / "manifests" / "overlays" / "second-scheduler"
 NAMESPACE: Final = "growth-system"
+SCHEDULER: Final = "growth-scheduler"
 
 
 def documents(text: str) -> list[dict[str, Any]]:
@@ -37,6 +40,7 @@ def test_the_second_scheduler_has_the_stanza_that_the_command_prints() -> None:
 
 
 @pytest.mark.cluster
+@pytest.mark.timeout(240)
 class TestOnARealServer:
     @pytest.fixture
     def system(self, cluster: LiveCluster) -> Iterator[LiveCluster]:
@@ -68,15 +72,61 @@ class TestOnARealServer:
         finally:
             system.kubectl("delete", "-f", "-", input=yaml.safe_dump_all(rights))
 
-    def of_account(self, system: LiveCluster, folder: Path) -> Path:
-        """A kubeconfig with the token of the extender's account."""
+    def test_the_second_scheduler_and_the_extender_in_its_pod_place_pods(
+        self, system: LiveCluster, namespace: str, tmp_path: Path
+    ) -> None:
+        rights = SECOND / "access.yaml"
+        install(system)
+        system.kubectl("apply", "-f", str(rights))
+        try:
+            account = self.of_account(system, tmp_path, "growth-scheduler")
+            with (
+                extending(account, tmp_path / "log") as extender,
+                second_scheduler(system, account, extender),
+                nodes(system, "second", count=2),
+            ):
+                warmed = extender.figure("growth_extender_verb_seconds_count")
+                pods = replicas("web", count=4, scheduler=SCHEDULER, cpu="1m", group="second")
+                system.create(pods, namespace=namespace)
+                wait_until(lambda: bound(system, namespace, app="web") == 4, "pods", within=120)
+                # one filter and one prioritize for each
+                asked = extender.figure("growth_extender_verb_seconds_count") - warmed
+                lease = system.get("lease", SCHEDULER, "--namespace", NAMESPACE)
+        finally:
+            system.kubectl("delete", "-f", str(rights))
+
+        assert asked >= 8
+        assert lease["spec"]["holderIdentity"]
+
+    def of_account(
+        self, system: LiveCluster, folder: Path, account: str = "growth-extender"
+    ) -> Path:
+        """A kubeconfig with the token of an account."""
         config = yaml.safe_load(system.kubeconfig.read_text("utf-8"))
-        token = system.kubectl("create", "token", "growth-extender", "--namespace", NAMESPACE)
+        token = system.kubectl("create", "token", account, "--namespace", NAMESPACE)
         for user in config["users"]:
             user["user"] = {"token": token.strip()}
         path = folder / "kubeconfig"
         path.write_text(json.dumps(config), "utf-8")
         return path
+
+
+@contextmanager
+def second_scheduler(system: LiveCluster, account: Path, extender: Extender) -> Iterator[None]:
+    """kube-scheduler with the file and the words of the manifests, but for where things are."""
+    content = yaml.safe_load((SECOND / "scheduler-configuration.yaml").read_text("utf-8"))
+    content["clientConnection"]["kubeconfig"] = str(account)
+    content["extenders"][0]["urlPrefix"] = f"http://{extender.verbs}"
+    [deployment] = [
+        each
+        for each in documents((SECOND / "scheduler.yaml").read_text("utf-8"))
+        if each["kind"] == "Deployment"
+    ]
+    words = deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+    own = [word for word in words if not word.startswith("--config=")]
+    folder = system.kubeconfig.parent
+    with configured(folder, yaml.safe_dump(content), *own, name=SCHEDULER):
+        yield
 
 
 def is_access(document: dict[str, Any]) -> bool:
