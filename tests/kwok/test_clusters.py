@@ -80,10 +80,11 @@ def running(name: str) -> int:
 
 @contextlib.contextmanager
 def being_started(name: str) -> Iterator[subprocess.Popen[bytes]]:
-    """An `up` that has just started the first of its programs."""
+    """An `up` that has just started the first of its programs, and goes no further."""
     command = [sys.executable, "-m", "kwok", "up", "--name", name]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE) as process:
         wait_until(lambda: running(name) >= 1, "the first component")
+        process.send_signal(signal.SIGSTOP)
         yield process
 
 
@@ -125,7 +126,8 @@ def test_an_interrupted_start_leaves_nothing(name: str) -> None:
     with being_started(name) as interrupted:
         found = find_cluster(name)
         interrupted.send_signal(signal.SIGTERM)
-        assert interrupted.wait(10) == 130
+        interrupted.send_signal(signal.SIGCONT)
+        assert interrupted.wait(60) == 130
     assert found is not None
     assert find_cluster(name) is None
     assert processes_in(found.folder, OURS) == []

@@ -31,8 +31,9 @@ PROCESSES: dict[str, process.Process[Any]] = {
     "webhooks": webhooks.__main__.PROCESS,
     "reconciler": reconciler.__main__.PROCESS,
 }
-LIMIT = 5.0
-"""Seconds from the signal to the end, as `--shutdown-limit` promises by default."""
+LIMIT = 20.0
+"""Far below `PATIENCE` and an hour, far above the five seconds of `--shutdown-limit`: these end by
+themselves, also where an interpreter takes seconds to go."""
 FREE_PORTS = {
     f"GROWTH_{use}_ADDRESS": "127.0.0.1:0" for use in ("METRICS", "VERBS", "DEMAND", "WEBHOOK")
 }
