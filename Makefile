@@ -7,6 +7,7 @@ NAME ?= growth
 SPREAD ?= -n 2 --dist loadfile
 # Where much is computed, or processes are started again and again, tracing takes three times as long.
 HEAVY := tests/differential tests/faults tests/simulation tests/solver tests/stories tests/thread
+QUICK := -m "not long" $(SPREAD)
 .DEFAULT_GOAL := help
 .PHONY: help setup up down demo test test-long lint format bench coverage crds requirements clean
 
@@ -37,17 +38,17 @@ lint: setup ## style, types, and who may import whom
 format: setup ## let ruff write the code its way
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .
 
-test: lint ## what CI runs: lint, and every test that is not long, with coverage where it is cheap
+test: lint ## what CI runs: lint, and every test that is not long
 	@$(BIN)/python -m kwok programs
-	@$(BIN)/coverage run -m pytest -m "not long" $(SPREAD) $(addprefix --ignore=,$(HEAVY))
-	@$(BIN)/coverage combine --quiet && $(BIN)/coverage report --format=total | sed 's/^/coverage: /;s/$$/ %/'
-	@$(BIN)/python -m pytest -m "not long" $(SPREAD) $(HEAVY)
+	@$(BIN)/python -m pytest $(QUICK) --durations=20 --durations-min=5
 
 test-long: setup ## every test, the long forms too
 	@$(BIN)/python -m pytest
 
-coverage: ## the lines that the last `make test` did not run
-	@$(BIN)/coverage report
+coverage: setup ## which lines the tests that are not long run, where tracing is cheap
+	@$(BIN)/python -m kwok programs
+	@$(BIN)/coverage run -m pytest $(QUICK) $(addprefix --ignore=,$(HEAVY))
+	@$(BIN)/coverage combine --quiet && $(BIN)/coverage report
 
 bench: setup ## what is claimed about speed and cost, measured here
 	@$(BIN)/python -m benchmarks
