@@ -59,7 +59,7 @@ async def _version(connection: Connection) -> str:
     except (Denied, GiveUp):
         # It has answered. What may not be asked here is refused again where it matters.
         return ""
-    return str(answer.json()["gitVersion"])
+    return str(answer.json().get("gitVersion", ""))
 
 
 def completed(work: Coroutine[object, object, _T]) -> _T:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 HOURS_A_MONTH: Final = 730
 ESTIMATED: Final = "~"
-WIDTH: Final = 110
+WIDTH: Final = 100
 SHOWN: Final = 20
 """So many reasons are told to people."""
 COLUMNS: Final = ("POOL", "TYPE", "PLACE", "NODES", "PODS", "CPU", "MEMORY", "PER HOUR")

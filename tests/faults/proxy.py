@@ -149,13 +149,10 @@ class FaultProxy:
         return None
 
     async def _pass_on(self, request: web.BaseRequest) -> web.StreamResponse:
-        headers = {
-            name: value for name, value in request.headers.items() if name not in NOT_PASSED_ON
-        }
         async with self._session.request(
             request.method,
             self._upstream.server + request.path_qs,
-            headers=headers,
+            headers=self._headers_of(request),
             data=await request.read() or None,
         ) as answer:
             if request.query.get("watch") == "true" and answer.status == 200:
@@ -168,6 +165,11 @@ class FaultProxy:
                 self._halved -= 1
                 return await _half(request, body)
             return web.Response(status=answer.status, body=body, headers=kept)
+
+    def _headers_of(self, request: web.BaseRequest) -> dict[str, str]:
+        """What the API server is told of who asks."""
+        passed = request.headers.items()
+        return {name: value for name, value in passed if name not in NOT_PASSED_ON}
 
     async def _watch(
         self, request: web.BaseRequest, answer: aiohttp.ClientResponse

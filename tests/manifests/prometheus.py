@@ -37,6 +37,14 @@ class Prometheus:
         found = self._ask("query", query=expression)["result"]
         return sum(not math.isnan(float(each["value"][1])) for each in found)
 
+    def history(
+        self, expression: str, *, begin: float, end: float, step: float
+    ) -> list[tuple[dict[str, str], list[tuple[float, float]]]]:
+        """Labels of each series, and its values between two moments."""
+        asked = {"query": expression, "start": str(begin), "end": str(end), "step": str(step)}
+        found = self._ask("query_range", **asked)["result"]
+        return [(each["metric"], [*_finite(each["values"])]) for each in found]
+
     def alerts(self) -> dict[str, str]:
         """Alerts that are due or about to be, with their state."""
         found = self._ask("alerts")["alerts"]
@@ -58,6 +66,11 @@ class Prometheus:
         url = f"{self.url}/api/v1/{what}?{urllib.parse.urlencode(query)}"
         with urllib.request.urlopen(url, timeout=20) as answer:
             return json.load(answer)["data"]
+
+
+def _finite(values: list[tuple[float, str]]) -> Iterator[tuple[float, float]]:
+    """A rate of nothing is no number."""
+    yield from ((at, float(value)) for at, value in values if math.isfinite(float(value)))
 
 
 @contextmanager

@@ -117,7 +117,6 @@ def test_no_join_token_of_others_is_changed_or_deleted(
     installed.kubectl("delete", "secret", "bootstrap-token-abcdef", "--namespace", "kube-system")
 
 
-@pytest.mark.long
 def test_a_join_token_is_made_prolonged_and_withdrawn(installed: LiveCluster, stolen: Path) -> None:
     token = join_token(**{"growth.dev/managed-by": "growth"})
     prolong = {"stringData": {"expiration": "2099-01-01T00:00:00Z"}}
@@ -126,3 +125,19 @@ def test_a_join_token_is_made_prolonged_and_withdrawn(installed: LiveCluster, st
     path = f"{SECRETS}/bootstrap-token-abcdef"
     assert "expiration" in asked(stolen, "PATCH", path, prolong, content_type=MERGE_PATCH)
     assert '"status":"Success"' in asked(stolen, "DELETE", path, None)
+
+
+def test_the_tokens_that_node_classes_name_are_read_and_no_other(
+    installed: LiveCluster, stolen: Path
+) -> None:
+    names = {"hetzner": True, "hetzner-join": True, "somebodys": False}
+    for name in names:
+        made = secret(name)
+        made["metadata"]["namespace"] = SYSTEM
+        installed.create(made, namespace=SYSTEM)
+
+    path = f"/api/v1/namespaces/{SYSTEM}/secrets"
+    seen = {name: '"word"' in asked(stolen, "GET", f"{path}/{name}", None) for name in names}
+
+    installed.kubectl("delete", "secret", *names, "--namespace", SYSTEM)
+    assert seen == names

@@ -15,31 +15,38 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+import yaml
 
 from certs.objects import Objects
 from certs.tending import tend
 from certs.wanted import WANTED, Policy
 from growth.installation.rendering import rendered
 from growth.installation.rights import Right, rights_of
-from growth.installation.values import Provider, Values
+from growth.installation.values import Provider, Scheduler, Values
 from growth.kube.transport import connect
 from kwok.ports import free_port
-from tests.live import wait_until
+from tests.live import ROOT, wait_until
 from tests.manifests.beside import mount_certificate
+from tests.manifests.commands import grow
 from tests.manifests.reading import SYSTEM
 from tests.manifests.witness import witness
 from tests.thread.growing import EXAMPLE, deployment, pool_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
+    from growth.installation.shipped import Object
     from tests.live import LiveCluster
     from tests.manifests.witness import Witness
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(120)]
 
 ITEMS: Final = rendered(Values(provider=Provider.KWOK))
+SECOND: Final = rendered(Values(provider=Provider.KWOK, scheduler=Scheduler.SECOND))
+CONFIGURATION: Final = (
+    ROOT / "manifests" / "overlays" / "second-scheduler" / "scheduler-configuration.yaml"
+)
 QUICKLY: Final = {"GROWTH_STABLE_INTERVAL": "100ms", "GROWTH_LEASE_DURATION": "3s"}
 
 UNUSED: Final[dict[tuple[str, str], str]] = {
@@ -104,9 +111,9 @@ async def until(done: Any, goal: str, *, within: float = 60) -> None:
     await asyncio.to_thread(wait_until, done, goal, within=within)
 
 
-def check(account: str, proxy: Witness) -> None:
+def check(account: str, proxy: Witness, items: Sequence[Object] = ITEMS) -> None:
     """Nothing was refused, and each right was used or is excused."""
-    granted = rights_of(account, ITEMS)
+    granted = rights_of(account, items)
     used = {right for right in granted for asked in proxy.asked if right.allows(asked)}
     excused = {right for right in granted if is_excused(right, granted)}
 
@@ -157,6 +164,52 @@ async def test_the_reconciler_works_with_its_roles(installed: LiveCluster, tmp_p
             await asyncio.to_thread(installed.kubectl, "delete", "deployment", "some")
             await rotate(installed, proxy)
         check("growth-reconciler", proxy)
+
+
+async def test_the_second_scheduler_works_with_its_roles(
+    installed: LiveCluster, tmp_path: Path
+) -> None:
+    values = tmp_path / "values.yaml"
+    values.write_text("{provider: kwok, scheduler: Second}")
+    words = ("install", "--values", str(values), "--wait", "0s")
+    assert await asyncio.to_thread(grow, installed, *words) == 0
+    token = await asyncio.to_thread(token_of, installed, "growth-scheduler")
+    free = ("--verbs-address", "127.0.0.1:0", "--demand-address", "127.0.0.1:0")
+    async with witness(installed, token, tmp_path) as proxy:
+        async with running("extender", proxy, tmp_path, *free):
+            pass
+        async with scheduling(installed, proxy, tmp_path):
+            await until(lambda: LED in proxy.asked, "the scheduler renews its Lease")
+        check("growth-scheduler", proxy, SECOND)
+
+
+LED: Final = Right("", SYSTEM, "coordination.k8s.io", "leases", "update", "growth-scheduler")
+
+
+@asynccontextmanager
+async def scheduling(cluster: LiveCluster, proxy: Witness, folder: Path) -> AsyncIterator[None]:
+    """The real kube-scheduler with the configuration that is shipped, but for its places."""
+    configuration = yaml.safe_load(CONFIGURATION.read_text("utf-8"))
+    # What the witness passes on is text.
+    text = {"contentType": "application/json", "acceptContentTypes": "application/json"}
+    configuration["clientConnection"] |= {"kubeconfig": str(proxy.kubeconfig), **text}
+    configuration["leaderElection"] |= {"leaseDuration": "3s", "renewDeadline": "2s"}
+    configuration["leaderElection"] |= {"retryPeriod": "500ms"}
+    (folder / "scheduler.yaml").write_text(yaml.safe_dump(configuration))
+    program = cluster.kubeconfig.parent / "bin" / "kube-scheduler"
+    words = (f"--config={folder / 'scheduler.yaml'}", "--bind-address=127.0.0.1")
+    lenient = "--authentication-tolerate-lookup-failure=true"
+    with (folder / "scheduler.log").open("ab") as output:
+        process = await asyncio.create_subprocess_exec(
+            *(str(program), *words, f"--secure-port={free_port()}", lenient),
+            stdout=output,
+            stderr=output,
+        )
+    try:
+        yield
+    finally:
+        process.kill()
+        await process.wait()
 
 
 def is_bound(cluster: LiveCluster) -> bool:
