@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from growth.cli.commands.doctor import examined
+from growth.cli.commands.doctor import examined, told
 from growth.cli.examination.finding import Level, Place
 from growth.installation.values import Provider
 from tests.certs.api import WEBHOOKS
@@ -438,6 +438,8 @@ def test_what_is_broken_is_named_with_its_remedy(name: str) -> None:
     assert named, found
     assert all(each.level is broken.level and broken.hint in each.hint for each in named)
     assert all(each.hint for each in found)
+    lines = [line for each in found for line in told(each)]
+    assert max(map(len, lines)) <= 100
 
 
 def _is_about(broken: Broken, finding: Finding) -> bool:

@@ -172,6 +172,16 @@ def test_the_lines_fit_a_terminal_and_say_everything_once() -> None:
     assert max(len(line) for line in lines) <= 100
 
 
+def test_a_reason_however_long_fits_a_terminal_and_is_told_to_its_end() -> None:
+    reason = "needs 96Gi of memory; the largest offer leaves 16Gi. " * 3 + "Lower the request"
+    pod = {"namespace": "shop", "name": "import-0", "uid": "uid-import-0"}
+    left = [{"pod": pod, "reason": reason, "tries": 1, "nextTry": seen.moment(ago=-9)}]
+    lines = list(told(overview(Watched(pools=(pool(unplaced=left),)), NOW)))
+    assert max(len(line) for line in lines) <= 100
+    assert "shop/import-0   needs 96Gi" in " ".join(lines)
+    assert " ".join(" ".join(lines).split()).endswith("Lower the request")
+
+
 def test_of_a_long_list_the_rest_is_counted() -> None:
     many = tuple(request(f"default-{number:02}", "Pending") for number in range(12))
     assert "  and 2 more" in list(told(overview(Watched(requests=many), NOW)))

@@ -25,17 +25,21 @@ from growth.cli.examination.processes import examine_processes
 from growth.cli.examination.rights import examine_rights
 from growth.cli.examination.scheduler import examine_scheduler
 from growth.cli.output import add_output_argument, coloured
+from growth.cli.story import wrapped
 from growth.errors import GrowthError
 from growth.installation.places import NAMESPACE
 from growth.kube.errors import Overloaded
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from growth.cli.examination.finding import Examination, Finding, Findings
 
 AGAIN: Final = "ask again; if it stays, see who stands between you and the API server"
 COLOUR_OF: Final = {Level.OK: "green", Level.WARN: "yellow", Level.FAIL: "red"}
+INDENT: Final = 24
+"""Where a finding's text begins."""
 EXAMINATIONS: Final[tuple[Examination, ...]] = (
     examine_objects,
     examine_processes,
@@ -67,15 +71,19 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
         for finding in findings:
-            _print(finding)
+            print("\n".join(told(finding)))
     return int(any(finding.level is Level.FAIL for finding in findings))
 
 
-def _print(finding: Finding) -> None:
-    level = coloured(f"{finding.level:5}", COLOUR_OF[finding.level])
-    print(f" {level} {finding.subject:16} {finding.text}")
+def told(finding: Finding) -> Iterator[str]:
+    """A finding for people, in lines that fit a terminal."""
+    level = f"{finding.level:5}"
+    first, *more = wrapped(f" {level} {finding.subject:16} ", finding.text, indent=INDENT)
+    # Coloured after it was wrapped, as what makes the colour has no width.
+    yield first.replace(level, coloured(level, COLOUR_OF[finding.level]), 1)
+    yield from more
     if finding.hint:
-        print(f"{'':24}hint: {finding.hint}")
+        yield from wrapped(f"{'':{INDENT}}hint: ", finding.hint, indent=INDENT + 6)
 
 
 async def _examine(arguments: argparse.Namespace) -> list[Finding]:

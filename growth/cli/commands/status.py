@@ -8,6 +8,7 @@ from growth.cli.connecting import add_connection_arguments, completed
 from growth.cli.lists import reading
 from growth.cli.output import add_output_argument, coloured, print_json
 from growth.cli.overview import overview
+from growth.cli.story import wrapped
 from growth.cli.survey import surveyed
 from growth.cli.tables import aligned, spoken_span
 from growth.cli.watched import watched_in
@@ -66,9 +67,11 @@ def told(found: Overview) -> Iterator[str]:
         "pods without a place", [f"{each.pod}   {each.reason}" for each in found.without_place]
     )
     if found.kept:
-        yield f"nodes are there because: {', '.join(map(_kept, found.kept))}"
+        kept = ", ".join(map(_kept, found.kept))
+        yield from wrapped("nodes are there because: ", kept, indent=2)
     for line in found.needs_a_person:
-        yield coloured(f"needs a person: {line}", "red")
+        for part in wrapped("needs a person: ", line, indent=2):
+            yield coloured(part, "red")
 
 
 def _kept(each: Kept) -> str:
@@ -113,6 +116,6 @@ def _listed(what: str, lines: list[str]) -> Iterator[str]:
         return
     yield f"{what}:"
     for line in lines[:SHOWN]:
-        yield f"  {line}"
+        yield from wrapped("  ", line, indent=6)
     if len(lines) > SHOWN:
         yield f"  and {len(lines) - SHOWN} more"
