@@ -38,8 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_output_argument(parser)
     parser.epilog = (
-        "Where nobody can configure the scheduler (managed control planes), run a second one: "
-        "kubectl apply -k manifests/overlays/second-scheduler"
+        "Where nobody can configure the scheduler (managed control planes), growth brings a "
+        "second one: growth install --values FILE, with scheduler: Second in it"
     )
 
 
