@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from growth.installation.rights import rights_of
+from growth.scheduling.objects import Pod
 from tests.manifests.reading import ALL, SYSTEM, Object, named, pods
 
 PODS = dict(pods())
@@ -68,6 +70,23 @@ def test_nobody_but_the_extender_shares_anything_with_its_host() -> None:
 
     assert sharing == {ON_ITS_HOST}
     assert "hostPID" not in PODS[ON_ITS_HOST]
+
+
+@pytest.mark.parametrize(
+    ("labels", "is_there"),
+    [
+        ({"node-role.kubernetes.io/control-plane": ""}, True),  # kubeadm, kind
+        ({"node-role.kubernetes.io/control-plane": "true"}, True),  # k3s, RKE2
+        ({"node-role.kubernetes.io/worker": "true"}, False),
+        ({}, False),
+    ],
+)
+def test_the_extender_is_on_control_plane_nodes_however_they_are_labelled(
+    labels: dict[str, str], *, is_there: bool
+) -> None:
+    pod = msgspec.convert({"metadata": {"name": "extender"}, "spec": PODS[ON_ITS_HOST]}, Pod)
+
+    assert pod.wanted_nodes.matches("node", labels) is is_there
 
 
 @pytest.mark.parametrize("name", ["growth-reconciler", "growth-webhooks"])
