@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from growth.cli.expenses import expense, filled, price_of
+from growth.cli.explain_node import plan_of
 from growth.cli.output import coloured
 from growth.cli.story import ahead, counted
 from growth.cli.tables import aligned
@@ -22,11 +23,14 @@ if TYPE_CHECKING:
     from growth.cli.survey import Survey
     from growth.scheduling.node import Node
 
-COLUMNS: Final = ("NODE", "TYPE", "CPU", "MEMORY", "PODS", "PER HOUR", "WASTE", "HERE BECAUSE")
-TO_THE_RIGHT: Final = frozenset({"PODS", "PER HOUR", "WASTE"})
+COLUMNS: Final = (
+    *("NODE", "TYPE", "CPU", "MEMORY", "PODS", "PLAN"),
+    *("PER HOUR", "WASTE", "HERE BECAUSE"),
+)
+TO_THE_RIGHT: Final = frozenset({"PODS", "PLAN", "PER HOUR", "WASTE"})
 WIDTH: Final = 100
 BAR: Final = 8
-LONGEST_NAME: Final = 17
+LONGEST_NAME: Final = 15
 LONGEST_TYPE: Final = 9
 FULL: Final = 0.8
 HALF: Final = 0.5
@@ -41,6 +45,8 @@ class NodeBar(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     cpu: float
     memory: float
     pods: int
+    planned_pods: int | None
+    """For how many it was bought; None where its plan can't be read."""
     hourly_cost: str
     idle_cost: str
     """An hour of what nobody has asked for."""
@@ -93,6 +99,7 @@ def _bar(node: Node, seen: Survey) -> NodeBar:
         cpu=round(filled(node, held, CPU), 4),
         memory=round(filled(node, held, MEMORY), 4),
         pods=len(held.keepers),
+        planned_pods=_planned(node),
         hourly_cost=str(price_of(node)),
         idle_cost=f"{expense(node, held).idle:.6f}",
         reason=keeping.reason.value,
@@ -100,6 +107,12 @@ def _bar(node: Node, seen: Survey) -> NodeBar:
         owner=keeping.owner,
         until=keeping.until,
     )
+
+
+def _planned(node: Node) -> int | None:
+    # Anybody who may write nodes may have written over it.
+    pods = plan_of(node).get("pods")
+    return pods if isinstance(pods, int) else None
 
 
 def _together(nodes: list[Node], seen: Survey, resource: str) -> float:
@@ -150,6 +163,7 @@ def _row(found: NodeBar, now: datetime) -> tuple[str, ...]:
         f"{bar(found.cpu)} {found.cpu * 100:3.0f}%",
         f"{bar(found.memory)} {found.memory * 100:3.0f}%",
         str(found.pods),
+        "-" if found.planned_pods is None else str(found.planned_pods),
         f"{Decimal(found.hourly_cost):.4f}",
         f"{Decimal(found.idle_cost):.4f}",
         _reason(found, now),

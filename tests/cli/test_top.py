@@ -36,7 +36,19 @@ def test_a_line_tells_how_full_a_node_is_what_it_wastes_and_why_it_is_there() ->
         "1 pod waits · 0 nodes on the way",
     ]
     assert [line.split() for line in lines[3:]] == [
-        ["NODE", "TYPE", "CPU", "MEMORY", "PODS", "PER", "HOUR", "WASTE", "HERE", "BECAUSE"],
+        [
+            "NODE",
+            "TYPE",
+            "CPU",
+            "MEMORY",
+            "PODS",
+            "PLAN",
+            "PER",
+            "HOUR",
+            "WASTE",
+            "HERE",
+            "BECAUSE",
+        ],
         [
             "default-2",
             "cx33",
@@ -45,6 +57,7 @@ def test_a_line_tells_how_full_a_node_is_what_it_wastes_and_why_it_is_there() ->
             "░░░░░░░░",
             "0%",
             "0",
+            "3",
             "0.0136",
             "0.0136",
             "Idle,",
@@ -53,13 +66,14 @@ def test_a_line_tells_how_full_a_node_is_what_it_wastes_and_why_it_is_there() ->
             "s",
         ],
         [
-            "default-6f…abcdef",
+            "default-…abcdef",
             "cx33",
             "██░░░░░░",
             "25%",
             "█░░░░░░░",
             "12%",
             "1",
+            "3",
             "0.0136",
             "0.0102",
             "Occupied",
@@ -74,6 +88,13 @@ def test_the_longest_line_fits_a_terminal() -> None:
     going = node("default-2", annotations={"growth.dev/scale-down-at": paused})
     lines = list(told(fleet(seen(long, going, pool())), NOW))
     assert max(len(line) for line in lines) <= 100
+
+
+@pytest.mark.parametrize("plan", ["", "[]", '{"pods": "many"}', "{}"])
+def test_what_somebody_wrote_over_the_plan_is_no_number_of_pods(plan: str) -> None:
+    there = seen(node(annotations={"growth.dev/plan": plan}), pool())
+    assert fleet(there).nodes[0].planned_pods is None
+    assert list(told(fleet(there), NOW))[-1].split()[7] == "-"
 
 
 def test_machines_that_are_not_nodes_yet_are_on_the_way() -> None:

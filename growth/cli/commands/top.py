@@ -27,8 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_output_argument(parser)
     parser.epilog = (
         "For example: growth top --every 5s, or growth top | head. On a terminal it goes on until "
-        "Ctrl-C; into a pipe or a file it tells once. WASTE is what an hour of room costs that "
-        "nobody has asked for; growth explain node NAME tells the rest."
+        "Ctrl-C; into a pipe or a file it tells once. PLAN is for how many pods the node was "
+        "bought, WASTE what an hour of room costs that nobody has asked for; growth explain node "
+        "NAME tells the rest."
     )
 
 
