@@ -9,7 +9,7 @@ SPREAD ?= -n 2 --dist loadfile
 HEAVY := tests/differential tests/faults tests/simulation tests/solver tests/stories tests/thread
 QUICK := -m "not long" $(SPREAD)
 .DEFAULT_GOAL := help
-.PHONY: help setup up down demo test test-long lint format bench coverage crds requirements clean
+.PHONY: help setup up down demo pictures test test-long lint format bench coverage crds requirements clean
 
 help: ## show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ up: setup ## start a local cluster (NAME=growth) and print its KUBECONFIG
 
 down: setup ## remove the local cluster (NAME=growth) without a trace
 	@$(BIN)/python -m kwok down --name $(NAME)
+
+pictures: setup ## draw docs/pictures anew (the dashboard needs a Prometheus: on PATH, or built)
+	@$(BIN)/python -m tests.pictures
 
 demo: setup ## see the product do its main job on a real control plane (KEEP=1 leaves it running)
 	@$(BIN)/python -m kwok demo $(if $(KEEP),--keep)

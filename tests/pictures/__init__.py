@@ -1,0 +1,1 @@
+"""The pictures of docs/pictures, made from the running product: `make pictures`."""
