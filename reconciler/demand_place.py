@@ -69,6 +69,7 @@ async def hear_demand(
     )
     if place.tls_folder is None:
         await stream(Source(url=place.url)).run()
-    files = Files.mutual(place.tls_folder)
-    async with Certificates(service).calling("demand stream", files) as newest:
-        await stream(Source(url=place.url, certificates=newest)).run()
+    else:
+        files = Files.mutual(place.tls_folder)
+        async with Certificates(service).calling("demand stream", files) as newest:
+            await stream(Source(url=place.url, certificates=newest)).run()
