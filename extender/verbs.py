@@ -8,6 +8,8 @@ and needs none from us for the moment.
 
 from __future__ import annotations
 
+import asyncio
+import math
 import time
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 
 BUCKETS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.1, 0.3)
 """The last one is the timeout of the stanza."""
+TOLD_EVERY: Final = 60.0
+"""Seconds between two lines about refused questions: a scheduler whose questions can't be read asks
+two for each pod."""
 
 _log = structlog.get_logger(__name__)
 
@@ -71,6 +76,7 @@ class Verbs:
         self._feasible = feasible
         self._scores = scores
         self._metrics = metrics
+        self._told_at = -math.inf
         self.answers = {b"/filter": self.filter, b"/prioritize": self.prioritize}
 
     def application(self) -> web.Application:
@@ -104,9 +110,9 @@ class Verbs:
             body = await request.read()
             return web.Response(body=answer(body), content_type="application/json")
         except web.RequestPayloadError:
-            return self._refusal("the body is not encoded as its headers say")
+            return self._refusal(request, "the body is not encoded as its headers say")
         except protocol.Malformed as error:
-            return self._refusal(str(error))
+            return self._refusal(request, str(error))
 
     def _take_evidence(self, arguments: protocol.Arguments) -> None:
         head = arguments.head
@@ -119,6 +125,12 @@ class Verbs:
             # The scheduler waits, and what it asks for doesn't depend on what we make of it.
             _log.exception("evidence could not be taken", pod=f"{head.namespace}/{head.name}")
 
-    def _refusal(self, reason: str) -> web.Response:
+    def _refusal(self, request: web.Request, reason: str) -> web.Response:
         self._metrics.refused.inc()
+        now = asyncio.get_running_loop().time()
+        if now - self._told_at >= TOLD_EVERY:
+            self._told_at = now
+            _log.warning(
+                "a question is refused", asked=request.path, by=request.remote, reason=reason
+            )
         return web.Response(status=400, text=f"{reason}\n")

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
+from structlog.testing import capture_logs
 
 from extender.door import REST
 from extender.listening import Port, served
@@ -64,6 +65,10 @@ class Scheduler:
     @property
     def detours(self) -> float | None:
         return self._registry.get_sample_value("growth_extender_detours_total")
+
+    @property
+    def refused(self) -> float | None:
+        return self._registry.get_sample_value("growth_extender_refused_total")
 
     async def ask(
         self, verb: str, body: bytes | io.BytesIO | AsyncIterator[bytes], **more: Any
@@ -144,6 +149,18 @@ async def test_bad_input_is_refused_in_one_line(verb: str, body: bytes) -> None:
 
     assert (status, text.count(b"\n")) == (400, 1)
     assert afterwards == 200
+
+
+async def test_why_a_question_was_refused_is_told_once_a_minute_and_not_for_each_pod() -> None:
+    async with asking() as scheduler:
+        with capture_logs() as said:
+            for body in BAD.values():
+                await scheduler.ask("filter", body)
+        assert scheduler.refused == len(BAD)
+
+    [line] = said
+    assert (line["log_level"], line["asked"], line["by"]) == ("warning", "/filter", "127.0.0.1")
+    assert line["reason"].startswith("this is no ExtenderArgs: ")
 
 
 PIECES = st.binary(max_size=60) | st.sampled_from([question(["a"]), b'{"NodeNames":["a",'])
