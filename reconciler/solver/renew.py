@@ -47,7 +47,8 @@ def renew(renewal: Renewal, effort: Effort, *, seconds: float = 60.0) -> Renewed
     bounding = Budget(effort.value, budget.deadline)
     return replace(
         answer,
-        bound=0 if budget.late else _bound(renewal, bounding),
+        # Where too little is sold to buy for all of them anew, what stands is the least there is.
+        bound=0 if budget.late else min(answer.cost, _bound(renewal, bounding)),
         effort=budget.spent + bounding.spent,
         seconds=time.perf_counter() - start,
     )

@@ -199,6 +199,15 @@ def test_most_of_what_a_smaller_load_needs_no_more_is_given_back() -> None:
     assert answer.bound <= left <= 1.10 * anew.cost
 
 
+def test_what_stands_is_never_dearer_than_what_nobody_could_undercut() -> None:
+    # Of what is sold there is too little for all of them, so anew they could not be bought for.
+    question = asked(
+        *((name, 10, 0, {"web": 4}) for name in "abc"), sold=(replace(SMALL, most=1),), web=pod()
+    )
+    answer = renew(question, Effort.QUICK)
+    assert 0 < answer.bound <= answer.cost == 30
+
+
 def shuffled(question: Renewal, seed: int) -> Renewal:
     chance, problem = random.Random(seed), question.problem
     return replace(
