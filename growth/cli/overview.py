@@ -16,6 +16,7 @@ from growth.api.noderemovalrequest import RemovalPhase
 from growth.api.noderequest import RequestPhase
 from growth.api.wellknown import POOL_LABEL
 from growth.api.written import parse_time
+from growth.cli.story import counted
 from growth.demand.detection import is_demand
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def _state(pool: NodePool, now: datetime) -> str:
     if any(each.type == PAUSED and each.status is Truth.TRUE for each in pool.status.conditions):
         return "paused"
     refused = sum(offer.until > now for offer in pool.status.unmet_offers)
-    return f"ok, {refused} offers sold out" if refused else "ok"
+    return f"ok, {counted(refused, 'offer')} sold out" if refused else "ok"
 
 
 def _coming(seen: Watched, now: datetime) -> Iterator[OnItsWay]:

@@ -113,7 +113,7 @@ def test_a_pool_counts_its_nodes_and_what_comes_and_goes() -> None:
                     }
                 ]
             },
-            "ok, 1 offers sold out",
+            "ok, 1 offer sold out",
         ),
     ],
 )

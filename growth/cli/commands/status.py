@@ -8,7 +8,7 @@ from growth.cli.connecting import add_connection_arguments, completed
 from growth.cli.lists import reading
 from growth.cli.output import add_output_argument, coloured, print_json
 from growth.cli.overview import overview
-from growth.cli.story import wrapped
+from growth.cli.story import counted, wrapped
 from growth.cli.survey import surveyed
 from growth.cli.tables import aligned, spoken_span
 from growth.cli.watched import watched_in
@@ -104,7 +104,7 @@ def _demand(found: Overview) -> str:
 
 def _coming(each: OnItsWay) -> str:
     span = spoken_span(each.seconds)
-    return f"{each.name}   {each.what}   {each.phase} for {span}, for {each.pods} pods"
+    return f"{each.name}   {each.what}   {each.phase} for {span}, for {counted(each.pods, 'pod')}"
 
 
 def _going(each: OnItsWay) -> str:
