@@ -105,6 +105,10 @@ class TestOnARealServer:
         told = capsys.readouterr().out
         assert "created    Namespace rehearsed" in told
         assert "created    Deployment growth-reconciler" in told
+        assert grow(bare, "install", *words, "-o", "json") == 0
+        document = json.loads(capsys.readouterr().out)
+        assert [*document] == [line.split(maxsplit=1)[1] for line in told.splitlines()]
+        assert document["Namespace rehearsed"] == "created"
         assert bare.try_kubectl("get", "namespace", "rehearsed").returncode == 1
 
     def test_what_does_not_come_is_named(
