@@ -202,7 +202,11 @@ class _Buying:
             and all(item.name in self._allowed[pod.shape] for pod in pods)
             and all(amount <= item.room[name] for name, amount in total.items())
         )
-        return min(fitting, key=lambda item: (item.price, item.name), default=planned)
+        return min(
+            fitting,
+            key=lambda item: (item.price, item.offering.doubts, item.name),
+            default=planned,
+        )
 
     def _keys_of(self, pods: Iterable[Pod]) -> frozenset[str]:
         """The domains that rules about these pods are about; a new node is its own anyway."""

@@ -115,6 +115,8 @@ class Market(msgspec.Struct, frozen=True, kw_only=True):
     """Machines that each pool has bought within the last hour."""
     singles: Mapping[str, frozenset[str]] = {}
     """Of these offers together one machine may be had, as nobody knows whether there are more."""
+    shared: tuple[Limit, ...] = ()
+    """What is left of what several offers live on."""
 
     def limits(self) -> tuple[Limit, ...]:
         """What each pool may still buy."""
@@ -124,7 +126,7 @@ class Market(msgspec.Struct, frozen=True, kw_only=True):
             own = [item for item in self.items if item.pool.name == name]
             found += _maxima(pool, own, counts=counts)
             found += _brakes(pool, own, fleet=self.fleet, bought=self.bought.get(name, 0))
-        return (*found, *self._singles())
+        return (*found, *self._singles(), *self.shared)
 
     def minima(self) -> tuple[Minimum, ...]:
         """What pools keep even without load and don't have yet."""

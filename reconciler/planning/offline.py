@@ -32,6 +32,7 @@ from reconciler.planning.nominations import Nominated, carried_on
 from reconciler.planning.offers import Purchasable, Shelf, asked_for, key_of, shelf
 from reconciler.planning.question import question
 from reconciler.planning.refusals import Refusals, one_at_a_time, refusals, usable
+from reconciler.planning.rooms import shared
 from reconciler.solver import Plan
 from reconciler.timing import Timing
 from reconciler.world import World
@@ -162,10 +163,12 @@ class _Rounds:
     def _market(self) -> Market:
         requests = [*self._world.requests.values(), *self._requests.values()]
         items = usable(self._shelf, self._refused, self._world, requests)
+        machines = fleet(self._world, requests)
         return Market(
             items=items,
-            fleet=fleet(self._world, requests),
+            fleet=machines,
             singles=one_at_a_time(items, self._refused, self._world),
+            shared=shared(items, machines, self._world),
         )
 
     def _keep(self, result: Applied) -> None:

@@ -325,6 +325,7 @@ def _made_offer(item: Purchasable, resources: tuple[str, ...]) -> Offer:
         labels=item.node.labels,
         most=item.most,
         weight=item.pool.spec.weight,
+        rank=item.offering.doubts,
     )
 
 

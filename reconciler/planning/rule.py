@@ -42,6 +42,7 @@ from reconciler.planning.refusals import (
     to_be_probed,
     usable,
 )
+from reconciler.planning.rooms import shared
 from reconciler.planning.telling import told
 from reconciler.planning.tries import PAUSE, Cause, Standing, after_left_out, after_overtaken
 from reconciler.solver import Plan
@@ -276,11 +277,13 @@ class _Pass:
         requests = self._requests().values()
         known = self.ledger.refusals
         items = usable(self.ledger.shelf.items, known, self.world, requests)
+        machines = fleet(self.world, requests)
         return Market(
             items=items,
-            fleet=fleet(self.world, requests),
+            fleet=machines,
             bought=Counter(each.pool for each in self._bought()),
             singles=one_at_a_time(items, known, self.world),
+            shared=shared(items, machines, self.world),
         )
 
     def _requests(self) -> Mapping[str, NodeRequest]:

@@ -28,6 +28,17 @@ class ClassKey(NamedTuple):
     name: str
 
 
+class Room(msgspec.Struct, frozen=True, kw_only=True):
+    """What machines of several offers share, and what has an end: a private network."""
+
+    name: str
+    """Unlike that of every other room of every cloud."""
+    most: int
+    """Machines that find a place in it."""
+    taken: frozenset[str]
+    """Ids of those that had one when it was looked at; others than ours count too."""
+
+
 class Offering(msgspec.Struct, frozen=True, kw_only=True):
     """A machine that can be bought, in one place, at one price."""
 
@@ -46,6 +57,10 @@ class Offering(msgspec.Struct, frozen=True, kw_only=True):
     """Those of the offer alone, which tell two offers of one type in one place apart."""
     available: int | None = None
     """Machines that can be had of it; None means nobody knows a limit."""
+    rooms: tuple[Room, ...] = ()
+    """What its machines take a place in, together with those of other offers."""
+    doubts: int = 0
+    """How little the provider says for it: equal offers are bought in this order."""
 
     @property
     def name(self) -> str:

@@ -21,6 +21,7 @@ from reconciler.planning.capacity import ground
 from reconciler.planning.fleet import Market, fleet
 from reconciler.planning.question import question
 from reconciler.planning.refusals import one_at_a_time, usable
+from reconciler.planning.rooms import shared
 from reconciler.replacement.swaps import requests_of
 from reconciler.replacement.worth import disturbance
 from reconciler.replaces import place_taken
@@ -73,11 +74,13 @@ def market(world: World) -> Market:
     requests = {**planning.unconfirmed, **requests}
     items = usable(planning.shelf.items, planning.refusals, world, requests.values())
     bought = {**planning.bought, **world.ledger.replacement.bought}
+    machines = fleet(world, requests.values())
     return Market(
         items=items,
-        fleet=fleet(world, requests.values()),
+        fleet=machines,
         bought=Counter(each.pool for each in bought.values()),
         singles=one_at_a_time(items, planning.refusals, world),
+        shared=shared(items, machines, world),
     )
 
 

@@ -1,7 +1,8 @@
 """From arrays back to names: which node of which offer, which pods of which class on it.
 
-Merged lots are dealt out in order, equal offers take turns. A spread whose balance is broken,
-because some of its pods found no place, gives up pods where there are too many until it holds.
+Merged lots are dealt out in order, equal offers take turns, those of the lowest rank first. A
+spread whose balance is broken, because some of its pods found no place, gives up pods where there
+are too many until it holds.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ class Node:
 def assemble(problem: Problem, table: Table, draft: Draft) -> list[Node]:
     """The nodes of a draft with their pods by class, every rule kept."""
     units = [_units(table, k) for k in range(table.classes)]
-    copies = [_copies(names) for names in table.names]
     offers = {offer.name: offer for offer in problem.offers}
+    copies = [_copies(names, offers) for names in table.names]
     nodes = []
     used: Counter[int] = Counter()
     single = draft.singles()
@@ -57,9 +58,13 @@ def _units(table: Table, k: int) -> Iterator[Mapping[str, int]]:
             yield pods
 
 
-def _copies(names: Sequence[tuple[str, int]]) -> Iterator[str]:
-    """Equal offers in turn, each as often as it may be had."""
-    left = dict(names)
+def _copies(names: Sequence[tuple[str, int]], offers: Mapping[str, Offer]) -> Iterator[str]:
+    """Equal offers, each as often as it may be had."""
+    for rank in sorted({offers[name].rank for name, _ in names}):
+        yield from _in_turn({name: most for name, most in names if offers[name].rank == rank})
+
+
+def _in_turn(left: dict[str, int]) -> Iterator[str]:
     while left:
         for name in list(left):
             yield name

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reconciler.solver.problem import HOSTNAME, Apart, PodClass, Problem, Spread, Together
+from reconciler.solver.problem import (
+    HOSTNAME,
+    Apart,
+    PodClass,
+    Problem,
+    Spread,
+    Together,
+    preferred,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,7 +99,7 @@ class Ground:
 
 def ground_of(problem: Problem) -> Ground:
     """The offers of a problem, sorted, so that their order in the input changes nothing."""
-    offers = tuple(sorted(problem.offers, key=lambda offer: offer.name))
+    offers = preferred(problem.offers)
     clipped = [[min(amount, LARGEST - 1) for amount in offer.capacity] for offer in offers]
     capacity = np.array(clipped, dtype=np.float64).reshape(len(offers), len(problem.resources))
     price = np.array([0 if o.exists else o.price for o in offers], dtype=np.int64)

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 HOSTNAME = "kubernetes.io/hostname"
 """The topology key whose domains are single nodes."""
@@ -63,6 +63,8 @@ class Offer:
     most: int | None = None
     weight: int = 0
     exists: bool = False
+    rank: int = 0
+    """Where two offers serve as well at the same price, the one with the lower rank is taken."""
     marks: frozenset[str] = frozenset()
     repels: frozenset[str] = frozenset()
 
@@ -152,11 +154,14 @@ class Problem:
             self._refuse_amounts(f"offer {offer.name!r}", (offer.price,), offer.capacity)
 
     def in_order(self) -> Problem:
-        """The same problem with all its parts by name: the order of the input says nothing."""
+        """The same problem with all its parts by name: the order of the input says nothing.
+
+        Offers are in the order in which they are preferred, and by name where that says nothing.
+        """
         return replace(
             self,
             classes=tuple(sorted(self.classes, key=lambda one: one.name)),
-            offers=tuple(sorted(self.offers, key=lambda one: one.name)),
+            offers=preferred(self.offers),
             limits=tuple(sorted(self.limits, key=lambda one: one.name)),
             minima=tuple(sorted(self.minima, key=lambda one: one.name)),
             groups=tuple(sorted(self.groups, key=lambda one: one.name)),
@@ -169,6 +174,11 @@ class Problem:
             raise ValueError(
                 f"{what} has a negative amount: counts, requests and prices start at 0"
             )
+
+
+def preferred(offers: Iterable[Offer]) -> tuple[Offer, ...]:
+    """Offers in the order in which equal ones are taken."""
+    return tuple(sorted(offers, key=lambda one: (one.rank, one.name)))
 
 
 def _refuse_doubles(kind: str, names: list[str]) -> None:

@@ -455,6 +455,26 @@ async def test_a_full_network_is_told_with_its_name(story: Story) -> None:
     assert await story.provider.offerings() == ()
 
 
+async def test_a_network_that_others_have_filled_is_named_and_blocks_until_it_has_room(
+    story: Story,
+) -> None:
+    story.uses(networks=["cluster"])
+    await story.provider.offerings()
+    story.project.networks[0].others = 100
+
+    answer = await story.create()
+
+    assert isinstance(answer, Failed)
+    assert answer.failure is TEMPLATE
+    assert "networks of the class: cluster" in answer.reason
+    (problem,) = (await story.provider.check()).problems
+    assert "'cluster' has 100 servers" in problem
+    story.project.networks[0].others = 99
+    story.project.pass_time(60)
+    assert (await story.provider.check()).problems == ()
+    assert isinstance(await story.create(), Accepted)
+
+
 async def test_an_image_that_is_still_being_made_is_waited_for_by_a_person(story: Story) -> None:
     story.project.images[0].status = "creating"
 

@@ -83,10 +83,11 @@ async def test_a_node_is_promised_the_labels_that_the_cluster_will_give_it(story
 async def test_what_is_called_unavailable_is_offered_last(story: Story) -> None:
     story.project.types["ccx13"].unavailable = frozenset({"nbg1"})
 
-    offered = named(await story.provider.offerings())
+    offered = await story.provider.offerings()
 
-    assert offered[0] == "ccx13 ash"
-    assert offered[-1] == "ccx13 nbg1"
+    assert named(offered)[0] == "ccx13 ash"
+    assert named(offered)[-1] == "ccx13 nbg1"
+    assert [one(offered, "ccx13", place).doubts for place in ("ash", "nbg1")] == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -99,10 +100,10 @@ async def test_what_is_retired_is_not_offered_from_its_day_on(
 ) -> None:
     story.project.types["cx23"].retired = end
 
-    offered = named(await story.provider.offerings())
+    offered = await story.provider.offerings()
 
-    assert ("cx23 nbg1" in offered) is is_offered
-    assert not is_offered or offered[-1].startswith("cx23")
+    assert ("cx23 nbg1" in named(offered)) is is_offered
+    assert not is_offered or (named(offered)[-1].startswith("cx23") and offered[-1].doubts == 1)
 
 
 async def test_only_places_in_the_zone_of_the_network_are_offered(story: Story) -> None:
@@ -113,11 +114,15 @@ async def test_only_places_in_the_zone_of_the_network_are_offered(story: Story) 
     assert {each.location for each in offered} == {"nbg1", "fsn1", "hel1"}
 
 
-async def test_a_network_s_room_is_the_most_that_can_be_had(story: Story) -> None:
+async def test_a_network_is_a_room_that_all_offers_share(story: Story) -> None:
     story.project.networks[0].others = 93
     story.uses(networks=["cluster"])
 
-    assert {each.available for each in await story.provider.offerings()} == {7}
+    (room,) = {each.rooms for each in await story.provider.offerings()}
+
+    assert [(each.name, each.most, len(each.taken)) for each in room] == [
+        ("network cluster (41)", 100, 93)
+    ]
 
 
 async def test_what_costs_nothing_is_a_mistake_and_not_bought(story: Story) -> None:

@@ -14,6 +14,7 @@ import msgspec
 
 from growth.api.hetznernodeclass import HetznerNodeClass, PlacementGroupPolicy
 from reconciler.providers.hetzner.calls import CallFailed, decoded
+from reconciler.providers.hetzner.failures import ABOUT_NETWORKS
 from reconciler.providers.hetzner.inventory import Resolved
 from reconciler.providers.hetzner.labels import (
     REQUEST_UID_LABEL,
@@ -27,6 +28,7 @@ from reconciler.providers.port import Accepted, MachineState, Order, Trouble, re
 
 if TYPE_CHECKING:
     from growth.instant import Instant
+    from reconciler.providers.hetzner.failures import Failure
     from reconciler.providers.hetzner.project import Project
     from reconciler.providers.port import CreateAnswer, Machine
 
@@ -153,9 +155,18 @@ async def _after_failure(project: Project, wanted: Wanted, failed: CallFailed) -
         return await _under_the_same_name(project, wanted, failed)
     if failure.code == "not_found" and project.may_look_again(name):
         return refused(Trouble.TRANSIENT, reason=failure.reason)
+    if failure.code in ABOUT_NETWORKS:
+        # The next look at the class tells which of them is full, and when it has room again.
+        project.forget_inventory()
+        return refused(failure.trouble, reason=_with_networks(failure, wanted))
     if failure.trouble is Trouble.TRANSIENT:
         project.tries.add(name)
     return refused(failure.trouble, reason=failure.reason, seconds=failure.seconds)
+
+
+def _with_networks(failure: Failure, wanted: Wanted) -> str:
+    names = ", ".join(network.name for network in wanted.resolved.networks)
+    return f"{failure.reason}; networks of the class: {names or 'none'}"
 
 
 async def _under_the_same_name(

@@ -19,7 +19,7 @@ from growth.scheduling import resources
 from growth.scheduling.quantity import units
 from growth.scheduling.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, Resources
 from reconciler.providers.hetzner.wire import Location, Pricing, ServerType
-from reconciler.providers.port import Offering
+from reconciler.providers.port import Offering, Room
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -136,7 +136,8 @@ def _offering(
         monthly_cap=_cap(price, address),
         allocatable=allocatable(server_type, spec.bootstrap.kubelet),
         labels=_labels(server_type, place.name),
-        available=_room_in(networks),
+        rooms=tuple(_room(network) for network in networks),
+        doubts=_doubts(place),
     )
 
 
@@ -173,9 +174,12 @@ def _zones(network: Network) -> frozenset[str]:
     return frozenset(subnet.network_zone for subnet in network.subnets)
 
 
-def _room_in(networks: tuple[Network, ...]) -> int | None:
-    rooms = [max(0, SERVERS_IN_NETWORK - len(network.servers)) for network in networks]
-    return min(rooms, default=None)
+def _room(network: Network) -> Room:
+    return Room(
+        name=f"network {network.name} ({network.id})",
+        most=SERVERS_IN_NETWORK,
+        taken=frozenset(str(number) for number in network.servers),
+    )
 
 
 def _labels(server_type: ServerType, location: str) -> Mapping[str, str]:

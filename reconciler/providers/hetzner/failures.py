@@ -25,6 +25,8 @@ NOT_READABLE: Final = "answer_not_readable"
 """Our own: the answer has another form than documented."""
 ALREADY_DONE: Final = frozenset({"server_already_attached", "firewall_already_applied"})
 """An action that failed with one of these has reached what it was for."""
+ABOUT_NETWORKS: Final = frozenset({"no_subnet_available", "ip_not_available", "networks_overlap"})
+"""A private network is full, or isn't as it must be."""
 LONGEST_REASON = 300
 
 TROUBLES: Final = {

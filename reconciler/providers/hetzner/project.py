@@ -187,9 +187,13 @@ class Project:
             at = min(known.at, soon)
             self._inventories[key] = msgspec.structs.replace(known, at=at)
 
+    def forget_inventory(self) -> None:
+        """What classes name has changed since it was read."""
+        self._inventories.clear()
+
     def may_look_again(self, name: str) -> bool:
         """Something that a server was to have is gone: its ids are read again, once for each."""
-        self._inventories.clear()
+        self.forget_inventory()
         self.groups.forget()
         is_first = self._looked_again.at(name) is None
         self._looked_again.add(name)

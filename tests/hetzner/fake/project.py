@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 USER_DATA_LIMIT = 32 * 1024
 GROUP_SIZE = 10
 GROUPS = 50
+NETWORK_SIZE = 100
 
 
 @dataclass
@@ -111,8 +112,7 @@ class Project:
             raise Problem("not_found", f"network with ID '{body['network']}' not found")
         if any(number == network.id for number, _ in server.attached):
             raise Problem("server_already_attached")
-        if network.others >= 100:
-            raise Problem("no_subnet_available", "no free address in the network")
+        self._check_network(network)
         server.attached.append((network.id, body.get("ip_range")))
         action = self._action("attach_to_network", server.id, takes=1)
         server.actions.append(action)
@@ -155,7 +155,11 @@ class Project:
 
     def attached(self, network: int) -> list[int]:
         """The servers in a network."""
-        return [each.id for each in self.servers.values() if network in each.body["networks"]]
+        return [
+            each.id
+            for each in self.servers.values()
+            if network in {number for number, _ in each.attached}
+        ]
 
     def _check_name(self, name: str) -> None:
         if any(each.name == name for each in self.servers.values()):
@@ -188,9 +192,16 @@ class Project:
             for each in body.get(field_name, ()):
                 if each not in ids:
                     raise Problem("not_found", f"{field_name} with ID '{each}' not found")
+        for network in self.networks:
+            if network.id in body.get("networks", ()):
+                self._check_network(network)
         wanted = {each["firewall"] for each in body.get("firewalls", ())}
         if wanted - {each.id for each in self.firewalls}:
             raise Problem("not_found", "firewall not found")
+
+    def _check_network(self, network: Network) -> None:
+        if network.others + len(self.attached(network.id)) >= NETWORK_SIZE:
+            raise Problem("no_subnet_available", "no free address in the network")
 
     def _check_room(self, body: dict[str, Any], server_type: ServerType) -> None:
         place = body["location"]
