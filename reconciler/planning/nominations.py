@@ -2,10 +2,10 @@
 
 A nominated pod stays demand until it is bound, but nothing more is bought for it. A nomination
 lasts while its machine is on its way and for a while after the machine serves; a scheduler that is
-binding others meanwhile gets more time. It ends soon if others were faster and have left no
-room. Who isn't bound after that while was promised a place that
-the scheduler doesn't see: then that machine isn't offered to pods of the shape again until its node
-changes, and its type isn't bought again for them for a time.
+binding others meanwhile gets more time, and while we see no pods the wait stands still. It ends
+soon if others were faster and have left no room. Who isn't bound after that while was promised a
+place that the scheduler doesn't see: then that machine isn't offered to pods of the shape again
+until its node changes, and its type isn't bought again for them for a time.
 
 After a restart the memory is gone, and requests tell for whom they were made.
 """
@@ -45,6 +45,8 @@ PATIENCE = 4
 """Times `bindWait` for which a scheduler that is binding others is waited for."""
 UNSERVED = 1800.0
 """Seconds for which an offer isn't bought again for pods that it didn't serve."""
+WITNESSES = ("pods", "nodes")
+"""What tells that a pod is bound, and where to."""
 COMING = frozenset({RequestPhase.PENDING, RequestPhase.PROVISIONING})
 _BEFORE_IT_SERVES = (
     UNREGISTERED_TAINT,
@@ -133,8 +135,16 @@ def carried_on(
     )
 
 
+def _is_blind(kind: str, world: World) -> bool:
+    health = world.sources.get(kind)
+    return health is not None and health.blind_since is not None
+
+
 def _waiting(place: Nomination, world: World, now: Instant, *, is_at_work: bool) -> Nomination:
     """With the clocks of a place on a node that serves."""
+    if any(_is_blind(kind, world) for kind in WITNESSES):
+        # Whether the pod is bound by now nobody can say, least of all that it isn't.
+        return msgspec.structs.replace(place, since=NEVER, first=NEVER)
     first = min(place.first, place.since, now.monotonic)
     has_time = first + PATIENCE * world.timing.bind_wait > now.monotonic
     since = now.monotonic if is_at_work and has_time else min(place.since, now.monotonic)

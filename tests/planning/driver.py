@@ -16,6 +16,7 @@ from tests.reconciler.build import RELEASED, at, world
 if TYPE_CHECKING:
     from growth.api.noderequest import NodeRequest
     from growth.demand.announced import Announced
+    from growth.kube.health import Health
     from reconciler.actions import Action
     from reconciler.brakes import BrakesLedger
     from reconciler.planning.ledger import PlanningLedger
@@ -37,6 +38,8 @@ class Planner:
         self.wakes_at = 0.0
         """When it last wanted to be asked again."""
         self.brakes: BrakesLedger = RELEASED
+        self.health: dict[str, Health] = {}
+        """Of sources that aren't as they should be."""
         self.announced: dict[str, Announced] = {}
         """By the uid of their owners."""
         self.dies_after: list[int] = []
@@ -97,6 +100,7 @@ class Planner:
             plans=self._plans,
             seed=seed,
         )
+        seen = msgspec.structs.replace(seen, sources={**seen.sources, **self.health})
         # A catalogue is the same object until its class changes, as the views keep it.
         for key, node_class in seen.node_classes.items():
             if self._catalogues.get(key, (None, ()))[0] is not node_class:

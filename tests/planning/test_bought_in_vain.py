@@ -11,7 +11,16 @@ import pytest
 from growth.scheduling.metadata import Condition
 from reconciler.planning.nominations import Nominated, carried_on
 from tests.planning.driver import Planner
-from tests.reconciler.build import START, at, node_class, pool, request, waiting, world
+from tests.reconciler.build import (
+    START,
+    WHOLE,
+    at,
+    node_class,
+    pool,
+    request,
+    waiting,
+    world,
+)
 from tests.scheduling import build
 
 ONLY_SMALL = [{"name": "small", "max": 300}]
@@ -43,6 +52,24 @@ def test_a_node_smaller_than_promised_is_bought_once_and_not_235_times() -> None
     assert lives_through(planner, seconds=1700, cpu="2", memory="3700Mi") == 1
     (told,) = planner.memory.tries.values()
     assert "didn't serve" in told.reason
+
+
+@pytest.mark.parametrize("kind", ["pods", "nodes"])
+def test_while_nothing_is_heard_nobody_says_that_a_machine_was_bought_in_vain(kind: str) -> None:
+    """Its pod may be bound already, and its type would be shunned for half an hour."""
+    pod = waiting()
+    planner = Planner(pod, pool(serverTypes=ONLY_SMALL), node_class())
+    (made,) = planner.soon()
+    planner.put(*serving(made, now=planner.now))
+    planner.health = {kind: msgspec.structs.replace(WHOLE, blind_since=planner.now)}
+    assert planner.until(planner.now + 300) == []
+    assert planner.memory.nominated.unserved == {}
+
+    planner.health = {}
+    # When it is heard that the pod was bound all the time:
+    planner.remove(pod)
+    assert planner.until(planner.now + 300) == []
+    assert planner.memory.nominated.unserved == {}
 
 
 def test_a_type_that_has_shown_to_be_too_small_is_never_bought_for_the_pod() -> None:
