@@ -44,9 +44,9 @@ ELSEWHERE: Final = (
 )
 """Bought of another offer, and of this one again after a while."""
 BLOCKING: Final = {
-    "invalid_input": "ClassRefused",
-    "no_subnet_available": "ClassRefused",
-    "networks_overlap": "ClassRefused",
+    "invalid_input": "TemplateRefused",
+    "no_subnet_available": "TemplateRefused",
+    "networks_overlap": "TemplateRefused",
     "forbidden": "AccessRefused",
     "token_readonly": "AccessRefused",
     "resource_locked": "AccessRefused",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from base64 import b64encode
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
@@ -14,6 +15,7 @@ from tests.live import wait_until
 if TYPE_CHECKING:
     from tests.clouds.growing import Site
 
+CLASSES: Final = "hetznernodeclasses,nodes,configmaps,leases"
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(180)]
 
 
@@ -94,23 +96,30 @@ def test_servers_of_others_are_left_alone_whatever_they_are_called(place: Site) 
 
 
 def test_no_secret_is_told_in_any_log_event_status_or_metric(place: Site) -> None:
+    """Hetzner quotes the token wherever it can: in refusals, in failed actions, in deletes."""
     story = place.tell("secret")
-    place.project.faults.add(Fault(call="POST /servers", code="service_error", message=TOKEN))
+    for call, code in (("POST /servers", "service_error"), ("DELETE /servers/*", "locked")):
+        place.project.faults.add(Fault(call=call, code=code, message=TOKEN))
+    place.project.failing_actions.append(("start_server", "server_error", TOKEN))
     story.wants(1)
     story.is_served(1)
+    told = ("get", "events", "--all-namespaces", "--output", "jsonpath={.items[*].reason}")
+    wait_until(lambda: "Unmet" in place.cluster.kubectl(*told), "the failure is told")
 
-    (server,) = story.servers()
+    (server,) = story.servers()[-1:]
     marks = {TOKEN[:8], TOKEN[-8:], "a-root-password-to-throw-away", "#cloud-config"}
     marks |= {join_token(server.body["user_data"])}
+    marks |= {b64encode(each.encode()).decode()[:10] for each in marks}
     everything = [
         place.log.read_text(),
         place.metrics(),
         *(
             place.cluster.kubectl("get", kinds, "--all-namespaces", "--output", "json")
-            for kinds in ("events", "noderequests,nodepools,hetznernodeclasses,nodes")
+            for kinds in ("events", "noderequests,noderemovalrequests,nodepools", CLASSES)
         ),
     ]
     assert all(len(each) > 1000 for each in everything)
+    assert "start_server" in everything[0]
     assert not [mark for mark in marks for text in everything if mark in text]
 
 
