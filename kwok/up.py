@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from kwok.starting import start
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from kwok.finding import Found
 
@@ -50,8 +51,16 @@ def run(arguments: argparse.Namespace) -> int:
     cluster = bring_up(name, arguments=arguments, progress=progress)
     if arguments.growth:
         grow(cluster, progress=progress)
+    for line in where_kubectl_is(cluster):
+        progress.say(line)
     print(f"KUBECONFIG={cluster.kubeconfig}", flush=True)
     return 0
+
+
+def where_kubectl_is(cluster: Cluster) -> Iterator[str]:
+    """For who has none: the one that came with the cluster."""
+    if shutil.which("kubectl") is None:
+        yield f"kubectl isn't on PATH; there is one in {cluster.kubectl.parent}"
 
 
 def bring_up(name: str, *, arguments: argparse.Namespace, progress: Progress) -> Cluster:

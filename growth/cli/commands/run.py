@@ -37,8 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="start this process and no other; may be repeated",
     )
     parser.epilog = (
-        "Every setting of the processes can be given by its variable, such as GROWTH_LOG_LEVEL; "
-        "python -m reconciler --help lists them. Ctrl-C ends all of them."
+        "The first machine is bought half a minute after the first start: 15 s for a Lease that "
+        "might have been another's, 10 s in which nothing looks wrong. Every setting of the "
+        "processes can be given by its variable, such as GROWTH_LOG_LEVEL; python -m reconciler "
+        "--help lists them. Ctrl-C ends all of them."
     )
 
 
