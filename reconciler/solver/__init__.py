@@ -7,7 +7,8 @@ problems exactly), columns, price, exact and master (contents of nodes), dive an
 nodes), first_fit (the yardstick), assemble and explain (names and reasons), steps (weights), search
 and solving (the whole way). The other direction is a Renewal in and what may go out: renewal (the
 data), renew_field (arrays), renew_relax (waste), renew_trial and renew_buying (nodes gone on
-trial), renew_search, renew_small (every set of few nodes), renew_plan and renew (the whole way).
+trial), renew_search, renew_small (every set of few nodes), renew_plan, renew_sparing (few moved)
+and renew (the whole way).
 
 This face has the data alone: whoever asks and whoever answers are two processes, and the engine is
 loaded in one of them only (`reconciler.solver.solving`).

@@ -20,12 +20,14 @@ from reconciler.solver.renew_plan import NOTHING, gone_of, in_words, planned
 from reconciler.solver.renew_relax import lean
 from reconciler.solver.renew_search import RenewalSearch
 from reconciler.solver.renew_small import NODES, Chosen, best_of_all
+from reconciler.solver.renew_sparing import sparing
 from reconciler.solver.renewal import Renewed
 from reconciler.solver.setting import setting_of
 
 if TYPE_CHECKING:
     from reconciler.solver.problem import Effort
     from reconciler.solver.renew_field import Field
+    from reconciler.solver.renew_relax import Leaning
     from reconciler.solver.renewal import Renewal
 
 EACH = 200
@@ -40,15 +42,16 @@ def renew(renewal: Renewal, effort: Effort, *, seconds: float = 60.0) -> Renewed
     start = time.perf_counter()
     share = min(TIMES, max(1.0, len(renewal.standing) / EACH))
     budget = Budget(int(effort.value * share), time.monotonic() + seconds)
-    field = field_of(renewal)
-    best = _chosen(field, budget) if len(field.holds) else None
-    answer = unchanged(renewal) if best is None or best.gain <= 0 else _told(renewal, best)
-    # Its own account, and last: what is told beside the answer takes nothing from the search.
+    # Its own account: the bound takes nothing from the search.
     bounding = Budget(effort.value, budget.deadline)
+    cost = unchanged(renewal).cost
+    # Where too little is sold to buy for all of them anew, what stands is the least there is.
+    bound = 0 if budget.late else min(cost, _bound(renewal, bounding))
+    best = _best(renewal, bound, budget)
+    answer = unchanged(renewal) if best is None or best.gain <= 0 else _told(renewal, best)
     return replace(
         answer,
-        # Where too little is sold to buy for all of them anew, what stands is the least there is.
-        bound=0 if budget.late else min(answer.cost, _bound(renewal, bounding)),
+        bound=bound,
         effort=budget.spent + bounding.spent,
         seconds=time.perf_counter() - start,
     )
@@ -85,8 +88,15 @@ def _bound(renewal: Renewal, budget: Budget) -> int:
     return max(dearest_single(table, {}), lower_bound(table, relaxation.values, {}))
 
 
-def _chosen(field: Field, budget: Budget) -> Chosen:
-    trial = RenewalSearch(field, lean(field, budget), budget.part(SEARCHING)).run()
+def _best(renewal: Renewal, bound: int, budget: Budget) -> Chosen | None:
+    if renewal.reluctance > 1 and bound:
+        return sparing(renewal, bound=bound, search=_chosen, budget=budget)
+    field = field_of(renewal)
+    return _chosen(field, lean(field, budget), budget) if len(field.holds) else None
+
+
+def _chosen(field: Field, leaning: Leaning, budget: Budget) -> Chosen:
+    trial = RenewalSearch(field, leaning, budget.part(SEARCHING)).run()
     plan = planned(trial, budget)
     goes = gone_of(trial)
     gain = float(field.worth_going[trial.gone].sum()) - plan.cost

@@ -129,7 +129,7 @@ class RenewalSearch:
             return trial
         room = _room(trial)
         for i in nodes:
-            if self.budget.over or not trial.may_go(i):
+            if self.budget.over or self.field.worth_going[i] <= 0 or not trial.may_go(i):
                 continue
             own = np.maximum(trial.free[:, self.field.first + i], 0.0)
             self.budget.spend(4)

@@ -49,6 +49,10 @@ class Renewal:
     standing: tuple[Standing, ...]
     most: Mapping[str, int] = field(default_factory=dict)
     """How many nodes of a group may go at most; a group that isn't named has no ceiling."""
+    near: float = 1.0
+    """Within so many times the bound the cluster is cheap enough not to disturb much any more."""
+    reluctance: float = 1.0
+    """So many times as much a disturbance counts there."""
 
     def __post_init__(self) -> None:
         exists = {offer.name for offer in self.problem.offers if offer.exists}
