@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchmarks.shrunk import pods_for, shrunk
+from reconciler.replacement.worth import NEAR, RELUCTANCE
 from reconciler.solver import Effort
 from reconciler.solver.budget import Budget
 from reconciler.solver.renew import renew
@@ -40,7 +41,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pods", nargs="*", default=["kb", "heavy"])
     parser.add_argument("--effort", choices=("quick", "normal", "thorough"), default="quick")
     parser.add_argument(
-        "--eviction", type=float, default=1.0, help="what moving costs, in prices of a mean pod"
+        "--eviction", type=float, default=0.1, help="what moving costs, in prices of a mean pod"
+    )
+    parser.add_argument(
+        "--near", type=float, default=NEAR, help="so many times the bound is cheap enough"
+    )
+    parser.add_argument(
+        "--reluctance", type=float, default=RELUCTANCE, help="so many times moving costs there"
     )
 
 
@@ -67,20 +74,27 @@ def run(arguments: argparse.Namespace) -> int:
             for nodes in arguments.nodes:
                 outcomes = [
                     measured(
-                        shrunk(
-                            prices=prices,
-                            pods=pods,
-                            count=pods_for(nodes, prices=prices, pods=pods, seed=seed),
-                            left=LEFT,
-                            eviction=arguments.eviction,
-                            seed=seed,
-                        ),
+                        _drawn(arguments, prices=prices, pods=pods, nodes=nodes, seed=seed),
                         Effort[arguments.effort.upper()],
                     )
                     for seed in range(arguments.seeds)
                 ]
                 print(f"{prices:8} {pods:6} {_line(outcomes)}", flush=True)
     return 0
+
+
+def _drawn(
+    arguments: argparse.Namespace, *, prices: str, pods: str, nodes: int, seed: int
+) -> Renewal:
+    found = shrunk(
+        prices=prices,
+        pods=pods,
+        count=pods_for(nodes, prices=prices, pods=pods, seed=seed),
+        left=LEFT,
+        eviction=arguments.eviction,
+        seed=seed,
+    )
+    return replace(found, near=arguments.near, reluctance=arguments.reluctance)
 
 
 def measured(renewal: Renewal, effort: Effort) -> Outcome:

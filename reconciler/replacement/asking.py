@@ -23,7 +23,7 @@ from reconciler.planning.question import question
 from reconciler.planning.refusals import one_at_a_time, usable
 from reconciler.planning.rooms import shared
 from reconciler.replacement.swaps import requests_of
-from reconciler.replacement.worth import disturbance
+from reconciler.replacement.worth import NEAR, RELUCTANCE, Occupied, disturbances
 from reconciler.replaces import place_taken
 from reconciler.solver import Offer, Renewal, Standing
 
@@ -38,6 +38,9 @@ OF_NO_NODE: Final = (
     "shape",
 )
 """What follows from a pod whatever node it is on."""
+RESTLESS: Final = "/restless"
+"""The group of nodes that may not go yet, a name that no pool bears: to know that one of them is to
+go keeps pods away from it that would be moved twice."""
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -108,6 +111,7 @@ def renewal(found: Sequence[Candidate], world: World, *, most: Mapping[str, int]
         for each in standing
         if each.name not in known
     )
+    disturbed = disturbances([Occupied(each.price, each.node, each.pods) for each in standing])
     return Renewal(
         problem=replace(problem, offers=(*problem.offers, *full), minima=()),
         standing=tuple(
@@ -115,12 +119,14 @@ def renewal(found: Sequence[Candidate], world: World, *, most: Mapping[str, int]
                 offer=each.name,
                 price=each.price,
                 holds=Counter(pod.shape for pod in each.pods),
-                disturbance=disturbance(each.price, each.node, each.pods),
-                group=each.pool.name,
+                disturbance=disturbance,
+                group=each.pool.name if each.is_quiet else RESTLESS,
             )
-            for each in standing
+            for each, disturbance in zip(standing, disturbed, strict=True)
         ),
-        most=most,
+        most={**most, RESTLESS: 0},
+        near=NEAR,
+        reluctance=RELUCTANCE,
     )
 
 

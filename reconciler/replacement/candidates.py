@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from growth.api.disruption import Consolidation, DisruptionReason
 from growth.api.noderequest import RequestPhase
@@ -49,6 +49,8 @@ class Candidate:
     """Those that need another place then."""
     price: int
     """Millionths an hour, as it was bought."""
+    is_quiet: bool = True
+    """Whether it may go now, and not only later."""
 
     @property
     def name(self) -> str:
@@ -92,12 +94,20 @@ def ceilings(look: Look, reason: DisruptionReason, gone: Counter[str]) -> Mappin
     }
 
 
-def eligible(look: Look, ceilings: Mapping[str, int]) -> tuple[tuple[Node, ...], float]:
-    """The nodes that could go if that is cheaper, whatever their pods say.
+class Eligible(NamedTuple):
+    """The nodes that could go if that is cheaper, whatever their pods say."""
 
-    It is asked in each pass; and says when there may be others without a change.
-    """
-    found: list[Node] = []
+    quiet: tuple[Node, ...]
+    restless: tuple[Node, ...]
+    """Those that may go later, when they have had their quiet."""
+    wake_at: float
+    """When there may be others without a change."""
+
+
+def eligible(look: Look, ceilings: Mapping[str, int]) -> Eligible:
+    """All of them; it is asked in each pass."""
+    quiet: list[Node] = []
+    restless: list[Node] = []
     wakes: list[float] = []
     promises = promised(look.world)
     for node in sorted(look.world.cluster.nodes.values(), key=lambda node: node.name):
@@ -108,21 +118,25 @@ def eligible(look: Look, ceilings: Mapping[str, int]) -> tuple[tuple[Node, ...],
             continue
         if (wake := _waits(node, pool, look)) > look.now.monotonic:
             wakes.append(wake)
-            continue
-        found.append(node)
-    return tuple(found), min(wakes, default=NEVER)
+        elif (wake := _quiet_at(node, look)) > look.now.monotonic:
+            wakes.append(wake)
+            restless.append(node)
+        else:
+            quiet.append(node)
+    return Eligible(tuple(quiet), tuple(restless), min(wakes, default=NEVER))
 
 
-def candidates(nodes: Iterable[Node], look: Look) -> tuple[tuple[Candidate, ...], float]:
+def candidates(nodes: Eligible, look: Look) -> tuple[tuple[Candidate, ...], float]:
     """Those of them whose pods may all be moved; and when there may be others."""
     found: list[Candidate] = []
     wakes: list[float] = []
     spares = {name: _spare(pool, look.world) for name, pool in look.world.pools.items()}
-    for node in nodes:
+    restless = {node.name for node in nodes.restless}
+    for node in (*nodes.quiet, *nodes.restless):
         pool = look.world.pools[pool_of_node(node)]
         made = _candidate(node, pool, look, wakes)
         if made is not None and _is_spare(node, spares[pool.name]):
-            found.append(made)
+            found.append(replace(made, is_quiet=node.name not in restless))
     return tuple(found), min(wakes, default=NEVER)
 
 
@@ -167,7 +181,7 @@ def price_of(name: str, world: World) -> int:
 
 
 def _waits(node: Node, pool: NodePool, look: Look) -> float:
-    """Until when a node is left alone; NEVER if only a change makes a difference."""
+    """Until when a node is left alone but for its quiet; NEVER if it takes a change."""
     world, now = look.world, look.now
     ledger = world.ledger.replacement
     if not is_in_use(node, world) or not world.cluster.occupancy(node.name).keepers:
@@ -175,9 +189,13 @@ def _waits(node: Node, pool: NodePool, look: Look) -> float:
     paid = seconds_until_marked(node, pool, world, now) - AHEAD
     return max(
         ledger.resting.get(node.name, 0.0),
-        ledger.still[node.name].since + world.timing.quiet,
         now.monotonic + max(_settles_in(node, world, now), paid),
     )
+
+
+def _quiet_at(node: Node, look: Look) -> float:
+    """When its pods have been the same for long enough."""
+    return look.world.ledger.replacement.still[node.name].since + look.world.timing.quiet
 
 
 def _candidate(node: Node, pool: NodePool, look: Look, wakes: list[float]) -> Candidate | None:

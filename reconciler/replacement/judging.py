@@ -9,7 +9,7 @@ from growth.api.disruption import DisruptionReason
 from reconciler.actions import machine
 from reconciler.replacement.candidates import price_of
 from reconciler.replacement.rehearsal import Preference, left_over, with_slack
-from reconciler.replacement.worth import disturbance, pays
+from reconciler.replacement.worth import Occupied, disturbances, pays
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,13 +54,9 @@ def steadied(asked: Proof, plan: Plan, world: World) -> Plan | None:
     """A plan that can be left to the scheduler: this one, or it with one more machine."""
     if asked.reason is DisruptionReason.UNHEALTHY:
         return plan
-    missing = left_over(asked.question, plan, preference(world))
-    if not missing:
+    if not left_over(asked.question, plan, preference(world)):
         return plan
-    more = with_slack(asked.question, plan, missing)
-    if more is None or left_over(asked.question, more, preference(world)):
-        return None
-    return more
+    return with_slack(asked.question, plan, preference(world))
 
 
 def unsteady(asked: Proof, plan: Plan, world: World) -> frozenset[str]:
@@ -117,10 +113,10 @@ def pods_on(names: Iterable[str], world: World) -> list[Pod]:
 
 def _saves_enough(asked: Proof, result: Applied, world: World) -> bool:
     after = sum(int(each.spec.price * 1_000_000) for each in result.requests.values())
-    prices = {name: price_of(name, world) for name in asked.nodes}
     cluster = world.cluster
-    disturbed = sum(
-        disturbance(price, cluster.nodes[name], cluster.occupancy(name).keepers)
-        for name, price in prices.items()
-    )
-    return pays(before=sum(prices.values()), after=after, disturbed=disturbed)
+    nodes = [
+        Occupied(price_of(name, world), cluster.nodes[name], cluster.occupancy(name).keepers)
+        for name in asked.nodes
+    ]
+    before = sum(each.price for each in nodes)
+    return pays(before=before, after=after, disturbed=sum(disturbances(nodes)))

@@ -13,7 +13,7 @@ import heapq
 from dataclasses import replace
 from enum import Enum
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 import msgspec
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from reconciler.planning.question import Question
-    from reconciler.solver import Plan, PodClass
+    from reconciler.solver import Offer, Plan, PodClass
 
 SCORED = (CPU, MEMORY)
 """What the scheduler looks at when it looks for the emptiest node."""
@@ -35,10 +35,10 @@ ORDERS = 3
 
 
 class Preference(Enum):
-    """Which of the nodes that hold it a pod gets; the value is the order of fullness."""
+    """Which of the nodes that hold it a pod gets."""
 
-    EMPTIEST = 1
-    FULLEST = -1
+    EMPTIEST = "the emptiest"
+    FULLEST = "the fullest"
 
 
 class Room(msgspec.Struct, kw_only=True):
@@ -49,11 +49,20 @@ class Room(msgspec.Struct, kw_only=True):
     whole: list[int]
     """What it has in all, where that is scored; else 0."""
 
-    @property
-    def fullness(self) -> float:
-        """0 for an empty node, 1 for a full one."""
+    def rank(self, preference: Preference) -> float:
+        """The lower the sooner a pod comes here.
+
+        The scheduler looks for the emptiest node by all that it scores, our extender for the
+        fullest by what is scarcest there.
+        """
         shares = [1 - have / all_ for have, all_ in zip(self.left, self.whole, strict=True) if all_]
-        return sum(shares) / len(shares) if shares else 0.0
+        match preference:
+            case Preference.EMPTIEST:
+                return sum(shares) / max(1, len(shares))
+            case Preference.FULLEST:
+                return -max(shares, default=0.0)
+            case _:
+                assert_never(preference)
 
     def holds(self, pod: PodClass) -> bool:
         """Whether the pod fits."""
@@ -76,10 +85,10 @@ def left_over(question: Question, plan: Plan, preference: Preference) -> dict[st
 
 
 def _once(question: Question, plan: Plan, preference: Preference, chance: Random) -> dict[str, int]:
-    sign = preference.value
-    rooms = [(sign * room.fullness, n, room) for n, room in enumerate(_rooms(question, plan))]
+    rooms = [(room.rank(preference), n, room) for n, room in enumerate(_rooms(question, plan))]
     heapq.heapify(rooms)
     missing: dict[str, int] = {}
+    least = [min(amounts) for amounts in zip(*_requests(question), strict=True)]
     for pod in _queue(question, chance):
         tried = []
         while rooms:
@@ -87,13 +96,19 @@ def _once(question: Question, plan: Plan, preference: Preference, chance: Random
             _, number, room = tried[-1]
             if room.holds(pod):
                 room.take(pod)
-                tried[-1] = sign * room.fullness, number, room
+                tried[-1] = room.rank(preference), number, room
                 break
         else:
             missing[pod.name] = missing.get(pod.name, 0) + 1
         for each in tried:
-            heapq.heappush(rooms, each)
+            # One that is full for everybody isn't looked at again.
+            if all(need <= have for need, have in zip(least, each[2].left, strict=True)):
+                heapq.heappush(rooms, each)
     return missing
+
+
+def _requests(question: Question) -> list[tuple[int, ...]]:
+    return [pod.requests for pod in question.problem.classes]
 
 
 def _queue(question: Question, chance: Random) -> list[PodClass]:
@@ -121,23 +136,44 @@ def _rooms(question: Question, plan: Plan) -> Iterator[Room]:
             )
 
 
-def with_slack(question: Question, plan: Plan, missing: Mapping[str, int]) -> Plan | None:
-    """The plan with one more machine, the cheapest that holds all who would be left over."""
-    classes = {pod.name: pod for pod in question.problem.classes}
-    asked = [
-        sum(count * classes[name].requests[place] for name, count in missing.items())
-        for place in range(len(question.problem.resources))
-    ]
-    fitting = (
-        offer
-        for offer in question.problem.offers
-        if not offer.exists
-        and all(offer.name in classes[name].offers for name in missing)
-        and all(need <= have for need, have in zip(asked, offer.capacity, strict=True))
-    )
-    best = min(fitting, key=lambda offer: (offer.price, offer.name), default=None)
-    if best is None:
-        return None
+def with_slack(question: Question, plan: Plan, preference: Preference) -> Plan | None:
+    """The plan with one more machine, of those that are enough about the cheapest.
+
+    A dearer machine mostly does what a cheaper one does, so half of those in question are passed
+    over with each rehearsal.
+    """
+    known = _by_price(question, left_over(question, plan, preference))
+    found, first, last = None, 0, len(known) - 1
+    while first <= last:
+        middle = (first + last) // 2
+        more = _with(plan, known[middle])
+        if left_over(question, more, preference):
+            first = middle + 1
+        else:
+            found, last = more, middle - 1
+    return found
+
+
+def _by_price(question: Question, missing: Mapping[str, int]) -> list[Offer]:
+    """What holds the largest of those who would be left over, without what is dearer for less."""
+    classes = [pod for pod in question.problem.classes if pod.name in missing]
+    best: dict[tuple[int, ...], Offer] = {}
+    for offer in sorted(question.problem.offers, key=lambda offer: (offer.price, offer.name)):
+        fits = not offer.exists and all(
+            offer.name in pod.offers
+            and all(need <= have for need, have in zip(pod.requests, offer.capacity, strict=True))
+            for pod in classes
+        )
+        if fits and not any(_covers(size, offer.capacity) for size in best):
+            best[offer.capacity] = offer
+    return list(best.values())
+
+
+def _covers(size: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    return all(have >= asked for have, asked in zip(size, other, strict=True))
+
+
+def _with(plan: Plan, offer: Offer) -> Plan:
     # Nobody is named for it: who comes there is the scheduler's choice.
-    more = PlannedNode(offer=best.name, pods={}, price=best.price)
-    return replace(plan, nodes=(*plan.nodes, more), cost=plan.cost + best.price)
+    more = PlannedNode(offer=offer.name, pods={}, price=offer.price)
+    return replace(plan, nodes=(*plan.nodes, more), cost=plan.cost + offer.price)

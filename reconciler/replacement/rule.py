@@ -158,7 +158,7 @@ class _Pass:
         answer = solved.plan
         if not isinstance(answer, Renewed) or not answer.goes or self._is_moving():
             return
-        may_go = {each.name: each for each in self._candidates()}
+        may_go = {each.name: each for each in self._candidates() if each.is_quiet}
         if not all(name in may_go for name in answer.goes):
             self._remember(seen=())
             return
@@ -344,11 +344,11 @@ class _Pass:
     def _search(self) -> None:
         """Ask which nodes could go, if anything has changed since that was asked last."""
         most = self._ceilings()
-        nodes, wake_at = eligible(self.look, most)
-        self.wakes += (wake_at, self.ledger.opens_at)
-        seen = sight(nodes, most, self.world)
+        nodes = eligible(self.look, most)
+        self.wakes += (nodes.wake_at, self.ledger.opens_at)
+        seen = sight(nodes.quiet, most, self.world)
         is_known = seen == self.ledger.seen and self.now.monotonic < self.ledger.opens_at
-        if not nodes or is_known:
+        if not nodes.quiet or is_known:
             return
         if not self._is_due(self.ledger.searched_at, self.world.timing.between_searches):
             return
@@ -371,8 +371,7 @@ class _Pass:
         return ceilings(self.look, DisruptionReason.CONSOLIDATION, gone)
 
     def _candidates(self) -> tuple[Candidate, ...]:
-        nodes, _ = eligible(self.look, self._ceilings())
-        return candidates(nodes, self.look)[0]
+        return candidates(eligible(self.look, self._ceilings()), self.look)[0]
 
     def _solve(self, problem: Problem | Renewal, *, why: str) -> int:
         number = self.ledger.number + 1

@@ -1,23 +1,25 @@
 """What moving costs, in the same money as machines.
 
 Prices have no unit here: a cluster may be paid in euros or in points. So a disturbance is counted
-in minutes of the machine that it happens on. To evict a pod costs six minutes of what it uses of
-its node: for about so long those who use it may notice, and what it asked for tells how much it
-matters; an important one costs up to ten times as much. To start a machine costs two minutes of
-it, in which old and new are both paid and one of them serves nobody.
+in minutes of machines. To evict a pod costs six minutes of what a pod uses there on average: for
+about so long those who use it may notice, whether it is large or small, so it is better to move
+few large ones than many small ones; an important one costs up to ten times as much. To start a
+machine costs two minutes of it, in which old and new are both paid and one of them serves nobody.
 
 That is paid back within the horizon of an hour, or nothing is moved; and what saves less than a
-tenth isn't worth anybody's attention: prices and requests are never so exact.
+tenth isn't worth anybody's attention: prices and requests are never so exact. For the same reason
+a cluster that costs no more than a tenth above the least it could cost is left alone for the most
+part: there an eviction costs two hours of a pod instead of six minutes.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from growth.scheduling.resources import CPU, MEMORY
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
@@ -32,14 +34,27 @@ START: Final = 120
 """Seconds of its own price for each new machine."""
 LEAST_SHARE: Final = 10
 """At least one part in so many has to be saved of what the nodes cost that go."""
+NEAR: Final = 1.1
+"""A cluster is cheap enough that costs no more than so many times the least it could cost."""
+RELUCTANCE: Final = 20.0
+"""So many times as much an eviction costs there."""
 MOST_IMPORTANT: Final = 1_000_000
 """The priority from which on a pod counts ten times."""
 
 
-def disturbance(price: int, node: Node, pods: Iterable[Pod]) -> int:
-    """What the end of a node costs those who run there, in millionths over the horizon."""
-    parts = sum(_part(pod, node) * _weight(pod) for pod in pods)
-    return int(price * parts * EVICTION / HORIZON)
+class Occupied(NamedTuple):
+    """A node with what would be moved from it, and its price in millionths an hour."""
+
+    price: int
+    node: Node
+    pods: Sequence[Pod]
+
+
+def disturbances(nodes: Sequence[Occupied]) -> list[int]:
+    """What the end of each of these nodes costs those who run there, in millionths."""
+    used = sum(each.price * _part(pod, each.node) for each in nodes for pod in each.pods)
+    eviction = used / max(1, sum(len(each.pods) for each in nodes)) * EVICTION / HORIZON
+    return [int(eviction * sum(_weight(pod) for pod in each.pods)) for each in nodes]
 
 
 def pays(*, before: int, after: int, disturbed: int) -> bool:

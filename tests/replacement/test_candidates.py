@@ -11,7 +11,7 @@ from growth.scheduling.occupancy import EMPTY
 from reconciler.pauses import Cause, Pause
 from reconciler.planning.nominations import Nominated, Nomination
 from reconciler.removal.sights import clouds
-from reconciler.replacement.candidates import Look, eligible, movable
+from reconciler.replacement.candidates import Look, candidates, eligible, movable
 from reconciler.replacement.ledger import ReplacementLedger, Still
 from tests.reconciler.build import START, at, pool, request
 from tests.removal.build import machine, removal, world
@@ -39,7 +39,7 @@ def looked_at(*objects: Any, since: float = 900.0, **changes: Any) -> Look:
 
 
 def chosen(look: Look) -> bool:
-    nodes, _ = eligible(look, dict.fromkeys(look.world.pools, 1))
+    nodes = eligible(look, dict.fromkeys(look.world.pools, 1)).quiet
     return [node.name for node in nodes] == [NAME]
 
 
@@ -85,6 +85,16 @@ LEFT_ALONE = {
     "promised to a pod": promised(looked_at()),
     "resting": resting(looked_at()),
 }
+
+
+def test_a_node_whose_pods_have_just_changed_is_looked_at_and_may_not_go_yet() -> None:
+    look = looked_at(since=990.0)
+    found = eligible(look, dict.fromkeys(look.world.pools, 1))
+    assert [node.name for node in found.restless] == [NAME]
+    assert found.wake_at == 990.0 + look.world.timing.quiet
+    candidate, *others = candidates(found, look)[0]
+    assert not others
+    assert not candidate.is_quiet
 
 
 @pytest.mark.parametrize("look", LEFT_ALONE.values(), ids=LEFT_ALONE.keys())

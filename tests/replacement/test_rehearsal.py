@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 
 import msgspec
 import pytest
 
+from growth.api.written import ServerTypeName
 from reconciler.planning.capacity import Spot
+from reconciler.planning.offers import Purchasable
 from reconciler.planning.question import Question
-from reconciler.replacement.rehearsal import Preference, left_over, with_slack
+from reconciler.providers.port import Offering
+from reconciler.replacement.rehearsal import Preference, Room, left_over, with_slack
 from reconciler.solver import Effort, Offer, PodClass, Problem
 from reconciler.solver.solving import solve
+from tests.reconciler.build import pool
 from tests.scheduling import build
 
 EMPTIEST, FULLEST = Preference.EMPTIEST, Preference.FULLEST
@@ -57,20 +62,70 @@ def test_one_that_fills_nodes_up_finds_room_for_the_last() -> None:
     assert missing(question, FULLEST) == {}
 
 
+@pytest.mark.parametrize("preference", list(Preference))
+def test_the_scheduler_looks_at_all_that_is_scored_and_the_extender_at_what_is_scarcest(
+    preference: Preference,
+) -> None:
+    # By both together the uneven one is the emptier, by its cpu alone it is the fuller one.
+    rooms = [
+        Room(offer="uneven", left=[1, 10], whole=[10, 10]),
+        Room(offer="even", left=[5, 4], whole=[10, 10]),
+    ]
+    assert min(rooms, key=lambda room: room.rank(preference)).offer == "uneven"
+
+
 def test_one_more_machine_holds_those_who_would_be_left_over() -> None:
     question = asked(("small", 1000, 4), ("wide", 4000, 1), rooms={"one": 4000, "two": 4000})
-    sold = [
-        Offer(name=name, capacity=(cpu,), price=cpu) for name, cpu in (("s", 2000), ("l", 8000))
-    ]
-    wide = [
-        replace(pod, offers=frozenset({*pod.offers, "s", "l"})) for pod in question.problem.classes
-    ]
-    problem = replace(
-        question.problem, offers=(*question.problem.offers, *sold), classes=tuple(wide)
-    )
-    question = msgspec.structs.replace(question, problem=problem)
+    sold = {"s": (2000, 2), "m": (4000, 9), "dear": (4000, 11), "l": (8000, 8)}
+    question = selling(question, sold)
     plan = solve(question.problem, Effort.QUICK)
-    more = with_slack(question, plan, {"wide": 1})
+    more = with_slack(question, plan, EMPTIEST)
     assert more is not None
     assert [node.offer for node in more.nodes if node not in plan.nodes] == ["l"]
-    assert with_slack(question, plan, {"wide": 3}) is None
+    assert more.cost == plan.cost + 8
+
+
+def test_no_more_is_bought_than_a_rehearsal_asks_for() -> None:
+    rooms = {"one": 4000, "two": 4000, "three": 4000}
+    question = asked(("small", 1000, 6), ("half", 3000, 2), rooms=rooms)
+    question = selling(question, {"s": (4000, 4), "m": (6000, 6), "l": (12_000, 12)})
+    plan = solve(question.problem, Effort.QUICK)
+    more = with_slack(question, plan, EMPTIEST)
+    assert more is not None
+    assert left_over(question, plan, EMPTIEST)
+    assert left_over(question, more, EMPTIEST) == {}
+    assert more.cost == 4, "together they would ask for six cores"
+
+
+def test_no_machine_that_holds_the_largest_of_them_is_no_answer() -> None:
+    question = asked(("small", 1000, 4), ("wide", 4000, 1), rooms={"one": 4000, "two": 4000})
+    question = selling(question, {"s": (3000, 2)})
+    assert with_slack(question, solve(question.problem, Effort.QUICK), EMPTIEST) is None
+
+
+def selling(question: Question, sold: dict[str, tuple[int, int]]) -> Question:
+    """The same question with machines for sale, by cores and price."""
+    more = tuple(Offer(name=n, capacity=(cpu,), price=price) for n, (cpu, price) in sold.items())
+    problem = replace(
+        question.problem,
+        offers=(*question.problem.offers, *more),
+        classes=tuple(
+            replace(pod, offers=pod.offers | frozenset(sold)) for pod in question.problem.classes
+        ),
+    )
+    items = {name: _sold(name, cpu) for name, (cpu, _) in sold.items()}
+    return msgspec.structs.replace(question, problem=problem, offers=items)
+
+
+def _sold(name: str, cpu: int) -> Purchasable:
+    node = build.node(name, cpu=f"{cpu}m")
+    offering = Offering(
+        provider="kwok",
+        server_type=ServerTypeName(name),
+        location="here",
+        price=Decimal(1),
+        allocatable=node.allocatable,
+    )
+    return Purchasable(
+        name=name, pool=pool(), offering=offering, node=node, daemons=(), room=node.allocatable
+    )

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.replacement.worth import disturbance, pays
+from reconciler.replacement.worth import Occupied, disturbances, pays
 from tests.scheduling import build
+
+if TYPE_CHECKING:
+    from growth.scheduling.pod import Pod
 
 HOURLY = 1_000_000
 NODE = build.node("one", cpu="4", memory="16Gi")
+
+
+def occupied(*pods: Pod) -> Occupied:
+    return Occupied(HOURLY, NODE, pods)
 
 
 @pytest.mark.parametrize(
@@ -28,12 +37,19 @@ def test_an_eviction_costs_six_minutes_of_what_it_uses_and_more_if_it_matters_mo
     cpu: str, priority: int, share: float
 ) -> None:
     evicted = build.pod("web-0", requests={"cpu": cpu}, priority=priority)
-    assert disturbance(HOURLY, NODE, [evicted]) == pytest.approx(HOURLY * share, abs=1)
+    assert disturbances([occupied(evicted)]) == [pytest.approx(HOURLY * share, abs=1)]
 
 
-def test_many_small_pods_cost_no_more_than_one_large_one() -> None:
+def test_many_small_pods_disturb_more_than_a_large_one() -> None:
     small = [build.pod(f"web-{n}", requests={"cpu": "200m"}) for n in range(20)]
-    assert disturbance(HOURLY, NODE, small) == pytest.approx(HOURLY * 0.1, abs=1)
+    large = build.pod("db-0", requests={"cpu": "4"})
+    many, one = disturbances([occupied(*small), occupied(large)])
+    assert many == pytest.approx(20 * one, rel=0.001)
+    assert many + one == pytest.approx(2 * HOURLY * 0.1, abs=2)
+
+
+def test_nodes_without_pods_disturb_nobody() -> None:
+    assert disturbances([occupied(), occupied()]) == [0, 0]
 
 
 @pytest.mark.parametrize(
