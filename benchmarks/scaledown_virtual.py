@@ -16,6 +16,7 @@ import structlog
 from benchmarks import manifests, scaledown_stage
 from benchmarks.offline import plan_of
 from benchmarks.scaledown_drop import disruption, kept, smaller
+from benchmarks.scaledown_ranking import Ranking
 from benchmarks.scaledown_stage import load
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
@@ -24,6 +25,8 @@ from growth.scheduling.metadata import Metadata
 from growth.scheduling.objects import Namespace, Pod
 from reconciler.simulation.cloud import Joining
 from reconciler.simulation.living import Living
+from reconciler.simulation.preferences import preferred
+from reconciler.simulation.process import Parts
 from reconciler.simulation.replicas import Owner
 from reconciler.simulation.story import Story
 
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
+    from growth.api.noderequest import NodeRequest
     from reconciler.actions import Evict
     from reconciler.eviction import Refusal
     from reconciler.simulation.server import Event
@@ -46,8 +50,13 @@ _NAMESPACE: Final = "default"
 class Virtual:
     """One pool in a simulated world, and what changes in it."""
 
-    def __init__(self, node_class: dict[str, Any], pool: dict[str, Any]) -> None:
-        self._living = living = Living(_CALM, Joining.AT_ONCE)
+    def __init__(self, node_class: dict[str, Any], pool: dict[str, Any], *, ranks: bool) -> None:
+        self._living = living = Living(
+            _CALM,
+            Joining.AT_ONCE,
+            parts=Parts(is_steered=ranks),
+            prefer=Ranking(self._known_requests) if ranks else preferred,
+        )
         self._server = server = living.server
         self._owners: dict[str, Owner] = {}
         self._prices: dict[str, float] = {}
@@ -96,6 +105,9 @@ class Virtual:
         pods = self._server.kind("pods").objects.values()
         return sum(not pod.spec.node_name for pod in pods)
 
+    def _known_requests(self) -> list[NodeRequest]:
+        return list(self._server.kind("NodeRequest").objects.values())
+
     def _node_changed(self, event: Event) -> None:
         if event.old is None or event.new is None:
             self.changes.append(self.now)
@@ -123,6 +135,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--minutes", type=float, default=30.0, metavar="M", help="virtual ones of steady load"
     )
+    parser.add_argument(
+        "--without-extender", action="store_true", help="nobody ranks nodes in the simulated world"
+    )
 
 
 def measure(arguments: argparse.Namespace) -> None:
@@ -135,7 +150,7 @@ def measure(arguments: argparse.Namespace) -> None:
     fewer = kept(scaledown_stage.replicas_of(wanted))
     plan, bound = plan_of([node_class, pool, *smaller(wanted, fewer)])
     began, before = time.process_time(), load()
-    world = Virtual(node_class, pool)
+    world = Virtual(node_class, pool, ranks=not arguments.without_extender)
     world.passes(_BEGINS)
     for each in wanted:
         world.want(each, each["spec"]["replicas"])

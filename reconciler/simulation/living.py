@@ -16,6 +16,7 @@ from reconciler.simulation.lives import Lives
 from reconciler.simulation.pod_auditor import PodAuditor
 from reconciler.simulation.pod_collector import PodCollector
 from reconciler.simulation.possible import Possible
+from reconciler.simulation.preferences import preferred
 from reconciler.simulation.process import TIMING, Parts
 from reconciler.simulation.replicas import Replicas
 from reconciler.simulation.scheduler import Scheduler
@@ -24,6 +25,7 @@ from reconciler.simulation.trace import LAST_LINES
 
 if TYPE_CHECKING:
     from reconciler.simulation.cloud import Joining
+    from reconciler.simulation.preferences import Prefer
     from reconciler.simulation.story import Story
 
 
@@ -37,6 +39,7 @@ class Living:
         *,
         parts: Parts | None = None,
         keep: int | None = LAST_LINES,
+        prefer: Prefer = preferred,
     ) -> None:
         self.around = around = surroundings(story, keep=keep)
         self.timeline = around.timeline
@@ -47,7 +50,7 @@ class Living:
         self.replicas = Replicas(around, self.kubelets)
         Daemons(around)
         PodCollector(around)
-        possible = Possible(around, Scheduler(around))
+        possible = Possible(around, Scheduler(around, prefer))
         self.auditor = Auditor(around, self.cloud, possible=possible, timing=TIMING)
         PodAuditor(around, self.kubelets, breach=self.auditor.breach)
         self.lives = Lives(around, self.cloud, parts=parts or Parts(), auditor=self.auditor)

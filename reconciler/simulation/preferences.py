@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from growth.scheduling.resources import CPU, MEMORY
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
 
+Prefer = Callable[["Pod", "Sequence[Node]", "Cluster"], "Node"]
+"""Which of the nodes that a pod fits on it gets."""
 LEAST_ASKED: Final = {CPU: 100, MEMORY: 200 * 2**20}
 """What a pod counts for that asks for nothing."""
 APART: Final = {"kubernetes.io/hostname": 3, "topology.kubernetes.io/zone": 5}
@@ -31,14 +34,17 @@ def preferred(pod: Pod, nodes: Sequence[Node], cluster: Cluster) -> Node:
     """The node with the highest score."""
     if len(nodes) == 1:
         return nodes[0]
+    found = scored(pod, nodes, cluster)
+    return min(nodes, key=lambda node: (-found[node.name], node.name))
+
+
+def scored(pod: Pod, nodes: Sequence[Node], cluster: Cluster) -> dict[str, int]:
+    """The sum of the scores of each node."""
     spreading = _spreading(pod, nodes, cluster)
-    return min(
-        nodes,
-        key=lambda node: (
-            -_room(pod, node, cluster) - WEIGHT_OF_SPREADING * spreading[node.name],
-            node.name,
-        ),
-    )
+    return {
+        node.name: _room(pod, node, cluster) + WEIGHT_OF_SPREADING * spreading[node.name]
+        for node in nodes
+    }
 
 
 def _room(pod: Pod, node: Node, cluster: Cluster) -> int:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
@@ -63,6 +65,8 @@ class Parts:
     effects: type[Effects] = Effects
     cache: type[Cache] = Cache
     timing: Timing = TIMING
+    is_steered: bool = False
+    """Whether somebody ranks nodes for the scheduler, the fullest first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,6 +141,7 @@ class Process:
             timing=self.timing,
             seed=self._fate.names.getrandbits(128),
         )
+        world = msgspec.structs.replace(world, is_steered=self._fate.parts.is_steered)
         self._fate.decided(self, world, self.now())
         return world
 

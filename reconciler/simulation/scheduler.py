@@ -18,7 +18,7 @@ from growth.kube.contents import Change, ChangeKind
 from growth.scheduling.fits import feasible_nodes
 from growth.scheduling.metadata import Condition
 from growth.scheduling.taints import untolerated
-from reconciler.simulation.preferences import preferred
+from reconciler.simulation.preferences import Prefer, preferred
 from reconciler.views import Views
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ class Waiting(msgspec.Struct, kw_only=True):
 class Scheduler:
     """The queue, and what it knows."""
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: Surroundings, prefer: Prefer = preferred) -> None:
+        self._prefer = prefer
         self._server = server = around.server
         self._timeline = timeline = around.timeline
         self._views = Views()
@@ -149,7 +150,7 @@ class Scheduler:
         cluster = self._views.cluster()
         nodes = feasible_nodes(pod, cluster)
         if nodes:
-            chosen = preferred(pod, nodes, cluster)
+            chosen = self._prefer(pod, nodes, cluster)
             self._tries.pop(key, None)
             self._server.change("pods", key, lambda found: _bound(found, chosen.name))
             return
