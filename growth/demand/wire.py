@@ -42,13 +42,6 @@ class Expired(msgspec.Struct, frozen=True, gc=False):
     """The reader has to begin anew, without a position."""
 
 
-class Snapshot(msgspec.Struct, frozen=True):
-    """The whole book at one position."""
-
-    position: str
-    entries: tuple[Entry, ...]
-
-
 class Rubbish(RetryLater):
     """What came can't be read: neither it nor anything after it is to be trusted."""
 
@@ -79,7 +72,6 @@ _line = msgspec.json.Decoder(_Line).decode
 _entry = msgspec.json.Decoder(Entry).decode
 _position = msgspec.json.Decoder(_Position).decode
 _status = msgspec.json.Decoder(_Status).decode
-_list = msgspec.json.Decoder(_List).decode
 
 
 def opening(book: Book) -> list[bytes]:
@@ -108,15 +100,6 @@ def snapshot(book: Book) -> bytes:
     """The whole book as one document."""
     items = tuple(book.entries.values())
     return _encode(_List(metadata=_Position(book.position), items=items))
-
-
-def read_snapshot(document: bytes) -> Snapshot:
-    """What `snapshot` wrote."""
-    try:
-        read = _list(document)
-    except UNDECODABLE as error:
-        raise Rubbish(f"the demand snapshot can't be read: {error}") from None
-    return Snapshot(read.metadata.resource_version, read.items)
 
 
 def read_line(line: bytes) -> Change | Bookmark | Expired | None:
