@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 import msgspec
 import pytest
 
+from certs.wanted import EXTENDER
 from growth.installation.rights import rights_of
 from growth.scheduling.objects import Pod
 from tests.manifests.reading import ALL, SYSTEM, Object, named, pods
@@ -87,6 +90,18 @@ def test_the_extender_is_on_control_plane_nodes_however_they_are_labelled(
     pod = msgspec.convert({"metadata": {"name": "extender"}, "spec": PODS[ON_ITS_HOST]}, Pod)
 
     assert pod.wanted_nodes.matches("node", labels) is is_there
+
+
+def test_the_reconciler_reads_the_stream_at_a_name_that_the_extender_can_prove() -> None:
+    words = PODS["growth-reconciler"]["containers"][0]["args"]
+    [url] = [word.partition("=")[2] for word in words if word.startswith("--demand-url=")]
+    place = urlsplit(url)
+
+    assert place.scheme == "https"
+    assert place.hostname in EXTENDER.names(SYSTEM)
+    assert place.port in {
+        each["port"] for each in named(ALL, "Service", place.hostname)["spec"]["ports"]
+    }
 
 
 @pytest.mark.parametrize("name", ["growth-reconciler", "growth-webhooks"])
