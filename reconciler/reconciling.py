@@ -35,6 +35,7 @@ from reconciler.loop import Loop
 from reconciler.markets import Markets
 from reconciler.pause_metrics import PausedPools
 from reconciler.providers.roster import Roster
+from reconciler.removal.ledger import RemovalLedger
 from reconciler.rivals import Rivals, StandBack
 from reconciler.scene import Production, now
 from reconciler.settings import Certificates
@@ -193,7 +194,7 @@ class Work:
                 tasks.create_task(clouds.run(), name="clouds")
                 tasks.create_task(markets.run(), name="markets")
                 await markets.first_answers()
-                await self._loop_over(effects, clouds)
+                await self._loop_over(effects, clouds, unseen=leadership.vacant_for)
 
     async def _keep_certificates(self, leadership: Leadership) -> None:
         settings = self._service.settings
@@ -205,7 +206,7 @@ class Work:
                 may_write=leadership.check,
             )
 
-    async def _loop_over(self, effects: Effects, clouds: Clouds) -> None:
+    async def _loop_over(self, effects: Effects, clouds: Clouds, *, unseen: float) -> None:
         scene = Production(
             sources=self.sources,
             clouds=clouds,
@@ -213,7 +214,7 @@ class Work:
             timing=self._timing,
             seen=self._figures.show,
         )
-        self._loop = Loop(scene, ledger=Ledger())
+        self._loop = Loop(scene, ledger=Ledger(removal=RemovalLedger(unseen=unseen)))
         try:
             await self._loop.run(coalesce=self._timing.coalesce)
         finally:

@@ -54,7 +54,9 @@ def _left(node: Node, world: World, now: Instant) -> float:
     pool = world.pools.get(pool_of_node(node))
     longest = 0.0 if pool is None else pool.spec.scale_down.idle_after.seconds
     at = scale_down_at(node)
-    return longest if at is None else min(max(-now.seconds_since(at), 0.0), longest)
+    if at is None:
+        return longest
+    return min(max(world.ledger.removal.unseen - now.seconds_since(at), 0.0), longest)
 
 
 def steps(

@@ -10,6 +10,8 @@ import msgspec
 class RemovalLedger(msgspec.Struct, frozen=True, kw_only=True):
     """Memory that is rebuilt from objects after a restart."""
 
+    unseen: float = 0.0
+    """Seconds in which nobody led before this memory began: no wait has gone on in them."""
     seen: float = 0.0
     """Seconds in which everything was seen, all together: the clock of every wait here."""
     looked_at: float | None = None

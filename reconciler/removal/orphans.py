@@ -141,4 +141,7 @@ def _age(name: str, world: World, now: Instant) -> float:
     """What its removal tells after a restart, which nobody has to wait for once more."""
     removal = world.removals.get(name)
     made = None if removal is None else removal.metadata.creation_timestamp
-    return 0.0 if made is None else min(max(now.seconds_since(made), 0.0), world.timing.orphan_age)
+    if made is None:
+        return 0.0
+    seen_for = now.seconds_since(made) - world.ledger.removal.unseen
+    return min(max(seen_for, 0.0), world.timing.orphan_age)

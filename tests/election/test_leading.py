@@ -7,7 +7,7 @@ import contextlib
 import dataclasses
 import itertools
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,13 @@ from growth.kube.election import (
     lead,
 )
 from growth.kube.election.elector import wall_clock
-from growth.kube.election.lease import holding_patch
+from growth.kube.election.lease import (
+    Lease,
+    LeaseMetadata,
+    LeaseSpec,
+    holding_patch,
+    seconds_without_a_leader,
+)
 from growth.kube.errors import Denied, Unreachable
 from tests.election.api_model import ModelConnection
 from tests.election.lease_model import LeaseModel
@@ -286,6 +292,47 @@ async def test_a_wall_clock_that_jumps_changes_nothing(api: ModelConnection) -> 
             await waiting
 
 
+class Wall:
+    """A clock on the wall that goes with ours, and that somebody can move."""
+
+    def __init__(self) -> None:
+        self.moved = timedelta()
+
+    def __call__(self) -> datetime:
+        return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=now()) + self.moved
+
+
+async def test_a_leader_knows_how_long_nobody_led_before_it(api: ModelConnection) -> None:
+    wall = Wall()
+    async with leading(api, wall=wall) as first:
+        assert first.vacant_for == 0
+        await asyncio.sleep(100)
+    await asyncio.sleep(3600)
+    async with leading(api, B, wall=wall) as second:
+        await asyncio.sleep(100)
+        assert second.vacant_for == pytest.approx(3600, abs=1), "renewals of its own don't count"
+
+
+async def test_of_a_leader_that_was_cut_off_the_time_counts_from_its_last_renewal(
+    api: ModelConnection,
+) -> None:
+    wall = Wall()
+    await killed_while_leading(api, A, wall=wall)
+    await asyncio.sleep(3600)
+    async with leading(api, wall=wall) as again:
+        assert again.vacant_for == pytest.approx(3600, abs=5)
+
+
+@pytest.mark.parametrize(
+    "text", [None, "", "yesterday", "2026-01-01T00:00:00", "2030-01-01T00:00:00Z"]
+)
+async def test_a_lease_that_tells_no_time_that_could_be_is_taken_for_a_fresh_one(
+    text: str | None,
+) -> None:
+    lease = Lease(LeaseMetadata("uid", "1"), LeaseSpec(renew_time=text))
+    assert seconds_without_a_leader(lease, datetime(2026, 1, 1, tzinfo=UTC)) == 0
+
+
 async def test_a_deleted_lease_is_made_again_by_its_leader(api: ModelConnection) -> None:
     async with leading(api) as leadership:
         waiting = asyncio.create_task(work_for(0, api, B, []))
@@ -401,10 +448,12 @@ async def test_a_second_process_of_the_same_name_waits(api: ModelConnection) -> 
         assert now() > started + SETTINGS.lease_duration - SETTINGS.retry
 
 
-async def killed_while_leading(api: ModelConnection, who: Identity) -> None:
+async def killed_while_leading(
+    api: ModelConnection, who: Identity, *, wall: Callable[[], datetime] = wall_clock
+) -> None:
     """What remains in the Lease when a process dies: it can't give anything back."""
     with contextlib.suppress(Unreachable):
-        async with leading(api, who):
+        async with leading(api, who, wall=wall):
             await asyncio.sleep(3)
             api.error = Unreachable("dead")
     api.error = None

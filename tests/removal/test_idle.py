@@ -170,6 +170,26 @@ def test_an_hour_in_which_nothing_was_seen_is_no_idle_time() -> None:
     assert later(given, *story, (3760.0, True)) == [[], [], [], [], [], ["OpenRemoval"]]
 
 
+def test_an_hour_in_which_nobody_led_is_no_idle_time_either() -> None:
+    """An outage of the API server ends every leader, and the memory with it."""
+    given = world(marked(until=160), shown=(machine(),))
+    given = given.remembering("removal", RemovalLedger(unseen=3600.0))
+    story = (3710.0, True), (3759.0, True), (3760.0, True)
+    assert later(given, *story) == [[], [], ["OpenRemoval"]]
+
+
+def test_who_was_away_for_a_moment_resumes_a_wait_where_it_would_be() -> None:
+    given = world(marked(until=160), shown=(machine(),))
+    given = given.remembering("removal", RemovalLedger(unseen=2.0))
+    assert later(given, (161.5, True), (162.5, True)) == [[], ["OpenRemoval"]]
+
+
+def test_a_mark_of_ours_is_no_longer_than_its_span_however_long_nobody_led() -> None:
+    given = world(marked(until=160), shown=(machine(),))
+    given = given.remembering("removal", RemovalLedger(unseen=9999.0))
+    assert later(given, (100.0, True), (160.0, True)) == [[], ["OpenRemoval"]]
+
+
 def test_a_clock_that_is_moved_makes_no_marked_node_go_later_than_its_span() -> None:
     given = world(marked(until=99_999), shown=(machine(),))
     assert later(given, (100, True), (160, True)) == [[], ["OpenRemoval"]]

@@ -118,6 +118,12 @@ def test_a_restart_makes_nobody_wait_once_more() -> None:
     assert decision.wake_at == pytest.approx(700)
 
 
+def test_an_hour_in_which_nobody_led_makes_no_orphan_older() -> None:
+    given = world(orphaned(), shown=(machine(),))
+    given = given.remembering("removal", RemovalLedger(unseen=3600.0))
+    assert removing.decide(given, at(4000)).wake_at == pytest.approx(4300)
+
+
 def test_an_hour_in_which_nothing_was_seen_makes_no_orphan_older() -> None:
     given = world(orphaned(), shown=(machine(),))
     known = removing.decide(given, at(100)).section

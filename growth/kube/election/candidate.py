@@ -12,6 +12,7 @@ import structlog
 
 from growth.errors import DecideAgain, GrowthError, Misconfigured, RetryLater
 from growth.kube.election.leadership import LeadershipLost
+from growth.kube.election.lease import seconds_without_a_leader
 from growth.kube.election.rule import (
     Hold,
     Look,
@@ -59,6 +60,8 @@ class Candidate:
     standing: Standing = dataclasses.field(default_factory=Standing)
     heard: asyncio.Event = dataclasses.field(default_factory=asyncio.Event)
     tried: bool = False
+    vacant_for: float = 0.0
+    """Seconds in which nobody led, before we did."""
 
     def __post_init__(self) -> None:
         self._log = log.bind(lease=self.lease.title, identity=self.who.text)
@@ -151,6 +154,8 @@ class Candidate:
 
     async def _hold(self, seen: Lease, started: float) -> None:
         self.tried = True
+        if not self._leads:
+            self.vacant_for = seconds_without_a_leader(seen, self.wall())
         lease = await self.lease.hold(
             seen,
             holder=self.who.text,

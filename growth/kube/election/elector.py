@@ -64,7 +64,7 @@ async def lead(
             async with asyncio.TaskGroup() as tasks:
                 await _win(candidate, tasks)
                 with _kept(candidate, tasks):
-                    yield Leadership(candidate.seconds_left)
+                    yield Leadership(candidate.seconds_left, vacant_for=candidate.vacant_for)
     finally:
         await candidate.give_back()
 

@@ -18,8 +18,14 @@ class LeadershipLost(RetryLater):
 class Leadership:
     """The right to act, as long as it lasts."""
 
-    def __init__(self, seconds_left: Callable[[], float]) -> None:
+    def __init__(self, seconds_left: Callable[[], float], *, vacant_for: float = 0.0) -> None:
         self._seconds_left = seconds_left
+        self.vacant_for = vacant_for
+        """Seconds in which nobody led before: what nobody has looked at in that time isn't known.
+
+        It is told by clocks on walls, which may be wrong: good for waits that become longer, and
+        for nothing that has to be so.
+        """
 
     def check(self) -> None:
         """Ask this right before each call that costs money or can't be undone."""

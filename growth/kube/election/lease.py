@@ -65,6 +65,15 @@ class Lease(msgspec.Struct, frozen=True):
         return self.metadata.uid == other.metadata.uid and self.spec == other.spec
 
 
+def seconds_without_a_leader(lease: Lease, now: datetime) -> float:
+    """Since its last renewal, or since it was given back; 0 if nothing tells that."""
+    try:
+        renewed = datetime.fromisoformat(lease.spec.renew_time or "")
+        return max((now - renewed).total_seconds(), 0.0)
+    except (TypeError, ValueError):
+        return 0.0  # Nobody ever held it, or somebody has written no time, or none of a zone.
+
+
 def lease_from(body: bytes) -> Lease:
     """The Lease in an answer of the API server."""
     return msgspec.json.decode(body, type=Lease)
