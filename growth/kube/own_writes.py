@@ -29,7 +29,13 @@ class Written(msgspec.Struct, frozen=True, gc=False):
     version: str
 
     def is_seen(self, obj: KubernetesObject | None, *, position: str) -> bool:
-        """Whether a cache at this position, with this object under the name, knows of it."""
+        """Whether a cache at this position, with this object under the name, knows of it.
+
+        A cache that is further on and shows the object in an older state was never told of the
+        write: only a list helps, and until then nothing may be decided on what it shows.
+        """
+        if _is_older(obj, self):
+            return False
         if number(self.version) is not None and number(position) is not None:
             return reaches(position, self.version) or _has(obj, self)
         # Versions of this server have no order: only the object's own event is a proof.
@@ -51,6 +57,12 @@ class Deleted(msgspec.Struct, frozen=True, gc=False):
         if obj is None or obj.metadata.uid != self.uid:
             return reaches(position, self.version)
         return is_before(self.version, obj.metadata.resource_version)
+
+
+def _is_older(obj: KubernetesObject | None, written: Written) -> bool:
+    if obj is None or obj.metadata.uid != written.uid:
+        return False
+    return is_before(obj.metadata.resource_version, written.version)
 
 
 def _has(obj: KubernetesObject | None, written: Written) -> bool:

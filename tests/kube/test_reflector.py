@@ -679,6 +679,24 @@ async def test_a_write_that_a_restore_took_back_is_let_go_by_a_list_a_minute_lat
         assert stage.metric("growth_cache_lists_total", cause="unseen") == 1
 
 
+async def test_a_write_whose_event_was_lost_is_unseen_whatever_came_after_it() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        store = stage.reflector.store
+        key, uid, version = stage.server.put("a", "blue")
+        stage.server.history.pop()
+        store.own.note(key, Written(uid=uid, version=version))
+        stage.server.put("b")
+        await asyncio.sleep(55)
+        assert store.get("b", namespace="shop") is not None
+        assert store.own.is_unseen(key), "or it would be decided on in the state before"
+        await asyncio.sleep(10)
+
+        stage.assert_equal()
+        assert not store.own.is_unseen(key)
+        assert stage.metric("growth_cache_lists_total", cause="unseen") == 1
+
+
 async def test_only_the_oldest_write_that_is_still_unseen_is_looked_for() -> None:
     async with staged("a") as stage:
         await stage.reflector.synced()
