@@ -41,7 +41,7 @@ from reconciler.actions import (
     Solved,
     Version,
 )
-from reconciler.eviction import evicted, refusal
+from reconciler.eviction import evicted, is_gone, refusal
 from reconciler.last_look import pods_in_the_way
 from reconciler.points import Point, Side, point
 from reconciler.providers.port import (
@@ -307,10 +307,21 @@ class Effects:
         await self._writes(NODES).merge(_decided(action.node), patch)
 
     async def _evict(self, action: Evict) -> None:
+        before = self.evictions.get(action.uid)
+        if before is not None and not before.refused:
+            await self._check_its_end_was_told(action)
         refused = await refusal(self.connection, action)
         self.evictions = evicted(
             self.evictions, action, refused, now=self.now(), pods=self.sources.store(PODS).objects
         )
+
+    async def _check_its_end_was_told(self, pod: Evict) -> None:
+        """A pod that the cache shows still, though it has agreed to go: the event may be lost.
+
+        Its drain would wait until the next list, which comes after more than half an hour.
+        """
+        if await is_gone(self.connection, pod):
+            self.sources.relist(PODS)
 
     async def _patch_status(self, action: PatchStatus) -> None:
         await self._writes(action.kind).merge(

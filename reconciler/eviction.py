@@ -15,6 +15,7 @@ import msgspec
 from growth.errors import GiveUp, Misconfigured
 from growth.kube.errors import ApiError, BudgetExhausted, Conflict, NotFound, Overloaded
 from growth.kube.resource import Key
+from growth.scheduling.objects import decode_pod
 from reconciler.actions import Evict, Evicted
 
 if TYPE_CHECKING:
@@ -51,6 +52,16 @@ async def refusal(connection: Connection, pod: Evict) -> Refusal | None:
     except (GiveUp, Misconfigured) as error:
         return Refusal(error.message if isinstance(error, ApiError) else str(error))
     return None
+
+
+async def is_gone(connection: Connection, pod: Evict) -> bool:
+    """Whether the server has it no more, or another one under its name."""
+    path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}"
+    try:
+        found = decode_pod((await connection.request("GET", path)).body)
+    except NotFound:
+        return True
+    return found.metadata.uid != pod.uid
 
 
 def _eviction(pod: Evict) -> dict[str, object]:

@@ -127,10 +127,13 @@ def _going_on(
         actions=told,
         why="pods are in the way",
         wake_at=earliest(now.monotonic + end for end in ends if end > 0),
-        pods=tuple(
-            pod for pod in turn if not pod.is_terminating and left_alone[pod.metadata.uid] <= 0
-        ),
+        pods=tuple(pod for pod in turn if _is_due(pod, now, left_alone[pod.metadata.uid])),
     )
+
+
+def _is_due(pod: Pod, now: Instant, left_alone: float) -> bool:
+    """Who should be gone long ago is asked once more: its end may never have been told."""
+    return is_overdue(pod, now) if pod.is_terminating else left_alone <= 0
 
 
 def _detaching(

@@ -56,8 +56,11 @@ def evictions(
 
 
 def _allowed(pods: Iterable[Pod], world: World, taken: Counter[NamespacedName]) -> Iterator[Pod]:
-    """Those that their budgets let go, one after the other."""
+    """Those that their budgets let go, one after the other, and those that were let go before."""
     for pod in pods:
+        if pod.is_terminating or _is_going(pod, world):
+            yield pod
+            continue
         allowed = _budgets(pod, world)
         if not holder(pod, world) and all(taken[name] < most for name, most in allowed.items()):
             taken.update(allowed.keys())
@@ -74,6 +77,8 @@ def rests_until(pod: Pod, world: World) -> float:
     said = world.evictions.get(pod.metadata.uid)
     if said is None:
         return 0.0
+    if pod.is_terminating:
+        return said.at + LONGEST_REST
     if not said.refused:
         # It goes; the cache shows it in a moment, or the answer was about nothing.
         return said.at + world.timing.retry
@@ -88,7 +93,8 @@ def _is_going(pod: Pod, world: World) -> bool:
 
 def _budgets(pod: Pod, world: World) -> Mapping[NamespacedName, int]:
     """What the budgets allow that a pod's end is taken from; they don't count who doesn't serve."""
-    found = budgets.of_pod(pod, counting(pod, world.cluster)) if pod.is_ready else ()
+    is_counted = pod.is_ready and not pod.is_terminating
+    found = budgets.of_pod(pod, counting(pod, world.cluster)) if is_counted else ()
     return {(each.metadata.namespace, each.metadata.name): each.allowed for each in found}
 
 

@@ -69,6 +69,26 @@ async def test_a_pod_that_has_gone_meanwhile_is_an_eviction_that_worked(there: s
         assert (f"{PODS}/web-0" in stage.api.objects) is (there != "nothing")
 
 
+@pytest.mark.parametrize(
+    ("there", "asked"),
+    [("it is on its way", 0), ("nothing", 1), ("another of its name", 1)],
+)
+async def test_a_list_is_asked_for_when_the_cache_was_never_told_of_an_end(
+    there: str, asked: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with staged() as stage:
+        lists: list[str] = []
+        monkeypatch.setattr(stage.sources, "relist", lists.append)
+        placed(stage, "web-0")
+        await stage.do(WEB)
+        if there != "nothing":
+            uid = WEB.uid if there == "it is on its way" else "uid-of-another"
+            stage.api.put(PODS, running(uid=uid))
+        assert lists == [], "an event takes its time"
+        await stage.do(WEB)
+        assert lists == ["pods"] * asked
+
+
 REFUSALS = {
     "a budget": (refused(429, cause="DisruptionBudget"), 0.0),
     "a budget that is being counted": (refused(429, cause="DisruptionBudget", after="10"), 10.0),

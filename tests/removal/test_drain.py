@@ -163,7 +163,7 @@ def test_the_machine_is_asked_for_when_the_last_pod_is_gone_and_not_before() -> 
 def test_only_on_a_silent_node_a_pod_beyond_its_grace_is_gone(*, ready: bool) -> None:
     overdue = running(metadata={"deletionTimestamp": LATE})
     given = seen(draining(reason="Unhealthy"), drained(reason="Unhealthy", ready=ready), overdue)
-    assert kinds(given) == ([] if ready else ["DeleteMachine"])
+    assert kinds(given) == (["Evict"] if ready else ["DeleteMachine"])
 
 
 def test_a_pod_that_comes_while_the_provider_is_at_work_is_evicted_too() -> None:
@@ -292,6 +292,18 @@ def test_a_hundred_pods_are_asked_for_at_a_time() -> None:
     asked = frozenset(pod_subject(pod) for pod in pods[:90])
     busy = msgspec.structs.replace(given, busy=asked)
     assert evicted(busy) == [f"web-{number:03}" for number in range(90, 100)]
+
+
+OVERDUE = running(metadata={"deletionTimestamp": LATE})
+
+
+def test_a_pod_whose_end_may_have_been_lost_is_asked_for_once_more_and_then_rarely() -> None:
+    given = seen(draining(), drained(), OVERDUE, running("web-1"), budget(1))
+    assert evicted(given) == ["web-0", "web-1"], "it takes nothing from its budget any more"
+    asked = {"uid-web-0": answer(after=99.0), "uid-web-1": answer("web-1", after=99.0)}
+    later = seen(draining(), drained(), OVERDUE, running("web-1"), budget(1), evictions=asked)
+    assert evicted(later, 101) == ["web-1"]
+    assert evicted(later, 109) == ["web-0", "web-1"]
 
 
 # It is stuck
@@ -523,7 +535,8 @@ def test_no_budget_is_overdrawn_and_no_machine_is_asked_for_with_a_pod(given: Wo
     }
     going = [pods[name] for name in evicted(given)]
     for each in given.cluster.budgets.values():
-        covered = [pod for pod in going if each.covers(pod) and pod.is_ready]
+        serving = (pod for pod in going if pod.is_ready and not pod.is_terminating)
+        covered = [pod for pod in serving if each.covers(pod)]
         assert len(covered) <= each.allowed
     for pod in going:
         assert given.cluster.nodes[pod.spec.node_name].spec.unschedulable
