@@ -332,7 +332,12 @@ class Effects:
 
     async def _set_finalizers(self, action: SetFinalizers) -> None:
         patch = {"metadata": {"finalizers": list(action.finalizers)}}
-        await self._writes(action.kind).merge(_decided(action.version), patch)
+        writes = self._writes(action.kind)
+        try:
+            await writes.merge(_decided(action.version), patch)
+        except NotFound:
+            # It was let go and has gone, and the event of that is on its way.
+            writes.gone(_decided(action.version))
         if action.kind == REQUESTS:
             # A request that is let go without a status takes its answer with it.
             self.answers.pop(action.version.name, None)

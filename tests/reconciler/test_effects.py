@@ -305,6 +305,15 @@ async def test_an_object_that_is_gone_already_is_a_deletion_that_worked() -> Non
         assert dict(stage.sources.unseen()), "the cache has to learn it first"
 
 
+async def test_an_object_that_went_when_it_was_let_go_is_not_let_go_in_vain() -> None:
+    async with staged() as stage:
+        version = stage.request()
+        del stage.api.objects[f"{REQUESTS}/{NAME}"]
+        await stage.do(SetFinalizers(kind="NodeRequest", version=version, finalizers=()))
+        assert [point.side for point in stage.told] == [Side.BEFORE, Side.AFTER]
+        assert dict(stage.sources.unseen()), "the cache has to learn it first"
+
+
 async def test_an_event_is_said_and_nothing_is_written() -> None:
     event = Event(
         regarding=Reference(api_version="growth.dev/v1alpha1", kind="NodeRequest", name=NAME),
