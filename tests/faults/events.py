@@ -61,6 +61,9 @@ class Drop:
     which: Which
     left: int
 
+    def end(self) -> None:
+        self.left = 0
+
 
 class EventFaults:
     """The faults of one proxy; events are only looked into while there are any."""
@@ -78,9 +81,11 @@ class EventFaults:
         self._holds.append(made)
         return made
 
-    def drop(self, kind: str, which: Which = each, *, times: int = 1) -> None:
+    def drop(self, kind: str, which: Which = each, *, times: int = 1) -> Drop:
         """The next ones."""
-        self._drops.append(Drop(kind, which, times))
+        made = Drop(kind, which, times)
+        self._drops.append(made)
+        return made
 
     def double(self) -> None:
         """Every event from now on."""

@@ -19,6 +19,7 @@ import pytest
 
 from growth.kube.transport import connect
 from reconciler.points import is_stable
+from tests.faults.behind import SHORT_LEASE, leading_behind
 from tests.faults.events import all_but_the_first
 from tests.faults.lagging import lagging_api_server
 from tests.faults.proxy import FaultProxy, fault_proxy
@@ -42,7 +43,6 @@ LONG_ENOUGH = 3.0
 """For a wrong rule to buy again at once."""
 BIND_WAIT = 8.0
 """Long enough for the scheduler of a busy machine, or second machines are bought rightly."""
-SHORT_LEASE = {"GROWTH_LEASE_DURATION": "4s"}
 stories = count()
 
 PLANTED = {
@@ -134,13 +134,11 @@ async def through_a_proxy(
     stage: Stage, *, planted: str = "", **settings: str
 ) -> AsyncIterator[FaultProxy]:
     """The reconciler behind it, as the leader."""
-    async with fault_proxy(stage.cluster.kubeconfig, folder=stage.folder) as proxy:
-        # A proxy that still refuses can keep the Lease from being given back.
-        settings = {**SHORT_LEASE, **settings}
-        lives = Lives(proxy.kubeconfig, folder=stage.folder, planted=planted, **settings)
-        async with lives.listening():
-            await lives.leads()
-            yield proxy
+    async with (
+        fault_proxy(stage.cluster.kubeconfig, folder=stage.folder) as proxy,
+        leading_behind(proxy, stage.folder, planted=planted, **settings),
+    ):
+        yield proxy
 
 
 def is_bound(told: Told) -> bool:

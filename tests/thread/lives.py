@@ -98,17 +98,17 @@ class Lives:
         await end
         return missed
 
-    async def leads(self) -> None:
-        """Until it says so."""
-        await self._says('"message": "leading"')
+    async def leads(self, *, times: int = 1) -> None:
+        """Until it has said so, so many times."""
+        await self._says('"message": "leading"', times=times)
 
     async def leads_no_longer(self) -> None:
         """Until it has noticed."""
         await self._says('"message": "no longer leading"')
 
-    async def _says(self, words: str) -> None:
+    async def _says(self, words: str, *, times: int = 1) -> None:
         began = monotonic()
-        while words not in await asyncio.to_thread(self.log.read_text):
+        while (await asyncio.to_thread(self.log.read_text)).count(words) < times:
             assert monotonic() - began < WITHIN, f"it never said {words}"
             await asyncio.sleep(0.05)
 

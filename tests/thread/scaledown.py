@@ -82,7 +82,7 @@ def furniture() -> Iterator[tuple[str, dict[str, Any]]]:
 def inhabited(story: int) -> Iterator[tuple[str, dict[str, Any]]]:
     """A node for each pool, and before it the pod on it: so it is never seen without."""
     for pool in (*GOING, *STAYING):
-        yield PODS, _pod(f"{pool}-{story}", nodeName=name_of(pool, story))
+        yield PODS, pod(f"{pool}-{story}", nodeName=name_of(pool, story))
         yield NODES, node(pool, story)
 
 
@@ -175,8 +175,8 @@ async def _want(connection: Connection, pool: str, story: int) -> None:
         await _until(lambda: _bears_a_mark(connection, name), f"{name} is marked")
     tolerations = [] if pool == NEEDED else [{"key": SCALE_DOWN_TAINT, "operator": "Exists"}]
     selector = {POOL_LABEL: pool}
-    pod = _pod(f"{pool}-{story}-again", nodeSelector=selector, tolerations=tolerations)
-    await connection.request("POST", PODS, body=pod)
+    again = pod(f"{pool}-{story}-again", nodeSelector=selector, tolerations=tolerations)
+    await connection.request("POST", PODS, body=again)
 
 
 async def _serve(connection: Connection) -> bool:
@@ -226,7 +226,8 @@ async def _until(is_so: Callable[[], Awaitable[bool]], goal: str) -> None:
         await asyncio.sleep(0.1)
 
 
-def _pod(name: str, **spec: Any) -> dict[str, Any]:
+def pod(name: str, **spec: Any) -> dict[str, Any]:
+    """One that leaves no room for another one."""
     container = {"name": "main", "image": "none", "resources": {"requests": SHAPE}}
     return {
         "apiVersion": "v1",
