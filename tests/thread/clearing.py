@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Final
 
 from growth.kube.call import MERGE_PATCH
 from growth.kube.errors import NotFound
-from tests.thread.thirty import CLASSES, NODES, OURS, PODS, POOLS, REMOVALS, REQUESTS, items
+from tests.thread.thirty import (
+    CLASSES,
+    NODES,
+    OURS,
+    PODS,
+    POOLS,
+    REMOVALS,
+    REPLICA_SETS,
+    REQUESTS,
+    items,
+)
 
 if TYPE_CHECKING:
     from growth.kube.transport import Connection
@@ -23,6 +33,7 @@ async def cleared(connection: Connection) -> None:
     began = monotonic()
     while await _are_there(connection):
         assert monotonic() - began < WITHIN, "something of the story is still there"
+        await connection.request("DELETE", REPLICA_SETS, body={"propagationPolicy": "Background"})
         await connection.request("DELETE", PODS, body=NOW)
         for path in (POOLS, CLASSES, REQUESTS, REMOVALS):
             await _free(connection, path)

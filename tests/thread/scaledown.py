@@ -2,8 +2,9 @@
 
 Seventeen nodes go. Of the other three one is marked when a pod needs a node, one is marked when a
 pod arrives that tolerates the mark, and one is to be deleted, which fails, when such a pod arrives.
-Each node has a pool of its own, so no pod can take the node that is left for another one. The nodes
-are there from the beginning, without requests, as after the time that those are kept.
+Meanwhile a node that is too dear for its pod, which stays, is replaced by a cheaper one. Each node
+has a pool of its own, so no pod can take the node that is left for another one. The nodes are there
+from the beginning, without requests, as after the time that those are kept.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from growth.api.wellknown import (
     MANAGED_BY,
     MANAGED_BY_LABEL,
     POOL_LABEL,
+    PRICE_ANNOTATION,
     SCALE_DOWN_AT_ANNOTATION,
     SCALE_DOWN_TAINT,
 )
@@ -27,7 +29,18 @@ from reconciler.providers.kwok.machines import (
     REQUEST_UID_ANNOTATION,
     machine_id,
 )
-from tests.thread.thirty import CLASSES, NODES, OURS, PODS, POOLS, REMOVALS, REQUESTS, items, ours
+from tests.thread.thirty import (
+    CLASSES,
+    NODES,
+    OURS,
+    PODS,
+    POOLS,
+    REMOVALS,
+    REPLICA_SETS,
+    REQUESTS,
+    items,
+    ours,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -37,6 +50,10 @@ if TYPE_CHECKING:
 GOING: Final = tuple(f"idle-{number}" for number in range(17))
 NEEDED, VISITED, STUCK = "needed", "visited", "stuck"
 STAYING: Final = (NEEDED, VISITED, STUCK)
+DEAR: Final = "dear"
+TYPES: Final = {"plain": "0.0088", STUCK: "0.0088", DEAR: "0.1"}
+"""And what they cost."""
+SETTINGS: Final = {"GROWTH_QUIET": "1s"}
 SHAPE: Final = {"cpu": "1500m", "memory": "1Gi"}
 ROOM: Final = {"cpu": "2", "memory": "4Gi", "pods": "110"}
 NOW: Final = {"gracePeriodSeconds": 0}
@@ -65,9 +82,9 @@ def furniture() -> Iterator[tuple[str, dict[str, Any]]]:
         {
             "name": name,
             "resources": ROOM,
-            "offers": [{"location": "here", "price": "0.0088"}],
+            "offers": [{"location": "here", "price": price}],
         }
-        for name in ("plain", STUCK)
+        for name, price in TYPES.items()
     ]
     faults = [{"kind": "DeleteFails", "serverType": STUCK}]
     yield CLASSES, ours("KwokNodeClass", "default", {"types": types, "faults": faults})
@@ -77,18 +94,40 @@ def furniture() -> Iterator[tuple[str, dict[str, Any]]]:
         scale_down = {"idleAfter": idle_after, "retryAfter": "1s", "attempts": 100}
         spec = {"serverTypes": [{"name": type_of(pool), "max": 2}], "scaleDown": scale_down}
         yield POOLS, ours("NodePool", pool, spec)
+    both = [{"name": DEAR, "max": 2}, {"name": "plain", "max": 2}]
+    yield POOLS, ours("NodePool", DEAR, {"serverTypes": both})
 
 
 def inhabited(story: int) -> Iterator[tuple[str, dict[str, Any]]]:
     """A node for each pool, and before it the pod on it: so it is never seen without."""
-    for pool in (*GOING, *STAYING):
-        yield PODS, pod(f"{pool}-{story}", nodeName=name_of(pool, story))
+    for pool in (*GOING, *STAYING, DEAR):
+        wants = {POOL_LABEL: pool}
+        made = pod(f"{pool}-{story}", nodeName=name_of(pool, story), nodeSelector=wants)
+        if pool == DEAR:
+            made["metadata"]["labels"] = {"app": DEAR}
+        yield PODS, made
         yield NODES, node(pool, story)
+
+
+def owner() -> dict[str, Any]:
+    """Who takes the pod on the dear node for its own, and brings it back elsewhere."""
+    made = pod("", nodeSelector={POOL_LABEL: DEAR})
+    labels = {"app": DEAR}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": DEAR},
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": made["spec"]},
+        },
+    }
 
 
 def type_of(pool: str) -> str:
     """The type of its node."""
-    return STUCK if pool == STUCK else "plain"
+    return pool if pool in TYPES else "plain"
 
 
 def name_of(pool: str, story: int) -> str:
@@ -105,7 +144,11 @@ def node(pool: str, story: int) -> dict[str, Any]:
         INSTANCE_TYPE_LABEL: type_of(pool),
         "kubernetes.io/hostname": name,
     }
-    annotations = {FAKE_NODE_ANNOTATION: "fake", REQUEST_UID_ANNOTATION: f"of-{name}"}
+    annotations = {
+        FAKE_NODE_ANNOTATION: "fake",
+        REQUEST_UID_ANNOTATION: f"of-{name}",
+        PRICE_ANNOTATION: TYPES[type_of(pool)],
+    }
     return {
         "apiVersion": "v1",
         "kind": "Node",
@@ -122,18 +165,20 @@ async def furnish(connection: Connection) -> None:
 
 
 async def begin(connection: Connection, story: int) -> None:
-    """The load ends; and then three nodes are wanted, each at its moment."""
+    """The load ends, but for one pod; and then three nodes are wanted, each at its moment."""
     for path, document in inhabited(story):
         await connection.request("POST", path, body=document)
     await _until(lambda: _serve(connection), "all nodes serve")
-    await connection.request("DELETE", PODS, body=NOW)
+    await connection.request("POST", REPLICA_SETS, body=owner())
+    others = {"labelSelector": f"app!={DEAR}"}
+    await connection.request("DELETE", PODS, query=others, body=NOW)
     async with asyncio.TaskGroup() as tasks:
         for pool in STAYING:
             tasks.create_task(_want(connection, pool, story))
 
 
 async def settled(connection: Connection) -> None:
-    """Until every node has a pod, and nothing comes or goes."""
+    """Until every node has a pod, none is too dear, and nothing comes or goes."""
     await _until(lambda: _is_settled(connection), "settled")
 
 
@@ -181,7 +226,7 @@ async def _want(connection: Connection, pool: str, story: int) -> None:
 
 async def _serve(connection: Connection) -> bool:
     nodes = await items(connection, NODES, OURS)
-    return len(nodes) == len(GOING) + len(STAYING) and all(
+    return len(nodes) == len(GOING) + len(STAYING) + 1 and all(
         condition["status"] == "True"
         for each in nodes
         for condition in each["status"].get("conditions", [{"type": "Ready", "status": "Unknown"}])
@@ -207,10 +252,12 @@ async def _is_settled(connection: Connection) -> bool:
     pods = await items(connection, PODS)
     places = {each["spec"].get("nodeName", "") for each in pods}
     nodes = {each["metadata"]["name"] for each in await items(connection, NODES, OURS)}
+    now = await end(connection)
     return (
-        len(pods) == len(STAYING)
+        len(pods) == len(STAYING) + 1
         and places == nodes
-        and not (await end(connection)).left
+        and not now.machines[DEAR]
+        and not now.left
         and not [each for each in await items(connection, REQUESTS) if _is_on_its_way(each)]
     )
 

@@ -30,6 +30,7 @@ SHAPES: Final = {
 }
 """Each needs a machine of the type that it is called by."""
 EACH: Final = 10
+REPLICA_SETS: Final = "/apis/apps/v1/namespaces/default/replicasets"
 PODS: Final = "/api/v1/namespaces/default/pods"
 NODES: Final = "/api/v1/nodes"
 POOLS: Final = f"/apis/{GROUP_VERSION}/nodepools"
