@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from growth.api.conditions import Condition, Truth, joined, stated
 from growth.api.nodepool import DeletionPolicy
-from growth.api.wellknown import SCALE_DOWN_TAINT, UNREGISTERED_TAINT
-from reconciler.actions import PatchStatus, Sequence, SetNode, machine, version_of
+from growth.api.wellknown import UNREGISTERED_TAINT
+from reconciler.actions import PatchStatus, Sequence, machine, version_of
 from reconciler.holding import is_held, let_go
-from reconciler.marks import is_cordoned_by_a_person
+from reconciler.marks import is_cordoned_by_a_person, is_marked, unmarked
 from reconciler.ownership import pool_of_node
 from reconciler.provisioning.memory import FINISHED
 from reconciler.step import WAIT, Step
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 CONDITION: Final = "Deleting"
 NAMED: Final = 5
-OURS: Final = frozenset({UNREGISTERED_TAINT, SCALE_DOWN_TAINT})
+OURS: Final = frozenset({UNREGISTERED_TAINT})
 
 
 def left(pool: NodePool, look: Look) -> Step:
@@ -47,10 +49,11 @@ def stripped(pool: NodePool, look: Look) -> Iterator[Sequence]:
     if not is_going or pool.spec.deletion_policy is not DeletionPolicy.RETAIN:
         return
     for node in _nodes(pool, look):
-        taints = tuple(taint for taint in node.spec.taints if taint.key not in OURS)
         subject = machine(node.name)
-        if len(taints) < len(node.spec.taints) and look.world.is_free(subject):
-            step = SetNode(node=version_of(node), taints=taints)
+        if _bears_a_mark(node) and look.world.is_free(subject):
+            free = unmarked(node)
+            taints = tuple(taint for taint in free.taints or () if taint.key not in OURS)
+            step = msgspec.structs.replace(free, taints=taints)
             yield Sequence(subject=subject, steps=(step,), why="its pool leaves it behind")
 
 
@@ -66,8 +69,12 @@ def _waits_for(pool: NodePool, look: Look) -> Iterator[str]:
         if pool.spec.deletion_policy is DeletionPolicy.DRAIN:
             is_theirs = is_cordoned_by_a_person(node)
             yield f"node {node.name}" + (" that a person has cordoned" if is_theirs else "")
-        elif any(taint.key in OURS for taint in node.spec.taints):
-            yield f"the taints of node {node.name}"
+        elif _bears_a_mark(node):
+            yield f"the marks of node {node.name}"
+
+
+def _bears_a_mark(node: Node) -> bool:
+    return is_marked(node) or any(taint.key in OURS for taint in node.spec.taints)
 
 
 def _nodes(pool: NodePool, look: Look) -> Iterator[Node]:

@@ -273,10 +273,11 @@ class Life:
         found: Node = self._objects["Node", version.name]
         assert found.metadata.resource_version == version.resource_version
         self._versions += 1
+        annotations = {**found.metadata.annotations, **step.annotations}
         metadata = msgspec.structs.replace(
             found.metadata,
             labels={**found.labels, **step.labels},
-            annotations={**found.metadata.annotations, **step.annotations},
+            annotations={key: text for key, text in annotations.items() if text is not None},
             resource_version=str(self._versions),
         )
         spec = found.spec

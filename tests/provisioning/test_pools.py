@@ -6,6 +6,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+import msgspec
 import pytest
 
 from growth.api.wellknown import INSTANCE_TYPE_LABEL, MANAGED_BY, MANAGED_BY_LABEL, POOL_LABEL
@@ -197,16 +198,21 @@ def test_a_pool_that_drains_waits_for_its_nodes_and_names_them() -> None:
     assert told.message.endswith("node default-3, node default-4 and 2 more.")
 
 
-def test_a_pool_that_retains_leaves_its_nodes_without_our_taints() -> None:
+def test_a_pool_that_retains_leaves_its_nodes_without_our_marks() -> None:
     taints = [
         {"key": "growth.dev/scale-down", "value": "1", "effect": "NoSchedule"},
         {"key": "growth.dev/unregistered", "effect": "NoSchedule"},
         {"key": "only", "value": "gpu", "effect": "NoSchedule"},
     ]
-    life = Life(deleted(deletionPolicy="Retain"), ours(taints=taints))
+    there = ours(taints=taints)
+    dated = {**there.metadata.annotations, "growth.dev/scale-down-at": "2026-01-01T00:00:10Z"}
+    metadata = msgspec.structs.replace(there.metadata, annotations=dated)
+    life = Life(deleted(deletionPolicy="Retain"), msgspec.structs.replace(there, metadata=metadata))
     life.soon()
     assert life.get("NodePool", "default") is None
-    assert [taint.key for taint in life.get("Node", "default-9").spec.taints] == ["only"]
+    left = life.get("Node", "default-9")
+    assert [taint.key for taint in left.spec.taints] == ["only"]
+    assert "growth.dev/scale-down-at" not in left.metadata.annotations
 
 
 def test_a_pool_does_not_leave_before_its_nodes_are_free() -> None:

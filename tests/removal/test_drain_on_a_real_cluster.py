@@ -12,7 +12,7 @@ from growth.kube.transport import connect
 from reconciler.actions import Evict
 from reconciler.eviction import Refusal, refusal
 from tests.live import wait_until
-from tests.thread.growing import pool_of, reconciling
+from tests.thread.growing import deployment, pool_of, reconciling, wait_until_bound
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -161,6 +161,53 @@ def test_a_deleted_pool_is_drained_and_its_workload_serves_on(
         assert len(nodes(growing, "third")) == 2
     told = growing.get("events", "--field-selector", "reason=DrainStarted", "-A")["items"]
     assert len(told) >= 4, "people can read it on each node"
+
+
+def placed(cluster: LiveCluster, namespace: str) -> dict[str, str]:
+    """The nodes of its pods, by uid: a pod that was moved is another one."""
+    pods = cluster.get("pods", "--namespace", namespace)["items"]
+    return {each["metadata"]["uid"]: each["spec"].get("nodeName", "") for each in pods}
+
+
+def marks(cluster: LiveCluster, pool: str) -> set[str]:
+    """What growth has written on the nodes of a pool that are about to go."""
+    found = cluster.get("nodes", "-l", f"{POOL_LABEL}={pool}")["items"]
+    taints = {each["key"] for node in found for each in node["spec"].get("taints", ())}
+    dates = {
+        key for node in found for key in node["metadata"]["annotations"] if "scale-down" in key
+    }
+    return {key for key in taints | dates if key.startswith("growth.dev/")}
+
+
+def test_a_pool_that_retains_its_nodes_leaves_all_of_them_as_they_are(
+    growing: LiveCluster, tmp_path: Path
+) -> None:
+    """Idle or not, and whichever cascade deletes what belongs to the pool."""
+    growing.kubectl("create", "namespace", "left")
+    pools = {"left-1": "background", "left-2": "foreground"}
+    retained = {"deletionPolicy": "Retain", "scaleDown": {"idleAfter": "1h"}}
+    for name in pools:
+        made = pool(name, weight=1)
+        growing.create(made | {"spec": made["spec"] | retained})
+    with reconciling(growing, tmp_path / "log", **SOON):
+        for name in pools:
+            pods = deployment(name, pool=name, replicas=2, cpu="1500m", memory="1Gi")
+            growing.create(pods, namespace="left")
+        wait_until_bound(growing, "left", count=4)
+        growing.kubectl("scale", "deployment", *pools, "--replicas=1", "--namespace=left")
+        for name in pools:
+            is_marked = lambda name=name: marks(growing, name)  # noqa: E731 - said once
+            wait_until(is_marked, "the idle one is marked", within=IN_TIME)
+        before = placed(growing, "left")
+        assert len(before) == 2
+        for name, cascade in pools.items():
+            growing.kubectl("delete", "nodepool", name, f"--cascade={cascade}", "--timeout=60s")
+            assert len(nodes(growing, name)) == 2
+            assert marks(growing, name) == set()
+        assert placed(growing, "left") == before
+        assert not growing.get("noderemovalrequests")["items"]
+    growing.kubectl("delete", "namespace", "left", "--wait=false")
+    growing.kubectl("delete", "nodes", "-l", f"{POOL_LABEL} in (left-1,left-2)")
 
 
 @pytest.mark.long

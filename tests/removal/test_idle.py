@@ -226,7 +226,25 @@ def test_the_marks_come_off_when(given: World) -> None:
     assert step.unschedulable is None, "a person's cordon is never touched"
 
 
+def left_behind() -> Any:
+    """A pool that goes without its nodes."""
+    made = pool(deletionPolicy="Retain")
+    metadata = made.metadata.model_copy(update={"deletion_timestamp": START})
+    return made.model_copy(update={"metadata": metadata})
+
+
+def test_the_idle_node_of_a_pool_that_leaves_it_behind_is_never_marked() -> None:
+    """Nobody would take the mark off any more."""
+    assert kinds(world(node(), left_behind(), shown=(machine(),))) == []
+    (unmark,) = steps(world(MARKED, left_behind(), shown=(machine(),)))
+    assert isinstance(unmark, SetNode)
+    assert unmark.taints == ()
+
+
 CANCELS = {
+    "its pool leaves it behind": lambda: world(
+        MARKED, removal(reason="Idle"), left_behind(), shown=(machine(),)
+    ),
     "a pod is promised a place": lambda: promised(
         world(MARKED, removal(reason="Idle"), shown=(machine(),))
     ),
