@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 HOUR: Final = 3600.0
 MARGIN: Final = 120.0
 """Seconds before the end of the hour by which the provider is asked: its answer takes a while."""
-WINDOW: Final = 60.0
-"""Seconds in which a node may still be marked; later it would be gone after its hour."""
+LEAST: Final = 30.0
+"""Seconds that an answer needs at least, with one more try."""
+WINDOW: Final = MARGIN - LEAST
+"""Seconds in which what turns idle is marked at once; later it would be gone after its hour."""
 
 
 def paid_hour_of(pool: NodePool, node_class: HetznerNodeClass | KwokNodeClass | None) -> PaidHour:

@@ -45,9 +45,9 @@ def on(name: str = NAME, **fields: Any) -> Pod:
     return build.pod("web-0", on=name, **fields)
 
 
-def of_daemon_set(name: str = NAME) -> Pod:
+def of_daemon_set(name: str = NAME, **fields: Any) -> Pod:
     owner = {"kind": "DaemonSet", "name": "agent", "uid": "uid-agent", "controller": True}
-    return on(name, metadata={"ownerReferences": [owner | {"apiVersion": "apps/v1"}]})
+    return on(name, metadata={"ownerReferences": [owner | {"apiVersion": "apps/v1"}]}, **fields)
 
 
 def promised(given: World, name: str = NAME) -> World:
@@ -283,11 +283,12 @@ def test_a_mark_beyond_what_the_pool_keeps_comes_off() -> None:
     assert step.taints == ()
 
 
-def marked_first(order: str, *nodes: Any) -> str:
-    """Which one goes if only one may."""
-    types = [{"name": "small", "min": len(nodes) - 1, "max": 9}]
-    shown = tuple(machine(each.name) for each in nodes)
-    given = world(*nodes, pool(serverTypes=types, scaleDown={"order": order}), shown=shown)
+def marked_first(order: str, first: Any, second: Any, *pods: Any) -> str:
+    """Which of two goes if only one may."""
+    types = [{"name": "small", "min": 1, "max": 9}]
+    shown = tuple(machine(each.name) for each in (first, second))
+    rules = pool(serverTypes=types, scaleDown={"order": order})
+    given = world(first, second, *pods, rules, shown=shown)
     (step,) = (step for step in steps(given) if isinstance(step, SetNode) and step.taints)
     return step.node.name
 
@@ -295,6 +296,13 @@ def marked_first(order: str, *nodes: Any) -> str:
 def test_the_oldest_goes_first_whatever_its_name() -> None:
     older, newer = node("default-b", made_at=1), node("default-a", made_at=2)
     assert marked_first("Oldest", newer, older) == "default-b"
+
+
+def test_of_two_of_an_age_the_less_used_goes_first_if_the_pool_says_so() -> None:
+    more, less = node("default-a", made_at=1), node("default-b", made_at=1)
+    taken = of_daemon_set("default-a", requests={"cpu": "1"})
+    assert marked_first("NotReadyOldestLeastUsed", more, less, taken) == "default-b"
+    assert marked_first("Oldest", more, less, taken) == "default-a", "names decide"
 
 
 def test_what_is_not_ready_goes_before_what_is_older_if_the_pool_says_so() -> None:
@@ -308,7 +316,7 @@ def test_what_is_not_ready_goes_before_what_is_older_if_the_pool_says_so() -> No
 
 @pytest.mark.parametrize(
     ("seconds", "is_marked"),
-    [(100, False), (3419, False), (3420, True), (3479, True), (3480, False)],
+    [(100, False), (3419, False), (3420, True), (3509, True), (3510, False)],
 )
 @pytest.mark.parametrize("hourly", ["by the pool", "by its class"])
 def test_a_paid_hour_is_used_until_shortly_before_its_end(
@@ -330,7 +338,7 @@ def test_a_paid_hour_is_used_until_shortly_before_its_end(
 def test_the_loop_is_woken_when_a_paid_hour_is_nearly_over() -> None:
     given = world(node(), pool(scaleDown={"paidHour": "Use"}))
     assert removing.decide(given, at(100)).wake_at == pytest.approx(3420)
-    assert removing.decide(given, at(3500)).wake_at == pytest.approx(7020)
+    assert removing.decide(given, at(3520)).wake_at == pytest.approx(7020)
 
 
 # Whatever happens
