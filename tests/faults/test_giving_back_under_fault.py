@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from growth.api.wellknown import SCALE_DOWN_TAINT
+from growth.api.wellknown import SCALE_DOWN_AT_ANNOTATION, SCALE_DOWN_TAINT
+from growth.api.written import write_time
+from growth.kube.call import MERGE_PATCH
 from growth.kube.transport import connect
 from tests.faults.behind import leading_behind
 from tests.faults.events import named
@@ -40,11 +43,9 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240)]
 WITHIN = 60.0
 LONG_ENOUGH = 4.0
 """For a wrong rule to delete what is idle, four times over."""
-IDLE_AFTER = 6.0
-OUTAGE = 12.0
+OUTAGE = 15.0
 """Longer than a Lease lasts, and than a node is left idle: whoever led has to lead anew."""
-ROUNDED = 1.5
-"""A mark tells whole seconds."""
+SOON = 2.0
 HOME = "home"
 ALWAYS = 1_000_000
 numbers = count()
@@ -111,6 +112,22 @@ class Village:
         """Its node is idle then."""
         now = {"gracePeriodSeconds": 0}
         await self._connection.request("DELETE", f"{PODS}/{dweller(house)}", body=now)
+
+    async def dates(self, house: int, *, seconds: float) -> None:
+        """Its mark says that it goes so soon."""
+        at = write_time(datetime.now(UTC) + timedelta(seconds=seconds))
+        body = {"metadata": {"annotations": {SCALE_DOWN_AT_ANNOTATION: at}}}
+        path = f"{NODES}/{place(house)}"
+        await self._connection.request("PATCH", path, body=body, content_type=MERGE_PATCH)
+
+    async def removals(self) -> set[str]:
+        return {each["metadata"]["name"] for each in await items(self._connection, REMOVALS)}
+
+    async def until_left(self, house: int) -> None:
+        async def has_left() -> bool:
+            return place(house) not in await self.nodes()
+
+        await self.until(has_left, f"{house} is gone")
 
     async def sell(self) -> None:
         """Its pool is deleted, and all that belongs to it is to go."""
@@ -225,26 +242,30 @@ async def row_4(village: Village, planted: str) -> None:
 
 
 async def row_5(village: Village, planted: str = "") -> None:
-    """Two nodes are marked when the API server can't be reached any more; to one somebody comes."""
-    await village.build(idle_after=f"{IDLE_AFTER}s")
-    idle, visited, *_ = village.houses
+    """Three nodes are marked when the API server can't be reached any more; to one somebody comes.
+
+    By the clock on the wall the time of both others is over when it is back: one had a moment left
+    before, and goes, the other one more than that, and goes later.
+    """
+    await village.build(idle_after="1h")
+    visited, first, later, _ = village.houses
     async with (
         fault_proxy(village.cluster.kubeconfig, folder=village.folder) as proxy,
         leading_behind(proxy, village.folder, planted=planted) as lives,
     ):
-        since = monotonic()
-        await village.leaves(idle)
-        await village.leaves(visited)
-        await village.until_marked(idle, visited)
+        for house in (visited, first, later):
+            await village.leaves(house)
+        await village.until_marked(visited, first, later)
+        await village.dates(first, seconds=SOON)
+        await village.dates(later, seconds=OUTAGE)
         await proxy.refuse()
-        seen_for = monotonic() - since
         await village.comes(visited)
-        await asyncio.sleep(OUTAGE)
+        await asyncio.sleep(OUTAGE + SOON)
         await proxy.accept()
-        since = monotonic()
         await lives.leads(times=2)
-        await village.until_gone(idle)
-        assert monotonic() - since > IDLE_AFTER - seen_for - ROUNDED
+        await village.until_left(first)
+        assert await village.marked() == {place(later)}
+        assert place(later) not in await village.removals()
 
 
 async def test_row_5_an_outage_is_no_idle_time(village: Village) -> None:
