@@ -33,6 +33,8 @@ WASTEFUL = 0.03
 """A node is wasteful when at least this share of its cost isn't worth it."""
 MOST = 0.55
 """Where more of the cost than this is on wasteful nodes, the whole is as soon packed anew."""
+FEW = 60
+"""So many units are packed anew in no time, all of them if need be."""
 
 
 def mend(
@@ -46,7 +48,8 @@ def mend(
     while not budget.over:
         chosen = work.wasteful()
         cost = table.price[work.draft.offers]
-        if cost[chosen].sum() > MOST * cost.sum() or not work.repack(chosen):
+        most = 1.0 if table.demand.sum() <= FEW else MOST
+        if cost[chosen].sum() > most * cost.sum() or not work.repack(chosen):
             break
     return work.draft
 

@@ -40,9 +40,14 @@ class Found:
 
 
 class IntegerProgram:
-    """Variables with bounds, linear rows, and a sum to minimise."""
+    """Variables with bounds, linear rows, and a sum to minimise.
 
-    def __init__(self) -> None:
+    `relaxed` says how much of it the engine also sees as a linear program: 1 is its own choice, 2
+    is all of it, which pays where that program is nearly the whole truth.
+    """
+
+    def __init__(self, *, relaxed: int = 1) -> None:
+        self._relaxed = relaxed
         self._model: Any = engine.CpModelProto()
         self._variables = 0
         self._hints: dict[int, int] = {}
@@ -87,6 +92,9 @@ class IntegerProgram:
         parameters: Any = engine.SatParameters()
         parameters.num_workers = 1
         parameters.random_seed = 1
+        parameters.linearization_level = self._relaxed
+        if self._relaxed > 1:
+            parameters.search_branching = engine.SatParameters.LP_SEARCH
         parameters.max_deterministic_time = max(0.001, ticks / TICKS_PER_UNIT)
         parameters.max_time_in_seconds = max(0.01, seconds)
         wrapper: Any = engine.SolveWrapper()

@@ -33,13 +33,15 @@ if TYPE_CHECKING:
 PODS = 60
 NODES = 10
 """Beyond this many pods or nodes the search would not end in time, so it isn't begun."""
+PLACES = 16
+"""Nor with more places, if the relaxation allows them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """A draft over the relaxed table, and whether it is the best there is."""
+    """A draft over the relaxed table, if a better one was found; whether there is none better."""
 
-    draft: Draft
+    draft: Draft | None
     optimal: bool
     bound: int
 
@@ -57,6 +59,8 @@ def prove(
     complete = not any(left.values())
     pods = int(table.demand.sum())
     places = places_needed(table, cost=cost, nodes=nodes, budget=budget) if complete else pods
+    if places is None or budget.over:
+        return None
     model = _Model(problem, table, places=min(places, pods + int(table.minima.sum())))
     if complete:
         model.place_all()
@@ -75,22 +79,34 @@ def prove(
     return Proof(draft=model.draft(found.values), optimal=optimal, bound=bound)
 
 
-def places_needed(table: Table, *, cost: int, nodes: int, budget: Budget) -> int:
-    """How many new nodes a plan may have that costs no more than the best known one."""
-    new = ~table.standing
+def places_needed(table: Table, *, cost: int, nodes: int, budget: Budget) -> int | None:
+    """How many new nodes a plan may have that costs no more than the best known one.
+
+    Nothing when they are so many that the program would not end. So many nodes more cost so much
+    more, so the number is found by halving.
+    """
     ceiling = int(table.demand.sum()) + int(table.minima.sum())
-    places = nodes
-    while places < ceiling:
-        one_more = replace(
-            table,
-            minimum_of=np.vstack([table.minimum_of, new[None, :]]),
-            minima=np.append(table.minima, places + 1),
-        )
-        answer = relax(one_more, budget)
-        if answer is not None and lower_bound(one_more, answer.values, {}) > cost:
-            return places
-        places += 1
-    return places
+    low, high = nodes, min(ceiling, max(nodes, PLACES))
+    if high < ceiling and _may_have(table, high + 1, cost=cost, budget=budget):
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        if _may_have(table, middle + 1, cost=cost, budget=budget):
+            low = middle + 1
+        else:
+            high = middle
+    return high
+
+
+def _may_have(table: Table, nodes: int, *, cost: int, budget: Budget) -> bool:
+    """Whether the relaxation doesn't exclude that so many new nodes cost no more than that."""
+    one_more = replace(
+        table,
+        minimum_of=np.vstack([table.minimum_of, ~table.standing[None, :]]),
+        minima=np.append(table.minima, nodes),
+    )
+    answer = relax(one_more, budget)
+    return answer is None or lower_bound(one_more, answer.values, {}) <= cost
 
 
 @dataclass(slots=True)

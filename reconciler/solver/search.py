@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from reconciler.solver.assemble import Node, assemble
 from reconciler.solver.bound import Values, dearest_single, lower_bound
 from reconciler.solver.columns import generate, pricing_of
+from reconciler.solver.cover import cover
 from reconciler.solver.dive import Dive
 from reconciler.solver.draft import Stock, rank
 from reconciler.solver.exact import tighten
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from reconciler.solver.budget import Budget
     from reconciler.solver.draft import Draft
     from reconciler.solver.problem import Problem
+    from reconciler.solver.prove import Proof
     from reconciler.solver.setting import Setting
     from reconciler.solver.table import Table
 
@@ -39,6 +41,7 @@ CLOSE = 0.0005
 MOST_CLASSES = 400
 """With more classes than this, diving for the whole costs more than it gains."""
 SHARE_OF_COLUMNS = 0.35
+SHARE_OF_PROOF = 0.5
 ROUNDS = 400
 EXACT = 40
 """Offers whose best content is looked for exactly when greedy filling finds no more."""
@@ -94,18 +97,21 @@ class Search:
         if not setting.relaxed.classes or not setting.relaxed.offers:
             self.stop = Stop.NOTHING_TO_DO
             return
-        self._pack()
+        for begin in (self._pack, self._mend):
+            begin()
+            if self._enough():
+                return
+        so_far = self.budget.spent
         self._prove()
         if self._enough():
             return
-        self._mend()
-        if self._enough():
-            return
         # What follows costs more than all before, and half of it gives nothing.
-        if self.budget.left < self.budget.spent:
+        if self.budget.left < so_far:
             self.stop = Stop.EFFORT
             return
-        for stage in (self._columns, self._dive, self._improve):
+        stages: tuple[Callable[[], object], ...]
+        stages = (self._columns, self._dive, self._cover, self._improve)
+        for stage in stages:
             stage()
             if self._enough():
                 return
@@ -115,7 +121,7 @@ class Search:
         """Whether what is left to gain isn't worth another stage."""
         cost, bound = cost_of(self.best), self.bound()
         complete = self._complete()
-        if self.optimal or (complete and cost <= bound):
+        if self._is_proven():
             self.stop = Stop.PROVEN
         elif complete and cost <= bound * (1 + CLOSE):
             self.stop = Stop.GAP
@@ -229,11 +235,9 @@ class Search:
             self.offer(table, draft)
 
     def _prove(self) -> None:
-        """Small problems exactly."""
+        """Small problems exactly: by the contents of nodes where these are few, else by places."""
         setting = self.setting
-        if int(setting.relaxed.demand.sum()) > PODS or len(self.best) > NODES:
-            return
-        if self._complete() and cost_of(self.best) <= self.bound():
+        if self._cover() or int(setting.relaxed.demand.sum()) > PODS or len(self.best) > NODES:
             return
         proof = prove(
             setting.problem,
@@ -241,9 +245,29 @@ class Search:
             cost=cost_of(self.best),
             left=setting.left_out(self.best),
             nodes=sum(not node.offer.exists for node in self.best),
-            budget=self.budget,
+            budget=self.budget.part(SHARE_OF_PROOF),
         )
-        if proof is None:
-            return
-        self.offer(setting.relaxed, proof.draft)
-        self.proven, self.optimal = proof.bound, proof.optimal
+        if proof is not None:
+            self._believe(proof)
+
+    def _cover(self) -> bool:
+        """Which contents of nodes are best, where there are few; says whether that was tried."""
+        if not self.values or not self._complete():
+            return False
+        proof = cover(
+            self.setting.relaxed,
+            self.values[0],
+            cost=cost_of(self.best),
+            budget=self.budget.part(SHARE_OF_PROOF),
+        )
+        if proof is not None:
+            self._believe(proof)
+        return proof is not None
+
+    def _is_proven(self) -> bool:
+        return self.optimal or (self._complete() and cost_of(self.best) <= self.bound())
+
+    def _believe(self, proof: Proof) -> None:
+        if proof.draft is not None:
+            self.offer(self.setting.relaxed, proof.draft)
+        self.proven, self.optimal = max(self.proven, proof.bound), proof.optimal

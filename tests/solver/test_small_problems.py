@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.workloads import catalogue, workload
-from reconciler.solver import Offer, PodClass, Problem, Stop
+from reconciler.solver import Effort, Offer, PodClass, Problem, Stop
 from reconciler.solver.solving import solve
 from tests.solver.brute_force import Rank, optimum
 from tests.solver.checker import complaints
@@ -52,8 +52,9 @@ def test_a_problem_with_every_rule_is_solved_as_by_trying_everything(start: int)
         _solved_as_by_trying_everything(ruled(seed))
 
 
-@pytest.mark.parametrize("pods", ["kb", "heavy"])
-@pytest.mark.parametrize("count", [20, 50])
+@pytest.mark.parametrize(
+    ("pods", "count"), [("kb", 20), ("kb", 50), ("heavy", 20), ("heavy", 50), ("big", 20)]
+)
 @pytest.mark.parametrize("seed", range(3))
 def test_few_pods_on_few_nodes_of_a_real_price_list_are_proven(
     pods: str, count: int, seed: int
@@ -66,6 +67,16 @@ def test_few_pods_on_few_nodes_of_a_real_price_list_are_proven(
     assert complaints(problem, plan) == []
     assert plan.stop is Stop.PROVEN
     assert plan.cost == plan.bound
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_small_problem_that_is_not_proven_soon_is_packed_well_all_the_same(seed: int) -> None:
+    problem = workload(
+        offers=catalogue("aws", seed), pods="kb", constraints="on", classes=10, count=40, seed=seed
+    )
+    plan = solve(problem, Effort.QUICK)
+    assert complaints(problem, plan) == []
+    assert plan.gap < 0.15
 
 
 @pytest.mark.long
