@@ -38,6 +38,9 @@ class Measured:
     first_fit_cost: int
     first_plan_seconds: float
     first_plan_gap: float
+    goal_seconds: float | None
+    """When a plan as close to the bound as was asked for was known."""
+    goal_effort: int | None
     seconds: float
     processor_seconds: float
     effort: int
@@ -53,6 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--seeds", type=int, default=5, help="how many seeds, one after another")
+    parser.add_argument(
+        "--goal", type=float, default=1.0, metavar="PERCENT", help="a gap; told is when it is met"
+    )
     parser.add_argument("--effort", choices=EFFORTS, default="normal")
     parser.add_argument("-o", "--output", choices=("table", "json"), default="table")
 
@@ -79,10 +85,11 @@ def _measure(arguments: argparse.Namespace, seed: int) -> Measured:
         count=arguments.count,
         seed=seed,
     )
-    return measured(problem, Effort[arguments.effort.upper()], seed=seed)
+    effort = Effort[arguments.effort.upper()]
+    return measured(problem, effort, seed=seed, goal=arguments.goal / 100)
 
 
-def measured(problem: Problem, effort: Effort, *, seed: int) -> Measured:
+def measured(problem: Problem, effort: Effort, *, seed: int, goal: float = 0.01) -> Measured:
     """One solve, with what it gave and took."""
     plans: list[tuple[float, Plan]] = []
     start, processor = time.perf_counter(), time.process_time()
@@ -92,7 +99,9 @@ def measured(problem: Problem, effort: Effort, *, seed: int) -> Measured:
 
     plan = solve(problem, effort, watch=watch)
     seconds, used = time.perf_counter() - start, time.process_time() - processor
-    first_seconds, first = plans[0] if plans else (seconds, plan)
+    plans.append((seconds, plan))
+    first_seconds, first = plans[0]
+    met = next(((when, one.effort) for when, one in plans if one.gap <= goal), (None, None))
     return Measured(
         seed=seed,
         cost=plan.cost,
@@ -103,6 +112,8 @@ def measured(problem: Problem, effort: Effort, *, seed: int) -> Measured:
         first_fit_cost=plan.first_fit_cost,
         first_plan_seconds=first_seconds,
         first_plan_gap=first.gap,
+        goal_seconds=met[0],
+        goal_effort=met[1],
         seconds=seconds,
         processor_seconds=used,
         effort=plan.effort,
@@ -110,8 +121,15 @@ def measured(problem: Problem, effort: Effort, *, seed: int) -> Measured:
     )
 
 
+def _met(one: Measured) -> str:
+    if one.goal_seconds is None or one.goal_effort is None:
+        return f"{'-':>11} {'-':>10}"
+    return f"{one.goal_seconds:11.2f} {one.goal_effort / 1e6:9.2f}M"
+
+
 HEADINGS = (
-    "seed        cost       bound   gap %  first s  first gap %  all s  cpu s  effort  first-fit"
+    "seed        cost       bound   gap %  first s  first gap %  goal met s      after  all s"
+    "  cpu s  effort  first-fit"
 )
 
 
@@ -120,17 +138,21 @@ def _print_table(found: list[Measured], peak: float) -> None:
     for one in found:
         print(
             f"{one.seed:4} {one.cost / 1e6:11.4f} {one.bound / 1e6:11.4f} {one.gap * 100:7.2f}"
-            f" {one.first_plan_seconds:8.2f} {one.first_plan_gap * 100:12.2f} {one.seconds:6.2f}"
+            f" {one.first_plan_seconds:8.2f} {one.first_plan_gap * 100:12.2f} {_met(one)}"
+            f" {one.seconds:6.2f}"
             f" {one.processor_seconds:6.2f} {one.effort / 1e6:6.2f}M"
             f" {one.first_fit_cost / max(1, one.cost):7.2f} x  {one.stop}"
         )
     gap = statistics.median(one.gap for one in found) * 100
+    met = [one.goal_seconds for one in found if one.goal_seconds is not None]
     first = statistics.median(one.first_plan_seconds for one in found)
     seconds = statistics.median(one.seconds for one in found)
     ratio = statistics.median(one.first_fit_cost / max(1, one.cost) for one in found)
     print(
         f"median: gap {gap:.2f} %, first plan {first:.2f} s, all {seconds:.2f} s,"
-        f" first-fit {ratio:.2f} x; peak memory {peak:.0f} MiB"
+        f" first-fit {ratio:.2f} x; goal met by {len(met)} of {len(found)}"
+        + (f", median after {statistics.median(met):.2f} s" if met else "")
+        + f"; peak memory {peak:.0f} MiB"
     )
 
 

@@ -19,12 +19,21 @@ HOSTNAME = "kubernetes.io/hostname"
 """The topology key whose domains are single nodes."""
 
 
+CLOSE = 0.0005
+"""A gap that no effort at all is spent on."""
+
+
 class Effort(Enum):
     """How much counted work a solve may do; the value is its budget in ticks (about 1 µs each)."""
 
     QUICK = 350_000
     NORMAL = 1_900_000
     THOROUGH = 10_000_000
+
+    @property
+    def content(self) -> float:
+        """A gap below which nothing more is tried: what remains to gain isn't worth the wait."""
+        return 0.005 if self is Effort.NORMAL else CLOSE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from reconciler.solver.master import Master
 from reconciler.solver.pack import pack
 from reconciler.solver.pattern import Patterns
 from reconciler.solver.plan import Stop
+from reconciler.solver.problem import CLOSE
 from reconciler.solver.prove import NODES, PODS, prove
 from reconciler.solver.relax import relax
 
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from reconciler.solver.setting import Setting
     from reconciler.solver.table import Table
 
-CLOSE = 0.0005
-"""A gap that no further effort is spent on."""
 MOST_CLASSES = 400
 """With more classes than this, diving for the whole costs more than it gains."""
 SHARE_OF_COLUMNS = 0.35
@@ -77,6 +76,7 @@ class Search:
     setting: Setting
     budget: Budget
     watch: Callable[[Search], None]
+    content: float = CLOSE
     first: list[Node] = field(default_factory=list)
     best: list[Node] = field(default_factory=list)
     values: list[Values] = field(default_factory=list)
@@ -123,7 +123,7 @@ class Search:
         complete = self._complete()
         if self._is_proven():
             self.stop = Stop.PROVEN
-        elif complete and cost <= bound * (1 + CLOSE):
+        elif complete and cost <= bound * (1 + self.content):
             self.stop = Stop.GAP
         elif self.budget.over:
             self.stop = Stop.EFFORT

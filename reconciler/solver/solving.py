@@ -15,7 +15,7 @@ from reconciler.solver.explain import explained_nodes, unplaced
 from reconciler.solver.first_fit import first_fit
 from reconciler.solver.lots import ground_of
 from reconciler.solver.plan import Plan, Step, Stop
-from reconciler.solver.problem import Effort, Problem
+from reconciler.solver.problem import CLOSE, Effort, Problem
 from reconciler.solver.search import Search, cost_of, rank_of
 from reconciler.solver.setting import setting_of
 from reconciler.solver.steps import Answer, in_steps, weights_of
@@ -35,19 +35,23 @@ def solve(
 
     `watch` is told each complete plan on the way; `seconds` is only a safety net.
     """
-    return solve_counted(problem, effort.value, seconds=seconds, watch=watch)
+    return solve_counted(
+        problem, effort.value, content=effort.content, seconds=seconds, watch=watch
+    )
 
 
 def solve_counted(
     problem: Problem,
     ticks: int,
     *,
+    content: float = CLOSE,
     seconds: float = 60.0,
     watch: Callable[[Plan], None] | None = None,
 ) -> Plan:
-    """The same with so much work, whatever effort that is."""
+    """The same with so much work, and to such a gap, whatever effort that is."""
     start = time.perf_counter()
-    return _Solve(problem, Budget(ticks, time.monotonic() + seconds), start, watch).run()
+    budget = Budget(ticks, time.monotonic() + seconds)
+    return _Solve(problem, budget, start, watch, content=content).run()
 
 
 def solve_by_first_fit(problem: Problem) -> Plan:
@@ -61,9 +65,16 @@ class _Solve:
     """One solve: its problem, its budget, and whom to tell."""
 
     def __init__(
-        self, problem: Problem, budget: Budget, start: float, watch: Callable[[Plan], None] | None
+        self,
+        problem: Problem,
+        budget: Budget,
+        start: float,
+        watch: Callable[[Plan], None] | None,
+        *,
+        content: float = CLOSE,
     ) -> None:
         self.problem = problem.in_order()
+        self.content = content
         self.budget = budget
         self.start = start
         self.watch = watch
@@ -82,7 +93,7 @@ class _Solve:
 
     def by_search(self, problem: Problem) -> Answer:
         """One step by all the stages."""
-        search = Search(setting_of(problem), self.budget, self._tell)
+        search = Search(setting_of(problem), self.budget, self._tell, self.content)
         search.run()
         self.stops.append(search.stop)
         self.first = search.first

@@ -23,7 +23,7 @@ from reconciler.solver import (
     Stop,
     Together,
 )
-from reconciler.solver.solving import solve, solve_by_first_fit
+from reconciler.solver.solving import solve, solve_by_first_fit, solve_counted
 from tests.solver.checker import complaints
 
 HETZNER = catalogue("hetzner", 0)
@@ -62,6 +62,15 @@ def test_a_crowd_is_placed_for_less_than_first_fit_pays(pods: str, seed: int) ->
 def test_more_effort_never_makes_a_plan_dearer() -> None:
     problem = _crowd("heavy", 1)
     assert solve(problem, Effort.NORMAL).cost <= solve(problem, Effort.QUICK).cost
+
+
+def test_a_normal_effort_ends_when_half_a_percent_is_left_and_a_thorough_one_goes_on() -> None:
+    problem = _crowd("kb", 0, classes=100, count=10_000)
+    normal = solve(problem, Effort.NORMAL)
+    assert normal.stop is Stop.GAP
+    assert Effort.QUICK.content < normal.gap <= Effort.NORMAL.content
+    assert normal.effort < Effort.QUICK.value
+    assert solve_counted(problem, 700_000, content=Effort.THOROUGH.content).cost < normal.cost
 
 
 def test_each_plan_on_the_way_is_complete_and_no_dearer_than_the_one_before() -> None:
