@@ -100,6 +100,60 @@ def test_pods_can_not_read_the_metadata_address_from_before_the_node_joins() -> 
     assert "growth-close-metadata" not in user_data(joining({**K3S, "metadataAccess": "Open"}))
 
 
+SERVER = """\
+set -e
+echo 1 > /proc/sys/net/ipv4/ip_forward
+ip link add wan type veth peer name hetzner
+ip link set wan up
+ip link set hetzner up
+ip address add 172.31.0.2/16 dev wan
+ip route add default via 172.31.1.1
+ip link add cni0 type bridge
+ip link set cni0 up
+ip address add 10.42.0.1/24 dev cni0
+"""
+"""What a server has, in a network of its own: a way out, and a bridge that its pods are behind."""
+
+
+@pytest.mark.parametrize("bootstrap", [K3S, KUBEADM], ids=lambda each: each["kind"])
+@pytest.mark.parametrize(
+    ("who", "where", "reaches"),
+    [
+        ("", "169.254.169.254", True),
+        ("from 10.42.0.5 iif cni0", "169.254.169.254", False),
+        ("from 10.42.0.5 iif cni0", "1.1.1.1", True),
+    ],
+    ids=["the host", "a pod", "a pod elsewhere"],
+)
+def test_the_kernel_keeps_pods_from_the_metadata_address(
+    bootstrap: dict[str, Any],
+    who: str,
+    where: str,
+    reaches: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    document = yaml.safe_load(user_data(joining(bootstrap)))
+    (unit,) = (it["content"] for it in document["write_files"] if it["path"].endswith(".service"))
+    closing = [line.removeprefix("ExecStart=") for line in unit.splitlines() if "Exec" in line]
+    if in_a_network_of_its_own(SERVER) != 0:
+        pytest.skip("this machine lets nobody make a network namespace (unshare, ip)")
+
+    asked = f"ip route get {where} {who}"
+
+    assert len(closing) == 2
+    assert in_a_network_of_its_own(f"{SERVER}{asked}") == 0
+    told = in_a_network_of_its_own("\n".join([SERVER, *closing, asked]))
+    assert (told == 0) is reaches
+
+
+def in_a_network_of_its_own(script: str) -> int:
+    """What the shell ends with, as root of nothing but a network that is gone afterwards."""
+    unshare = shutil.which("unshare")
+    if unshare is None or shutil.which("ip") is None:
+        return 127
+    command = [unshare, "--map-root-user", "--net", "sh", "-c", script]
+    return subprocess.run(command, capture_output=True, check=False).returncode
+
+
 @pytest.mark.parametrize(
     ("rendered", "text"),
     [
