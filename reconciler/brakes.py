@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from reconciler import unreadable
+from reconciler import not_sold, unreadable
 from reconciler.decision import NEVER, Decision
 from reconciler.pauses import Pause, next_look, notices, pauses
 from reconciler.providers.port import ClassKey
@@ -76,7 +76,11 @@ def decide(world: World, now: Instant) -> Decision:
             pauses=held,
             clouds=trusts(world, before.clouds),
         ),
-        sequences=(*notices(world, held, now), *unreadable.notices(world, now)),
+        sequences=(
+            *notices(world, held, now),
+            *unreadable.notices(world, now),
+            *not_sold.notices(world, now),
+        ),
         wake_at=min(
             (at for at in (acts_at, removes_at, next_look(held, now)) if at > now.monotonic),
             default=NEVER,

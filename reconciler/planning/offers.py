@@ -8,6 +8,7 @@ now (a maximum that is reached, a provider that has none) is asked each time.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from reconciler.planning.templates import template
 from reconciler.providers.port import ClassKey, Offering
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Mapping
+    from collections.abc import Hashable, Iterable, Iterator
 
     from growth.api.noderequest import NodeRequestSpec
     from reconciler.world import World
@@ -79,6 +80,8 @@ class Shelf(msgspec.Struct, frozen=True, kw_only=True):
     pools: tuple[object, ...] = ()
     seen: tuple[object, ...] = ()
     items: tuple[Purchasable, ...] = ()
+    missing: Mapping[str, tuple[str, ...]] = {}
+    """Types that a pool names and can buy nowhere, of each pool whose catalogue is known."""
 
 
 def millionths(offering: Offering) -> int:
@@ -101,7 +104,16 @@ def shelf(world: World, before: Shelf) -> Shelf:
     )
     if is_same and pools == before.pools:
         return before
-    return Shelf(pools=pools, seen=seen, items=tuple(_items(world, zones)))
+    items = tuple(_items(world, zones))
+    return Shelf(pools=pools, seen=seen, items=items, missing=dict(_missing(world, items)))
+
+
+def _missing(world: World, items: Iterable[Purchasable]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    sold = {(item.pool.name, item.offering.server_type) for item in items}
+    for name, pool in sorted(world.pools.items()):
+        if node_class_of(pool, world) in world.offerings:
+            wanted = (entry.name for entry in pool.spec.server_types)
+            yield name, tuple(each.canonical for each in wanted if (name, each) not in sold)
 
 
 def _version(pool: NodePool) -> tuple[object, ...]:

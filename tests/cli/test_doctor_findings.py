@@ -216,6 +216,7 @@ BLOCKED = {"reason": "AccessRefused", "message": "Secret growth-system/hetzner i
 DOUBT = {"type": "PricesBelieved", "reason": "Implausible", "message": "cx23: it costs nothing"}
 PAUSED = {"type": "Paused", "status": "True", "reason": "Paused", "message": "until noon"}
 HELD = {"type": "RemovalHeld", "status": "True", "reason": "R", "message": "too many orphans"}
+MISSING = {"type": "TypesMissing", "status": "True", "reason": "NotSold", "message": "cx11: gone"}
 POOLS = f"{DEFINITIONS}/nodepools.growth.dev"
 RECONCILER = f"{APPS}/deployments/growth-reconciler"
 
@@ -419,6 +420,9 @@ BROKEN: dict[str, Broken] = {
         "pool default",
         "too many orphans",
         "gives back nothing",
+    ),
+    "a type that is gone": Broken(
+        pools(conditions=[MISSING]), WARN, "pool default", "cx11: gone", "kubectl edit nodepool"
     ),
     "no pool": Broken(
         gone(f"{GROWTH}/nodepools/default"), WARN, "pools", "no NodePool", "kubectl apply"

@@ -69,5 +69,9 @@ def _of_pool(document: dict[str, Any]) -> Finding:
     if conditions.get("RemovalHeld", {}).get("status") == "True":
         hint = "growth gives back nothing until the cloud's list is believed again"
         return warn(subject, str(conditions["RemovalHeld"]["message"]), hint)
+    if conditions.get("TypesMissing", {}).get("status") == "True":
+        return warn(
+            subject, str(conditions["TypesMissing"]["message"]), f"kubectl edit nodepool {name}"
+        )
     types = len(document["spec"]["serverTypes"])
     return ok(subject, f"{types} server types, {status.get('ready', 0)} nodes serve")

@@ -1,0 +1,82 @@
+"""A pool names types that it can buy nowhere, and says so until that is mended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from reconciler import not_sold
+from reconciler.actions import PatchStatus
+from reconciler.ledger import Ledger
+from reconciler.planning.ledger import PlanningLedger
+from reconciler.planning.offers import Shelf, shelf
+from tests.reconciler.build import RELEASED, at, node_class, pool, world
+
+if TYPE_CHECKING:
+    from growth.api.nodepool import NodePool
+    from reconciler.world import World
+
+NOWHERE = [{"region": "nowhere"}]
+
+
+def listing(*types: str, **spec: Any) -> NodePool:
+    return pool(serverTypes=[{"name": each, "max": 1} for each in types], **spec)
+
+
+def seen(*objects: Any) -> World:
+    known = world(*objects)
+    planning = PlanningLedger(shelf=shelf(known, Shelf()))
+    return msgspec.structs.replace(known, ledger=Ledger(brakes=RELEASED, planning=planning))
+
+
+def said(known: World) -> dict[str, Any] | None:
+    """The condition that is written, if one is."""
+    found = [step for each in not_sold.notices(known, at(100)) for step in each.steps]
+    if not found:
+        return None
+    (patch,) = found
+    assert isinstance(patch, PatchStatus)
+    (told,) = (it for it in patch.status["conditions"] if it["type"] == not_sold.CONDITION)
+    return dict(told)
+
+
+@pytest.mark.parametrize(
+    ("made", "names"),
+    [
+        (listing("small", "retired", "smal"), "retired, smal: sold in none"),
+        (listing("small", "large", locations=[{"region": "there"}]), "large: sold in none"),
+        (listing("SMALL", "large", locations=NOWHERE), "small, large: sold in none"),
+        (listing(*(f"type-{number}" for number in range(12))), "type-9 and 2 more: sold in none"),
+    ],
+    ids=["retired", "elsewhere", "nowhere", "many"],
+)
+def test_types_that_can_be_bought_nowhere_are_named(made: NodePool, names: str) -> None:
+    told = said(seen(made, node_class()))
+
+    assert told is not None
+    assert (told["status"], told["reason"]) == ("True", "NotSold")
+    assert names in told["message"]
+
+
+def test_a_pool_whose_types_are_sold_says_nothing() -> None:
+    assert said(seen(listing("small", "LARGE"), node_class())) is None
+
+
+def test_while_the_catalogue_is_not_known_nothing_is_said() -> None:
+    assert said(seen(listing("small"))) is None
+
+
+def test_what_is_said_is_said_once_and_taken_back_when_it_is_mended() -> None:
+    made = listing("small", "retired")
+    told = said(seen(made, node_class()))
+    status = made.status.model_validate({"conditions": [told]})
+    after = made.model_copy(update={"status": status})
+    assert said(seen(after, node_class())) is None
+
+    mended = listing("small").model_copy(update={"status": status})
+
+    told = said(seen(mended, node_class()))
+    assert told is not None
+    assert (told["status"], told["reason"]) == ("False", "AllSold")
