@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from growth.scheduling.metadata import Metadata
 from growth.undecodable import UNDECODABLE
 
 
@@ -36,6 +37,10 @@ class _Pod(msgspec.Struct, frozen=True, gc=False):
     metadata: PodHead = PodHead()
 
 
+class _WholePod(msgspec.Struct, frozen=True, gc=False):
+    metadata: Metadata = Metadata()
+
+
 class _Node(msgspec.Struct, frozen=True, gc=False):
     metadata: PodHead = PodHead()
 
@@ -54,6 +59,7 @@ class Score(msgspec.Struct, frozen=True, gc=False, rename="pascal"):
 _NOTHING: Final = msgspec.Raw(b"null")
 _envelope = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _pod = msgspec.json.Decoder(_Pod).decode
+_whole_pod = msgspec.json.Decoder(_WholePod).decode
 _names = msgspec.json.Decoder(list[str]).decode
 _nodes = msgspec.json.Decoder(_Nodes).decode
 _scores = msgspec.json.Encoder().encode
@@ -88,6 +94,14 @@ class Arguments(msgspec.Struct, frozen=True, gc=False):
             return _pod(self.pod).metadata
         except UNDECODABLE:
             return PodHead()
+
+    @property
+    def metadata(self) -> Metadata:
+        """Which pod it is, and whose; an empty uid where that can't be read."""
+        try:
+            return _whole_pod(self.pod).metadata
+        except UNDECODABLE:
+            return Metadata()
 
     @property
     def hosts(self) -> list[str]:

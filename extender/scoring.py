@@ -1,5 +1,9 @@
 """Which of the nodes that fit should get the pod: the one bought for it, else the fullest.
 
+A node that is promised to others comes last, like one that goes: who takes a place there makes
+somebody homeless, for whom a machine is bought again. Where all are promised, it is the one on
+which the others lack least.
+
 The scheduler by itself spreads pods out, so the machines bought for a group of pods would stay half
 empty and none of the others would ever become idle. With the weight of the stanza one point here
 outweighs all that its other rules say about two nodes that are alike.
@@ -7,6 +11,7 @@ outweighs all that its other rules say about two nodes that are alike.
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -18,6 +23,7 @@ FULLEST: Final = 3
 FULLER: Final = 2
 EMPTIER: Final = 1
 LEAVING: Final = 0
+PROMISED: Final = 0
 
 
 def scores(
@@ -26,16 +32,25 @@ def scores(
     planned: str,
     fullness: Mapping[str, float],
     leaving: AbstractSet[str],
+    lacking: Mapping[str, float] = MappingProxyType({}),
 ) -> dict[str, int]:
-    """The score of each node. A node that isn't known counts as an empty one."""
+    """The score of each node. A node that isn't known counts as an empty one.
+
+    `lacking` is what others would lack on nodes that are promised to them.
+    """
     asked = {host: fullness.get(host, 0.0) for host in hosts}
-    staying = [full for host, full in asked.items() if host not in leaving]
+    if lacking and asked.keys() <= lacking.keys() | leaving:
+        # Nobody can be spared, so whoever lacks least: as if it were the fullest.
+        asked = {host: -lacking.get(host, 0.0) for host in asked}
+        lacking = {}
+    staying = [full for host, full in asked.items() if host not in leaving | lacking.keys()]
     highest = max(staying, default=0.0)
     middle = (highest + min(staying, default=0.0)) / 2
     scored = {
         host: FULLEST if full == highest else FULLER if full >= middle else EMPTIER
         for host, full in asked.items()
     }
+    scored.update(dict.fromkeys(lacking.keys() & asked.keys(), PROMISED))
     scored.update(dict.fromkeys(leaving & asked.keys(), LEAVING))
     if planned in asked and planned not in leaving:
         scored[planned] = PLANNED

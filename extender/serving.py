@@ -99,7 +99,7 @@ class Work:
             pods=self._follow_pods,
             nodes=self._steering.follow_nodes,
             pools=self._demand.follow_pools,
-            requests=self._steering.plans.follow,
+            requests=self._steering.follow_requests,
             removals=self._steering.follow_removals,
         )
 

@@ -11,15 +11,19 @@ from typing import TYPE_CHECKING
 
 from extender.plans import Plans
 from extender.scoring import scores
+from extender.seats import Seats
 from growth.api.wellknown import SCALE_DOWN_TAINT
+from growth.scheduling.requests import ONE_POD
 from growth.scheduling.resources import CPU, MEMORY, NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from growth.api.noderemovalrequest import NodeRemovalRequest
+    from growth.api.noderequest import NodeRequest
     from growth.kube.contents import Change
     from growth.scheduling.node import Node
+    from growth.scheduling.owners import Owner
     from growth.scheduling.pod import Pod
     from growth.scheduling.resources import Resources
 
@@ -29,6 +33,9 @@ class Steering:
 
     def __init__(self) -> None:
         self.plans = Plans()
+        self.seats = Seats()
+        self._waiting: dict[str, Resources] = {}
+        """What each pod without a place asks for, by its uid."""
         self._taken: dict[str, Resources] = {}
         self._allocatable: dict[str, Resources] = {}
         self._fullness: dict[str, float] = {}
@@ -36,19 +43,48 @@ class Steering:
         self._removals: set[str] = set()
         self._leaving: frozenset[str] = frozenset()
 
-    def scores(self, pod_uid: str, hosts: Iterable[str]) -> dict[str, int]:
-        """How well each node suits the pod."""
-        return scores(
+    def scores(self, pod_uid: str, workload: Owner | None, hosts: Iterable[str]) -> dict[str, int]:
+        """How well each node suits a pod of this workload."""
+        hosts = list(hosts)
+        size = self._waiting.get(pod_uid, ONE_POD)
+        named = self.plans.node_of(pod_uid)
+        planned = self.seats.node_for(pod_uid, workload, hosts, rather=named) or named
+        found = scores(
             hosts,
-            planned=self.plans.node_of(pod_uid),
+            planned=planned,
             fullness=self._fullness,
             leaving=self._leaving,
+            lacking={} if planned in hosts else self._lacking(hosts, size),
         )
+        best = max(found, key=lambda host: found[host], default="")
+        self.seats.sent(pod_uid, workload, best, size=size)
+        return found
+
+    def _lacking(self, hosts: Iterable[str], size: Resources) -> dict[str, float]:
+        """What others would lack who are still to come, as a share of the node, if it went there.
+
+        Told of the nodes on which they would lack anything.
+        """
+        found = {
+            host: _overdrawn(
+                self._allocatable[host], self._taken.get(host, NOTHING) + claimed + size
+            )
+            for host, claimed in self.seats.claims(hosts).items()
+            if host in self._allocatable and claimed.amounts
+        }
+        return {host: share for host, share in found.items() if share > 0.0}
+
+    def follow_requests(self, changes: Sequence[Change[NodeRequest]]) -> None:
+        """Machines were asked for, or aren't any more."""
+        self.plans.follow(changes)
+        self.seats.follow_requests(changes)
 
     def follow_pods(self, changes: Sequence[Change[Pod]]) -> None:
         """Pods have come, moved or gone."""
+        self.seats.follow_pods(changes)
         touched = set()
         for change in changes:
+            self._wait(change)
             if change.old is not None and _holds_room(change.old):
                 place = change.old.place
                 self._taken[place] = self._taken.get(place, NOTHING) - change.old.requests
@@ -58,6 +94,12 @@ class Steering:
                 self._taken[place] = self._taken.get(place, NOTHING) + change.new.requests
                 touched.add(place)
         self._measure(touched)
+
+    def _wait(self, change: Change[Pod]) -> None:
+        if change.new is not None and not change.new.place and not change.new.is_finished:
+            self._waiting[change.new.metadata.uid] = change.new.requests
+        elif change.old is not None:
+            self._waiting.pop(change.old.metadata.uid, None)
 
     def follow_nodes(self, changes: Sequence[Change[Node]]) -> None:
         """Nodes have come, changed or gone."""
@@ -102,6 +144,14 @@ def _holds_room(pod: Pod) -> bool:
 def _is_marked(node: Node) -> bool:
     is_going = node.metadata.deletion_timestamp is not None
     return is_going or any(taint.key == SCALE_DOWN_TAINT for taint in node.spec.taints)
+
+
+def _overdrawn(whole: Resources, asked: Resources) -> float:
+    """The share of whichever is scarcest that is asked for beyond what there is."""
+    shares = (
+        amount / whole[name] - 1.0 for name, amount in asked.amounts.items() if whole[name] > 0
+    )
+    return max(shares, default=0.0)
 
 
 def _fullness(taken: Resources, allocatable: Resources) -> float:

@@ -21,14 +21,17 @@ from prometheus_client import Counter, Histogram
 from extender import protocol
 from extender.door import LARGEST_BODY
 from extender.scoring import worth_telling
+from growth.scheduling.owners import manager
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from prometheus_client import CollectorRegistry
 
+    from growth.scheduling.owners import Owner
+
     Feasible = Callable[[protocol.PodHead], None]
-    Scores = Callable[[str, Iterable[str]], dict[str, int]]
+    Scores = Callable[[str, Owner | None, Iterable[str]], dict[str, int]]
 
 BUCKETS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.1, 0.3)
 """The last one is the timeout of the stanza."""
@@ -99,7 +102,8 @@ class Verbs:
         """The scores of those nodes that are better than the worst."""
         began = time.perf_counter()
         arguments = protocol.read(body)
-        scored = self._scores(arguments.head.uid, arguments.hosts)
+        pod = arguments.metadata
+        scored = self._scores(pod.uid, manager(pod), arguments.hosts)
         answer = protocol.written(worth_telling(scored))
         self._metrics.prioritized(time.perf_counter() - began)
         return answer

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Annotated, ClassVar, Final, Literal
 
-from pydantic import Field
+from pydantic import Field, Strict
 
 from growth.api.bounds import Atomic, Identifier, Labels, Place, PoolName
 from growth.api.conditions import Conditions
@@ -43,6 +43,21 @@ IMMUTABLE: Final = never_changes(
 )
 
 
+class PlannedWorkload(Model):
+    """Pods of one workload, whichever they are: each of them is as good as another."""
+
+    kind: Annotated[str, Field(min_length=1, max_length=63)]
+    """Such as Deployment; Pod for one that nobody manages."""
+    namespace: Annotated[str, Field(max_length=63)]
+    """Namespace of the workload."""
+    name: Identifier
+    """Name of the workload."""
+    pods: Annotated[int, Strict(), Field(ge=1, le=100_000)]
+    """So many of its pods are to run on the machine, also those that were only announced."""
+    requests: Annotated[Mapping[str, Quantity], Field(max_length=32)] = Field(default_factory=dict)
+    """What each of them asks for."""
+
+
 class NodeRequestSpec(Model):
     """What is bought, and for whom."""
 
@@ -64,6 +79,8 @@ class NodeRequestSpec(Model):
     """What the plan counted on for pods."""
     pods: Annotated[tuple[PodReference, ...], Field(max_length=256), Atomic()] = ()
     """The pods it was planned for; if there are more, the first by name."""
+    workloads: Annotated[tuple[PlannedWorkload, ...], Field(max_length=256), Atomic()] = ()
+    """How many pods of which workload it was planned for; if there are more, the first by name."""
 
 
 class RequestPhase(StrEnum):

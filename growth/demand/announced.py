@@ -100,7 +100,7 @@ class Announcements:
             return
         self._announced[uid] = Announced(
             missing=deployment.spec.wanted,
-            like=_by_template(deployment),
+            like=_by_template(deployment, "Deployment"),
             since=_made(deployment),
         )
 
@@ -116,7 +116,7 @@ class Announcements:
         like = self._newest.get(uid)
         self._announced[uid] = Announced(
             missing=owner.spec.wanted - there,
-            like=_by_template(owner) if like is None else like,
+            like=_by_template(owner, "ReplicaSet") if like is None else like,
             since=_made(owner) if like is None else _made(like),
         )
 
@@ -137,12 +137,10 @@ def _made(each: Pod | ReplicaSet | Deployment) -> str:
     return each.metadata.creation_timestamp or ""
 
 
-def _by_template(owner: ReplicaSet | Deployment) -> Pod:
+def _by_template(owner: ReplicaSet | Deployment, kind: str) -> Pod:
     """Without what admission will add: who knows a pod prefers that."""
     metadata = owner.metadata
-    reference = OwnerReference(
-        kind="ReplicaSet", name=metadata.name, uid=metadata.uid, controller=True
-    )
+    reference = OwnerReference(kind=kind, name=metadata.name, uid=metadata.uid, controller=True)
     return pod_of(
         owner.spec.template,
         name=f"{metadata.name}-announced",

@@ -6,7 +6,7 @@ and every other node's are shared between one snapshot of the cluster and the ne
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +14,7 @@ import msgspec
 
 from growth.scheduling import resources
 from growth.scheduling.emptiness import keepers
+from growth.scheduling.owners import Owner, workload_of
 from growth.scheduling.pod import Pod
 
 if TYPE_CHECKING:
@@ -51,6 +52,11 @@ class Occupancy(msgspec.Struct, frozen=True, dict=True):
         for pod in self.pods:
             found[pod.metadata.namespace].append(pod)
         return {namespace: tuple(pods) for namespace, pods in found.items()}
+
+    @cached_property
+    def by_workload(self) -> Mapping[Owner, int]:
+        """How many pods of each workload there are."""
+        return Counter(workload_of(pod) for pod in self.pods)
 
     @cached_property
     def repelling(self) -> tuple[Pod, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from typing_extensions import override
 
 if TYPE_CHECKING:
+    from growth.scheduling.metadata import Metadata
     from growth.scheduling.pod import Pod
 
 TEMPLATE_HASH: Final = "pod-template-hash"
@@ -27,7 +28,12 @@ class Owner(NamedTuple):
 
 def owner_of(pod: Pod) -> Owner | None:
     """The workload that makes a pod; None for one that nobody manages."""
-    controller, metadata = pod.metadata.controller, pod.metadata
+    return manager(pod.metadata)
+
+
+def manager(metadata: Metadata) -> Owner | None:
+    """The same, where only the metadata of a pod is known."""
+    controller = metadata.controller
     if controller is None:
         return None
     template = metadata.labels.get(TEMPLATE_HASH)

@@ -10,19 +10,20 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from growth.api.meta import ObjectMeta, PodReference
 from growth.api.naming import request_name
-from growth.api.noderequest import NodeRequest, NodeRequestSpec
+from growth.api.noderequest import NodeRequest, NodeRequestSpec, PlannedWorkload
 from growth.api.wellknown import (
     PLAN_ANNOTATION,
     PROVIDER_CLEANUP_FINALIZER,
     TEMPLATE_ANNOTATION,
 )
-from growth.scheduling.resources import shown
+from growth.scheduling.owners import Owner, owner_of, workload_of
+from growth.scheduling.resources import CPU, Resources, shown
 from reconciler.decision import NEVER
 from reconciler.ownership import owned_by
 from reconciler.planning.blueprints import blueprint_of
@@ -31,7 +32,7 @@ from reconciler.planning.reasons import told, why
 from reconciler.solver import HOSTNAME, Cause
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from uuid import UUID
 
     from growth.instant import Instant
@@ -47,6 +48,9 @@ LIMITS = frozenset({Cause.LIMIT, Cause.COUNT})
 """Reasons that end when there is room again."""
 WRITTEN_PODS = 256
 """So many pods a request names; the rest are remembered only."""
+WRITTEN_WORKLOADS = 256
+"""So many workloads it tells of; of the rest nobody is steered."""
+T = TypeVar("T")
 
 
 class Applied(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,15 +82,13 @@ def applied(
         name: deque(uid for uid in uids if uid in waiting and waiting[uid].shape == name)
         for name, uids in question.pods.items()
     }
+    announced = {
+        name: deque(each.like for each in coming for _ in range(each.number))
+        for name, coming in question.announced.items()
+    }
     for node in plan.nodes:
-        pods = [
-            waiting[queues[name].popleft()]
-            for name, count in node.pods.items()
-            if name in queues
-            for _ in range(min(count, len(queues[name])))
-        ]
-        coming = sum(count for name, count in node.pods.items() if name in question.announced)
-        buying.take(node, pods, coming=coming)
+        pods = [waiting[uid] for uid in _taken(node, queues)]
+        buying.take(node, pods, coming=list(_taken(node, announced)))
     reasons = {
         each.pod_class: told(each.reason, waiting[queues[each.pod_class][0]], market.items, world)
         for each in plan.unplaced
@@ -108,6 +110,14 @@ def applied(
         limited=frozenset(uid for name in limited for uid in queues.get(name, ())),
         overtaken=frozenset(buying.overtaken),
     )
+
+
+def _taken(node: PlannedNode, queues: Mapping[str, deque[T]]) -> Iterator[T]:
+    """Those of each class whose turn it is to get a place on the node."""
+    for name, count in node.pods.items():
+        queue = queues.get(name, deque())
+        for _ in range(min(count, len(queue))):
+            yield queue.popleft()
 
 
 class _Buying:
@@ -135,10 +145,10 @@ class _Buying:
         self._most = {item.name: item.most for item in market.items}
         self._allowed = {each.name: each.offers for each in question.problem.classes}
 
-    def take(self, node: PlannedNode, pods: Sequence[Pod], *, coming: int) -> None:
+    def take(self, node: PlannedNode, pods: Sequence[Pod], *, coming: Sequence[Pod]) -> None:
         """Promise the node's place to its pods, and buy it where it has to be bought.
 
-        So many more are announced that will use it, too.
+        `coming` are like those who are announced and will use it, too.
         """
         if node.offer in self._question.spots:
             is_settled = self._is_there(node.offer)
@@ -166,9 +176,9 @@ class _Buying:
                 machine=machine, shape=pod.shape, is_bought_for=is_bought_for, since=since
             )
 
-    def _bought(self, node: PlannedNode, pods: Sequence[Pod], *, coming: int) -> bool:
-        is_whole = len(pods) + coming == sum(node.pods.values())
-        item = self._items.get(node.offer) if is_whole else self._smallest(node, pods)
+    def _bought(self, node: PlannedNode, pods: Sequence[Pod], *, coming: Sequence[Pod]) -> bool:
+        is_whole = len(pods) + len(coming) == sum(node.pods.values())
+        item = self._items.get(node.offer) if is_whole else self._smallest(node, [*pods, *coming])
         if item is None or not self._is_within_limits(item):
             return False
         self._count(item)
@@ -176,7 +186,7 @@ class _Buying:
             PLAN_ANNOTATION: why(node, item),
             TEMPLATE_ANNOTATION: blueprint_of(item.pool, item.offering, self._world).text,
         }
-        request = _request(item, pods, annotations=annotations, new_id=self._new_id)
+        request = _request(item, pods, coming=coming, annotations=annotations, new_id=self._new_id)
         self.requests[request.name] = request
         self._promise(request.name, pods, is_bought_for=True)
         return True
@@ -187,7 +197,7 @@ class _Buying:
         In the domains that were planned, where a rule about domains counts one of them.
         """
         planned = self._items.get(node.offer)
-        keys = self._keys_of(pods)
+        keys = self._keys_of(node)
         total: defaultdict[str, int] = defaultdict(int)
         for pod in pods:
             for name, amount in pod.requests.amounts.items():
@@ -199,7 +209,7 @@ class _Buying:
             and item.pool.name == planned.pool.name
             and item.price <= planned.price
             and all(item.node.labels.get(key) == planned.node.labels.get(key) for key in keys)
-            and all(item.name in self._allowed[pod.shape] for pod in pods)
+            and all(item.name in self._allowed[name] for name in node.pods)
             and all(amount <= item.room[name] for name, amount in total.items())
         )
         return min(
@@ -208,11 +218,12 @@ class _Buying:
             default=planned,
         )
 
-    def _keys_of(self, pods: Iterable[Pod]) -> frozenset[str]:
-        """The domains that rules about these pods are about; a new node is its own anyway."""
-        shapes = {pod.shape for pod in pods}
-        groups = (each for each in self._question.problem.groups if each.members & shapes)
-        return frozenset(each.key for each in groups) - {HOSTNAME}
+    def _keys_of(self, node: PlannedNode) -> frozenset[str]:
+        """The domains that rules about its pods are about; a new node is its own anyway."""
+        groups = self._question.problem.groups
+        return frozenset(each.key for each in groups if each.members & node.pods.keys()) - {
+            HOSTNAME
+        }
 
     def _is_within_limits(self, item: Purchasable) -> bool:
         most = self._most[item.name]
@@ -231,6 +242,7 @@ def _request(
     item: Purchasable,
     pods: Sequence[Pod],
     *,
+    coming: Sequence[Pod],
     annotations: Mapping[str, str],
     new_id: Callable[[], UUID],
 ) -> NodeRequest:
@@ -253,13 +265,34 @@ def _request(
             location=offering.location,
             labels=dict(offering.own_labels),
             price=offering.price,
-            resources={
-                resource: shown(resource, amount) if resource == "cpu" else str(amount)
-                for resource, amount in offering.allocatable.amounts.items()
-            },
+            resources=_exactly(offering.allocatable),
             pods=tuple(references[:WRITTEN_PODS]),
+            workloads=tuple(_workloads(pods, coming))[:WRITTEN_WORKLOADS],
         ),
     )
+
+
+def _workloads(pods: Iterable[Pod], coming: Iterable[Pod]) -> Iterator[PlannedWorkload]:
+    """Who is to be on the machine, by workload; a lone pod that is there is told by its uid."""
+    by_owner: defaultdict[Owner, list[Pod]] = defaultdict(list)
+    for pod in (*(pod for pod in pods if owner_of(pod) is not None), *coming):
+        by_owner[workload_of(pod)].append(pod)
+    for owner, alike in sorted(by_owner.items()):
+        yield PlannedWorkload(
+            kind=owner.kind,
+            namespace=owner.namespace,
+            name=owner.name,
+            pods=len(alike),
+            requests=_exactly(alike[0].requests),
+        )
+
+
+def _exactly(resources: Resources) -> dict[str, str]:
+    """As an object says it, without rounding."""
+    return {
+        name: shown(name, amount) if name == CPU else str(amount)
+        for name, amount in resources.amounts.items()
+    }
 
 
 def _metadata(pods: Iterable[Pod]) -> Iterable[Metadata]:

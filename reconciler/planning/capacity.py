@@ -8,6 +8,7 @@ made on top of the plans before it.
 from __future__ import annotations
 
 from collections import defaultdict
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -23,7 +24,7 @@ from reconciler.planning.nominations import COMING, passing_taints, serves
 from reconciler.planning.offers import asked_for, key_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from growth.api.noderequest import NodeRequest
     from growth.scheduling.pod import Pod
@@ -53,12 +54,17 @@ def ground(
     requests: Mapping[str, NodeRequest],
     nominated: Nominated,
     shelf: Iterable[Purchasable],
+    *,
+    held: Mapping[str, Sequence[Pod]] = MappingProxyType({}),
 ) -> Ground:
-    """All spots that could take a pod, and the cluster that rules between pods are shown."""
+    """All spots that could take a pod, and the cluster that rules between pods are shown.
+
+    By machine, `held` are stand-ins for pods whose seats are kept there until they come.
+    """
     coming = dict(_coming(world, requests, shelf))
     # What is about to go costs nothing and is kept, if a pod wants it, before anything is bought.
     nodes = {**world.cluster.nodes, **reusable(world), **coming}
-    cluster = _with_promised(world, nominated, nodes)
+    cluster = _with_promised(world, nominated, nodes, held)
     spots = (
         _spot(node, world, cluster, is_coming=name in coming)
         for name, node in sorted(nodes.items())
@@ -108,18 +114,23 @@ def _as_it_will_serve(node: Node, world: World) -> Node:
     return msgspec.structs.replace(node, spec=msgspec.structs.replace(node.spec, taints=taints))
 
 
-def _with_promised(world: World, nominated: Nominated, nodes: Mapping[str, Node]) -> Cluster:
+def _with_promised(
+    world: World,
+    nominated: Nominated,
+    nodes: Mapping[str, Node],
+    held: Mapping[str, Sequence[Pod]],
+) -> Cluster:
     promised: defaultdict[str, list[Pod]] = defaultdict(list)
     for uid, place in nominated.places.items():
         pod = world.pending.get(uid)
         if pod is not None and place.machine in nodes:
             promised[place.machine].append(pod)
     occupancies = dict(world.cluster.occupancies)
-    for name, pods in promised.items():
-        held = world.cluster.occupancy(name).pods
-        there = {pod.metadata.uid for pod in held}
-        more = (pod for pod in pods if pod.metadata.uid not in there)
-        occupancies[name] = Occupancy((*held, *more))
+    for name in sorted(promised.keys() | (held.keys() & nodes.keys())):
+        running = world.cluster.occupancy(name).pods
+        there = {pod.metadata.uid for pod in running}
+        more = (pod for pod in promised.get(name, ()) if pod.metadata.uid not in there)
+        occupancies[name] = Occupancy((*running, *more, *held.get(name, ())))
     return msgspec.structs.replace(world.cluster, nodes=nodes, occupancies=occupancies)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from growth.demand import detection
 from growth.demand.pools import PoolNotFound, match, wish_of
+from growth.scheduling.owners import Owner, workload_of
 from reconciler.planning.commit import Missing
 from reconciler.planning.tries import Standing
 
@@ -78,6 +79,11 @@ class Coming(NamedTuple):
     number: int
     pools: frozenset[str]
 
+    @property
+    def workload(self) -> Owner:
+        """Whose pods they are."""
+        return workload_of(self.like)
+
 
 def announced(world: World, nominated: Nominated, now: Instant) -> tuple[Coming, ...]:
     """Who will be demand in a moment, if there is no room: being made, or before its first look.
@@ -102,12 +108,12 @@ def announced(world: World, nominated: Nominated, now: Instant) -> tuple[Coming,
 def _before_their_first_look(
     world: World, nominated: Nominated, now: Instant
 ) -> dict[str, tuple[Pod, int]]:
-    """Pods that were made just now and nobody has judged yet: one of each shape, and how many."""
-    alike: defaultdict[Shape, list[Pod]] = defaultdict(list)
+    """Pods that were made just now and nobody has judged yet: one of each kind, and how many."""
+    alike: defaultdict[tuple[Shape, Owner], list[Pod]] = defaultdict(list)
     for uid, pod in sorted(world.pending.items()):
         is_known = uid in world.demand.entries or uid in nominated.places
         if not is_known and _is_unreached(pod, now):
-            alike[pod.shape].append(pod)
+            alike[pod.shape, workload_of(pod)].append(pod)
     return {pods[0].metadata.uid: (pods[0], len(pods)) for pods in alike.values()}
 
 

@@ -21,6 +21,7 @@ from growth.scheduling.unsupported import unsupported
 from growth.scheduling.verdicts import Fits, Reason, Rejected
 from reconciler.planning.capacity import Spot
 from reconciler.planning.company import Kin, company, spread_keys, without_spread
+from reconciler.planning.demand import Coming
 from reconciler.planning.offers import Purchasable
 from reconciler.solver import Offer, PodClass, Problem
 
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
     from reconciler.planning.capacity import Ground
     from reconciler.planning.company import Company
-    from reconciler.planning.demand import Coming
     from reconciler.planning.fleet import Market
     from reconciler.planning.nominations import Nominated
 
@@ -64,8 +64,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """Pods that no problem can hold, by uid, with the reason."""
     waiting: Mapping[str, str]
     """Pods that wait for others to be planned first, by uid, with the reason."""
-    announced: Mapping[str, int] = {}
-    """Classes of pods that there are only soon, and how many of each."""
+    announced: Mapping[str, tuple[Coming, ...]] = {}
+    """Who is in each class of pods that there are only soon."""
 
 
 class _Class(NamedTuple):
@@ -77,11 +77,13 @@ class _Class(NamedTuple):
     pools: frozenset[str]
     uids: tuple[str, ...] = ()
     """Those that there are already."""
+    coming: tuple[Coming, ...] = ()
+    """Those that there are only soon."""
 
     @property
     def priority(self) -> int:
         """Who isn't there yet takes nothing from those who are."""
-        return self.like.spec.priority if self.uids else LAST
+        return LAST if self.coming else self.like.spec.priority
 
 
 class _Asked(NamedTuple):
@@ -140,7 +142,7 @@ def question(
             if each.name in rules.waiting
             for uid in each.pods.uids
         },
-        announced={each.name: each.pods.number for each in planned if not each.pods.uids},
+        announced={each.name: each.pods.coming for each in planned if each.pods.coming},
     )
 
 
@@ -155,7 +157,8 @@ def _announced(coming: Iterable[Coming]) -> Iterator[_Class]:
         by_shape[each.like.shape].append(each)
     for shape, alike in sorted(by_shape.items()):
         first, number = alike[0], sum(each.number for each in alike)
-        yield _Class(f"{shape} announced", first.like, number, first.pools)
+        name = f"{shape} announced"
+        yield _Class(name, first.like, number, first.pools, coming=tuple(alike))
 
 
 def _with_room(ground: Ground, wanted: Sequence[Resources], resources: Sequence[str]) -> Ground:

@@ -43,6 +43,7 @@ from reconciler.planning.refusals import (
     usable,
 )
 from reconciler.planning.rooms import shared
+from reconciler.planning.seats import kept, seated
 from reconciler.planning.telling import told
 from reconciler.planning.tries import PAUSE, Cause, Standing, after_left_out, after_overtaken
 from reconciler.solver import Plan
@@ -191,18 +192,20 @@ class _Pass:
             return
         if not pools and not market.minima():
             return
-        coming = (
-            announced(self.world, self.ledger.nominated, self.now)
-            if pools and probe is None
-            else ()
+        nominated = self.ledger.nominated
+        coming = announced(self.world, nominated, self.now)
+        seats = kept(coming, self.world, self._requests(), nominated, self.now)
+        more = seats.rest if pools and probe is None else ()
+        here = ground(
+            self.world, self._requests(), nominated, self.ledger.shelf.items, held=seats.held
         )
         asked = question(
             (pods[uid] for uid in pools),
-            ground(self.world, self._requests(), self.ledger.nominated, self.ledger.shelf.items),
+            here,
             market,
             pools_of=pools,
-            nominated=self.ledger.nominated,
-            announced=coming,
+            nominated=nominated,
+            announced=more,
         )
         number = self.ledger.number + 1
         self._remember(
@@ -211,8 +214,8 @@ class _Pass:
             asked_at=self.now.monotonic,
         )
         solve = Solve(lane=LANE, number=number, problem=asked.problem)
-        more = sum(each.number for each in coming)
-        why = f"plan {len(pools)} pods" + (f", {more} more to come" if more else "")
+        count = sum(each.number for each in more)
+        why = f"plan {len(pools)} pods" + (f", {count} more to come" if count else "")
         self.sequences.append(Sequence(subject=_lane(), steps=(solve,), why=why))
 
     def _leave_out(self, reasons: Mapping[str, str], cause: Cause) -> None:
@@ -315,7 +318,10 @@ def _looked_after(world: World, now: Instant, demand: Mapping[str, Pod]) -> Plan
     """The memory brought up to this moment, before anything is decided."""
     before = world.ledger.planning
     unconfirmed = dict(_unconfirmed(world, demand, now))
-    nominated = carried_on(before.nominated, world, {**unconfirmed, **world.requests}, now)
+    requests = {**unconfirmed, **world.requests}
+    nominated = carried_on(before.nominated, world, requests, now)
+    waiting = without_place(demand, nominated)
+    nominated = nominated.with_places(seated(waiting, world, requests, nominated, now))
     known, has_recovered = refusals(before.refusals, world, now)
     surroundings = _surroundings(world)
     machines = _counted(world, before)
@@ -418,12 +424,18 @@ def _bought(result: Applied, now: Instant) -> Iterator[tuple[str, Bought]]:
 
 
 def _creation(request: NodeRequest) -> Sequence:
-    pods = ", ".join(f"{pod.namespace}/{pod.name}" for pod in request.spec.pods) or "nobody yet"
+    pods = ", ".join(f"{pod.namespace}/{pod.name}" for pod in request.spec.pods) or _told(request)
     return Sequence(
         subject=machine(request.name),
         steps=(CreateNodeRequest(request=request),),
         why=f"{request.spec.target_offering} for {pods}",
     )
+
+
+def _told(request: NodeRequest) -> str:
+    """For whom it is that isn't there yet."""
+    coming = (f"{each.pods} of {each.namespace}/{each.name}" for each in request.spec.workloads)
+    return ", ".join(coming) or "nobody yet"
 
 
 def _lane() -> Subject:

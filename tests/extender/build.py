@@ -14,7 +14,7 @@ from growth.kube.resource import key_of
 from growth.scheduling.objects import Node, Pod
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from growth.kube.resource import KubernetesObject
 
@@ -40,11 +40,16 @@ def a_node(name: str, *, cpu: str = "4", memory: str = "8Gi", **more: Any) -> No
     )
 
 
-def a_pod(name: str, *, node: str = "", cpu: str = "1", phase: str = "Running") -> Pod:
+def a_pod(
+    name: str, *, node: str = "", cpu: str = "1", phase: str = "Running", of: str = ""
+) -> Pod:
+    """A pod, perhaps of a workload."""
+    owner = {"kind": "ReplicaSet", "name": of, "uid": f"uid-{of}", "controller": True}
     container = {"name": "main", "resources": {"requests": {"cpu": cpu, "memory": "1Gi"}}}
     return msgspec.convert(
         {
-            "metadata": {"name": name, "namespace": "shop", "uid": f"uid-{name}"},
+            "metadata": {"name": name, "namespace": "shop", "uid": f"uid-{name}"}
+            | ({"ownerReferences": [owner]} if of else {}),
             "spec": {"nodeName": node, "containers": [container]},
             "status": {"phase": phase},
         },
@@ -53,8 +58,18 @@ def a_pod(name: str, *, node: str = "", cpu: str = "1", phase: str = "Running") 
 
 
 def a_request(
-    node: str, *, pods: Iterable[str], phase: str = "Ready", made: str = "2026-01-01T00:00:00Z"
+    node: str,
+    *,
+    pods: Iterable[str] = (),
+    workloads: Mapping[str, int] | None = None,
+    phase: str = "Ready",
+    made: str = "2026-01-01T00:00:00Z",
 ) -> NodeRequest:
+    planned = [
+        {"kind": "ReplicaSet", "namespace": "shop", "name": name, "pods": count}
+        | {"requests": {"cpu": "1", "memory": "1Gi", "pods": "1"}}
+        for name, count in (workloads or {}).items()
+    ]
     return NodeRequest.model_validate(
         {
             "metadata": {"name": f"default-{node}", "creationTimestamp": made},
@@ -65,6 +80,7 @@ def a_request(
                 "location": "nbg1",
                 "price": "0.01",
                 "pods": [{"namespace": "shop", "name": uid, "uid": uid} for uid in pods],
+                "workloads": planned,
             },
             "status": {"phase": phase, "nodeName": node},
         }

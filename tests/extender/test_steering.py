@@ -32,7 +32,7 @@ def a_cluster() -> Steering:
 
 
 def ranked(steering: Steering, *, uid: str = "", hosts: Iterable[str] = NODES) -> dict[str, int]:
-    return steering.scores(uid, hosts)
+    return steering.scores(uid, None, hosts)
 
 
 def test_the_fullest_comes_first_and_the_emptier_half_last() -> None:
@@ -142,14 +142,15 @@ def test_nothing_is_kept_of_nodes_and_pods_that_are_gone() -> None:
     ]
     steering.follow_nodes([gone(a_node(name)) for name in NODES])
     steering.follow_pods([gone(pod) for pod in pods])
-    request = a_request("a", pods=["wanted"])
-    steering.plans.follow([added(request)])
-    steering.plans.follow([gone(request)])
+    request = a_request("a", pods=["wanted"], workloads={"web": 2})
+    steering.follow_requests([added(request)])
+    steering.follow_requests([gone(request)])
 
-    empty = Steering()
-    kept = {name: value for name, value in vars(steering).items() if name != "plans"}
-    assert kept == {name: value for name, value in vars(empty).items() if name != "plans"}
+    empty, parts = Steering(), {"plans", "seats"}
+    kept = {name: value for name, value in vars(steering).items() if name not in parts}
+    assert kept == {name: value for name, value in vars(empty).items() if name not in parts}
     assert vars(steering.plans) == vars(empty.plans)
+    assert vars(steering.seats) == vars(empty.seats)
 
 
 def test_a_node_without_figures_counts_as_empty() -> None:
@@ -180,6 +181,27 @@ def test_every_node_gets_a_score_and_no_fuller_one_gets_less(
     others = [host for host in hosts if host not in leaving and host != planned]
     by_fullness = sorted(others, key=lambda host: fullness.get(host, 0.0))
     assert [found[host] for host in by_fullness] == sorted(found[host] for host in others)
+
+
+@given(
+    hosts=HOSTS,
+    fullness=st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 2)),
+    lacking=st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0.01, 2)),
+)
+def test_what_is_promised_to_others_comes_last_and_where_they_lack_most_at_the_very_end(
+    hosts: list[str], fullness: dict[str, float], lacking: dict[str, float]
+) -> None:
+    found = scores(hosts, planned="", fullness=fullness, leaving=set(), lacking=lacking)
+
+    free = [host for host in hosts if host not in lacking]
+    if free:
+        assert all((found[host] == 0) == (host in lacking) for host in hosts)
+        assert {host: found[host] for host in free} == scores(
+            free, planned="", fullness=fullness, leaving=set()
+        )
+    else:
+        by_lack = sorted(hosts, key=lambda host: -lacking[host])
+        assert [found[host] for host in by_lack] == sorted(found.values())
 
 
 @given(st.dictionaries(st.text(max_size=2), st.sampled_from([0, 1, 2, 3, 10])))

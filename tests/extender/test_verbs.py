@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from extender.protocol import PodHead
     from extender.verbs import Feasible
+    from growth.scheduling.owners import Owner
 
 pytestmark = pytest.mark.usefixtures("nothing_blocks_the_loop")
 
@@ -77,7 +78,7 @@ class Scheduler:
             return answer.status, await answer.read()
 
 
-def ranked(uid: str, hosts: Iterable[str]) -> dict[str, int]:
+def ranked(uid: str, _: Owner | None, hosts: Iterable[str]) -> dict[str, int]:
     return {host: 10 if host == f"planned-for-{uid}" else 1 for host in hosts}
 
 

@@ -1,0 +1,192 @@
+"""Seats: places that a plan has for pods of a workload, whichever of them come.
+
+A plan counts on pods that are only announced. They have no uid to be nominated by, so the request
+says how many pods of which workload its machine is for (`spec.workloads`), and that is all that is
+remembered. Pods of one workload are as good as one another: a seat is free as long as fewer of them
+are on the machine, or nominated to it, than it is for. Who is demand takes a free seat and isn't
+planned for anew; who is still to come has seats kept for it, whose room is offered to nobody else.
+
+Seats are counted until the machine has served for `bindWait`, like nominations; from then on what
+is left of it is room like any other. The extender steers by the same words for as long as the
+request is there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from growth.scheduling.fits import verdict
+from growth.scheduling.owners import Owner, workload_of
+from growth.scheduling.resources import parse
+from growth.scheduling.verdicts import Fits
+from reconciler.decision import NEVER
+from reconciler.planning.nominations import COMING, Nomination, serves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from growth.api.noderequest import NodeRequest
+    from growth.instant import Instant
+    from growth.scheduling.pod import Pod
+    from growth.scheduling.resources import Resources
+    from reconciler.planning.demand import Coming
+    from reconciler.planning.nominations import Nominated
+    from reconciler.world import World
+
+Free = dict[Owner, list[str]]
+"""The machines with free seats for a workload: one entry for each seat."""
+
+
+class Kept(NamedTuple):
+    """What is done for those who are still to come."""
+
+    held: Mapping[str, tuple[Pod, ...]]
+    """By machine: what holds the room that is kept there."""
+    rest: tuple[Coming, ...]
+    """Those for whom no seat is left."""
+
+
+def seated(
+    waiting: Mapping[str, Pod],
+    world: World,
+    requests: Mapping[str, NodeRequest],
+    nominated: Nominated,
+    now: Instant,
+) -> Mapping[str, Nomination]:
+    """The places of those who find a seat that was kept for them."""
+    asking = {workload_of(pod) for pod in waiting.values()}
+    seats = free(asking, world, requests, nominated, now)
+    return dict(_Seating(world, requests, nominated, now).places(waiting, seats)) if seats else {}
+
+
+def kept(
+    coming: Iterable[Coming],
+    world: World,
+    requests: Mapping[str, NodeRequest],
+    nominated: Nominated,
+    now: Instant,
+) -> Kept:
+    """The seats of those who are still to come, and who has none."""
+    coming = tuple(coming)
+    seats = free({each.workload for each in coming}, world, requests, nominated, now)
+    held: defaultdict[str, list[Pod]] = defaultdict(list)
+    rest: list[Coming] = []
+    for each in coming:
+        machines = seats.get(each.workload, [])
+        taken = [machines.pop() for _ in range(min(each.number, len(machines)))]
+        for machine in taken:
+            held[machine].append(each.like)
+        if len(taken) < each.number:
+            rest.append(each._replace(number=each.number - len(taken)))
+    return Kept({machine: tuple(pods) for machine, pods in held.items()}, tuple(rest))
+
+
+def free(
+    asking: frozenset[Owner] | set[Owner],
+    world: World,
+    requests: Mapping[str, NodeRequest],
+    nominated: Nominated,
+    now: Instant,
+) -> Free:
+    """All free seats of these workloads."""
+    if not asking:
+        return {}
+    meant = {
+        name: {owner: count for owner, count in _planned(request) if owner in asking}
+        for name, request in sorted(requests.items())
+        if request.spec.workloads and _counts(request, world, now)
+    }
+    promised = _promised(world, nominated) if any(meant.values()) else Counter[tuple[str, Owner]]()
+    found: Free = {}
+    for name, planned in meant.items():
+        there = world.cluster.occupancy(name).by_workload if planned else {}
+        for owner, count in planned.items():
+            left = count - there.get(owner, 0) - promised[name, owner]
+            if left > 0:
+                found.setdefault(owner, []).extend([name] * left)
+    return found
+
+
+def _planned(request: NodeRequest) -> Iterator[tuple[Owner, int]]:
+    for each in request.spec.workloads:
+        yield Owner(each.kind, each.namespace, each.name), each.pods
+
+
+def _counts(request: NodeRequest, world: World, now: Instant) -> bool:
+    """Whether its seats are kept: while it is on its way, and for a while when it serves."""
+    status = request.status
+    if status.ready_at is None:
+        return status.phase in COMING
+    return now.seconds_since(status.ready_at) < world.timing.bind_wait
+
+
+def _promised(world: World, nominated: Nominated) -> Counter[tuple[str, Owner]]:
+    """How many of each workload are nominated to each machine and aren't there yet."""
+    found = ((place.machine, world.pending.get(uid)) for uid, place in nominated.places.items())
+    return Counter(
+        (machine, workload_of(pod)) for machine, pod in found if pod is not None and not pod.place
+    )
+
+
+class _Seating:
+    """One pod after the other, each as far as the others have left room."""
+
+    def __init__(
+        self,
+        world: World,
+        requests: Mapping[str, NodeRequest],
+        nominated: Nominated,
+        now: Instant,
+    ) -> None:
+        self._world = world
+        self._requests = requests
+        self._nominated = nominated
+        self._now = now
+        self._rooms: dict[str, Resources] = {}
+
+    def places(self, waiting: Mapping[str, Pod], seats: Free) -> Iterator[tuple[str, Nomination]]:
+        """A place for each that finds one."""
+        for uid, pod in waiting.items():
+            machines = seats.get(workload_of(pod), [])
+            found = next((name for name in machines if self._suits(pod, name)), None)
+            if found is not None:
+                machines.remove(found)
+                self._rooms[found] -= pod.requests
+                yield uid, self._nomination(pod, found)
+
+    def _suits(self, pod: Pod, machine: str) -> bool:
+        """Whether it fits; of a machine that isn't there yet only the size is known for sure."""
+        if (machine, pod.shape) in self._nominated.declined:
+            return False
+        if machine not in self._rooms:
+            self._rooms[machine] = self._room(machine)
+        if not self._rooms[machine].covers(pod.requests):
+            return False
+        node = self._world.cluster.nodes.get(machine)
+        return (
+            node is None
+            or not serves(node, self._world)
+            or isinstance(verdict(pod, node, self._world.cluster), Fits)
+        )
+
+    def _room(self, machine: str) -> Resources:
+        """What is left of it when everybody has come who is nominated."""
+        node = self._world.cluster.nodes.get(machine)
+        whole = node.allocatable if node else parse(self._requests[machine].spec.resources)
+        room = whole - self._world.cluster.occupancy(machine).requested
+        for uid, place in self._nominated.places.items():
+            pod = self._world.pending.get(uid)
+            if place.machine == machine and pod is not None and not pod.place:
+                room -= pod.requests
+        return room
+
+    def _nomination(self, pod: Pod, machine: str) -> Nomination:
+        node = self._world.cluster.nodes.get(machine)
+        is_serving = node is not None and serves(node, self._world)
+        return Nomination(
+            machine=machine,
+            shape=pod.shape,
+            is_bought_for=True,
+            since=self._now.monotonic if is_serving else NEVER,
+        )
