@@ -6,6 +6,7 @@ no cloud controller is about to. Nothing that others wrote is changed.
 
 The start-up taint goes last, in the same write: when the node is Ready and each storage driver that
 asks for it has registered. A driver that doesn't come is waited for a minute, and then named.
+Machines of one plan wait a moment for one another (`together`).
 """
 
 from __future__ import annotations
@@ -29,8 +30,10 @@ from growth.api.wellknown import (
 )
 from growth.api.written import write_time
 from reconciler.actions import SetNode, machine, version_of
+from reconciler.decision import NEVER
 from reconciler.planning.offers import asked_for, key_of, node_class_of
 from reconciler.planning.templates import UNREGISTERED, node_taints
+from reconciler.provisioning.together import patience_of
 from reconciler.provisioning.writing import happened, moved
 from reconciler.step import WAIT, Step
 
@@ -81,6 +84,9 @@ def joined(
         return otherwise
     missing = tuple(_missing_drivers(node, look.world)) if node.is_ready else ()
     may_serve = node.is_ready and not (missing and _is_waited_for(request, look))
+    together_at = _together_at(request, node, look) if may_serve else NEVER
+    if look.now.monotonic < together_at < NEVER:
+        may_serve, otherwise = False, Step(wake_at=min(together_at, otherwise.wake_at))
     labels = dict(_labels(request, pool, node, look.world))
     annotations = _annotations(request, node, look.now)
     taints = _taints(pool, node, may_serve=may_serve)
@@ -189,6 +195,14 @@ def _missing_drivers(node: Node, world: World) -> Iterator[str]:
 def _is_waited_for(request: NodeRequest, look: Look) -> bool:
     ready_since = look.memory.ready.get(request.name, look.now.monotonic)
     return look.now.monotonic < ready_since + DRIVERS_WAIT
+
+
+def _together_at(request: NodeRequest, node: Node, look: Look) -> float:
+    """When it has waited for the others of its plan; NEVER if it has begun to serve already."""
+    if all(taint.key != UNREGISTERED.key for taint in node.spec.taints):
+        return NEVER
+    ready_at = look.memory.ready.get(request.name, look.now.monotonic)
+    return ready_at + patience_of(request, look.companies)
 
 
 def _told(request: NodeRequest, now: Instant, missing: tuple[str, ...]) -> Iterator[Condition]:

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Final
 from growth.api.noderequest import RequestPhase
 from growth.api.wellknown import POOL_LABEL
 from reconciler.planning.fleet import nodes_of_pools
+from reconciler.planning.nominations import COMING
 from reconciler.provisioning.duplicates import duplicates
+from reconciler.provisioning.joining import node_of
+from reconciler.provisioning.together import Company, companies
 
 if TYPE_CHECKING:
     # Whoever makes a world needs this room's part of the ledger first.
@@ -40,6 +43,13 @@ class Look:
     def duplicates(self) -> frozenset[str]:
         """Requests whose pods all have an older one."""
         return duplicates(self.world.requests.values())
+
+    @cached_property
+    def companies(self) -> Mapping[int, Company]:
+        """Machines on their way, by the second in which they were asked for."""
+        requests = self.world.requests.values()
+        coming = (each for each in requests if each.status.phase in COMING)
+        return companies((each, node_of(each, self.world)) for each in coming)
 
     @cached_property
     def failed(self) -> Mapping[str, Sequence[NodeRequest]]:

@@ -1,0 +1,98 @@
+"""Machines of one plan for several workloads begin to serve together, if it takes a moment."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reconciler.provisioning.together import companies, patience_of
+from tests.provisioning.build import UNREGISTERED, Life, made_at, node, settled
+from tests.reconciler.build import START
+
+if TYPE_CHECKING:
+    from growth.scheduling.node import Node
+
+ONE, OTHER = "default-1", "default-2"
+HELD = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+
+
+def coming(name: str, *workloads: str, at: float = 99.0, phase: str = "Provisioning") -> Any:
+    """A request on its way, and for whom its machine is."""
+    accepted = START + timedelta(seconds=100)
+    status = {"phase": phase, "nodeID": f"kwok://{name}", "acceptedAt": accepted}
+    told = [{"kind": "Job", "namespace": "shop", "name": each, "pods": 1} for each in workloads]
+    return made_at(at, name, status=status, workloads=told)
+
+
+def ready(name: str, *, held: bool = False) -> Node:
+    """A node that is Ready, perhaps with the control plane's own taint still."""
+    return node(name, taints=[UNREGISTERED, HELD] if held else [UNREGISTERED])
+
+
+def two(other: Any = None, **fields: Any) -> Life:
+    """Two machines of one plan, of which one is Ready."""
+    return Life(settled(), coming(ONE, "web"), other or coming(OTHER, "db", **fields), ready(ONE))
+
+
+def serves(life: Life, name: str = ONE) -> bool:
+    return all(taint.key != UNREGISTERED["key"] for taint in life.get("Node", name).spec.taints)
+
+
+def test_who_is_ready_waits_a_moment_for_who_is_not() -> None:
+    life = two()
+    life.until(100.4)
+    assert not serves(life)
+    life.until(100.7)
+    assert serves(life)
+
+
+def test_when_the_last_of_them_is_ready_all_begin_to_serve() -> None:
+    life = two()
+    life.until(100.2)
+    life.put(ready(OTHER))
+    life.until(100.3)
+    assert serves(life)
+    assert serves(life, OTHER)
+
+
+@pytest.mark.parametrize("last", [ONE, OTHER])
+def test_while_the_control_plane_holds_one_of_them_all_wait_some_seconds(last: str) -> None:
+    life = two()
+    life.put(*(ready(name, held=name == last) for name in (ONE, OTHER)))
+    life.until(104.0)
+    assert not serves(life, ONE)
+    assert not serves(life, OTHER)
+    life.put(ready(last))
+    life.soon()
+    assert serves(life, ONE)
+    assert serves(life, OTHER)
+
+
+def test_a_control_plane_that_never_lets_one_serve_holds_nobody_up_for_long() -> None:
+    life = two()
+    life.put(ready(OTHER, held=True))
+    life.until(106.0)
+    assert serves(life)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        coming(OTHER, "db", at=90.0),
+        coming(OTHER, "web"),
+        coming(OTHER, "db", phase="Unmet"),
+    ],
+    ids=["another plan", "the same workload", "it doesn't come"],
+)
+def test_nobody_waits_for(other: Any) -> None:
+    life = two(other)
+    life.until(100.1)
+    assert serves(life)
+
+
+def test_a_plan_on_both_sides_of_a_full_second_is_one() -> None:
+    found = [coming(ONE, "web", at=99.0), coming(OTHER, "db", at=100.0)]
+    known = companies((each, None) for each in found)
+    assert [patience_of(each, known) for each in found] == [0.5, 0.5]
