@@ -1,14 +1,16 @@
 """Does the cluster get what was planned: machines in the end, over machines of the first plans.
 
 The real scheduler binds 300 mixed pods to machines that boot in 5 to 15 s, with the extender and
-without. A second purchase is a machine for pods that a machine had been requested for before. The
-bound is `growth plan`'s for the same manifests.
+without. A second purchase is a machine for more pods of a workload than it has: some of them had
+been bought for before, whether they were there by then or only announced. The bound is `growth
+plan`'s for the same manifests.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+from collections import Counter
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -19,7 +21,7 @@ from kwok import growing
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from benchmarks.lives import Lives
     from kwok.clusters import Cluster
@@ -88,7 +90,10 @@ def _measured(arguments: argparse.Namespace, seed: int, processes: Sequence[str]
             growing.install(cluster)
             growing.start(cluster, processes)
         requests = asyncio.run(_requests(cluster, offered, wanted))
-    second = _second_purchases(requests)
+    second = second_purchases(
+        (each["spec"] for each in requests),
+        {each["metadata"]["name"]: each["spec"]["replicas"] for each in wanted},
+    )
     return Ending(
         planned=len(requests) - second,
         machines=len(requests),
@@ -119,12 +124,12 @@ def _in_order(lives: Lives) -> list[dict[str, Any]]:
     return [life.newest for life in found]
 
 
-def _second_purchases(requests: Iterable[dict[str, Any]]) -> int:
-    """Requests for nobody who hadn't been bought for before."""
-    served: set[str] = set()
+def second_purchases(specs: Iterable[dict[str, Any]], wanted: Mapping[str, int]) -> int:
+    """Requests for pods of a workload of which all that it has had been bought for."""
+    bought: Counter[str] = Counter()
     count = 0
-    for request in requests:
-        pods = {pod["uid"] for pod in request["spec"].get("pods", ())}
-        count += bool(pods & served)
-        served |= pods
+    for spec in specs:
+        more = Counter({each["name"]: each["pods"] for each in spec.get("workloads", ())})
+        bought += more
+        count += any(bought[name] > wanted[name] for name in more)
     return count
