@@ -6,9 +6,9 @@ remembered. Pods of one workload are as good as one another: a seat is free as l
 are on the machine, or nominated to it, than it is for. Who is demand takes a free seat and isn't
 planned for anew; who is still to come has seats kept for it, whose room is offered to nobody else.
 
-Seats are counted until the machine has served for `bindWait`, like nominations; from then on what
-is left of it is room like any other. The extender steers by the same words for as long as the
-request is there.
+Seats are counted as long as a nomination lasts at most while the scheduler is at work (a busy
+control plane makes pods for half a minute); from then on what is left of a machine is room like any
+other. The extender steers by the same words for as long as the request is there.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from growth.scheduling.owners import Owner, workload_of
 from growth.scheduling.resources import parse
 from growth.scheduling.verdicts import Fits
 from reconciler.decision import NEVER
-from reconciler.planning.nominations import COMING, Nomination, serves
+from reconciler.planning.nominations import COMING, PATIENCE, Nomination, serves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -118,7 +118,7 @@ def _counts(request: NodeRequest, world: World, now: Instant) -> bool:
     status = request.status
     if status.ready_at is None:
         return status.phase in COMING
-    return now.seconds_since(status.ready_at) < world.timing.bind_wait
+    return now.seconds_since(status.ready_at) < PATIENCE * world.timing.bind_wait
 
 
 def _promised(world: World, nominated: Nominated) -> Counter[tuple[str, Owner]]:

@@ -124,8 +124,8 @@ def seats(seen: Any, nominated: Nominated = NOBODY) -> int:
 
 
 def test_seats_are_counted_until_the_machine_has_served_for_a_while() -> None:
-    assert seats(on_a_machine(readyAt=write_time(at(90).wall))) == 4
-    assert seats(on_a_machine(readyAt=write_time(at(80).wall))) == 0
+    assert seats(on_a_machine(readyAt=write_time(at(50).wall))) == 4
+    assert seats(on_a_machine(readyAt=write_time(at(30).wall))) == 0
 
 
 def test_a_node_that_does_not_serve_a_shape_has_no_seat_for_it() -> None:
