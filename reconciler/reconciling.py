@@ -212,6 +212,7 @@ class Work:
             clouds=clouds,
             effects=effects,
             timing=self._timing,
+            caps=self._service.settings.caps,
             seen=self._figures.show,
         )
         self._loop = Loop(scene, ledger=Ledger(removal=RemovalLedger(unseen=unseen)))

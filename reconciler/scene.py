@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reconciler import actions
+    from reconciler.caps import Caps
     from reconciler.clouds import Clouds
     from reconciler.effects import Effects
     from reconciler.ledger import Ledger
@@ -39,12 +40,14 @@ class Production:
         clouds: Clouds,
         effects: Effects,
         timing: Timing,
+        caps: Caps,
         seen: Callable[[World], None],
     ) -> None:
         self._sources = sources
         self._clouds = clouds
         self._effects = effects
         self._timing = timing
+        self._caps = caps
         self._seen = seen
 
     def now(self) -> Instant:
@@ -65,6 +68,7 @@ class Production:
         )
         world = msgspec.structs.replace(
             world,
+            caps=self._caps,
             unreadable=self._sources.unreadable,
             is_steered=self._sources.demand.resumes_at is not None,
         )

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from growth.api.bounds import LabelValue  # noqa: TC001 - pydantic reads it at run time
-from growth.api.written import Duration, between
+from growth.api.written import Duration, Money, between
 from growth.kube import election
 from growth.service.address import Address, is_loopback
 from growth.service.settings import Listed, MetricsAddress, ServiceSettings
 from growth.service.tls import TlsFolder  # noqa: TC001 - pydantic reads it at run time
+from reconciler.caps import Caps
 from reconciler.demand_place import server_url
 from reconciler.timing import Timing
 
@@ -99,6 +100,18 @@ class ReconcilerSettings(ServiceSettings):
     )
     """How long a node must not have been Ready until another one takes its place."""
 
+    max_nodes: Annotated[int | None, Field(ge=0), Listed("Caution", "NUMBER")] = None
+    """The most nodes of all pools together, whatever the pools allow. Not set: as many as they
+    do."""
+
+    max_nodes_per_hour: Annotated[int | None, Field(ge=0), Listed("Caution", "NUMBER")] = None
+    """The most nodes that are bought within an hour for all pools together. Not set: as many as
+    the pools allow."""
+
+    max_hourly_cost: Annotated[Money | None, Listed("Caution", "AMOUNT")] = None
+    """The most that all nodes together may cost an hour, in the cloud's currency. Not set: as much
+    as the pools allow."""
+
     lease_duration: Annotated[Duration, between("3s", "5m"), Listed("Caution", "DURATION")] = (
         Duration.parse("15s")
     )
@@ -122,6 +135,15 @@ class ReconcilerSettings(ServiceSettings):
             repair_after=self.repair_after.seconds,
             quiet=self.quiet.seconds,
             between_searches=self.quiet.seconds * 2 / 3,
+        )
+
+    @property
+    def caps(self) -> Caps:
+        """The most of everything."""
+        return Caps(
+            nodes=self.max_nodes,
+            nodes_per_hour=self.max_nodes_per_hour,
+            hourly_cost=self.max_hourly_cost,
         )
 
     @property

@@ -23,6 +23,7 @@ from growth.kube.health import Health
 from growth.scheduling.cluster import Cluster
 from growth.scheduling.pod import Pod
 from reconciler.actions import Evicted, Solved, Subject
+from reconciler.caps import Caps
 from reconciler.ledger import Ledger
 from reconciler.pauses import PauseOfAll
 from reconciler.providers.port import Answered, Checked, ClassKey, GivenBack, Offering, Sight
@@ -85,6 +86,8 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     unreadable: Mapping[str, tuple[Unreadable, ...]] = {}
     """Objects of ours that are there and can't be decoded, by kind."""
     timing: Timing
+    caps: Caps = Caps()
+    """The most that may be had of all pools together."""
     seed: int
     """The only chance in a pass, drawn by the shell: names of new requests come from it."""
     ledger: Ledger

@@ -31,6 +31,7 @@ from reconciler.planning.demand import (
     without_place,
 )
 from reconciler.planning.fleet import HOUR, Market, fleet, is_alive, nodes_of_pools
+from reconciler.planning.in_total import in_total
 from reconciler.planning.ledger import Asked, Bought, PlanningLedger
 from reconciler.planning.nominations import carried_on, next_end
 from reconciler.planning.offers import shelf
@@ -281,12 +282,16 @@ class _Pass:
         known = self.ledger.refusals
         items = usable(self.ledger.shelf.items, known, self.world, requests)
         machines = fleet(self.world, requests)
+        bought = Counter(each.pool for each in self._bought())
         return Market(
             items=items,
             fleet=machines,
-            bought=Counter(each.pool for each in self._bought()),
+            bought=bought,
             singles=one_at_a_time(items, known, self.world),
-            shared=shared(items, machines, self.world),
+            shared=(
+                *shared(items, machines, self.world),
+                *in_total(items, machines, self.world, bought=bought.total()),
+            ),
         )
 
     def _requests(self) -> Mapping[str, NodeRequest]:

@@ -19,6 +19,7 @@ from growth.scheduling.unsupported import unsupported
 from reconciler.marks import is_marked
 from reconciler.planning.capacity import ground
 from reconciler.planning.fleet import Market, fleet
+from reconciler.planning.in_total import in_total
 from reconciler.planning.question import question
 from reconciler.planning.refusals import one_at_a_time, usable
 from reconciler.planning.rooms import shared
@@ -83,7 +84,10 @@ def market(world: World) -> Market:
         fleet=machines,
         bought=Counter(each.pool for each in bought.values()),
         singles=one_at_a_time(items, planning.refusals, world),
-        shared=shared(items, machines, world),
+        shared=(
+            *shared(items, machines, world),
+            *in_total(items, machines, world, bought=len(bought)),
+        ),
     )
 
 
