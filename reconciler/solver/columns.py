@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reconciler.solver.price import Way, best_weights, even_weights, price
+from reconciler.solver.price import Way, best_weights, even_weights, price, price_seeded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from reconciler.solver.bound import Values
     from reconciler.solver.budget import Budget
     from reconciler.solver.master import Master
+    from reconciler.solver.price import Candidates
 
 JOINING = 48
 """Patterns that join in one round: more make the linear program larger than they help it."""
@@ -22,6 +23,8 @@ WORTHWHILE = 1e-6
 LOOKED_AT = 96
 """Offers that are filled in a round; all of them in every `ALL` rounds, and when none pays."""
 ALL = 8
+SEEDED = 2_000
+"""Fillings in a round in which each class of each promising offer comes first once."""
 
 
 @dataclass(slots=True)
@@ -38,6 +41,8 @@ class Pricing:
     """What the best content of each offer was worth beyond its cost, when it was last filled."""
     turn: int = 0
     rounds: int = 0
+    seeded: int = 0
+    """So many rounds in a row with a class each that comes first may find nothing."""
 
     def next_way(self) -> Way:
         """The way whose turn it is."""
@@ -57,7 +62,7 @@ class Pricing:
         self.rounds = 0
 
 
-def pricing_of(master: Master, values: Values) -> Pricing:
+def pricing_of(master: Master, values: Values, *, seeded: int = 0) -> Pricing:
     """The relaxation's weights first, then even ones; each straight, a little blurred, and more."""
     table = master.table
     best, even = best_weights(table, values), even_weights(table)
@@ -66,7 +71,8 @@ def pricing_of(master: Master, values: Values) -> Pricing:
         Way(weights=weights, blur=blur, chance=chance)
         for weights, blur in ((best, 0.0), (best, 0.1), (even, 0.0), (best, 0.3))
     ]
-    return Pricing(center=values.units, ways=ways, gains=np.full(table.offers, np.inf))
+    gains = np.full(table.offers, np.inf)
+    return Pricing(center=values.units, ways=ways, gains=gains, seeded=seeded)
 
 
 def generate(master: Master, pricing: Pricing, budget: Budget, rounds: int) -> bool:
@@ -74,18 +80,22 @@ def generate(master: Master, pricing: Pricing, budget: Budget, rounds: int) -> b
 
     Prices halfway to the relaxation's swing less from round to round, so fewer rounds are wasted.
     """
-    dry = 0
+    dry, ways = 0, len(pricing.ways)
     for _ in range(rounds):
         if budget.over or not master.solve():
             return False
         units, cost = master.prices()
-        lean = 0.5 if dry == 0 else 0.0
-        aimed = (1 - lean) * units + lean * np.minimum(pricing.center, units.max(initial=0.0) * 4)
-        found = join_best(
-            master, pricing, units=units, aimed=aimed, cost=cost, left=master.table.demand
-        )
-        dry = 0 if found else dry + 1
-        if dry > len(pricing.ways):
+        if dry > ways:
+            found = join_seeded(master, pricing, units=units, cost=cost)
+            dry = ways + 1 if found else dry + 1
+        else:
+            lean = 0.5 if dry == 0 else 0.0
+            center = np.minimum(pricing.center, units.max(initial=0.0) * 4)
+            aimed = (1 - lean) * units + lean * center
+            left = master.table.demand
+            found = join_best(master, pricing, units=units, aimed=aimed, cost=cost, left=left)
+            dry = 0 if found else dry + 1
+        if dry > ways + pricing.seeded:
             return True
     return False
 
@@ -108,11 +118,38 @@ def join_best(
     master.budget.spend(300 + len(offers) * (2 + 0.12 * waiting) + 18 * waiting)
     gain = (found.counts @ units - found.cost) / np.maximum(found.cost, 1e-6)
     pricing.gains[offers] = gain
-    best = np.argsort(-gain, kind="stable")[:JOINING]
-    joined = 0
-    for row in best.tolist():
-        if gain[row] > WORTHWHILE:
-            joined += master.add(int(offers[row]), found.counts[row])
+    joined = _join(master, found, gain)
     if not joined:
         pricing.look_at_all()
+    return joined
+
+
+def join_seeded(
+    master: Master, pricing: Pricing, *, units: NDArray[np.float64], cost: NDArray[np.float64]
+) -> int:
+    """Fill the offers that gave most, each once for every class that comes first."""
+    table = master.table
+    pricing.rounds += 1
+    best = np.argsort(-pricing.gains, kind="stable")
+    pairs = np.nonzero((table.allowed & (units > 0)[:, None]).T[best])
+    seeds = (best[pairs[0][:SEEDED]], pairs[1][:SEEDED])
+    found = price_seeded(
+        table,
+        units=units,
+        cost=cost,
+        seeds=seeds,
+        times=1 + pricing.rounds % 2,
+        way=pricing.next_way(),
+    )
+    master.budget.spend(300 + len(seeds[0]) * (1 + 0.06 * table.classes))
+    return _join(master, found, found.gain)
+
+
+def _join(master: Master, found: Candidates, gain: NDArray[np.float64]) -> int:
+    """Let the best of the candidates that gain anything take part."""
+    joined = 0
+    for row in np.argsort(-gain, kind="stable").tolist():
+        if joined >= JOINING or gain[row] <= WORTHWHILE:
+            break
+        joined += master.add(int(found.offers[row]), found.counts[row])
     return joined

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from reconciler.solver.budget import Budget
+    from reconciler.solver.columns import Pricing
     from reconciler.solver.draft import Draft
     from reconciler.solver.problem import Problem
     from reconciler.solver.prove import Proof
@@ -42,6 +43,13 @@ MOST_CLASSES = 400
 SHARE_OF_COLUMNS = 0.35
 SHARE_OF_PROOF = 0.5
 ROUNDS = 400
+AGAIN = 3
+AS_GOOD = 0.002
+"""A plan that costs so much more than shares of the columns gains by better columns alone."""
+SEEDED = 4
+"""Rounds in a row in which no class that comes first may be of use, until greed has run dry."""
+FEW = 8
+"""With more units than this on a node, its content hardly depends on which one comes first."""
 EXACT = 40
 """Offers whose best content is looked for exactly when greedy filling finds no more."""
 NEARLY = 0.02
@@ -84,6 +92,7 @@ class Search:
     patterns: Patterns = field(default_factory=Patterns)
     prices: Values | None = None
     draft: Draft | None = None
+    master: Master | None = None
     proven: int = 0
     optimal: bool = False
     stop: Stop = Stop.DRY
@@ -110,7 +119,7 @@ class Search:
             self.stop = Stop.EFFORT
             return
         stages: tuple[Callable[[], object], ...]
-        stages = (self._columns, self._dive, self._cover, self._improve)
+        stages = (self._columns, self._dive, self._cover, self._more_columns, self._improve)
         for stage in stages:
             stage()
             if self._enough():
@@ -188,20 +197,42 @@ class Search:
         if self.prices is None or table.classes > MOST_CLASSES:
             return
         budget = self.budget.part(SHARE_OF_COLUMNS)
-        master = Master(table, budget)
+        master = self.master or Master(table, budget)
+        self.master, master.budget = master, budget
         for offer, counts in zip(self.patterns.offers, self.patterns.counts, strict=True):
             master.add(offer, counts)
-        pricing = pricing_of(master, self.prices)
-        while generate(master, pricing, budget, ROUNDS) and not budget.over and master.solve():
-            values = master.values(self.prices)
-            joined, held = tighten(master, values, budget, EXACT)
-            if table is self.setting.relaxed:
-                self.exact.append((values, held))
-            if not joined:
-                break
+        pricing = pricing_of(master, self.prices, seeded=SEEDED if self._few_on_a_node() else 0)
+        self._generate(master, pricing, self.prices)
         if master.solve():
             for p in master.useful(NEARLY):
                 self.patterns.add(master.patterns.offers[p], master.patterns.counts[p])
+
+    def _few_on_a_node(self) -> bool:
+        units = int(self.setting.table.demand.sum())
+        return self.draft is not None and units <= FEW * self.draft.nodes()
+
+    def _generate(self, master: Master, pricing: Pricing, prices: Values) -> None:
+        budget = master.budget
+        while generate(master, pricing, budget, ROUNDS) and not budget.over and master.solve():
+            values = master.values(prices)
+            joined, held = tighten(master, values, budget, EXACT)
+            if master.table is self.setting.relaxed:
+                self.exact.append((values, held))
+            if not joined:
+                break
+
+    def _more_columns(self) -> None:
+        """Columns and a dive again, where the plan is as good as those that are known allow."""
+        for _ in range(AGAIN):
+            if self.master is None or self._enough():
+                return
+            if cost_of(self.best) > self.master.objective * (1 + AS_GOOD):
+                return
+            before = self.master.objective
+            self._columns()
+            if self.master.objective > before * (1 - CLOSE):
+                return
+            self._dive()
 
     def _dive(self) -> None:
         """The same with contents that can really be had, from shares to whole nodes."""

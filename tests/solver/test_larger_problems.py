@@ -59,6 +59,13 @@ def test_a_crowd_is_placed_for_less_than_first_fit_pays(pods: str, seed: int) ->
     assert plan.bound > 0
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_contents_of_few_large_pods_are_found_within_a_quick_effort(seed: int) -> None:
+    plan = _solved(_crowd("big", seed, classes=50, count=300))
+    assert _left_out(plan) == 0
+    assert plan.gap < 0.03
+
+
 def test_more_effort_never_makes_a_plan_dearer() -> None:
     problem = _crowd("heavy", 1)
     assert solve(problem, Effort.NORMAL).cost <= solve(problem, Effort.QUICK).cost
