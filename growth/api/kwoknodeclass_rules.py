@@ -90,6 +90,10 @@ def _price_given(fault: Fault) -> bool:
     return (fault.kind == "PriceChange") == (fault.price is not None)
 
 
+def _price_is_not_counted(fault: Fault) -> bool:
+    return fault.kind != "PriceChange" or fault.count is None
+
+
 FAULT: Final[tuple[AnyRule, ...]] = (
     Rule(
         cel="(self.kind == 'SlowBoot') == has(self.delay)",
@@ -100,6 +104,11 @@ FAULT: Final[tuple[AnyRule, ...]] = (
         cel="(self.kind == 'PriceChange') == has(self.price)",
         text="price belongs to PriceChange and to nothing else: write the new price",
         breaches=holds(_price_given, at=("price",)),
+    ),
+    Rule(
+        cel="self.kind != 'PriceChange' || !has(self.count)",
+        text="a price holds until it is changed again: take count out",
+        breaches=holds(_price_is_not_counted, at=("count",)),
     ),
 )
 

@@ -991,6 +991,12 @@ KWOK_CLASSES: Final = (
         "price belongs to PriceChange and to nothing else: write the new price",
     ),
     Case(
+        "a price that changes three times",
+        fault(kind="PriceChange", price="1", count=3),
+        "spec.faults[0].count",
+        "a price holds until it is changed again: take count out",
+    ),
+    Case(
         "a fault that happens never",
         fault(kind="StockOut", count=0),
         "spec.faults[0].count",
