@@ -35,6 +35,8 @@ SEED = int(os.environ.get("GROWTH_STORM_SEED", "1"))
 SECONDS = 30.0
 LONG = 180.0
 BEGINS_WITHIN = 60.0
+SOON = {"GROWTH_BIND_WAIT": "1s", "GROWTH_QUIET": "1s"}
+"""Nothing is quiet for long in a storm, and nodes are to be replaced by cheaper ones in it, too."""
 
 
 @pytest.fixture
@@ -61,7 +63,7 @@ async def assert_nothing_ends_wrongly(
     storm, chronicle = Storm(connection), Chronicle(connection)
     sys.stdout.write(f"storm {seed}, {seconds:.0f} s\n")
     async with chronicle.kept():
-        with reconciling(stormy, log, GROWTH_BIND_WAIT="1s"):
+        with reconciling(stormy, log, **SOON):
             await storm.furnish()
             await leads(log)
             await storm.rage(drawn(seed, seconds))
