@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from growth.api.wellknown import (
     BOUGHT_AT_ANNOTATION,
     CORDONED_ANNOTATION,
+    DO_NOT_DISRUPT_ANNOTATION,
     INSTANCE_TYPE_LABEL,
     MANAGED_BY,
     MANAGED_BY_LABEL,
@@ -16,11 +17,16 @@ from growth.api.wellknown import (
     UNREGISTERED_TAINT,
 )
 from growth.api.written import ServerTypeName, parse_time
+from growth.scheduling.moving import KARPENTERS
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from growth.scheduling.node import Node
+
+SCALE_DOWN_DISABLED: Final = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
+OF_PEERS: Final = (KARPENTERS, SCALE_DOWN_DISABLED)
+"""What others read on a node; who comes from them has written it there."""
 
 
 def pool_of_node(node: Node) -> str:
@@ -52,6 +58,18 @@ def is_unregistered(node: Node) -> bool:
 def is_cordoned_by_a_person(node: Node) -> bool:
     """Whether somebody wants to have this node for themselves."""
     return node.spec.unschedulable and CORDONED_ANNOTATION not in node.metadata.annotations
+
+
+def protection(node: Node) -> str:
+    """The annotation for which a node is left alone, ours or a peer's; empty if it bears none.
+
+    Ours holds with whatever value but `false`, as somebody meant something by it; a peer's with the
+    one value that it has there.
+    """
+    annotations = node.metadata.annotations
+    if annotations.get(DO_NOT_DISRUPT_ANNOTATION, "false") != "false":
+        return DO_NOT_DISRUPT_ANNOTATION
+    return next((key for key in OF_PEERS if annotations.get(key) == "true"), "")
 
 
 def scale_down_at(node: Node) -> datetime | None:

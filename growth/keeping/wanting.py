@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from growth.api.wellknown import DO_NOT_DISRUPT_ANNOTATION
-from growth.keeping.marks import is_cordoned_by_a_person, pool_of_node
+from growth.keeping.marks import is_cordoned_by_a_person, pool_of_node, protection
 from growth.scheduling.owners import workload_of
 
 if TYPE_CHECKING:
@@ -100,9 +99,9 @@ def _by_hand(node: Node, pauses: Mapping[str, Pause]) -> Keeping | None:
     if is_cordoned_by_a_person(node):
         why = "a person has cordoned it"
         return Keeping(reason=Reason.CORDONED, why=why, owner="whoever cordoned it")
-    if DO_NOT_DISRUPT_ANNOTATION in node.metadata.annotations:
+    if annotation := protection(node):
         why = "it may not be disrupted"
-        owner = f"annotation {DO_NOT_DISRUPT_ANNOTATION}"
+        owner = f"annotation {annotation}"
         return Keeping(reason=Reason.PROTECTED, why=why, owner=owner)
     if (pool := pool_of_node(node)) in pauses:
         why, until = "its pool is paused", pauses[pool].until

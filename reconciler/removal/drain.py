@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from growth.api.noderemovalrequest import RemovalReason
-from growth.api.wellknown import DO_NOT_DISRUPT_ANNOTATION
+from growth.keeping.marks import protection
 from growth.scheduling.emptiness import is_overdue, left_on, seconds_until_overdue
 from growth.scheduling.moving import reluctance
 from reconciler.decision import earliest
@@ -70,7 +70,7 @@ def objection(removal: NodeRemovalRequest, node: Node, world: World, now: Instan
         return ""
     if drain_marks.is_ours(node) and not node.spec.unschedulable:
         return "a person has uncordoned it"
-    if DO_NOT_DISRUPT_ANNOTATION in node.metadata.annotations:
+    if protection(node):
         return "it may not be disrupted"
     return next(_unwilling(removal, left(node, world, now), world, now), "")
 

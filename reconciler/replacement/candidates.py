@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from growth.api.disruption import Consolidation, DisruptionReason
 from growth.api.noderequest import RequestPhase
-from growth.api.wellknown import DO_NOT_DISRUPT_ANNOTATION, INSTANCE_TYPE_LABEL
+from growth.api.wellknown import INSTANCE_TYPE_LABEL
 from growth.api.written import ServerTypeName
+from growth.keeping.marks import protection
 from growth.scheduling.moving import obstacle
 from reconciler.actions import machine
 from reconciler.decision import NEVER
@@ -153,7 +154,7 @@ def may_go(node: Node, pool: NodePool, look: Look) -> bool:
         and cloud is not None
         and node.name in cloud.listing.machines
         and not is_cordoned_by_a_person(node)
-        and DO_NOT_DISRUPT_ANNOTATION not in node.metadata.annotations
+        and not protection(node)
     )
 
 

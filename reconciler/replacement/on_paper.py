@@ -16,7 +16,8 @@ import msgspec
 
 from growth.api.disruption import Consolidation, DisruptionReason
 from growth.api.noderequest import NodeRequest
-from growth.api.wellknown import DO_NOT_DISRUPT_ANNOTATION, INSTANCE_TYPE_LABEL
+from growth.api.wellknown import INSTANCE_TYPE_LABEL
+from growth.keeping.marks import protection
 from growth.scheduling.moving import obstacle
 from growth.scheduling.pod import Pod
 from reconciler.marks import is_cordoned_by_a_person
@@ -131,8 +132,8 @@ class _Looked:
             return f"pool {pool.name} wants no consolidation"
         if is_cordoned_by_a_person(node):
             return "a person has cordoned it"
-        if DO_NOT_DISRUPT_ANNOTATION in node.metadata.annotations:
-            return f"it bears the annotation {DO_NOT_DISRUPT_ANNOTATION}"
+        if annotation := protection(node):
+            return f"it bears the annotation {annotation}"
         obstacles = (obstacle(pod, self._world.cluster, self._now) for pod in pods)
         found = next((each for each in obstacles if each is not None), None)
         return "" if found is None else f"{found.pod} may not be moved: {found.why}"

@@ -90,6 +90,13 @@ ANSWERS: dict[str, tuple[World, Reason, str, str, float | None]] = {
         "annotation growth.dev/do-not-disrupt",
         None,
     ),
+    "an annotation of Karpenter's": (
+        world(node(annotations={"karpenter.sh/do-not-disrupt": "true"})),
+        Reason.PROTECTED,
+        "it may not be disrupted",
+        "annotation karpenter.sh/do-not-disrupt",
+        None,
+    ),
     "a pause": (
         paused(world(node())),
         Reason.PAUSED,

@@ -106,6 +106,10 @@ WANTED: dict[str, World] = {
     "a pod is promised a place": promised(world(node())),
     "a person has cordoned it": world(node(unschedulable=True)),
     "somebody protects it": world(node(annotations={"growth.dev/do-not-disrupt": "true"})),
+    "somebody means something by it": world(node(annotations={"growth.dev/do-not-disrupt": "1 h"})),
+    "it is disabled as elsewhere": world(
+        node(annotations={"cluster-autoscaler.kubernetes.io/scale-down-disabled": "true"})
+    ),
     "its pool is paused": paused(world(node())),
     "it is still coming": world(
         node(taints=[{"key": "growth.dev/unregistered", "effect": "NoSchedule"}])
@@ -120,6 +124,18 @@ WANTED: dict[str, World] = {
 @pytest.mark.parametrize("given", WANTED.values(), ids=WANTED.keys())
 def test_a_node_is_left_alone_while(given: World) -> None:
     assert kinds(given) == []
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "growth.dev/do-not-disrupt",
+        "karpenter.sh/do-not-disrupt",
+        "cluster-autoscaler.kubernetes.io/scale-down-disabled",
+    ],
+)
+def test_an_annotation_that_says_no_holds_nothing(key: str) -> None:
+    assert kinds(world(node(annotations={key: "false"}))) == ["SetNode"]
 
 
 def test_a_new_node_has_some_time_for_the_pods_that_it_was_bought_for() -> None:

@@ -75,6 +75,9 @@ LEFT_ALONE = {
     "marked as idle": looked_at(standing(NAME, taints=[MARK])),
     "not serving yet": looked_at(standing(NAME, taints=[STARTING])),
     "held by an annotation": looked_at(standing(NAME, annotations=HOLD)),
+    "held by an annotation of the Cluster Autoscaler's": looked_at(
+        standing(NAME, annotations={"cluster-autoscaler.kubernetes.io/scale-down-disabled": "true"})
+    ),
     "on its way out": looked_at(removals={NAME: removal(NAME)}),
     "of a pool that is gone": looked_at(standing(NAME), pool(), pools={}),
     "not listed": looked_at(shown=()),
