@@ -1,21 +1,28 @@
 """The marks of a node that is about to go, and who may still have it.
 
-The taint keeps pods away and tells when it was set; the annotation tells when the node goes. Both
-are ours alone. A cordon is a person's, unless it bears our mark: such a node is nobody's business
-here.
+The taint keeps pods away and tells when it was set; the annotation tells when the node goes. A
+second taint is set when its removal is opened, as who tolerates the first one could come between
+the last look at the node's pods and the end of its machine. All three are ours alone. A cordon is a
+person's, unless it bears our mark: such a node is nobody's business here.
 """
 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from growth.api.noderemovalrequest import RemovalPhase, RemovalReason
-from growth.api.wellknown import SCALE_DOWN_AT_ANNOTATION, SCALE_DOWN_TAINT
+from growth.api.wellknown import LEAVING_TAINT, SCALE_DOWN_AT_ANNOTATION, SCALE_DOWN_TAINT
 from growth.api.written import write_time
-from growth.keeping.marks import is_cordoned_by_a_person, is_marked, is_tainted, scale_down_at
+from growth.keeping.marks import (
+    is_barred,
+    is_cordoned_by_a_person,
+    is_marked,
+    is_tainted,
+    scale_down_at,
+)
 from growth.scheduling.taints import NO_SCHEDULE, Taint
 from reconciler.actions import SetNode, machine, version_of
 
@@ -27,6 +34,8 @@ if TYPE_CHECKING:
     from reconciler.world import World
 
 __all__ = [
+    "barred",
+    "is_barred",
     "is_cordoned_by_a_person",
     "is_marked",
     "is_tainted",
@@ -38,6 +47,9 @@ __all__ = [
 ]
 
 
+MARKS: Final = frozenset({SCALE_DOWN_TAINT, LEAVING_TAINT})
+
+
 def marked(node: Node, now: Instant, *, seconds: float) -> SetNode:
     """The node goes in so many seconds, unless a pod comes."""
     taint = Taint(SCALE_DOWN_TAINT, NO_SCHEDULE, str(int(now.wall.timestamp())))
@@ -47,6 +59,12 @@ def marked(node: Node, now: Instant, *, seconds: float) -> SetNode:
         annotations={SCALE_DOWN_AT_ANNOTATION: at},
         taints=(*_other_taints(node), taint),
     )
+
+
+def barred(node: Node) -> SetNode:
+    """Nobody comes any more, whatever they tolerate of us: the node's machine is given back."""
+    others = (taint for taint in node.spec.taints if taint.key != LEAVING_TAINT)
+    return SetNode(node=version_of(node), taints=(*others, Taint(LEAVING_TAINT, NO_SCHEDULE)))
 
 
 def unmarked(node: Node) -> SetNode:
@@ -84,4 +102,4 @@ def is_to_be_had(name: str, world: World) -> bool:
 
 
 def _other_taints(node: Node) -> tuple[Taint, ...]:
-    return tuple(taint for taint in node.spec.taints if taint.key != SCALE_DOWN_TAINT)
+    return tuple(taint for taint in node.spec.taints if taint.key not in MARKS)

@@ -90,6 +90,9 @@ UNREGISTERED_TAINT: Final = "growth.dev/unregistered"
 SCALE_DOWN_TAINT: Final = "growth.dev/scale-down"
 """NoSchedule, on an idle node; the value is the unix time (seconds) of marking."""
 
+LEAVING_TAINT: Final = "growth.dev/leaving"
+"""NoSchedule, on a node whose machine is given back: who tolerates the other mark stays away."""
+
 # Finalizer
 
 PROVIDER_CLEANUP_FINALIZER: Final = "growth.dev/provider-cleanup"

@@ -10,10 +10,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
-from growth.api.wellknown import GROUP_VERSION
+from growth.api.wellknown import GROUP_VERSION, LEAVING_TAINT
 from growth.installation.asking import ask, listed
 from growth.installation.removing import (
-    LEAVING_TAINT,
     NODES,
     OURS,
     change_nodes,

@@ -16,6 +16,7 @@ from growth.api.kinds import KINDS
 from growth.api.wellknown import (
     GROUP,
     GROUP_VERSION,
+    LEAVING_TAINT,
     MANAGED_BY,
     MANAGED_BY_LABEL,
     PAUSE_CONFIG_MAP,
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
 NODES: Final = "/api/v1/nodes"
 OURS: Final = {"labelSelector": f"{MANAGED_BY_LABEL}={MANAGED_BY}"}
 OUR_SECRETS: Final = {"labelSelector": f"app.kubernetes.io/managed-by={MANAGED_BY}"}
-LEAVING_TAINT: Final = f"{GROUP}/leaving"
-"""Keeps pods from nodes that are given back with growth itself."""
 OUR_TAINTS: Final = frozenset({UNREGISTERED_TAINT, SCALE_DOWN_TAINT, LEAVING_TAINT})
 OUR_CONFIG_MAPS: Final = (PAUSE_CONFIG_MAP, "growth-scheduler-configuration")
 ASKING: Final = frozenset(

@@ -9,6 +9,7 @@ from growth.api.wellknown import (
     CORDONED_ANNOTATION,
     DO_NOT_DISRUPT_ANNOTATION,
     INSTANCE_TYPE_LABEL,
+    LEAVING_TAINT,
     MANAGED_BY,
     MANAGED_BY_LABEL,
     POOL_LABEL,
@@ -42,12 +43,18 @@ def type_of_node(node: Node) -> ServerTypeName:
 
 def is_marked(node: Node) -> bool:
     """Whether the node bears any of our marks."""
-    return is_tainted(node) or SCALE_DOWN_AT_ANNOTATION in node.metadata.annotations
+    is_dated = SCALE_DOWN_AT_ANNOTATION in node.metadata.annotations
+    return is_dated or is_tainted(node) or is_barred(node)
 
 
 def is_tainted(node: Node) -> bool:
     """Whether pods are kept away from it because it is about to go."""
     return any(taint.key == SCALE_DOWN_TAINT for taint in node.spec.taints)
+
+
+def is_barred(node: Node) -> bool:
+    """Whether its machine is given back, so that nobody who tolerates the mark comes either."""
+    return any(taint.key == LEAVING_TAINT for taint in node.spec.taints)
 
 
 def is_unregistered(node: Node) -> bool:

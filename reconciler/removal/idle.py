@@ -16,7 +16,7 @@ from growth.api.noderequest import RequestPhase
 from growth.keeping.marks import is_unregistered
 from growth.keeping.order import in_order, kept_at_least
 from reconciler.actions import OpenRemoval, machine
-from reconciler.marks import is_marked, is_tainted, marked, scale_down_at
+from reconciler.marks import barred, is_barred, is_marked, is_tainted, marked, scale_down_at
 from reconciler.marks import unmarked as without_marks
 from reconciler.ownership import pool_of_node
 from reconciler.planning.offers import node_class_of
@@ -152,8 +152,9 @@ def _opened(node: Node, pool: NodePool, cloud: Cloud | None) -> Step:
     listed = None if cloud is None else _listed(node, cloud)
     if listed is None:
         return WAIT
-    removal = removal_of(listed, pool=pool, reason=RemovalReason.IDLE)
-    return Step(actions=(OpenRemoval(removal=removal),), why="the node was idle long enough")
+    opened = OpenRemoval(removal=removal_of(listed, pool=pool, reason=RemovalReason.IDLE))
+    actions = (opened,) if is_barred(node) else (barred(node), opened)
+    return Step(actions=actions, why="the node was idle long enough")
 
 
 def _listed(node: Node, cloud: Cloud) -> Machine | None:

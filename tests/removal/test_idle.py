@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from reconciler.world import World
 
 
+LEAVING = {"key": "growth.dev/leaving", "effect": "NoSchedule"}
+
+
 def on(name: str = NAME, **fields: Any) -> Pod:
     return build.pod("web-0", on=name, **fields)
 
@@ -148,6 +151,9 @@ def test_a_new_node_has_some_time_for_the_pods_that_it_was_bought_for() -> None:
 
 # Going
 
+OPENED = ["SetNode", "OpenRemoval"]
+"""Nobody comes any more, then the removal is written."""
+
 
 def later(given: World, *moments: tuple[float, bool]) -> list[list[str]]:
     """What is done at each moment, seeing or not."""
@@ -164,12 +170,14 @@ def later(given: World, *moments: tuple[float, bool]) -> list[list[str]]:
 
 def test_a_marked_node_goes_when_its_time_is_over_and_not_before() -> None:
     given = world(marked(until=160), shown=(machine(),))
-    assert later(given, (100, True), (159.9, True), (160, True)) == [[], [], ["OpenRemoval"]]
+    assert later(given, (100, True), (159.9, True), (160, True)) == [[], [], OPENED]
     assert removing.decide(given, at(100)).wake_at == pytest.approx(160)
 
 
 def test_the_removal_names_the_machine_as_its_provider_lists_it() -> None:
-    (step,) = steps(world(marked(until=90), shown=(machine(),)))
+    bar, step = steps(world(marked(until=90), shown=(machine(),)))
+    assert isinstance(bar, SetNode)
+    assert [taint.key for taint in bar.taints or ()] == [SCALE_DOWN["key"], LEAVING["key"]]
     assert isinstance(step, OpenRemoval)
     spec = step.removal.spec
     assert (spec.reason, spec.node_id, spec.request_uid) == (
@@ -183,7 +191,7 @@ def test_the_removal_names_the_machine_as_its_provider_lists_it() -> None:
 def test_an_hour_in_which_nothing_was_seen_is_no_idle_time() -> None:
     given = world(marked(until=160), shown=(machine(),))
     story = (100.0, True), (110.0, True), (3700.0, False), (3710.0, True), (3759.0, True)
-    assert later(given, *story, (3760.0, True)) == [[], [], [], [], [], ["OpenRemoval"]]
+    assert later(given, *story, (3760.0, True)) == [[], [], [], [], [], OPENED]
 
 
 def test_an_hour_in_which_nobody_led_is_no_idle_time_either() -> None:
@@ -191,24 +199,32 @@ def test_an_hour_in_which_nobody_led_is_no_idle_time_either() -> None:
     given = world(marked(until=160), shown=(machine(),))
     given = given.remembering("removal", RemovalLedger(unseen=3600.0))
     story = (3710.0, True), (3759.0, True), (3760.0, True)
-    assert later(given, *story) == [[], [], ["OpenRemoval"]]
+    assert later(given, *story) == [[], [], OPENED]
 
 
 def test_who_was_away_for_a_moment_resumes_a_wait_where_it_would_be() -> None:
     given = world(marked(until=160), shown=(machine(),))
     given = given.remembering("removal", RemovalLedger(unseen=2.0))
-    assert later(given, (161.5, True), (162.5, True)) == [[], ["OpenRemoval"]]
+    assert later(given, (161.5, True), (162.5, True)) == [[], OPENED]
 
 
 def test_a_mark_of_ours_is_no_longer_than_its_span_however_long_nobody_led() -> None:
     given = world(marked(until=160), shown=(machine(),))
     given = given.remembering("removal", RemovalLedger(unseen=9999.0))
-    assert later(given, (100.0, True), (160.0, True)) == [[], ["OpenRemoval"]]
+    assert later(given, (100.0, True), (160.0, True)) == [[], OPENED]
 
 
 def test_a_clock_that_is_moved_makes_no_marked_node_go_later_than_its_span() -> None:
     given = world(marked(until=99_999), shown=(machine(),))
-    assert later(given, (100, True), (160, True)) == [[], ["OpenRemoval"]]
+    assert later(given, (100, True), (160, True)) == [[], OPENED]
+
+
+def test_a_node_to_which_nobody_comes_any_more_is_not_closed_again() -> None:
+    barred = node(annotations=marked(until=90).metadata.annotations, taints=[SCALE_DOWN, LEAVING])
+    assert kinds(world(barred, shown=(machine(),))) == ["OpenRemoval"]
+    (unmark,) = steps(world(barred, on(), shown=(machine(),)))
+    assert isinstance(unmark, SetNode)
+    assert unmark.taints == ()
 
 
 @pytest.mark.parametrize("until", [160, 90], ids=["before its time", "when its time is over"])

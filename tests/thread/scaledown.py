@@ -54,6 +54,12 @@ DEAR: Final = "dear"
 TYPES: Final = {"plain": "0.0088", STUCK: "0.0088", DEAR: "0.1"}
 """And what they cost."""
 SETTINGS: Final = {"GROWTH_QUIET": "1s"}
+TOLERATED: Final[dict[str, list[dict[str, str]]]] = {
+    NEEDED: [],
+    VISITED: [{"key": SCALE_DOWN_TAINT, "operator": "Exists"}],
+    STUCK: [{"operator": "Exists"}],
+}
+"""By the pods that come: where a machine is given back, only who minds nothing can."""
 SHAPE: Final = {"cpu": "1500m", "memory": "1Gi"}
 ROOM: Final = {"cpu": "2", "memory": "4Gi", "pods": "110"}
 NOW: Final = {"gracePeriodSeconds": 0}
@@ -218,7 +224,7 @@ async def _want(connection: Connection, pool: str, story: int) -> None:
         await _until(lambda: _was_asked(connection, name), f"{name} is to be deleted")
     else:
         await _until(lambda: _bears_a_mark(connection, name), f"{name} is marked")
-    tolerations = [] if pool == NEEDED else [{"key": SCALE_DOWN_TAINT, "operator": "Exists"}]
+    tolerations = TOLERATED[pool]
     selector = {POOL_LABEL: pool}
     again = pod(f"{pool}-{story}-again", nodeSelector=selector, tolerations=tolerations)
     await connection.request("POST", PODS, body=again)
