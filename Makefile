@@ -43,6 +43,7 @@ format: setup ## let ruff write the code its way
 
 test: lint ## what CI runs: lint, and every test that is not long
 	@$(BIN)/python -m kwok programs
+	@$(BIN)/python -m tests.manifests.programs helm promtool
 	@$(BIN)/python -m pytest $(QUICK) --durations=20 --durations-min=5
 
 test-long: setup ## every test, the long forms too

@@ -1,6 +1,6 @@
 """helm, promtool and Prometheus: on PATH, named by a variable, or built as go.mod pins them.
 
-    python -m tests.manifests.programs
+    python -m tests.manifests.programs [NAME...]
 
 builds what is missing into the cache, as `python -m kwok programs` does for a control plane. It
 takes some minutes once; where it can't be done the tests that need a program say so by its name.
@@ -14,14 +14,18 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from growth.errors import Misconfigured
 from kwok.places import cache_folder
 from kwok.progress import Progress
 from kwok.toolchain import find_go
 from kwok.versions import go_version
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MODULE: Final = Path(__file__).with_name("checks")
 PACKAGES: Final = {
@@ -64,19 +68,30 @@ def build(name: str) -> None:
     shutil.copytree(MODULE, workshop, dirs_exist_ok=True)
     made = workshop / name
     command = [str(go.program), "build", "-trimpath", "-o", str(made), PACKAGES[name]]
-    subprocess.run(command, cwd=workshop, env=go.environment, check=True)
+    environment = {**os.environ, **go.environment}
+    subprocess.run(command, cwd=workshop, env=environment, check=True, capture_output=True)
     kept_at(name).parent.mkdir(parents=True, exist_ok=True)
     made.replace(kept_at(name))
 
 
-def main() -> int:
-    """Build what is missing, and say where each is."""
-    for name in PACKAGES:
-        if find(name) is None:
-            build(name)
-        print(f"{name}: {find(name)}")  # noqa: T201 - for people
+def main(names: Sequence[str]) -> int:
+    """Build what is missing, and say where each is, or why it isn't."""
+    for name in names or PACKAGES:
+        print(f"{name}: {find(name) or _built(name)}", flush=True)  # noqa: T201 - for people
     return 0
 
 
+def _built(name: str) -> str:
+    print(f"building {name}; this takes some minutes once", flush=True)  # noqa: T201 - for people
+    try:
+        build(name)
+    except Misconfigured as mistake:
+        return f"can't be built here: {mistake}"
+    except subprocess.CalledProcessError as failed:
+        last = failed.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        return f"can't be built here: {''.join(last)}"
+    return str(find(name))
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
