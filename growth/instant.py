@@ -8,7 +8,8 @@ reads no clock itself.
 
 from __future__ import annotations
 
-from datetime import datetime
+import math
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -24,3 +25,13 @@ class Instant(msgspec.Struct, frozen=True):
     def seconds_since(self, moment: datetime) -> float:
         """How long ago something written was; negative if its writer's clock is ahead of ours."""
         return (self.wall - moment).total_seconds()
+
+
+def whole_second(moment: datetime) -> datetime:
+    """A moment as it is told, rounded up: a time that was told is never too early.
+
+    What was reckoned from both clocks, which are read one after the other, may seem a hair too late
+    and is still the same second.
+    """
+    seconds = math.ceil(moment.microsecond / 1e6 - 1e-3)
+    return moment.replace(microsecond=0) + timedelta(seconds=seconds)

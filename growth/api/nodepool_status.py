@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from growth.api.bounds import Atomic, Count, Identifier, ListMap, Sentence
+from growth.api.bounds import Atomic, Count, Identifier, ListMap, Sentence, Word
 from growth.api.conditions import Conditions
 from growth.api.meta import Blockage, PodReference
 from growth.api.model import Model
@@ -76,6 +76,29 @@ class UnservedShape(Model):
     """When it may be tried again."""
 
 
+class KeptNode(Model):
+    """A node that is there for another reason than pods that run on it."""
+
+    node: Identifier
+    """The node."""
+    reason: Word
+    """Why it is there: RemovalFailed, Leaving, Held, Promised, Cordoned, DoNotDisrupt, Paused,
+    InPlaceOf, Starting, PoolMinimum, PaidHour or Idle."""
+    owner: Annotated[str, Field(max_length=512)]
+    """Who could change it."""
+    until: Timestamp | None = None
+    """When it ends by itself; unset if nobody knows."""
+
+
+class NodesForReason(Model):
+    """How many nodes are there for one reason."""
+
+    reason: Word
+    """Occupied for nodes on which pods run that could be moved; else as in `kept`."""
+    nodes: Count
+    """Nodes."""
+
+
 class NodePoolStatus(Model):
     """What the pool has and what it lacks."""
 
@@ -107,5 +130,13 @@ class NodePoolStatus(Model):
     """Pods that the last plan had no place for, the most urgent first."""
     unserved: Annotated[tuple[UnservedShape, ...], Field(max_length=100), Atomic()] = ()
     """Pods that a machine was bought for in vain."""
+    nodes_by_reason: Annotated[
+        tuple[NodesForReason, ...], Field(max_length=32), ListMap("reason")
+    ] = ()
+    """How many nodes are there for which reason; each has one."""
+    kept: Annotated[tuple[KeptNode, ...], Field(max_length=100), Atomic()] = ()
+    """Why nodes are there, until when, and who could change it; in the order in which removal asks,
+    then by name. Those that are Occupied are counted in `nodesByReason` only, since their pods come
+    and go; `growth explain node` tells of each."""
     conditions: Conditions = ()
     """Ready, Reconciling and Stalled, after kstatus."""

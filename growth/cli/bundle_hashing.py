@@ -96,15 +96,22 @@ class Hashing:
         """Labels of templates and offers, and the pods that status and spec speak of."""
         changed: dict[str, Any] = self._changed(one, frozenset())
         spec, status = changed["spec"], changed.get("status", {})
-        for pod in spec.get("pods", ()):
-            pod.update(self._changed(pod, NAMES))
+        for planned in (*spec.get("pods", ()), *spec.get("workloads", ())):
+            planned.update(self._changed(planned, NAMES))
         for entry in status.get("unplaced", ()):
             entry["pod"] = self._changed(entry["pod"], NAMES)
             entry["reason"] = "left out, as it may hold names"
         for entry in status.get("unserved", ()):
             kind, _, rest = entry["owner"].partition("/")
             entry["owner"] = "/".join([kind, *map(self.name, rest.split("/"))])
+        for entry in status.get("kept", ()):
+            entry["owner"] = self._of_owner(entry["owner"])
         return changed
+
+    def _of_owner(self, owner: str) -> str:
+        """A pod is told as `Pod namespace/name`; other owners have no name of anybody's."""
+        kind, _, rest = owner.partition(" ")
+        return f"{kind} {'/'.join(map(self.name, rest.split('/')))}" if kind == "Pod" else owner
 
     def _changed(self, value: Any, names: frozenset[str]) -> Any:
         match value:

@@ -1,7 +1,8 @@
 """What `growth explain`, `top` and `cost` see: our objects, nodes, the pods on them, and budgets.
 
 Everything is read from the API server and nothing is asked of the reconciler, so the answers are
-there when it isn't, and they are what it would find after a restart.
+there when it isn't, and they are what it would find after a restart. What only it knows (which pods
+are promised a place on a node that was bought for others) its pools' status says.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from growth.demand.detection import is_demand
 from growth.instant import Instant
 from growth.keeping.answer import Scene, keepings
 from growth.keeping.paid_hours import paid_hour_of
-from growth.keeping.wanting import Keeping
+from growth.keeping.wanting import Keeping, Reason
 from growth.scheduling import objects
 from growth.scheduling.cluster import Object, cluster_of
 from growth.scheduling.node import Node
@@ -44,6 +45,8 @@ BUILT_IN: Final[Mapping[str, Callable[[bytes], Object]]] = {
     "/apis/policy/v1/poddisruptionbudgets": objects.decode_disruption_budget,
 }
 PAUSED: Final = "Paused"
+NOT_IN_PLACE: Final = frozenset({Reason.STARTING, Reason.MINIMUM, Reason.PAID, Reason.IDLE})
+"""What is said only of a node that is in nobody's place any more."""
 
 
 class PausedUntil(msgspec.Struct, frozen=True):
@@ -102,13 +105,14 @@ def survey(
     classes = [each for each in known if isinstance(each, NodeClass)]
     pods = [each for each in found if isinstance(each, Pod)]
     pending = tuple(each for each in pods if not each.spec.node_name and not each.is_finished)
+    told = {each.node: each.reason for pool in pools.values() for each in pool.status.kept}
     scene = Scene(
         cluster=cluster_of(found),
         pools=pools,
         requests=requests,
         removals=_named(known, NodeRemovalRequest),
-        promises=_promises(requests.values(), pending),
-        in_place_of=_in_place_of(found),
+        promises=_promises(requests.values(), pending, told),
+        in_place_of=_in_place_of(found, told),
         pauses={name: pause for name, pool in pools.items() if (pause := paused(pool))},
         paid_hours={
             name: paid_hour_of(pool, _class_of(pool, classes)) for name, pool in pools.items()
@@ -157,21 +161,29 @@ def _class_of(pool: NodePool, classes: Iterable[NodeClass]) -> NodeClass | None:
     return found[0] if len(found) == 1 else None
 
 
-def _promises(requests: Iterable[NodeRequest], pending: Iterable[Pod]) -> frozenset[str]:
-    """Machines that were requested for pods that wait still: a node has its request's name."""
-    waiting = {pod.metadata.uid for pod in pending if is_demand(pod)}
-    return frozenset(
-        request.name for request in requests if any(pod.uid in waiting for pod in request.spec.pods)
-    )
+def _promises(
+    requests: Iterable[NodeRequest], pending: Iterable[Pod], told: Mapping[str, str]
+) -> frozenset[str]:
+    """Nodes whose pool says so, as long as anybody waits at all.
+
+    Of others, machines that were requested for pods that wait still, which have their request's
+    name: so it is until the pool's status speaks of them.
+    """
+    waiting = {pod.metadata.uid for pod in pending}
+    wished = {pod.metadata.uid for pod in pending if is_demand(pod)}
+    said = {name for name, reason in told.items() if reason == Reason.PROMISED and waiting}
+    asked = {each.name for each in requests if any(pod.uid in wished for pod in each.spec.pods)}
+    return frozenset(said | (asked - told.keys()))
 
 
-def _in_place_of(found: Iterable[Object]) -> dict[str, str]:
-    """Nodes that bear what they replace, as long as that is there."""
+def _in_place_of(found: Iterable[Object], told: Mapping[str, str]) -> dict[str, str]:
+    """Nodes that bear what they replace, as long as that is there and it isn't given up."""
     nodes = {each.name: each for each in found if isinstance(each, Node)}
     return {
         name: old
         for name, node in nodes.items()
-        if (old := next((each for each in _replaced(node) if each in nodes), ""))
+        if told.get(name) not in NOT_IN_PLACE
+        and (old := next((each for each in _replaced(node) if each in nodes), ""))
     }
 
 

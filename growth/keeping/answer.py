@@ -10,28 +10,27 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from math import inf, isfinite
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
 from growth.api.nodepool import NodePool, PaidHour
 from growth.api.noderemovalrequest import NodeRemovalRequest, RemovalPhase
 from growth.api.noderequest import NodeRequest, RequestPhase
+from growth.instant import whole_second
 from growth.keeping.marks import bought_at, is_unregistered, pool_of_node, scale_down_at
+from growth.keeping.occupants import NOBODY, occupants
 from growth.keeping.order import in_order, kept_at_least
 from growth.keeping.paid_hours import seconds_until_marked
 from growth.keeping.wanting import GROWTH, Keeping, Pause, Reason, wanted
 from growth.scheduling.cluster import Cluster
-from growth.scheduling.moving import obstacle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from growth.instant import Instant
-    from growth.scheduling.moving import Obstacle
+    from growth.keeping.occupants import Occupants
     from growth.scheduling.node import Node
-    from growth.scheduling.pod import Pod
 
 BIND_WAIT: Final = 15.0
 """Seconds that a node which serves has for its pods."""
@@ -56,30 +55,44 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
 
 def keepings(scene: Scene, now: Instant) -> Mapping[str, Keeping]:
     """Why each node of ours is there, by its name."""
+    return answered(scene, now).keepings
+
+
+class Answered(NamedTuple):
+    """The answers of one moment."""
+
+    keepings: Mapping[str, Keeping]
+    occupants: Occupants
+    """What makes the next answers cheap."""
+
+
+def answered(scene: Scene, now: Instant, *, before: Occupants = NOBODY) -> Answered:
+    """The same, for whoever asks again and again."""
+    nodes = scene.cluster.nodes
+    pools = {name: pool for name in sorted(nodes) if (pool := pool_of_node(nodes[name]))}
+    known = occupants(pools, scene.cluster, now, before=before)
     found: dict[str, Keeping] = {}
     idle: defaultdict[str, list[Node]] = defaultdict(list)
-    for name, node in sorted(scene.cluster.nodes.items()):
-        pool = pool_of_node(node)
-        keeping = _kept(node, scene, now) if pool else None
+    for name, pool in pools.items():
+        keeping = _kept(nodes[name], known.answers[name].keeping, scene, now)
         if keeping is not None:
             found[name] = keeping
-        elif pool:
-            idle[pool].append(node)
-    for pool, nodes in sorted(idle.items()):
-        found |= dict(_of_idle(nodes, scene, now, pool=pool))
-    return found
+        else:
+            idle[pool].append(nodes[name])
+    for pool, without in sorted(idle.items()):
+        found |= dict(_of_idle(without, scene, now, pool=pool))
+    return Answered(found, known)
 
 
-def _kept(node: Node, scene: Scene, now: Instant) -> Keeping | None:
+def _kept(node: Node, by_pods: Keeping | None, scene: Scene, now: Instant) -> Keeping | None:
     """Why it is there, if it isn't idle."""
     if (removal := scene.removals.get(node.name)) is not None:
         return _leaving(removal)
-    keepers = scene.cluster.occupancy(node.name).keepers
     return (
-        _held(keepers, scene, now)
+        by_pods
         or wanted(
             node,
-            keepers,
+            (),
             promises=scene.promises,
             pauses=scene.pauses,
             in_place_of=scene.in_place_of.get(node.name, ""),
@@ -98,22 +111,6 @@ def _leaving(removal: NodeRemovalRequest) -> Keeping:
     return Keeping(reason=Reason.LEAVING, why=why, owner=GROWTH)
 
 
-def _held(keepers: tuple[Pod, ...], scene: Scene, now: Instant) -> Keeping | None:
-    """The pod that stays longest, as the others don't matter before it."""
-    found = [each for pod in keepers if (each := obstacle(pod, scene.cluster, now))]
-    if not found:
-        return None
-    longest = max(found, key=_end)
-    passes_in = _end(longest) - now.monotonic
-    until = now.wall + timedelta(seconds=passes_in) if isfinite(passes_in) else None
-    why = f"{longest.pod} may not be moved: {longest.why}"
-    return Keeping(reason=Reason.HELD, why=why, owner=f"Pod {longest.pod}", until=until)
-
-
-def _end(obstacle: Obstacle) -> float:
-    return inf if obstacle.passes_at is None else obstacle.passes_at
-
-
 def _starting(node: Node, scene: Scene, now: Instant) -> Keeping | None:
     """A new node has some time for the pods that it was bought for."""
     request = scene.requests.get(node.name)
@@ -129,8 +126,9 @@ def _starting(node: Node, scene: Scene, now: Instant) -> Keeping | None:
 
 
 def _new(node: Node, why: str, *, until: datetime | None) -> Keeping:
+    end = None if until is None else whole_second(until)
     owner = f"NodeRequest {node.name}"
-    return Keeping(reason=Reason.STARTING, why=why, owner=owner, until=until)
+    return Keeping(reason=Reason.STARTING, why=why, owner=owner, until=end)
 
 
 def _latest(request: NodeRequest | None, scene: Scene) -> datetime | None:
@@ -170,12 +168,12 @@ def _going(node: Node, pool: NodePool, scene: Scene, now: Instant) -> Keeping:
     """When an idle node goes."""
     if (at := scale_down_at(node)) is not None:
         why = "nobody wants it: it goes unless a pod comes"
-        return Keeping(reason=Reason.IDLE, why=why, owner=GROWTH, until=at)
+        return Keeping(reason=Reason.IDLE, why=why, owner=GROWTH, until=whole_second(at))
     bought = bought_at(node)
     if scene.paid_hours.get(pool.name) is PaidHour.USE and bought is not None:
         wait = seconds_until_marked(bought, pool, now.wall)
         if wait > 0:
-            until = now.wall + timedelta(seconds=wait)
+            until = whole_second(now.wall + timedelta(seconds=wait))
             why = "nobody wants it, and its hour is paid: it stays usable until then"
             return Keeping(reason=Reason.PAID, why=why, owner=GROWTH, until=until)
     why = "nobody wants it: it is marked as soon as growth has looked long enough"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
+from growth.instant import whole_second
 from growth.keeping.marks import is_cordoned_by_a_person, pool_of_node, protection
 from growth.scheduling.owners import workload_of
 
@@ -17,8 +18,18 @@ if TYPE_CHECKING:
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
 
-GROWTH = "growth"
+GROWTH: Final = "growth"
 """The owner of what passes by itself."""
+OTHER: Final = "other"
+OWNERS: Final = frozenset(
+    {
+        *(GROWTH, "annotation", "whoever"),
+        *("NodePool", "NodeRequest", "NodeRemovalRequest"),
+        *("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController", "Job", "CronJob"),
+        "Pod",
+    }
+)
+"""First words of owners that are told as they are: whoever makes pods may invent kinds."""
 
 
 class Reason(StrEnum):
@@ -61,7 +72,13 @@ class Keeping(msgspec.Struct, frozen=True, kw_only=True):
     owner: str
     """Who could change it."""
     until: datetime | None = None
-    """When it ends by itself; None if nobody knows."""
+    """The whole second in which it ends by itself; None if nobody knows."""
+
+    @property
+    def owner_kind(self) -> str:
+        """The first word of the owner: a kind, `growth`, `annotation`, or `whoever`, a person."""
+        first = self.owner.partition(" ")[0]
+        return first if first in OWNERS else OTHER
 
 
 class Pause(Protocol):
@@ -104,7 +121,8 @@ def _by_hand(node: Node, pauses: Mapping[str, Pause]) -> Keeping | None:
         owner = f"annotation {annotation}"
         return Keeping(reason=Reason.PROTECTED, why=why, owner=owner)
     if (pool := pool_of_node(node)) in pauses:
-        why, until = "its pool is paused", pauses[pool].until
+        why, end = "its pool is paused", pauses[pool].until
+        until = None if end is None else whole_second(end)
         return Keeping(reason=Reason.PAUSED, why=why, owner=f"NodePool {pool}", until=until)
     return None
 

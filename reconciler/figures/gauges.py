@@ -10,9 +10,9 @@ from typing_extensions import override
 from reconciler.figures.bounds import KeptPods
 from reconciler.figures.demand import demand_families
 from reconciler.figures.doubts import doubt_families
+from reconciler.figures.kept import kept_families
 from reconciler.figures.machines import machine_families
 from reconciler.figures.pools import pool_families
-from reconciler.kept import kept_family
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -42,5 +42,5 @@ class WorldGauges(Collector):
         yield from demand_families(world, now)
         yield from pool_families(world, now, self._kept)
         yield from machine_families(world, now)
-        yield kept_family(world, now)
+        yield from kept_families(world, now)
         yield from doubt_families(world)

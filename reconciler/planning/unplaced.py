@@ -8,7 +8,6 @@ is not written again.
 from __future__ import annotations
 
 import heapq
-import math
 from collections import defaultdict
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
@@ -18,6 +17,7 @@ import msgspec
 from growth.api.meta import PodReference
 from growth.api.nodepool_status import UnplacedPod, UnservedShape
 from growth.demand.pools import pools_of
+from growth.instant import whole_second
 from reconciler.planning.tries import Standing
 
 if TYPE_CHECKING:
@@ -151,8 +151,5 @@ def _owner(pod: Pod) -> str:
 
 
 def _moment(at: float, now: Instant) -> datetime:
-    """A monotonic second on the wall clock, rounded up: a time that was told is never too early."""
-    exact = now.wall + timedelta(seconds=at - now.monotonic)
-    # Both clocks are read one after the other, so a whole second may seem a hair too late.
-    fraction = exact.microsecond / 1e6
-    return exact.replace(microsecond=0) + timedelta(seconds=math.ceil(fraction - 1e-3))
+    """A monotonic second on the wall clock."""
+    return whole_second(now.wall + timedelta(seconds=at - now.monotonic))

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from growth.keeping.occupants import NOBODY, Occupants
+
 if TYPE_CHECKING:
     from growth.api.noderequest import RequestPhase
 
@@ -51,6 +53,15 @@ class AskedOf(NamedTuple):
     node_class: int
 
 
+class Counted(msgspec.Struct, frozen=True, kw_only=True):
+    """The last time that pools were counted."""
+
+    at: float | None = None
+    """In monotonic seconds."""
+    occupants: Occupants = NOBODY
+    """Why nodes stay for their pods, so that only what has changed is asked again."""
+
+
 class ProvisioningLedger(msgspec.Struct, frozen=True, kw_only=True):
     """Memory, by the name of the request."""
 
@@ -59,5 +70,4 @@ class ProvisioningLedger(msgspec.Struct, frozen=True, kw_only=True):
     asked_of: Mapping[str, AskedOf] = {}
     ready: Mapping[str, float] = {}
     """Since when the node of a request is Ready, in monotonic seconds."""
-    counted_at: float | None = None
-    """When the pools were counted last, in monotonic seconds."""
+    counted: Counted = Counted()

@@ -2,16 +2,17 @@
 
 The status is worked out from what there is, never counted up and down, and written only when it
 says something new. What others wait for is written at once: what the provider doesn't have, what
-blocks the pool, what was learnt of its nodes. Figures are counted at most once a second, however
-much happens in it.
+blocks the pool, what was learnt of its nodes. Figures, and why nodes are there, are counted at most
+once a second, however much happens in it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from growth.api.conditions import Condition, Truth
 from growth.api.standing import conditions
+from growth.keeping.answer import answered
 from reconciler.actions import (
     PatchStatus,
     Sequence,
@@ -21,12 +22,14 @@ from reconciler.actions import (
 )
 from reconciler.decision import NEVER, Decision
 from reconciler.holding import held, is_held
+from reconciler.keeping_scene import scene_of
 from reconciler.planning import blocking
 from reconciler.planning.offers import node_class_of
 from reconciler.planning.unplaced import unplaced
-from reconciler.provisioning import learning
+from reconciler.provisioning import keeping, learning
 from reconciler.provisioning.blocked import blockage
 from reconciler.provisioning.counting import counted, tallies
+from reconciler.provisioning.ledger import Counted
 from reconciler.provisioning.pool_leaving import left, stripped
 from reconciler.provisioning.refused import next_end, unmet_offers
 from reconciler.provisioning.telling import told
@@ -45,24 +48,34 @@ BETWEEN_COUNTS: Final = 1.0
 NULLABLE: Final = ("blocked",)
 
 
-def pools_decided(look: Look) -> tuple[Decision, float | None]:
-    """One step for each pool that is free for one; and when all were counted last."""
-    now, last = look.now.monotonic, look.memory.counted_at
-    is_due = last is None or now >= last + BETWEEN_COUNTS
-    figures = _figures(look) if is_due else {}
+class Count(NamedTuple):
+    """What is counted now and then."""
+
+    figures: Mapping[str, Mapping[str, Any]]
+    """By pool; nothing while it isn't time."""
+    wake_at: float
+    """When it says something else, though nothing changes."""
+    remembered: Counted
+
+
+def pools_decided(look: Look) -> tuple[Decision, Counted]:
+    """One step for each pool that is free for one; and how all were counted last."""
+    last = look.memory.counted
+    is_due = last.at is None or look.now.monotonic >= last.at + BETWEEN_COUNTS
+    count = _counted(look) if is_due else Count({}, (last.at or 0.0) + BETWEEN_COUNTS, last)
     sequences: list[Sequence] = []
-    wakes = [] if is_due or last is None else [last + BETWEEN_COUNTS]
+    wakes = [count.wake_at]
     for name, pool in sorted(look.world.pools.items()):
         wakes += _wakes(pool, look.now)
         sequences += stripped(pool, look)
         subject = Subject(SubjectKind.POOL, name)
         if not look.world.is_free(subject):
             continue
-        steps, why = _steps(pool, look, figures.get(name))
+        steps, why = _steps(pool, look, count.figures.get(name))
         if steps:
             sequences.append(Sequence(subject=subject, steps=steps, why=why))
     decision = Decision(sequences=tuple(sequences), wake_at=min(wakes, default=NEVER))
-    return decision, now if is_due else last
+    return decision, count.remembered
 
 
 def _wakes(pool: NodePool, now: Instant) -> Iterator[float]:
@@ -72,14 +85,24 @@ def _wakes(pool: NodePool, now: Instant) -> Iterator[float]:
         yield looks_again
 
 
-def _figures(look: Look) -> Mapping[str, Mapping[str, Any]]:
-    """What is counted now and then, by pool."""
+def _counted(look: Look) -> Count:
+    world, before = look.world, look.memory.counted.occupants
+    known = answered(scene_of(world), look.now, before=before)
+    return Count(
+        figures=_figures(look, keeping.kept(known.keepings, world.cluster.nodes)),
+        wake_at=min(keeping.ends(known.keepings.values(), look.now), default=NEVER),
+        remembered=Counted(at=look.now.monotonic, occupants=known.occupants),
+    )
+
+
+def _figures(look: Look, kept: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str, Any]]:
     world = look.world
     found = tallies(world)
     lacking = {each.pool: each for each in unplaced(world, world.ledger.planning, look.now)}
     return {
         name: {
             **counted(pool, found),
+            **kept.get(name, keeping.NONE),
             "learnt_allocatable": learning.learnt(pool, look.nodes.get(name, ()), world),
             "unplaced": lacking[name].unplaced,
             "unserved": lacking[name].unserved,

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
-    from reconciler.provisioning.ledger import ProvisioningLedger
+    from reconciler.provisioning.ledger import Counted, ProvisioningLedger
     from reconciler.world import World
 
 POOLS = "NodePool"
@@ -50,10 +50,10 @@ def decide(world: World, now: Instant) -> Decision:
         for name, request in sorted(world.requests.items())
         if world.is_free(machine(name))
     }
-    pools, counted_at = pools_decided(look)
+    pools, counted = pools_decided(look)
     asked = [name for name, step in steps.items() if any(map(_is_asking, step.actions))]
     return Decision(
-        section=_remembering(look, asked, counted_at=counted_at),
+        section=_remembering(look, asked, counted=counted),
         sequences=(
             *(
                 Sequence(subject=machine(name), steps=step.actions, why=step.why)
@@ -70,15 +70,13 @@ def _is_asking(action: object) -> bool:
     return isinstance(action, CreateMachine)
 
 
-def _remembering(
-    look: Look, asked: Iterable[str], *, counted_at: float | None
-) -> ProvisioningLedger:
+def _remembering(look: Look, asked: Iterable[str], *, counted: Counted) -> ProvisioningLedger:
     """What answers to these questions will be about."""
     of = dict(look.memory.asked_of)
     for name in asked:
         pool = look.world.pools[look.world.requests[name].spec.pool]
         of[name] = asked_of(pool, look)
-    return msgspec.structs.replace(look.memory, asked_of=of, counted_at=counted_at)
+    return msgspec.structs.replace(look.memory, asked_of=of, counted=counted)
 
 
 def _step(request: NodeRequest, look: Look) -> Step:

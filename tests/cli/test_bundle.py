@@ -168,7 +168,11 @@ def shop() -> Seen:
         requests={"cpu": "1"},
     )
     other = build.pod("ledger-0", namespace="acme", on="acme-node-1", labels={"app": "payroll"})
+    kept = {"node": "default-1", "reason": "Held", "owner": "Pod acme/ledger-0"}
     labelled = worlds.pool(labels={"disk": "acme-ssd"})
+    status = type(labelled.status).model_validate({"kept": [kept]})
+    labelled = labelled.model_copy(update={"status": status})
+    workload = {"kind": "StatefulSet", "namespace": "acme", "name": "payroll", "pods": 1}
     return Seen(
         objects=(
             waits,
@@ -177,7 +181,11 @@ def shop() -> Seen:
             build.claim("payroll-data", metadata={"namespace": "acme"}),
             build.namespace("acme"),
         ),
-        resources=(labelled, worlds.node_class(), worlds.request(pods=(waits,))),
+        resources=(
+            labelled,
+            worlds.node_class(),
+            worlds.request(pods=(waits,), workloads=[workload]),
+        ),
         config_maps={},
         unreadable=(),
     )

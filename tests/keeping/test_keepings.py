@@ -11,7 +11,8 @@ from growth.api.disruption import DisruptionReason
 from growth.keeping.answer import keepings
 from growth.keeping.wanting import Keeping, Reason
 from reconciler.actions import machine as subject
-from reconciler.kept import kept_family, scene_of
+from reconciler.figures.kept import kept_families
+from reconciler.keeping_scene import scene_of
 from reconciler.removal import decide
 from reconciler.replaces import written
 from tests.reconciler.build import START, at, pool, request
@@ -238,8 +239,38 @@ def test_nodes_of_others_have_no_answer() -> None:
 
 
 def test_the_metric_counts_nodes_by_the_same_words() -> None:
-    found = kept_family(world(node(), node("default-2"), web()), at(100))
-    assert {tuple(each.labels.values()): each.value for each in found.samples} == {
-        ("default", "Occupied"): 1,
-        ("default", "Idle"): 1,
+    counts, ends = kept_families(world(node(), marked("default-2", until=150), web()), at(100))
+    assert {tuple(each.labels.values()): each.value for each in counts.samples} == {
+        ("default", "Occupied", "Deployment"): 1,
+        ("default", "Idle", "growth"): 1,
     }
+    assert {tuple(each.labels.values()): each.value for each in ends.samples} == {
+        ("default", "Idle"): (START + timedelta(seconds=150)).timestamp()
+    }
+
+
+def test_an_end_is_told_in_whole_seconds_and_never_too_early() -> None:
+    found = answer(world(node(), request(status=ready(95.25))))
+    assert found.until == START + timedelta(seconds=111)
+    job = web(
+        "job-0",
+        annotations={"growth.dev/do-not-disrupt": "10m0.5s"},
+        creationTimestamp=START.isoformat(),
+    )
+    for seconds in (100.0, 100.3, 211.7):
+        assert answer(world(node(), job), seconds).until == START + timedelta(seconds=601)
+
+
+@pytest.mark.parametrize(
+    ("owner", "kind"),
+    [
+        ("growth", "growth"),
+        ("Pod shop/db-0", "Pod"),
+        ("NodePool default", "NodePool"),
+        ("annotation growth.dev/do-not-disrupt", "annotation"),
+        ("whoever cordoned it", "whoever"),
+        ("Farm shop/web", "other"),
+    ],
+)
+def test_an_owners_first_word_is_one_of_a_few(owner: str, kind: str) -> None:
+    assert Keeping(reason=Reason.HELD, why="", owner=owner).owner_kind == kind

@@ -18,6 +18,7 @@ from tests.provisioning.build import HELD, NAME, Life, machine, made_at, node, s
 from tests.provisioning.test_booting import coming, provisioning
 from tests.reconciler.build import START, node_class, waiting, world
 from tests.removal.build import removal
+from tests.scheduling import build
 
 LABELS = {
     POOL_LABEL: "default",
@@ -92,6 +93,69 @@ def test_figures_are_written_once_a_second_whatever_happens() -> None:
     assert life.writes.count("PatchStatus") - before <= 6
     life.until(106.5)
     assert status(life).nodes == 200
+
+
+def told(life: Life) -> Any:
+    return [(each.node, each.reason, each.owner, each.until) for each in status(life).kept]
+
+
+def test_a_pool_says_why_its_nodes_are_there_and_only_counts_those_with_pods() -> None:
+    cordoned = ours("default-7", unschedulable=True)
+    owner = {"kind": "StatefulSet", "name": "db", "uid": "u", "apiVersion": "apps/v1"}
+    controlled = {"ownerReferences": [owner | {"controller": True}]}
+    life = Life(
+        settled(),
+        *(cordoned, ours("default-8"), ours("default-9")),
+        build.pod("db-0", on="default-8", metadata=controlled),
+        build.pod("lonely", on="default-9"),
+    )
+    life.soon()
+    assert told(life) == [
+        ("default-9", "Held", "Pod shop/lonely", None),
+        ("default-7", "Cordoned", "whoever cordoned it", None),
+    ]
+    counts = {each.reason: each.nodes for each in status(life).nodes_by_reason}
+    assert counts == {"Held": 1, "Occupied": 1, "Cordoned": 1}
+    life.drop("Node", "default-9")
+    life.drop("Node", "default-8")
+    life.drop("Node", "default-7")
+    life.until(103)
+    assert (status(life).kept, status(life).nodes_by_reason) == ((), ())
+
+
+def begun() -> Life:
+    """A node that serves for a second."""
+    since = (START + timedelta(seconds=99)).isoformat()
+    ready = {"phase": "Ready", "readyAt": since, "lastTransitionTime": since}
+    return Life(settled(), ours("default-1"), made_at(90, "default-1", status=ready))
+
+
+def test_a_reason_that_ends_by_itself_is_followed_by_the_next_one_and_no_write_between() -> None:
+    life = begun()
+    life.until(102)
+    end = START + timedelta(seconds=114)
+    assert told(life) == [("default-1", "Starting", "NodeRequest default-1", end)]
+    before = life.writes.count("PatchStatus")
+    life.until(113)
+    assert life.writes.count("PatchStatus") == before
+    life.until(116)
+    assert told(life) == [("default-1", "Idle", "growth", None)]
+
+
+def test_the_next_look_is_when_a_reason_ends() -> None:
+    life = begun()
+    life.until(102)
+    life.now = 103.5
+    assert life.step() == 114.0
+
+
+def test_of_many_nodes_a_pool_names_a_hundred_and_counts_all() -> None:
+    nodes = (ours(f"default-{number:03}", unschedulable=True) for number in range(120))
+    life = Life(settled(), *nodes)
+    life.soon()
+    assert [node for node, *_ in told(life)] == [f"default-{number:03}" for number in range(100)]
+    (count,) = status(life).nodes_by_reason
+    assert (count.reason, count.nodes) == ("Cordoned", 120)
 
 
 def test_a_pool_says_who_has_no_place() -> None:

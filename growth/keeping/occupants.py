@@ -1,0 +1,128 @@
+"""Why a node with pods stays: for their sake, and longest for one that may not be moved.
+
+Every pod has to be asked, and a cluster has many; so an answer is kept for as long as nothing that
+it follows from has changed: the node's pods, and whether their budgets allow to move one. Of equal
+pods the first by name is told of, whoever asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from math import inf, isfinite
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+
+from growth.instant import whole_second
+from growth.keeping.wanting import Keeping, Reason, occupied
+from growth.scheduling.budgets import PodDisruptionBudget
+from growth.scheduling.moving import obstacle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from growth.instant import Instant
+    from growth.scheduling.cluster import Cluster, NamespacedName
+    from growth.scheduling.moving import Obstacle
+    from growth.scheduling.occupancy import Occupancy
+    from growth.scheduling.pod import Pod
+
+
+class Answer(NamedTuple):
+    """Why one node stays for its pods, and what that follows from."""
+
+    occupancy: Occupancy
+    keeping: Keeping | None
+    """None if it has no pods that keep it."""
+    ends_at: datetime | None
+    """When it has to be asked anew, though nothing changes."""
+
+
+class Occupants(msgspec.Struct, frozen=True, kw_only=True):
+    """The answers of one moment, for those who ask again later."""
+
+    budgets: Mapping[tuple[str, str], PodDisruptionBudget] = {}
+    answers: Mapping[str, Answer] = {}
+
+
+NOBODY: Final = Occupants()
+
+
+def occupants(
+    names: Iterable[str], cluster: Cluster, now: Instant, *, before: Occupants = NOBODY
+) -> Occupants:
+    """The answers for these nodes; those that hold still are taken over."""
+    changed = _changed(before.budgets, cluster.budgets)
+    answers: dict[str, Answer] = {}
+    for name in names:
+        occupancy, known = cluster.occupancy(name), before.answers.get(name)
+        is_known = known is not None and known.occupancy is occupancy
+        if known is None or not is_known or not _holds(known, changed, now):
+            known = _answer(occupancy, cluster, now)
+        answers[name] = known
+    return Occupants(budgets=cluster.budgets, answers=answers)
+
+
+def _holds(known: Answer, changed: frozenset[str], now: Instant) -> bool:
+    is_over = known.ends_at is not None and known.ends_at <= now.wall
+    return not is_over and changed.isdisjoint(known.occupancy.by_namespace)
+
+
+def _changed(
+    before: Mapping[NamespacedName, PodDisruptionBudget],
+    after: Mapping[NamespacedName, PodDisruptionBudget],
+) -> frozenset[str]:
+    """Namespaces whose budgets say something else now."""
+    keys = before.keys() | after.keys()
+    return frozenset(key[0] for key in keys if not _say_the_same(before.get(key), after.get(key)))
+
+
+def _say_the_same(one: PodDisruptionBudget | None, other: PodDisruptionBudget | None) -> bool:
+    if one is other:
+        return True
+    if one is None or other is None or one.spec != other.spec:
+        return False
+    # How many disruptions are allowed changes with each pod, and matters only where none is.
+    are_equal = one.allowed == other.allowed and one.status == other.status
+    return are_equal or min(one.allowed, other.allowed) > 0
+
+
+def _answer(occupancy: Occupancy, cluster: Cluster, now: Instant) -> Answer:
+    keepers = sorted(occupancy.keepers, key=_name)
+    found = [each for pod in keepers if (each := obstacle(pod, cluster, now))]
+    ends = [_end(each) for each in found]
+    soonest = min(ends, default=inf)
+    return Answer(
+        occupancy=occupancy,
+        keeping=_held(found, now) if found else _occupied(keepers),
+        ends_at=_moment(soonest, now),
+    )
+
+
+def _occupied(keepers: Sequence[Pod]) -> Keeping | None:
+    return occupied(keepers) if keepers else None
+
+
+def _held(found: Iterable[Obstacle], now: Instant) -> Keeping:
+    """The pod that stays longest, as the others don't matter before it."""
+    longest = max(found, key=_end)
+    end = _moment(_end(longest), now)
+    return Keeping(
+        reason=Reason.HELD,
+        why=f"{longest.pod} may not be moved: {longest.why}",
+        owner=f"Pod {longest.pod}",
+        until=None if end is None else whole_second(end),
+    )
+
+
+def _moment(at: float, now: Instant) -> datetime | None:
+    return now.wall + timedelta(seconds=at - now.monotonic) if isfinite(at) else None
+
+
+def _end(obstacle: Obstacle) -> float:
+    return inf if obstacle.passes_at is None else obstacle.passes_at
+
+
+def _name(pod: Pod) -> tuple[str, str]:
+    return pod.metadata.namespace, pod.metadata.name

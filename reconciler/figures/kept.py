@@ -1,0 +1,64 @@
+"""Why nodes are there, in the words of the pools' status and of `growth explain node`.
+
+Worked out when somebody looks, at that moment; what nodes with pods answer is taken from the last
+count, as far as it holds.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from prometheus_client.core import GaugeMetricFamily
+
+from growth.keeping.answer import answered
+from growth.keeping.marks import pool_of_node
+from reconciler.keeping_scene import scene_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from prometheus_client import Metric
+
+    from growth.instant import Instant
+    from growth.keeping.wanting import Keeping
+    from reconciler.world import World
+
+
+def kept_families(world: World, now: Instant) -> Iterator[Metric]:
+    """The metrics of why nodes are there."""
+    nodes, before = world.cluster.nodes, world.ledger.provisioning.counted.occupants
+    found = answered(scene_of(world), now, before=before).keepings
+    of_pools = [(pool_of_node(nodes[name]), keeping) for name, keeping in found.items()]
+    yield _counts(of_pools)
+    yield _ends(of_pools)
+
+
+def _counts(of_pools: Iterable[tuple[str, Keeping]]) -> Metric:
+    counts = GaugeMetricFamily(
+        "growth_nodes_kept",
+        "Nodes by the one reason for which each is there, and by the first word of who could "
+        "change it: a kind, growth, annotation, whoever (a person), other",
+        labels=("pool", "reason", "owner_kind"),
+    )
+    found = Counter((pool, each.reason.value, each.owner_kind) for pool, each in of_pools)
+    for labels, count in sorted(found.items()):
+        counts.add_metric(labels, count)
+    return counts
+
+
+def _ends(of_pools: Iterable[tuple[str, Keeping]]) -> Metric:
+    ends = GaugeMetricFamily(
+        "growth_nodes_kept_until_timestamp_seconds",
+        "When the last node that is there for a reason stays for it no longer, in seconds since "
+        "1970; only where an end is known",
+        labels=("pool", "reason"),
+    )
+    latest: dict[tuple[str, str], float] = {}
+    for pool, each in of_pools:
+        if each.until is not None:
+            labels = pool, each.reason.value
+            latest[labels] = max(latest.get(labels, 0.0), each.until.timestamp())
+    for labels, end in sorted(latest.items()):
+        ends.add_metric(labels, end)
+    return ends

@@ -1,0 +1,28 @@
+"""What the answers of `growth.keeping` depend on, as the reconciler knows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from growth.keeping.answer import Scene
+from reconciler.removal.paid_hours import paid_hour_of
+from reconciler.removal.wanted import promised
+from reconciler.replaces import place_taken
+
+if TYPE_CHECKING:
+    from reconciler.world import World
+
+
+def scene_of(world: World) -> Scene:
+    """The part of a World that they are about."""
+    return Scene(
+        cluster=world.cluster,
+        pools=world.pools,
+        requests=world.requests,
+        removals=world.removals,
+        promises=promised(world),
+        in_place_of={name: place_taken(node, world) for name, node in world.cluster.nodes.items()},
+        pauses=world.ledger.brakes.pauses,
+        paid_hours={name: paid_hour_of(pool, world) for name, pool in world.pools.items()},
+        bind_wait=world.timing.bind_wait,
+    )

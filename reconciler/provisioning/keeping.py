@@ -1,0 +1,71 @@
+"""What pools say of why their nodes are there: counts of all, and a line for each but the occupied.
+
+A line says what the metric and the command line say, as all of them ask `growth.keeping`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any, Final
+
+from growth.api.nodepool_status import KeptNode, NodesForReason
+from growth.keeping.marks import pool_of_node
+from growth.keeping.wanting import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from growth.instant import Instant
+    from growth.keeping.wanting import Keeping
+    from growth.scheduling.node import Node
+
+# As many as the definition of NodePool admits.
+MOST_NODES: Final = 100
+LONGEST_OWNER: Final = 512
+ORDER: Final = {reason: place for place, reason in enumerate(Reason)}
+
+
+def kept(
+    keepings: Mapping[str, Keeping], nodes: Mapping[str, Node]
+) -> Mapping[str, Mapping[str, Any]]:
+    """Two fields of the status of each pool that has nodes."""
+    found: defaultdict[str, dict[str, Keeping]] = defaultdict(dict)
+    for name, keeping in keepings.items():
+        found[pool_of_node(nodes[name])][name] = keeping
+    return {pool: _fields(several) for pool, several in found.items()}
+
+
+def _fields(of_pool: Mapping[str, Keeping]) -> Mapping[str, Any]:
+    counts = Counter(each.reason for each in of_pool.values())
+    lines = sorted(
+        (ORDER[each.reason], name)
+        for name, each in of_pool.items()
+        if each.reason is not Reason.OCCUPIED
+    )
+    return {
+        "nodes_by_reason": tuple(
+            NodesForReason(reason=reason.value, nodes=counts[reason])
+            for reason in sorted(counts, key=ORDER.__getitem__)
+        ),
+        "kept": tuple(_line(name, of_pool[name]) for _, name in lines[:MOST_NODES]),
+    }
+
+
+NONE: Final[Mapping[str, Any]] = {"nodes_by_reason": (), "kept": ()}
+"""What a pool without nodes says."""
+
+
+def _line(name: str, keeping: Keeping) -> KeptNode:
+    return KeptNode(
+        node=name,
+        reason=keeping.reason.value,
+        owner=keeping.owner[:LONGEST_OWNER],
+        until=keeping.until,
+    )
+
+
+def ends(keepings: Iterable[Keeping], now: Instant) -> Iterator[float]:
+    """When one of the reasons ends by itself, in monotonic seconds; what is overdue has no end."""
+    for each in keepings:
+        if each.until is not None and each.until > now.wall:
+            yield now.monotonic - now.seconds_since(each.until)
