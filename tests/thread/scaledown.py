@@ -30,6 +30,7 @@ from reconciler.providers.kwok.machines import (
     machine_id,
 )
 from tests.thread.thirty import (
+    A_LIFE,
     CLASSES,
     NODES,
     OURS,
@@ -64,7 +65,8 @@ SHAPE: Final = {"cpu": "1500m", "memory": "1Gi"}
 ROOM: Final = {"cpu": "2", "memory": "4Gi", "pods": "110"}
 NOW: Final = {"gracePeriodSeconds": 0}
 WITHIN: Final = 400.0
-"""Seconds, in which the process is killed as often as one telling has it."""
+"""Seconds until a chapter of the story has come; each end of the process adds `A_LIFE` to the last
+one."""
 
 
 class End(NamedTuple):
@@ -183,9 +185,9 @@ async def begin(connection: Connection, story: int) -> None:
             tasks.create_task(_want(connection, pool, story))
 
 
-async def settled(connection: Connection) -> None:
+async def settled(connection: Connection, *, kills: int = 0) -> None:
     """Until every node has a pod, none is too dear, and nothing comes or goes."""
-    await _until(lambda: _is_settled(connection), "settled")
+    await _until(lambda: _is_settled(connection), "settled", within=WITHIN + kills * A_LIFE)
 
 
 async def end(connection: Connection) -> End:
@@ -272,10 +274,12 @@ def _is_on_its_way(request: dict[str, Any]) -> bool:
     return request.get("status", {}).get("phase", "Pending") in {"Pending", "Provisioning"}
 
 
-async def _until(is_so: Callable[[], Awaitable[bool]], goal: str) -> None:
+async def _until(
+    is_so: Callable[[], Awaitable[bool]], goal: str, *, within: float = WITHIN
+) -> None:
     began = monotonic()
     while not await is_so():
-        assert monotonic() - began < WITHIN, f"not within {WITHIN:.0f} s: {goal}"
+        assert monotonic() - began < within, f"not within {within:.0f} s: {goal}"
         await asyncio.sleep(0.1)
 
 

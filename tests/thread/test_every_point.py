@@ -76,7 +76,7 @@ class Story(Protocol):
 
     async def begin(self, connection: Connection, story: int) -> None: ...
 
-    async def settled(self, connection: Connection) -> None: ...
+    async def settled(self, connection: Connection, *, kills: int) -> None: ...
 
     async def end(self, connection: Connection) -> End: ...
 
@@ -112,15 +112,15 @@ class Stage(NamedTuple):
 
     async def tell(self, number: int, *, ends: Sequence[str]) -> Telling:
         self.lives.tell_anew(ends=ends)
-        missed = await self.lives.die_until(self._played(number))
+        missed = await self.lives.die_until(self._played(number, kills=len(ends)))
         end, points = await self.story.end(self.connection), self.lives.points[:]
         await cleared(self.connection)
         return Telling(end, points, missed)
 
-    async def _played(self, number: int) -> None:
+    async def _played(self, number: int, *, kills: int) -> None:
         await self.story.furnish(self.connection)
         await self.story.begin(self.connection, number)
-        await self.story.settled(self.connection)
+        await self.story.settled(self.connection, kills=kills)
 
 
 async def assert_converges(stage: Stage, number: int | None) -> None:
@@ -142,7 +142,7 @@ async def assert_converges(stage: Stage, number: int | None) -> None:
     sys.stdout.write(f"{len(tried)} points, {len(tried)} converged\n")
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize(("story", "settings"), STORIES)
 async def test_a_process_that_is_killed_at_a_point_converges_to_the_same_machines(
     growing: LiveCluster,

@@ -14,7 +14,18 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from growth.api.wellknown import INSTANCE_TYPE_LABEL, POOL_LABEL
-from tests.thread.thirty import CLASSES, NODES, OURS, PODS, POOLS, REMOVALS, REQUESTS, items, ours
+from tests.thread.thirty import (
+    A_LIFE,
+    CLASSES,
+    NODES,
+    OURS,
+    PODS,
+    POOLS,
+    REMOVALS,
+    REQUESTS,
+    items,
+    ours,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +43,7 @@ FAULTS: Final = (
     {"kind": "DeleteFails", "serverType": "mute", "count": 2},
 )
 WITHIN: Final = 120.0
+"""Seconds for a telling in which nothing is killed; each end of the process adds `A_LIFE`."""
 UNFINISHED: Final = frozenset({"Pending", "Provisioning", "Deprovisioning"})
 
 
@@ -83,11 +95,11 @@ async def begin(connection: Connection, story: int) -> None:
             tasks.create_task(connection.request("POST", PODS, body=_pod(pool, story)))
 
 
-async def settled(connection: Connection) -> None:
+async def settled(connection: Connection, *, kills: int = 0) -> None:
     """Until every pod has a node, and nothing comes or goes any more."""
-    began = monotonic()
+    began, within = monotonic(), WITHIN + kills * A_LIFE
     while not await _is_settled(connection):
-        assert monotonic() - began < WITHIN, f"not settled: {await end(connection)}"
+        assert monotonic() - began < within, f"not settled: {await end(connection)}"
         await asyncio.sleep(0.1)
 
 
