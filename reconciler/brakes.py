@@ -21,6 +21,7 @@ import msgspec
 
 from reconciler import not_sold, unreadable
 from reconciler.decision import NEVER, Decision
+from reconciler.invariants.breach import Breach
 from reconciler.pauses import Pause, next_look, notices, pauses
 from reconciler.providers.port import ClassKey
 from reconciler.trust import Trust, trusts
@@ -49,6 +50,18 @@ class BrakesLedger(msgspec.Struct, frozen=True, kw_only=True):
     """Pools that a person has paused."""
     clouds: Mapping[ClassKey, Trust] = {}
     """How far each cloud is believed."""
+    breach: Breach | None = None
+    """What was decided and must not be done: from then on nothing is, until a person looks."""
+
+    def stopped(self, breach: Breach) -> BrakesLedger:
+        """The end of all deciding."""
+        return msgspec.structs.replace(
+            self,
+            breach=breach,
+            may_act=False,
+            may_remove=False,
+            reason=f"{breach.invariant}: {breach.text}",
+        )
 
     def believes(self, cloud: ClassKey) -> bool:
         """Whether what was listed last there is the truth."""

@@ -54,6 +54,7 @@ from reconciler.providers.port import (
     Occupied,
 )
 from reconciler.sources import BY_POD
+from reconciler.stopping import Stopped
 from reconciler.world import Replies
 
 if TYPE_CHECKING:
@@ -106,6 +107,8 @@ class Effects:
     chance: Random
     plan: Callable[[Solve], Awaitable[Plan | Renewed]]
     """Where questions are solved: away from this process, as they take long."""
+    may_write: Callable[[], None] = lambda: None
+    """Raises `Stopped` when nothing is to be written any more, also of what has begun."""
     say: Callable[[Event], None] = lambda _: None
     announce: Callable[[Point], None] = lambda _: None
     answers: dict[str, Answered] = field(default_factory=dict)
@@ -151,6 +154,8 @@ class Effects:
             self._backoffs.pop(sequence.subject, None)
         except Outdated as changed:
             _log.debug("decided on an older state", subject=sequence.subject.name, why=str(changed))
+        except Stopped as stopped:
+            _log.warning("left undone", subject=sequence.subject.name, why=str(stopped))
         except GrowthError as error:
             await self._rest(sequence, error)
         finally:
@@ -175,7 +180,7 @@ class Effects:
         number, subject = next(self._numbers), sequence.subject
         self.announce(point(action, number=number, subject=subject, side=Side.BEFORE))
         # Also what costs nothing: a request that a deposed leader writes is bought by the next one.
-        self.leadership.check()
+        self._check_may_write()
         try:
             await self._carry_out(action)
         except DecideAgain as error:
@@ -183,6 +188,10 @@ class Effects:
                 raise Outdated(str(error)) from error
             raise
         self.announce(point(action, number=number, subject=subject, side=Side.AFTER))
+
+    def _check_may_write(self) -> None:
+        self.may_write()
+        self.leadership.check()
 
     async def _moves_on(self, action: Action) -> bool:
         """Whether the cache shows another state; the event that tells it is often on its way."""
@@ -288,7 +297,7 @@ class Effects:
 
     async def _delete_machine(self, provider: Provider, machine: Machine) -> None:
         pods = await pods_in_the_way(self.connection, machine.name, self.now())
-        self.leadership.check()
+        self._check_may_write()
         answer = Occupied(pods=pods) if pods else await _deleted(provider, machine)
         self.deletions[machine.name] = GivenBack(at=self.now().monotonic, answer=answer)
 
@@ -310,6 +319,7 @@ class Effects:
         before = self.evictions.get(action.uid)
         if before is not None and not before.refused:
             await self._check_its_end_was_told(action)
+        self._check_may_write()
         refused = await refusal(self.connection, action)
         self.evictions = evicted(
             self.evictions, action, refused, now=self.now(), pods=self.sources.store(PODS).objects

@@ -9,6 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from reconciler.brakes import BrakesLedger
+from reconciler.invariants.ledger import InvariantsLedger
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.provisioning.ledger import ProvisioningLedger
 from reconciler.removal.ledger import RemovalLedger
@@ -19,6 +20,7 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     """The memory of every room, by the room's name."""
 
     brakes: BrakesLedger = BrakesLedger()
+    invariants: InvariantsLedger = InvariantsLedger()
     planning: PlanningLedger = PlanningLedger()
     provisioning: ProvisioningLedger = ProvisioningLedger()
     removal: RemovalLedger = RemovalLedger()

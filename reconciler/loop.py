@@ -1,5 +1,9 @@
 """The one loop: a world is seen, the rooms decide in a fixed order, effects carry it out.
 
+Between deciding and doing everything is judged once more, by the few rules that must never be
+broken. What breaks one is not carried out, nor is anything else from then on: the scene is told to
+stop, and a person has to look.
+
 It wakes when something has changed or when a room asked to be asked again, and coalesces: of a
 burst of changes it makes one pass. What the rooms remember between passes is the ledger, which only
 this loop stores. Nothing is awaited between seeing the world and starting what was decided, so a
@@ -9,21 +13,25 @@ pass is one moment.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn, Protocol
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias
 
 import structlog
 
 from reconciler import brakes, node_classes, planning, provisioning, removal, replacement
-from reconciler.decision import Decision, earliest
+from reconciler.decision import NEVER, Decision, earliest
+from reconciler.invariants.judging import judged
 from reconciler.pauses import is_held
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from growth.instant import Instant
     from reconciler import actions
     from reconciler.actions import Subject
+    from reconciler.invariants.breach import Breach
+    from reconciler.invariants.judging import Judgement
     from reconciler.ledger import Ledger
     from reconciler.world import World
 
@@ -56,10 +64,35 @@ class Outcome:
     ledger: Ledger
     sequences: tuple[actions.Sequence, ...]
     wake_at: float
+    breach: Breach | None = None
+    """What was decided in this very pass and must not be done."""
 
 
-def decide(world: World, now: Instant, rooms: Sequence[Room] = ROOMS) -> Outcome:
+Judge: TypeAlias = "Callable[[Iterable[actions.Sequence], World, Instant], Judgement]"
+
+
+def decide(
+    world: World, now: Instant, rooms: Sequence[Room] = ROOMS, *, judge: Judge = judged
+) -> Outcome:
     """One pass: a pure function of the world and the moment."""
+    if world.ledger.brakes.breach is not None:
+        return Outcome(ledger=world.ledger, sequences=(), wake_at=NEVER)
+    decided, after = _decided(world, now, rooms)
+    judgement = judge(decided.sequences, after, now)
+    if judgement.breach is not None:
+        return _stopped(after, judgement.breach)
+    ledger = after.remembering("invariants", judgement.memory).ledger
+    return dataclasses.replace(decided, ledger=ledger)
+
+
+def _stopped(world: World, breach: Breach) -> Outcome:
+    brakes = world.ledger.brakes.stopped(breach)
+    ledger = world.remembering("brakes", brakes).ledger
+    return Outcome(ledger=ledger, sequences=(), wake_at=NEVER, breach=breach)
+
+
+def _decided(world: World, now: Instant, rooms: Sequence[Room]) -> tuple[Outcome, World]:
+    """What the rooms want, and the world with what they remember."""
     braked = brakes.decide(world, now)
     world = _remembering(world, "brakes", braked)
     wakes = [braked.wake_at]
@@ -71,9 +104,10 @@ def decide(world: World, now: Instant, rooms: Sequence[Room] = ROOMS) -> Outcome
             world = _remembering(world, room.name, decision)
             wakes.append(decision.wake_at)
             _gather(sequences, decision, world)
-    return Outcome(
+    outcome = Outcome(
         ledger=world.ledger, sequences=tuple(sequences.values()), wake_at=earliest(wakes)
     )
+    return outcome, world
 
 
 def _remembering(world: World, name: str, decision: Decision) -> World:
@@ -108,14 +142,25 @@ class Scene(Protocol):
     def start(self, sequence: actions.Sequence) -> None:
         """Begin to carry out a sequence; its subject is busy until it has ended and was seen."""
 
+    def stop(self, breach: Breach) -> None:
+        """Write nothing any more, whatever has begun, and tell of it."""
+
 
 class Loop:
     """The loop over a scene."""
 
-    def __init__(self, scene: Scene, *, ledger: Ledger, rooms: Sequence[Room] = ROOMS) -> None:
+    def __init__(
+        self,
+        scene: Scene,
+        *,
+        ledger: Ledger,
+        rooms: Sequence[Room] = ROOMS,
+        judge: Judge = judged,
+    ) -> None:
         self.ledger = ledger
         self._scene = scene
         self._rooms = rooms
+        self._judge = judge
         self._changed = asyncio.Event()
 
     def wake(self) -> None:
@@ -135,8 +180,11 @@ class Loop:
     def once(self) -> float:
         """One pass; the answer is when the next one is due without any change."""
         now = self._scene.now()
-        outcome = decide(self._scene.world(self.ledger), now, self._rooms)
+        world = self._scene.world(self.ledger)
+        outcome = decide(world, now, self._rooms, judge=self._judge)
         self.ledger = outcome.ledger
+        if outcome.breach is not None:
+            self._scene.stop(outcome.breach)
         for sequence in outcome.sequences:
             _log.info("decided", subject=sequence.subject.name, why=sequence.why)
             self._scene.start(sequence)

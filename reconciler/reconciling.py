@@ -24,6 +24,7 @@ from growth.kube.election import (
 from growth.kube.timing import Timing as CacheTiming
 from growth.kube.transport import connect
 from reconciler.announcing import announcing
+from reconciler.brakes import BrakesLedger
 from reconciler.cloud_metrics import CloudMetrics
 from reconciler.clouds import Clouds
 from reconciler.demand_place import Place, hear_demand
@@ -41,6 +42,7 @@ from reconciler.scene import Production, now
 from reconciler.settings import Certificates
 from reconciler.sources import Sources
 from reconciler.speaking import recorder
+from reconciler.stopping import Stopping
 from reconciler.views import PODS
 
 if TYPE_CHECKING:
@@ -114,6 +116,7 @@ class Work:
             doubted=self._doubt,
         )
         self.recorder = recorder(connection, self.sources, registry=service.registry)
+        self._stopping = Stopping(service.registry, say=self.recorder.emit)
         self._rivals = Rivals(
             connection, namespace=service.settings.namespace, registry=service.registry
         )
@@ -137,7 +140,12 @@ class Work:
     async def lead_for_ever(self) -> None:
         """Stand as a candidate, act while elected, and stand again when it is lost."""
         namespace = self._service.settings.namespace
-        lease = LeaseOnServer(self._connection, namespace=namespace, name=LEASE)
+        lease = LeaseOnServer(
+            self._connection,
+            namespace=namespace,
+            name=LEASE,
+            annotations=self._stopping.annotations,
+        )
         metrics = ElectionMetrics(self._service.registry)
         settings = self._service.settings.election
         # Of this cluster: runs for two clusters on one machine are no runs of one candidate.
@@ -171,6 +179,7 @@ class Work:
                     ended=self._wake,
                     tasks=tasks,
                     chance=self._chance,
+                    may_write=self._stopping.check,
                     say=self.recorder.emit,
                     announce=self._figures.also(announce),
                     plan=self.lanes.answer,
@@ -214,8 +223,12 @@ class Work:
             timing=self._timing,
             caps=self._service.settings.caps,
             seen=self._figures.show,
+            stopped=self._stopping.stop,
         )
-        self._loop = Loop(scene, ledger=Ledger(removal=RemovalLedger(unseen=unseen)))
+        # Who leads once more in the same process has not been looked at by a person since.
+        brakes = BrakesLedger(breach=self._stopping.breach)
+        ledger = Ledger(brakes=brakes, removal=RemovalLedger(unseen=unseen))
+        self._loop = Loop(scene, ledger=ledger)
         try:
             await self._loop.run(coalesce=self._timing.coalesce)
         finally:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from reconciler.caps import Caps
     from reconciler.clouds import Clouds
     from reconciler.effects import Effects
+    from reconciler.invariants.breach import Breach
     from reconciler.ledger import Ledger
     from reconciler.sources import Sources
     from reconciler.timing import Timing
@@ -42,6 +43,7 @@ class Production:
         timing: Timing,
         caps: Caps,
         seen: Callable[[World], None],
+        stopped: Callable[[Breach], None],
     ) -> None:
         self._sources = sources
         self._clouds = clouds
@@ -49,6 +51,7 @@ class Production:
         self._timing = timing
         self._caps = caps
         self._seen = seen
+        self._stopped = stopped
 
     def now(self) -> Instant:
         """This moment."""
@@ -78,3 +81,7 @@ class Production:
     def start(self, sequence: actions.Sequence) -> None:
         """Begin to carry out a sequence."""
         self._effects.start(sequence)
+
+    def stop(self, breach: Breach) -> None:
+        """Write nothing any more: effects ask for that before each step."""
+        self._stopped(breach)

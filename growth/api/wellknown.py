@@ -82,6 +82,9 @@ PAUSED_UNTIL_ANNOTATION: Final = "growth.dev/paused-until"
 PAUSED_REASON_ANNOTATION: Final = "growth.dev/paused-reason"
 """On a pool: why, for people."""
 
+WRITING_STOPPED_ANNOTATION: Final = "growth.dev/writing-stopped"
+"""On the Lease of the reconciler: the rule that it was about to break; it writes nothing since."""
+
 # Taints
 
 UNREGISTERED_TAINT: Final = "growth.dev/unregistered"

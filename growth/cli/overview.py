@@ -108,8 +108,14 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Nodes by the reason for which they are there, the most first."""
 
 
-def overview(seen: Watched, now: datetime, kept: Mapping[str, Keeping] | None = None) -> Overview:
-    """Everything that is worth a line."""
+def overview(
+    seen: Watched,
+    now: datetime,
+    kept: Mapping[str, Keeping] | None = None,
+    *,
+    stopped: Iterable[str] = (),
+) -> Overview:
+    """Everything that is worth a line; what stops all of growth first."""
     pending = [pod for pod in seen.pending if is_demand(pod)]
     return Overview(
         pools=tuple(_pool(pool, seen, now) for pool in _by_name(seen)),
@@ -120,7 +126,7 @@ def overview(seen: Watched, now: datetime, kept: Mapping[str, Keeping] | None = 
         going=tuple(_going(seen, now)),
         without_place=tuple(_without_place(seen)),
         sold_out=tuple(_sold_out(seen, now)),
-        needs_a_person=tuple(_for_a_person(seen, now)),
+        needs_a_person=(*stopped, *_for_a_person(seen, now)),
         kept=_kept((kept or {}).values(), now),
     )
 

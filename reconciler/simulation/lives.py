@@ -18,6 +18,7 @@ from reconciler.simulation.process import Fate, Parts, Process
 
 if TYPE_CHECKING:
     from growth.instant import Instant
+    from reconciler.invariants.breach import Breach
     from reconciler.points import Point
     from reconciler.simulation.auditor import Auditor
     from reconciler.simulation.cloud import Cloud
@@ -30,6 +31,8 @@ LIVES_FOR: Final = 240.0
 """Seconds that it lives at least: what never gets beyond its first effects settles nothing."""
 DOWN: Final = (0.5, 60.0)
 """Seconds until it is started again."""
+STOPPED: Final = "growth stops by itself"
+"""What is found where the brakes of our process have held it back."""
 DECIDED_TWICE: Final = 50
 """Each so many passes, the same world in another order has to give the same actions."""
 
@@ -63,6 +66,7 @@ class Lives:
             names=Chance(story.seed, "names"),
             announced=self._announced,
             decided=self._decided,
+            stopped=self._stopped,
         )
 
     def begin(self) -> None:
@@ -102,12 +106,17 @@ class Lives:
         self.leader = None
         self._timeline.after(down, self.begin)
 
+    def _stopped(self, process: Process, breach: Breach) -> None:
+        """It would stand still from now on: in a right process that must never happen."""
+        self._auditor.breach(STOPPED, f"{process.name}: {breach.invariant}: {breach.text}")
+
     def _decided(self, process: Process, world: World, now: Instant) -> None:
         self.passes += 1
         if self.passes % DECIDED_TWICE:
             return
-        rooms = self._parts.rooms
-        if decide(world, now, rooms) != decide(in_another_order(world), now, rooms):
+        rooms, judge = self._parts.rooms, self._parts.judge
+        other = in_another_order(world)
+        if decide(world, now, rooms, judge=judge) != decide(other, now, rooms, judge=judge):
             self._auditor.breach("same world, same actions", f"{process.name} decides by order")
         self._check_memory(process, world)
 

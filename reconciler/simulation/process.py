@@ -19,8 +19,9 @@ from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.instant import Instant
 from reconciler.demand import KnownDemand
+from reconciler.invariants.judging import judged
 from reconciler.ledger import Ledger
-from reconciler.loop import ROOMS, Loop
+from reconciler.loop import ROOMS, Judge, Loop
 from reconciler.simulation.caches import Cache
 from reconciler.simulation.clouds import Clouds
 from reconciler.simulation.effects import Effects
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from growth.kube.health import Health
     from growth.kube.resource import Key
     from reconciler import actions
+    from reconciler.invariants.breach import Breach
     from reconciler.loop import Room
     from reconciler.points import Point
     from reconciler.simulation.chance import Chance
@@ -62,6 +64,7 @@ class Parts:
     """What a process is made of. Tests put parts with a planted mistake in their place."""
 
     rooms: Sequence[Room] = ROOMS
+    judge: Judge = judged
     effects: type[Effects] = Effects
     cache: type[Cache] = Cache
     timing: Timing = TIMING
@@ -80,6 +83,7 @@ class Fate:
     names: Chance
     announced: Callable[[Process, Point], None]
     decided: Callable[[Process, World, Instant], None]
+    stopped: Callable[[Process, Breach], None]
 
 
 class Process:
@@ -110,7 +114,7 @@ class Process:
             around, fate.cloud, caches=self.caches, chance=fate.network, owner=self
         )
         self.clouds = Clouds(self, fate.cloud, around)
-        self.loop = Loop(self, ledger=Ledger(), rooms=parts.rooms)
+        self.loop = Loop(self, ledger=Ledger(), rooms=parts.rooms, judge=parts.judge)
         self._fate = fate
         self._timeline = around.timeline
         self.timing = parts.timing
@@ -149,6 +153,10 @@ class Process:
         """Begin to carry out a sequence."""
         self._fate.around.trace.note(f"{self.name}: {sequence.subject.name}: {sequence.why}")
         self.effects.start(sequence)
+
+    def stop(self, breach: Breach) -> None:
+        """A breach was about to be committed: nothing that has begun goes on."""
+        self._fate.stopped(self, breach)
 
     # Its life.
 

@@ -142,7 +142,13 @@ def connection(cluster: Cluster) -> Connection:
     return cast("Connection", cluster)
 
 
-def lead(cluster: Cluster, namespace: str = NAMESPACE, *, seconds_ago: float = 1.0) -> None:
+def lead(
+    cluster: Cluster,
+    namespace: str = NAMESPACE,
+    *,
+    seconds_ago: float = 1.0,
+    annotations: dict[str, str] | None = None,
+) -> None:
     """Somebody holds the Lease, and has renewed it so long ago."""
     renewed = datetime.now(UTC) - timedelta(seconds=seconds_ago)
     spec = {
@@ -150,7 +156,8 @@ def lead(cluster: Cluster, namespace: str = NAMESPACE, *, seconds_ago: float = 1
         "renewTime": renewed.isoformat(),
         "leaseDurationSeconds": 15,
     }
-    metadata = {"name": "growth-reconciler", "namespace": namespace}
+    metadata: dict[str, Any] = {"name": "growth-reconciler", "namespace": namespace}
+    metadata["annotations"] = annotations or {}
     cluster.put(LEASE.replace(NAMESPACE, namespace), {"metadata": metadata, "spec": spec})
 
 

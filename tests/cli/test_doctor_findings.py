@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from growth.api.wellknown import WRITING_STOPPED_ANNOTATION
 from growth.cli.commands.doctor import examined, told
 from growth.cli.examination.finding import Level, Place
 from growth.installation.values import Provider
@@ -111,6 +112,10 @@ def never_led(cluster: Cluster) -> None:
 
 def silent_leader(cluster: Cluster) -> None:
     lead(cluster, seconds_ago=60)
+
+
+def stopped_leader(cluster: Cluster) -> None:
+    lead(cluster, annotations={WRITING_STOPPED_ANNOTATION: "MaximumKept: 4 nodes, 3 allowed"})
 
 
 def two_leaders(cluster: Cluster) -> None:
@@ -275,6 +280,9 @@ BROKEN: dict[str, Broken] = {
     ),
     "nobody ever led": Broken(never_led, FAIL, "leader", "no reconciler has ever led", "logs"),
     "nobody leads": Broken(silent_leader, FAIL, "leader", "leads any more", "logs"),
+    "writing stopped": Broken(
+        stopped_leader, FAIL, "leader", "MaximumKept: 4 nodes, 3 allowed", "rollout restart"
+    ),
     "two lead": Broken(two_leaders, FAIL, "leader", "2 reconcilers lead", "growth uninstall"),
     "a role lacks something": Broken(
         lacking("patch nodes", "list pods"),

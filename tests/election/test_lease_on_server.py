@@ -73,6 +73,25 @@ async def test_what_others_keep_in_the_lease_stays(
     assert labels == {"kept": "yes"}
 
 
+async def test_what_a_holder_says_of_itself_is_written_with_each_renewal(
+    cluster: LiveCluster, connection: Connection, namespace: str
+) -> None:
+    says: dict[str, str | None] = {"growth.dev/writing-stopped": "a rule"}
+    lease = LeaseOnServer(
+        connection, namespace=namespace, name="reconciler", annotations=lambda: says
+    )
+    held = await lease.hold(
+        await lease.make(duration=15, now=NOW), holder="a", duration=15, now=NOW
+    )
+    stored = cluster.get("lease", "reconciler", "-n", namespace)["metadata"]
+    assert stored["annotations"] == says
+
+    says["growth.dev/writing-stopped"] = None
+    await lease.hold(held, holder="b", duration=15, now=datetime.now(UTC))
+    stored = cluster.get("lease", "reconciler", "-n", namespace)["metadata"]
+    assert "annotations" not in stored
+
+
 async def test_a_lease_that_was_deleted_is_decided_on_again(
     cluster: LiveCluster, lease: LeaseOnServer, namespace: str
 ) -> None:

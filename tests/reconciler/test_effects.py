@@ -52,6 +52,7 @@ from reconciler.providers.port import (
 from reconciler.solver import Effort, Plan, Problem
 from reconciler.solver.answering import answered
 from reconciler.sources import Sources
+from reconciler.stopping import Stopped
 from tests.reconciler.api import PATHS, Api
 from tests.reconciler.build import at, node_class, request, waiting
 from tests.removal.build import removal
@@ -428,6 +429,26 @@ async def test_the_leadership_is_asked_for_before_each_step() -> None:
         assert stage.api.writes == ["POST noderequests"]
 
 
+def stop(stage: Stage) -> None:
+    def check() -> None:
+        raise Stopped("a rule was about to be broken")
+
+    stage.effects.may_write = check
+
+
+async def test_what_has_begun_ends_before_its_next_write_when_writing_stops() -> None:
+    async with staged() as stage:
+
+        def breach(point: Point) -> None:
+            if point.side is Side.AFTER:
+                stop(stage)
+
+        stage.effects.announce = breach
+        await stage.do(CreateNodeRequest(request=request()), order())
+        assert stage.api.writes == ["POST noderequests"]
+        assert stage.effects.answers == {}
+
+
 async def test_a_subject_has_one_sequence_at_a_time() -> None:
     async with staged() as stage:
         steps = (CreateNodeRequest(request=request()),)
@@ -564,6 +585,21 @@ async def test_nothing_is_deleted_by_who_lost_the_leadership_during_the_last_loo
             return await look(*words, **named)
 
         stage.api.request = slow  # type: ignore[method-assign] # the lease ends on the way
+        await stage.do(given_back())
+        assert f"{NODES}/{NAME}" in stage.api.objects
+        assert stage.effects.deletions == {}
+
+
+async def test_nothing_is_deleted_when_writing_stops_during_the_last_look() -> None:
+    async with staged() as stage:
+        await stage.do(order())
+        look = stage.api.request
+
+        async def slow(*words: Any, **named: Any) -> Any:
+            stop(stage)
+            return await look(*words, **named)
+
+        stage.api.request = slow  # type: ignore[method-assign] # a breach on the way
         await stage.do(given_back())
         assert f"{NODES}/{NAME}" in stage.api.objects
         assert stage.effects.deletions == {}

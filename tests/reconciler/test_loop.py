@@ -16,6 +16,7 @@ from tests.reconciler.build import at, world
 if TYPE_CHECKING:
     from growth.instant import Instant
     from reconciler.actions import Sequence
+    from reconciler.invariants.breach import Breach
     from reconciler.ledger import Ledger
     from reconciler.world import World
 
@@ -44,6 +45,9 @@ class Stage:
 
     def start(self, sequence: Sequence) -> None:
         raise AssertionError(f"nothing was decided that could be {sequence.why}")
+
+    def stop(self, breach: Breach) -> None:
+        raise AssertionError(f"nothing was decided that could break {breach.invariant}")
 
     async def play(self, *changes: float) -> list[float]:
         """Let things change at some moments; the answer is when passes were made."""

@@ -17,13 +17,16 @@ from typing_extensions import override
 from growth.api.noderemovalrequest import RemovalPhase
 from growth.api.wellknown import CORDONED_ANNOTATION
 from growth.api.written import Duration
+from growth.keeping.marks import is_cordoned_by_a_person
 from growth.kube.errors import NotFound
 from growth.kube.resource import Key
 from reconciler import planning, provisioning, removal
-from reconciler.actions import SetNode
+from reconciler.actions import DeleteMachine, Sequence, SetNode, machine
+from reconciler.invariants.breach import Invariant
 from reconciler.loop import ROOMS, Room
 from reconciler.planning.nominations import Nominated
 from reconciler.removal.drain import DRAINING
+from reconciler.removal.drain_marks import uncordoned
 from reconciler.simulation.caches import Cache
 from reconciler.simulation.effects import Effects, Result, Write
 from reconciler.simulation.faults import Fault
@@ -32,12 +35,13 @@ from reconciler.simulation.process import Parts
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from growth.api.nodepool import NodePool
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.instant import Instant
     from growth.scheduling.node import Node
     from reconciler.actions import Evict
     from reconciler.decision import Decision
-    from reconciler.providers.port import Listing, Machine, Sight
+    from reconciler.providers.port import ClassKey, Listing, Machine, Offering, Sight
     from reconciler.world import World
 
 CONSOLIDATING = range(3, 10)
@@ -270,6 +274,60 @@ def _not_ready(node: Node) -> Node:
     return msgspec.structs.replace(node, status=status)
 
 
+class BuysOneType:
+    """One type is easier to look after, and maxima are for others."""
+
+    def __init__(self) -> None:
+        self._known: dict[ClassKey, tuple[tuple[Offering, ...], tuple[Offering, ...]]] = {}
+
+    def __call__(self, world: World, now: Instant) -> Decision:
+        pools = {name: self._allowing(pool) for name, pool in world.pools.items()}
+        sold = {key: self._one_of(key, offers) for key, offers in world.offerings.items()}
+        return planning.decide(msgspec.structs.replace(world, pools=pools, offerings=sold), now)
+
+    def _allowing(self, pool: NodePool) -> NodePool:
+        more = tuple(each.model_copy(update={"max": 80}) for each in pool.spec.server_types)
+        return pool.model_copy(update={"spec": pool.spec.model_copy(update={"server_types": more})})
+
+    def _one_of(self, key: ClassKey, offers: tuple[Offering, ...]) -> tuple[Offering, ...]:
+        """The same object for the same catalogue, as everything is planned anew for another one."""
+        if key not in self._known or self._known[key][0] is not offers:
+            medium = (each for each in offers if each.server_type.canonical == "medium")
+            self._known[key] = offers, tuple(medium)
+        return self._known[key][1]
+
+
+def frees_what_people_hold(world: World, now: Instant) -> Decision:
+    """A cordon is in the way of pods, so it is taken off."""
+    decision = removal.decide(world, now)
+    freed = (
+        Sequence(subject=machine(name), steps=(uncordoned(node),), why="make room")
+        for name, node in sorted(world.cluster.nodes.items())
+        if is_cordoned_by_a_person(node) and world.is_free(machine(name))
+    )
+    return msgspec.structs.replace(decision, sequences=(*freed, *decision.sequences))
+
+
+def deletes_what_bears_the_name(world: World, now: Instant) -> Decision:
+    """Ids are for clouds: a name is enough."""
+    decision = removal.decide(world, now)
+    return msgspec.structs.replace(
+        decision, sequences=tuple(_by_name(each) for each in decision.sequences)
+    )
+
+
+def _by_name(sequence: Sequence) -> Sequence:
+    steps = tuple(
+        msgspec.structs.replace(
+            step, machine=msgspec.structs.replace(step.machine, machine_id=step.machine.name)
+        )
+        if isinstance(step, DeleteMachine)
+        else step
+        for step in sequence.steps
+    )
+    return msgspec.structs.replace(sequence, steps=steps)
+
+
 MUTANTS = (
     Mutant(
         row=3,
@@ -371,3 +429,39 @@ MUTANTS = (
         minutes=20.0,
     ),
 )
+
+
+def _named(name: str) -> Mutant:
+    return next(mutant for mutant in MUTANTS if mutant.name == name)
+
+
+HELD_BACK = (
+    (
+        Mutant(
+            name="buys one type, however many",
+            parts=lambda: _planned_by(BuysOneType()),
+            minutes=8.0,
+        ),
+        Invariant.MAXIMUM_KEPT,
+    ),
+    (
+        Mutant(
+            name="deletes what bears the name",
+            parts=lambda: _with("removal", deletes_what_bears_the_name),
+            minutes=20.0,
+        ),
+        Invariant.DELETED_AS_NAMED,
+    ),
+    (
+        Mutant(
+            name="frees what people hold",
+            faults=(Fault.CORDON,),
+            parts=lambda: _with("removal", frees_what_people_hold),
+            minutes=20.0,
+        ),
+        Invariant.CORDON_KEPT,
+    ),
+    (_named("counts an outage as idle time"), Invariant.NEVER_BLIND),
+    (_named("deletes before the last pod is gone"), Invariant.PODS_KEEP_NODES),
+)
+"""Mistakes that our own brakes find before they are carried out, and the rule that they break."""

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
 
+from reconciler.invariants.breach import Invariant
+from reconciler.invariants.judging import Judgement
+from reconciler.simulation.lives import STOPPED
 from reconciler.simulation.run import run
 from reconciler.simulation.story import Story
-from tests.simulation.mutants import MUTANTS, Mutant
+from tests.simulation.mutants import HELD_BACK, MUTANTS, Mutant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from growth.instant import Instant
     from reconciler.simulation.auditor import Breach
+    from reconciler.world import World
 
 SLY = [mutant for mutant in MUTANTS if mutant.faults and mutant.row not in {3, 13, 17}]
 """A pod is always bound a few milliseconds after its node serves, pods of a workload come one after
@@ -24,7 +30,9 @@ show without any fault."""
 pytestmark = pytest.mark.timeout(240)
 
 
-def called(mutant: Mutant) -> str:
+def called(mutant: Mutant | Invariant) -> str:
+    if isinstance(mutant, Invariant):
+        return mutant.value
     return mutant.name if mutant.row is None else f"row {mutant.row}"
 
 
@@ -38,12 +46,20 @@ def is_right(told: Story) -> bool:
 
 
 def caught(mutant: Mutant) -> tuple[Story, Breach] | None:
-    """The first seed that finds the mistake, and what it finds."""
+    """The first seed in which the auditor finds the mistake, and what it finds.
+
+    Our own brakes are off: they would hold back what the auditor is to see.
+    """
     for seed in mutant.seeds:
         told = Story(seed=seed, minutes=mutant.minutes, faults=mutant.faults)
-        for breach in run(told, parts=mutant.parts()).breaches:
+        parts = dataclasses.replace(mutant.parts(), judge=lets_everything_pass)
+        for breach in run(told, parts=parts).breaches:
             return told, breach
     return None
+
+
+def lets_everything_pass(_sequences: object, world: World, _now: Instant) -> Judgement:
+    return Judgement(memory=world.ledger.invariants)
 
 
 @mutants
@@ -61,3 +77,22 @@ def test_a_planted_mistake_is_caught(
 def test_a_planted_mistake_works_while_nothing_goes_wrong(mutant: Mutant) -> None:
     outcome = run(Story(seed=1, minutes=20.0, faults=()), parts=mutant.parts())
     assert not outcome.breaches
+
+
+@pytest.mark.parametrize(("mutant", "invariant"), HELD_BACK, ids=called)
+def test_a_planted_mistake_is_held_back_before_it_is_carried_out(
+    mutant: Mutant, invariant: Invariant
+) -> None:
+    found = stopped(mutant)
+
+    assert found is not None, f"nothing held back what {mutant.name}"
+    assert f": {invariant}: " in found.text
+
+
+def stopped(mutant: Mutant) -> Breach | None:
+    """What the process stopped for by itself, in the first seed in which anybody finds anything."""
+    for seed in mutant.seeds:
+        told = Story(seed=seed, minutes=mutant.minutes, faults=mutant.faults)
+        for breach in run(told, parts=mutant.parts()).breaches:
+            return breach if breach.rule == STOPPED else None
+    return None

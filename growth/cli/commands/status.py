@@ -8,6 +8,7 @@ from growth.cli.connecting import add_connection_arguments, completed
 from growth.cli.lists import reading
 from growth.cli.output import add_output_argument, coloured, print_json
 from growth.cli.overview import overview
+from growth.cli.stopped import stopped
 from growth.cli.story import counted, wrapped
 from growth.cli.survey import surveyed
 from growth.cli.tables import aligned, spoken_span
@@ -46,7 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
 async def _look(arguments: argparse.Namespace) -> Overview:
     async with reading(arguments) as lists:
         seen = await surveyed(lists)
-        return overview(watched_in(seen), seen.now.wall, seen.kept)
+        halted = await stopped(lists)
+        return overview(watched_in(seen), seen.now.wall, seen.kept, stopped=halted)
 
 
 def told(found: Overview) -> Iterator[str]:

@@ -5,10 +5,10 @@ What runs beside the cluster (`growth run`) has no Deployment, but it has a Leas
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.cli.examination.finding import PATIENCE, fail, ok, warn
+from growth.cli.stopped import REMEDY, is_over, stopped_by
 from growth.installation.awaiting import LEASE, complaint, shortage
 
 if TYPE_CHECKING:
@@ -134,27 +134,22 @@ async def _leader(place: Place) -> Findings:
     query = {"fieldSelector": f"metadata.name={LEASE}"}
     leases = await place.listed("/apis/coordination.k8s.io/v1/leases", query)
     held = [each for each in leases if each["spec"].get("holderIdentity")]
-    alive = [each for each in held if not _is_over(each["spec"])]
+    alive = [each for each in held if not is_over(each["spec"])]
     who = ", ".join(f"{_spoken(each)}" for each in alive)
     if len(alive) > 1:
         hint = "keep one: growth uninstall --machines keep -n NAMESPACE takes the other away"
         yield fail("leader", f"{len(alive)} reconcilers lead: {who}", hint)
     elif alive:
-        yield ok("leader", who)
+        stopped = stopped_by(alive[0])
+        remedy = REMEDY.format(namespace=alive[0]["metadata"]["namespace"])
+        text = f"{who} writes nothing any more: {stopped}"
+        yield fail("leader", text, remedy) if stopped else ok("leader", who)
     elif held:
         hint = f"kubectl -n {held[0]['metadata']['namespace']} logs deployment/growth-reconciler"
         yield fail("leader", f"no reconciler leads any more: {_spoken(held[0])} is silent", hint)
     elif await is_installed(place):
         hint = f"kubectl -n {place.namespace} logs deployment/growth-reconciler says why"
         yield fail("leader", "no reconciler has ever led", hint)
-
-
-def _is_over(spec: dict[str, Any]) -> bool:
-    renewed = spec.get("renewTime")
-    if not renewed:
-        return False
-    silent = datetime.now(UTC) - datetime.fromisoformat(renewed)
-    return silent > timedelta(seconds=spec.get("leaseDurationSeconds", 0))
 
 
 def _spoken(lease: dict[str, Any]) -> str:

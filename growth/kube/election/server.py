@@ -17,7 +17,7 @@ from growth.kube.errors import NotFound
 from growth.undecodable import UNDECODABLE
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable, Mapping
     from datetime import datetime
 
     from growth.kube.transport import Connection
@@ -33,10 +33,19 @@ class Change(msgspec.Struct, frozen=True):
 class LeaseOnServer:
     """One Lease by its name."""
 
-    def __init__(self, connection: Connection, *, namespace: str, name: str) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        namespace: str,
+        name: str,
+        annotations: Callable[[], Mapping[str, str | None]] = dict,
+    ) -> None:
         self._connection = connection
         self._namespace = namespace
         self._name = name
+        self._annotations = annotations
+        """What the holder says of itself, written with each renewal; None takes one away."""
         self.title = f"{namespace}/{name}"
         self._all = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases"
 
@@ -70,7 +79,10 @@ class LeaseOnServer:
 
     async def hold(self, lease: Lease, *, holder: str, duration: int, now: datetime) -> Lease:
         """Change the Lease that was seen so that it names this holder."""
-        return await self._patch(holding_patch(lease, holder=holder, duration=duration, now=now))
+        patch = holding_patch(lease, holder=holder, duration=duration, now=now)
+        if annotations := dict(self._annotations()):
+            patch["metadata"]["annotations"] = annotations
+        return await self._patch(patch)
 
     async def release(self, lease: Lease, *, now: datetime) -> Lease:
         """Give back the Lease that was seen."""

@@ -1,0 +1,59 @@
+"""Has a reconciler stopped writing, because it was about to break a rule that must always hold?
+
+It says so on its Lease, which is all that it writes then. A Lease that has run out tells of a
+process that is no more.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from growth.api.wellknown import WRITING_STOPPED_ANNOTATION
+from growth.cli.lists import LIST_PATIENCE
+from growth.installation.awaiting import LEASE
+from growth.kube.errors import Denied, NotFound
+
+if TYPE_CHECKING:
+    from growth.cli.lists import Lists
+
+LEASES: Final = "/apis/coordination.k8s.io/v1/leases"
+REMEDY: Final = (
+    "keep its log, look at docs/runbooks/GrowthWritingStopped.md, then kubectl -n {namespace} "
+    "rollout restart deployment/growth-reconciler"
+)
+
+
+def is_over(spec: dict[str, Any]) -> bool:
+    """Whether a holder has been silent for longer than its Lease lasts."""
+    renewed = spec.get("renewTime")
+    if not renewed:
+        return False
+    silent = datetime.now(UTC) - datetime.fromisoformat(renewed)
+    return silent > timedelta(seconds=spec.get("leaseDurationSeconds", 0))
+
+
+def stopped_by(lease: dict[str, Any]) -> str:
+    """The rule and the decision that its holder stopped for; empty while it works."""
+    spec = lease["spec"]
+    if not spec.get("holderIdentity") or is_over(spec):
+        return ""
+    annotations = lease["metadata"].get("annotations") or {}
+    return str(annotations.get(WRITING_STOPPED_ANNOTATION, ""))
+
+
+def spoken(lease: dict[str, Any]) -> str:
+    """For a person who has only this line."""
+    namespace = lease["metadata"]["namespace"]
+    mend = REMEDY.format(namespace=namespace)
+    return f"the reconciler writes nothing any more ({stopped_by(lease)}): {mend}"
+
+
+async def stopped(lists: Lists) -> tuple[str, ...]:
+    """A line for each reconciler that has stopped; none where Leases may not be read."""
+    query = {"fieldSelector": f"metadata.name={LEASE}"}
+    try:
+        answer = await lists.connection.request("GET", LEASES, query=query, timeout=LIST_PATIENCE)
+    except (Denied, NotFound):
+        return ()
+    return tuple(spoken(each) for each in answer.json()["items"] if stopped_by(each))

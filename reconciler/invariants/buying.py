@@ -1,0 +1,121 @@
+"""May these machines be bought? Maxima and caps, counted anew with everything that is about to be.
+
+Of a pool's limits those that count machines and money are looked at. CPU and memory are not: a node
+may turn out other than it was promised, and that would be nobody's mistake.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from reconciler.actions import CreateNodeRequest, machine
+from reconciler.invariants.breach import Breach, Invariant
+from reconciler.invariants.ledger import Begun, InvariantsLedger
+from reconciler.planning.fleet import HOUR, Standing, is_alive, nodes_of_pools, standing_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from growth.api.nodepool import NodePool
+    from growth.api.noderequest import NodeRequest
+    from growth.instant import Instant
+    from reconciler.actions import Sequence
+    from reconciler.world import World
+
+MILLION = 1_000_000
+
+
+def created(sequences: Iterable[Sequence]) -> Mapping[str, NodeRequest]:
+    """The requests that are about to be written, by name."""
+    return {
+        step.request.name: step.request
+        for sequence in sequences
+        for step in sequence.steps
+        if isinstance(step, CreateNodeRequest)
+    }
+
+
+def overbought(
+    new: Mapping[str, NodeRequest], memory: InvariantsLedger, world: World
+) -> Iterator[Breach]:
+    """What would be too many. A create that is tried once more was judged when it began."""
+    fresh = {name: standing_of(each) for name, each in new.items() if name not in memory.unseen}
+    if not fresh:
+        return
+    coming = {**memory.unseen, **world.requests}
+    machines = {
+        **nodes_of_pools(world),
+        **{name: standing_of(each) for name, each in coming.items() if is_alive(each)},
+        **fresh,
+    }
+    hour = Counter(each.pool for each in memory.begun.values())
+    hour.update(each.pool for each in fresh.values())
+    for name in sorted({each.pool for each in fresh.values()}):
+        yield from _of_pool(name, world.pools.get(name), machines, fresh=fresh, hour=hour[name])
+    yield from _in_total(machines.values(), world, hour=hour.total())
+
+
+def _of_pool(
+    name: str,
+    pool: NodePool | None,
+    machines: Mapping[str, Standing],
+    *,
+    fresh: Mapping[str, Standing],
+    hour: int,
+) -> Iterator[Breach]:
+    if pool is None:
+        yield _too_many(f"pool {name} doesn't exist, and was bought for", name)
+        return
+    own = [each for each in machines.values() if each.pool == name]
+    types = Counter(each.server_type for each in own)
+    most = {entry.name: entry.max for entry in pool.spec.server_types}
+    for sort in sorted({each.server_type for each in fresh.values() if each.pool == name}):
+        if types[sort] > most.get(sort, 0):
+            yield _too_many(
+                f"{types[sort]} of {sort} in pool {name}, {most.get(sort, 0)} allowed", name
+            )
+    limits = pool.spec.limits
+    cost = sum(each.price for each in own)
+    if limits.nodes is not None and len(own) > limits.nodes:
+        yield _too_many(f"{len(own)} nodes in pool {name}, {limits.nodes} allowed", name)
+    if limits.nodes_per_hour is not None and hour > limits.nodes_per_hour:
+        text = f"{hour} nodes within an hour for pool {name}, {limits.nodes_per_hour} allowed"
+        yield _too_many(text, name)
+    if limits.hourly_cost is not None and cost > int(limits.hourly_cost * MILLION):
+        text = f"{cost / MILLION:.4f} an hour for pool {name}, {limits.hourly_cost} allowed"
+        yield _too_many(text, name)
+
+
+def _too_many(text: str, pool: str) -> Breach:
+    return Breach(invariant=Invariant.MAXIMUM_KEPT, text=text, pool=pool)
+
+
+def _in_total(machines: Iterable[Standing], world: World, *, hour: int) -> Iterator[Breach]:
+    caps, have = world.caps, list(machines)
+    cost = sum(each.price for each in have)
+    found = []
+    if caps.nodes is not None and len(have) > caps.nodes:
+        found.append(f"{len(have)} nodes in all pools, {caps.nodes} allowed")
+    if caps.nodes_per_hour is not None and hour > caps.nodes_per_hour:
+        found.append(f"{hour} nodes within an hour in all pools, {caps.nodes_per_hour} allowed")
+    if caps.hourly_cost is not None and cost > int(caps.hourly_cost * MILLION):
+        found.append(f"{cost / MILLION:.4f} an hour for all pools, {caps.hourly_cost} allowed")
+    return (Breach(invariant=Invariant.TOTAL_KEPT, text=text) for text in found)
+
+
+def remembered(
+    before: InvariantsLedger, new: Mapping[str, NodeRequest], world: World, now: Instant
+) -> InvariantsLedger:
+    """The memory after these were let through: what nobody shows yet, and what an hour counts."""
+    unseen = {name: each for name, each in before.unseen.items() if _is_unseen(name, world)}
+    recent = {n: each for n, each in before.begun.items() if each.at + HOUR > now.monotonic}
+    begun = {n: Begun(pool=each.spec.pool, at=now.monotonic) for n, each in new.items()}
+    return InvariantsLedger(unseen={**unseen, **new}, begun={**begun, **recent})
+
+
+def _is_unseen(name: str, world: World) -> bool:
+    """Whether a create is on its way, or will be tried again."""
+    ledger = world.ledger
+    is_wanted = name in ledger.planning.unconfirmed or name in ledger.replacement.unconfirmed
+    return name not in world.requests and (is_wanted or not world.is_free(machine(name)))

@@ -1,0 +1,84 @@
+"""The judgement of one pass: everything that was decided together, before any of it is begun."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from reconciler.actions import (
+    CreateMachine,
+    CreateNodeRequest,
+    DeleteMachine,
+    OpenRemoval,
+    SetNode,
+    SubjectKind,
+)
+from reconciler.invariants.breach import Breach, Invariant
+from reconciler.invariants.buying import created, overbought, remembered
+from reconciler.invariants.ledger import InvariantsLedger
+from reconciler.invariants.removing import forbidden
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from growth.instant import Instant
+    from reconciler.actions import Action, Sequence, Subject
+    from reconciler.world import World
+
+
+class Judgement(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether everything may be done, and what to remember of it."""
+
+    memory: InvariantsLedger
+    breach: Breach | None = None
+
+
+def judged(sequences: Iterable[Sequence], world: World, now: Instant) -> Judgement:
+    """The first breach of all that was decided; `world` has what the rooms remember from now on."""
+    chosen, memory = tuple(sequences), world.ledger.invariants
+    new = created(chosen)
+    found = next(_breaches(chosen, world, now), None)
+    found = found or next(overbought(new, memory, world), None)
+    if found is not None:
+        return Judgement(memory=memory, breach=found)
+    return Judgement(memory=remembered(memory, new, world, now))
+
+
+def _breaches(sequences: Iterable[Sequence], world: World, now: Instant) -> Iterator[Breach]:
+    seen: set[Subject] = set()
+    for sequence in sequences:
+        subject = sequence.subject
+        if subject in seen or not world.is_free(subject):
+            yield _second(f"{subject.kind} {subject.name} is being worked on already")
+        seen.add(subject)
+        for step in sequence.steps:
+            yield from _strayed(step, subject)
+            yield from forbidden(step, world, now)
+
+
+def _strayed(step: Action, subject: Subject) -> Iterator[Breach]:
+    """A step that touches another machine than its sequence is about."""
+    touched = _machine_of(step)
+    if touched and (subject.kind, subject.name) != (SubjectKind.MACHINE, touched):
+        yield _second(f"a sequence of {subject.kind} {subject.name} touches machine {touched}")
+
+
+def _machine_of(step: Action) -> str:
+    match step:
+        case CreateNodeRequest(request=request):
+            return request.name
+        case CreateMachine(order=order):
+            return order.name
+        case OpenRemoval(removal=removal):
+            return removal.name
+        case DeleteMachine(machine=machine):
+            return machine.name
+        case SetNode(node=version):
+            return version.name
+        case _:
+            return ""
+
+
+def _second(text: str) -> Breach:
+    return Breach(invariant=Invariant.ONE_SEQUENCE, text=text)

@@ -1,0 +1,149 @@
+"""May this be taken away, moved, or marked? Machines, nodes, and the pods on them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from growth.api.noderemovalrequest import RemovalPhase, RemovalReason
+from growth.api.noderequest import RequestPhase
+from growth.keeping.marks import is_cordoned_by_a_person
+from growth.scheduling.emptiness import left_on
+from reconciler.actions import CreateMachine, Delete, DeleteMachine, Evict, OpenRemoval, SetNode
+from reconciler.invariants.breach import Breach, Invariant
+from reconciler.providers.port import MachineState
+from reconciler.removal.drain import DRAINING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.api.noderemovalrequest import NodeRemovalRequest
+    from growth.instant import Instant
+    from growth.scheduling.node import Node
+    from growth.scheduling.pod import Pod
+    from reconciler.actions import Action
+    from reconciler.providers.port import Machine, Order
+    from reconciler.world import World
+
+
+def forbidden(step: Action, world: World, now: Instant) -> Iterator[Breach]:
+    """What speaks against one step."""
+    match step:
+        case CreateMachine(order=order):
+            yield from _without_intent(order, world)
+        case OpenRemoval(removal=removal):
+            yield from _opened(removal, world)
+        case DeleteMachine():
+            yield from _deleted(step, world, now)
+        case Delete(kind="nodes", version=version):
+            yield from _freed(version.name, world)
+        case Evict():
+            yield from _evicted(step, world)
+        case SetNode(node=version):
+            node = world.cluster.nodes.get(version.name)
+            if node is not None and step.unschedulable is not None:
+                yield from _cordoned(node)
+        case _:
+            return
+
+
+def _without_intent(order: Order, world: World) -> Iterator[Breach]:
+    request = world.requests.get(order.name)
+    if (
+        request is None
+        or request.metadata.uid != order.request_uid
+        or request.status.phase is not RequestPhase.PENDING
+    ):
+        stands = "there is none" if request is None else f"it is {request.status.phase}"
+        yield Breach(
+            invariant=Invariant.INTENT_FIRST,
+            text=f"machine {order.name} was to be bought without its request: {stands}",
+            pool=order.pool,
+        )
+
+
+def _opened(removal: NodeRemovalRequest, world: World) -> Iterator[Breach]:
+    """An idle node is one that nobody needs: no pod, and no person."""
+    node = world.cluster.nodes.get(removal.spec.node_name)
+    if removal.spec.reason is not RemovalReason.IDLE or node is None:
+        return
+    kept = world.cluster.occupancy(node.name).keepers
+    if kept:
+        yield _kept(node.name, kept, "it was to go as idle", pool=removal.spec.pool)
+    if is_cordoned_by_a_person(node):
+        yield from _cordoned(node)
+
+
+def _deleted(step: DeleteMachine, world: World, now: Instant) -> Iterator[Breach]:
+    name, brakes = step.machine.name, world.ledger.brakes
+    if not brakes.may_remove or not brakes.believes(step.node_class):
+        text = f"machine {name} was to be deleted while nothing may be removed: {brakes.reason}"
+        yield Breach(invariant=Invariant.NEVER_BLIND, text=text, pool=step.machine.pool)
+    removal = world.removals.get(name)
+    if wrong := _misnamed(step, removal, world):
+        text = f"machine {name} ({step.machine.machine_id}) was to be deleted, but {wrong}"
+        yield Breach(invariant=Invariant.DELETED_AS_NAMED, text=text, pool=step.machine.pool)
+    node = world.cluster.nodes.get(name)
+    kept = () if node is None else _left(node, removal, world, now)
+    if kept:
+        yield _kept(name, kept, "its machine was to be deleted", pool=step.machine.pool)
+
+
+def _misnamed(step: DeleteMachine, removal: NodeRemovalRequest | None, world: World) -> str:
+    """What doesn't agree; empty if removal, listing and step are about the same machine."""
+    if removal is None:
+        return "no removal names it"
+    spec, meant = removal.spec, step.machine
+    if (spec.node_id, spec.request_uid) != (meant.machine_id, meant.request_uid):
+        return f"its removal names {spec.node_id} of request {spec.request_uid}"
+    if removal.status.phase is RemovalPhase.REMOVAL_FAILED:
+        return "its removal has failed, and a person has to look"
+    listed = _listed(meant.name, world)
+    return "" if listed is not None and listed.machine_id == meant.machine_id else "no cloud has it"
+
+
+def _listed(name: str, world: World) -> Machine | None:
+    """A machine as a cloud listed it last, whichever it is of."""
+    listings = (sight.listing for sight in world.clouds.values() if sight.listing is not None)
+    return next((each.machines[name] for each in listings if name in each.machines), None)
+
+
+def _left(
+    node: Node, removal: NodeRemovalRequest | None, world: World, now: Instant
+) -> tuple[Pod, ...]:
+    """The pods that would lose their node; who drains may give up those of a silent one."""
+    kept = world.cluster.occupancy(node.name).keepers
+    if removal is None or removal.spec.reason not in DRAINING:
+        return kept
+    there = (pod for pod in kept if pod.spec.node_name == node.name)
+    return left_on(there, now, node_is_ready=node.is_ready)
+
+
+def _freed(name: str, world: World) -> Iterator[Breach]:
+    """The object of a node goes when its machine has gone."""
+    listed = _listed(name, world)
+    if listed is not None and listed.state is not MachineState.DELETING:
+        yield Breach(
+            invariant=Invariant.DELETED_AS_NAMED,
+            text=f"node {name} was to be deleted while its cloud lists {listed.machine_id}",
+            pool=listed.pool,
+        )
+
+
+def _evicted(step: Evict, world: World) -> Iterator[Breach]:
+    drained = (each for each in world.removals.values() if each.spec.reason in DRAINING)
+    nodes = (world.cluster.occupancy(each.spec.node_name) for each in drained)
+    if not any(pod.metadata.uid == step.uid for node in nodes for pod in node.pods):
+        text = f"pod {step.namespace}/{step.name} was to be evicted, and nobody drains its node"
+        yield Breach(invariant=Invariant.PODS_KEEP_NODES, text=text)
+
+
+def _cordoned(node: Node) -> Iterator[Breach]:
+    if is_cordoned_by_a_person(node):
+        text = f"node {node.name} is cordoned by a person, and was to be changed"
+        yield Breach(invariant=Invariant.CORDON_KEPT, text=text)
+
+
+def _kept(name: str, kept: tuple[Pod, ...], what: str, *, pool: str) -> Breach:
+    more = f" and {len(kept) - 1} more" if len(kept) > 1 else ""
+    text = f"node {name} has pod {kept[0].name}{more}, and {what}"
+    return Breach(invariant=Invariant.PODS_KEEP_NODES, text=text, pool=pool)

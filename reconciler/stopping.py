@@ -1,0 +1,91 @@
+"""What happens when something was decided that must not be: nothing more is written.
+
+The process goes on: it keeps its Lease, so that no other one acts on the same mistake, renews the
+certificates that webhooks and extender serve with, answers for its health and its metrics, and says
+what it saw in its log, in an event, and on the Lease. Only a person ends it, by restarting it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import structlog
+from prometheus_client import Counter, Gauge
+
+from growth.api.wellknown import GROUP_VERSION, WRITING_STOPPED_ANNOTATION
+from growth.errors import GiveUp
+from growth.kube.events import Event, Reference
+from growth.kube.events.event import Severity
+from reconciler.invariants.breach import Invariant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from prometheus_client import CollectorRegistry
+
+    from reconciler.invariants.breach import Breach
+
+_log = structlog.get_logger(__name__)
+LONGEST: Final = 512
+"""Letters of a breach on the Lease."""
+
+
+class Stopped(GiveUp):
+    """Nothing is written any more."""
+
+
+class Stopping:
+    """Whether this process has stopped writing. Make it once for each registry."""
+
+    def __init__(self, registry: CollectorRegistry, *, say: Callable[[Event], None]) -> None:
+        self.breach: Breach | None = None
+        self._say = say
+        self._breaches = Counter(
+            "growth_invariant_breaches",
+            "Decisions that would have broken a rule that must always hold, and were not carried "
+            "out",
+            ("invariant",),
+            registry=registry,
+        )
+        for each in Invariant:
+            self._breaches.labels(each.value)
+        self._stopped = Gauge(
+            "growth_writing_stopped",
+            "Whether nothing is bought, given back or written any more, until a person restarts "
+            "the process",
+            registry=registry,
+        )
+
+    def stop(self, breach: Breach) -> None:
+        """From now on nothing is written. The first breach counts: the rest follows from it."""
+        if self.breach is not None:
+            return
+        self.breach = breach
+        self._breaches.labels(breach.invariant.value).inc()
+        self._stopped.set(1)
+        _log.error("writing stopped", invariant=breach.invariant.value, what=breach.text)
+        if breach.pool:
+            self._say(_event(breach))
+
+    def check(self) -> None:
+        """Asked for right before each call that writes."""
+        if self.breach is not None:
+            raise Stopped(f"writing has stopped: {self.breach.invariant}")
+
+    def annotations(self) -> Mapping[str, str | None]:
+        """What the Lease says of it with each renewal, for who can't ask us: commands, people."""
+        if self.breach is None:
+            return {WRITING_STOPPED_ANNOTATION: None}
+        text = f"{self.breach.invariant}: {self.breach.text}"
+        return {WRITING_STOPPED_ANNOTATION: text[:LONGEST]}
+
+
+def _event(breach: Breach) -> Event:
+    return Event(
+        regarding=Reference(api_version=GROUP_VERSION, kind="NodePool", name=breach.pool),
+        reason="WritingStopped",
+        action="Judge",
+        note=f"growth was about to break the rule {breach.invariant}, and writes nothing any more "
+        f"until its reconciler is restarted: {breach.text}",
+        severity=Severity.WARNING,
+    )
