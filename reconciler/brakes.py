@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from reconciler import not_sold, unreadable
+from reconciler import limits_reached, not_sold, unreadable
 from reconciler.decision import NEVER, Decision
 from reconciler.invariants.breach import Breach
 from reconciler.pauses import Pause, next_look, notices, pauses
@@ -93,6 +93,7 @@ def decide(world: World, now: Instant) -> Decision:
             *notices(world, held, now),
             *unreadable.notices(world, now),
             *not_sold.notices(world, now),
+            *limits_reached.notices(world, now),
         ),
         wake_at=min(
             (at for at in (acts_at, removes_at, next_look(held, now)) if at > now.monotonic),

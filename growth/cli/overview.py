@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 COMING: Final = (RequestPhase.PENDING, RequestPhase.PROVISIONING)
 PAUSED: Final = "Paused"
+LIMIT_REACHED: Final = "LimitReached"
 
 
 class PoolLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -174,6 +175,9 @@ def _state(pool: NodePool, now: datetime) -> str:
         return f"blocked: {pool.status.blocked.reason}"
     if any(each.type == PAUSED and each.status is Truth.TRUE for each in pool.status.conditions):
         return "paused"
+    limit = next((each for each in pool.status.conditions if each.type == LIMIT_REACHED), None)
+    if limit is not None and limit.status is Truth.TRUE:
+        return f"at its limit: {limit.reason}"
     refused = sum(offer.until > now for offer in pool.status.unmet_offers)
     return f"ok, {counted(refused, 'offer')} sold out" if refused else "ok"
 

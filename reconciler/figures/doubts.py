@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from prometheus_client.core import GaugeMetricFamily
 
 from growth.api.conditions import Truth
+from reconciler import limits_reached
 from reconciler.removal import held
 from reconciler.replacement import many_sick
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from reconciler.world import World
 
 LABELS = ("kind", "node_class")
-BRAKES: Final = (held.CONDITION, many_sick.CONDITION)
+BRAKES: Final = (held.CONDITION, many_sick.CONDITION, limits_reached.CONDITION)
 """Conditions of pools that stop something for safety's sake."""
 
 
@@ -59,7 +60,7 @@ def _brakes(world: World) -> Metric:
     brakes = GaugeMetricFamily(
         "growth_pool_brake",
         "Pools of which something isn't done for safety's sake, by condition and reason: "
-        "RemovalHeld, ManySick",
+        "RemovalHeld, ManySick, LimitReached",
         labels=("pool", "condition", "reason"),
     )
     for name, pool in sorted(world.pools.items()):

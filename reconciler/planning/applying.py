@@ -60,8 +60,9 @@ class Applied(msgspec.Struct, frozen=True, kw_only=True):
     places: Mapping[str, Nomination]
     left_out: Mapping[str, str]
     """Pods that the plan has no place for, by uid, with the reason."""
-    limited: frozenset[str]
-    """Those of them that a limit leaves out: they fit on what could be bought otherwise."""
+    limited: Mapping[str, str]
+    """Those of them that a limit leaves out, as they fit on what could be bought otherwise, and its
+    name; empty where an offer itself is used up."""
     overtaken: frozenset[str]
     """Pods whose place in the plan is none any more, by uid."""
 
@@ -94,7 +95,9 @@ def applied(
         for each in plan.unplaced
         if queues.get(each.pod_class)
     }
-    limited = [each.pod_class for each in plan.unplaced if each.reason.cause in LIMITS]
+    limits = {
+        each.pod_class: each.reason.rule for each in plan.unplaced if each.reason.cause in LIMITS
+    }
     return Applied(
         requests=buying.requests,
         places=buying.places,
@@ -107,7 +110,7 @@ def applied(
             },
             **{uid: text for uid, text in question.left_out.items() if uid in waiting},
         },
-        limited=frozenset(uid for name in limited for uid in queues.get(name, ())),
+        limited={uid: limits[name] for name in limits for uid in queues.get(name, ())},
         overtaken=frozenset(buying.overtaken),
     )
 

@@ -154,6 +154,7 @@ class _Pass:
                 now,
                 reason,
                 cause=Cause.LIMITED if uid in result.limited else Cause.NO_PLACE,
+                limit=result.limited.get(uid, ""),
             )
             for uid, reason in result.left_out.items()
         }

@@ -48,6 +48,8 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
     """In monotonic seconds."""
     cause: Cause = Cause.NO_PLACE
     reason: str = ""
+    limit: str = ""
+    """The name of the limit that leaves it out, if one does."""
 
     @property
     def next_at(self) -> float:
@@ -70,13 +72,18 @@ def pause_after(count: int, *, patience: int = PATIENCE) -> float:
 
 
 def after_left_out(
-    before: Try | None, now: float, reason: str, *, cause: Cause = Cause.NO_PLACE
+    before: Try | None,
+    now: float,
+    reason: str,
+    *,
+    cause: Cause = Cause.NO_PLACE,
+    limit: str = "",
 ) -> Try:
     """One more plan has left a pod out; two within a second count as one."""
     if before is not None and now < before.counted_at + PAUSE:
-        return msgspec.structs.replace(before, cause=cause, reason=reason)
+        return msgspec.structs.replace(before, cause=cause, reason=reason, limit=limit)
     count = 1 if before is None else before.count + 1
-    return Try(count=count, counted_at=now, cause=cause, reason=reason)
+    return Try(count=count, counted_at=now, cause=cause, reason=reason, limit=limit)
 
 
 def after_overtaken(before: Try | None, now: float) -> Try:

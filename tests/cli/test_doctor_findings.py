@@ -222,6 +222,7 @@ DOUBT = {"type": "PricesBelieved", "reason": "Implausible", "message": "cx23: it
 PAUSED = {"type": "Paused", "status": "True", "reason": "Paused", "message": "until noon"}
 HELD = {"type": "RemovalHeld", "status": "True", "reason": "R", "message": "too many orphans"}
 MISSING = {"type": "TypesMissing", "status": "True", "reason": "NotSold", "message": "cx11: gone"}
+LIMIT = {"type": "LimitReached", "status": "True", "reason": "Nodes", "message": "limits.nodes: 3"}
 POOLS = f"{DEFINITIONS}/nodepools.growth.dev"
 RECONCILER = f"{APPS}/deployments/growth-reconciler"
 
@@ -428,6 +429,9 @@ BROKEN: dict[str, Broken] = {
         "pool default",
         "too many orphans",
         "gives back nothing",
+    ),
+    "a limit that binds": Broken(
+        pools(conditions=[LIMIT]), WARN, "pool default", "limits.nodes: 3", "kubectl edit nodepool"
     ),
     "a type that is gone": Broken(
         pools(conditions=[MISSING]), WARN, "pool default", "cx11: gone", "kubectl edit nodepool"

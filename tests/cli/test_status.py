@@ -105,6 +105,19 @@ def test_a_pool_counts_its_nodes_and_what_comes_and_goes() -> None:
         ),
         (
             {
+                "conditions": [
+                    {
+                        "type": "LimitReached",
+                        "status": "True",
+                        "reason": "NodesPerHour",
+                        "lastTransitionTime": EARLIER,
+                    }
+                ]
+            },
+            "at its limit: NodesPerHour",
+        ),
+        (
+            {
                 "unmetOffers": [
                     {
                         "serverType": "cx33",

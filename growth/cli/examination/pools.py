@@ -60,18 +60,21 @@ def _of_pool(document: dict[str, Any]) -> Finding:
         return fail(subject, str(blocked["message"]), hint)
     if seen < generation:
         return warn(subject, "no reconciler has read it yet", "see whether one runs and leads")
-    if conditions.get("Paused", {}).get("status") == "True":
-        return warn(
-            subject,
-            str(conditions["Paused"]["message"]),
-            f"growth resume {name}; growth resume where all are paused",
-        )
-    if conditions.get("RemovalHeld", {}).get("status") == "True":
-        hint = "growth gives back nothing until the cloud's list is believed again"
-        return warn(subject, str(conditions["RemovalHeld"]["message"]), hint)
-    if conditions.get("TypesMissing", {}).get("status") == "True":
-        return warn(
-            subject, str(conditions["TypesMissing"]["message"]), f"kubectl edit nodepool {name}"
-        )
+    if told := _told(name, conditions):
+        return warn(subject, *told)
     types = len(document["spec"]["serverTypes"])
     return ok(subject, f"{types} server types, {status.get('ready', 0)} nodes serve")
+
+
+def _told(name: str, conditions: dict[str, dict[str, Any]]) -> tuple[str, str] | None:
+    """The first condition that keeps something from the pool, and what to do about it."""
+    remedies = {
+        "Paused": f"growth resume {name}; growth resume where all are paused",
+        "RemovalHeld": "growth gives back nothing until the cloud's list is believed again",
+        "LimitReached": f"kubectl edit nodepool {name}; or let the pods wait that are left out",
+        "TypesMissing": f"kubectl edit nodepool {name}",
+    }
+    for condition, remedy in remedies.items():
+        if conditions.get(condition, {}).get("status") == "True":
+            return str(conditions[condition]["message"]), remedy
+    return None
