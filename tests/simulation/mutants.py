@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 
 CONSOLIDATING = range(3, 10)
 """Seeds in which nodes are replaced by cheaper ones."""
+BOUND_UNSEEN = range(6, 14)
+"""Seeds in which a pod comes to an idle node while nothing is heard of pods."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -348,6 +350,8 @@ MUTANTS = (
         parts=lambda: dataclasses.replace(
             _with("removal", removes_while_it_is_blind), effects=DoesNotLookAgain
         ),
+        seeds=BOUND_UNSEEN,
+        minutes=10.0,
     ),
     Mutant(
         row=6,
