@@ -129,8 +129,9 @@ def renewal(found: Sequence[Candidate], world: World, *, most: Mapping[str, int]
             for each, disturbance in zip(standing, disturbed, strict=True)
         ),
         most={**most, RESTLESS: 0},
-        near=NEAR,
-        reluctance=RELUCTANCE,
+        # Where nobody ranks nodes, pods go where no plan has them: there is nothing to wait for.
+        near=NEAR if world.is_steered else 1.0,
+        reluctance=RELUCTANCE if world.is_steered else 1.0,
     )
 
 
