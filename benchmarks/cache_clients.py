@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from prometheus_client import CollectorRegistry
 
 from benchmarks.cache_pods import NAMESPACE
+from benchmarks.memory import megabytes
 from growth.kube.cache_metrics import CacheMetrics
 from growth.kube.reflector import Reflector
 from growth.kube.resource import Index, Resource
@@ -125,12 +126,12 @@ async def measured(sync: Callable[[], Awaitable[object]]) -> Figures:
     """CPU and wall time, and memory above what the process had before: at most, and kept."""
     gc.collect()
     Path("/proc/self/clear_refs").write_text("5")  # noqa: ASYNC240 - nothing else runs yet
-    before, cpu, wall = _memory("VmRSS"), time.process_time(), time.perf_counter()
+    before, cpu, wall = megabytes("VmRSS"), time.process_time(), time.perf_counter()
     kept = await sync()
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-    peak = _memory("VmHWM")
+    peak = megabytes("VmHWM")
     gc.collect()
-    held = _memory("VmRSS")
+    held = megabytes("VmRSS")
     del kept
     return {
         "cpu": cpu,
@@ -152,12 +153,6 @@ async def _blocked_by_a_relist(cache: Reflector[Pod]) -> tuple[float, float]:
         worst_wall = max(worst_wall, time.perf_counter() - wall)
         worst_cpu = max(worst_cpu, time.process_time() - cpu)
     return worst_wall, worst_cpu
-
-
-def _memory(field: str) -> float:
-    """Megabytes, as the kernel counts them."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(field))
 
 
 if __name__ == "__main__":

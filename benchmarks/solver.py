@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import statistics
 import sys
 import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
+from benchmarks.memory import megabytes
 from benchmarks.workloads import catalogue, workload
 from reconciler.solver import Effort
 from reconciler.solver.solving import solve
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure, and print what was measured."""
     seeds = range(arguments.seed, arguments.seed + arguments.seeds)
     found = [_measure(arguments, seed) for seed in seeds]
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = megabytes("VmHWM")
     if arguments.output == "json":
         rows = [asdict(one) for one in found]
         print(json.dumps({"runs": rows, "peakMemoryMiB": round(peak)}, indent=2))

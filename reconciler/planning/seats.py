@@ -116,6 +116,10 @@ def _planned(request: NodeRequest) -> Iterator[tuple[Owner, int]]:
 def _counts(request: NodeRequest, world: World, now: Instant) -> bool:
     """Whether its seats are kept: while it is on its way, and for a while when it serves."""
     status = request.status
+    node = world.cluster.nodes.get(request.name)
+    if node is not None and node.spec.unschedulable:
+        # Somebody has cordoned it: it serves nobody who is still to come.
+        return False
     if status.ready_at is None:
         return status.phase in COMING
     return now.seconds_since(status.ready_at) < PATIENCE * world.timing.bind_wait

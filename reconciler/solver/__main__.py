@@ -63,10 +63,15 @@ def _read(stream: BinaryIO) -> tuple[Problem | Renewal, Effort, float] | None:
 
 
 def _write(stream: BinaryIO, plan: Plan | Renewed) -> None:
-    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    answer = pickle.dumps((plan, grown * 1024))
+    answer = pickle.dumps((plan, _most_memory()))
     stream.write(LENGTH.pack(len(answer)) + answer)
     stream.flush()
+
+
+def _most_memory() -> int:
+    """Bytes that this process had at most; `ru_maxrss` would count those of its parent, too."""
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) * 1024
 
 
 if __name__ == "__main__":

@@ -112,11 +112,11 @@ def test_after_a_restart_seats_are_known_from_the_requests() -> None:
     assert len(found.problems) == 1
 
 
-def on_a_machine(*there: Pod, **status: Any) -> Any:
+def on_a_machine(*there: Pod, cordoned: bool = False, **status: Any) -> Any:
     """A machine for four of web, with these on it."""
     told = [{"kind": "ReplicaSet", "namespace": "shop", "name": "web", "pods": 4}]
     made = request(NAME, status={"phase": "Ready"} | status, workloads=told)
-    return world(node(), made, pool(), *there)
+    return world(node(unschedulable=cordoned), made, pool(), *there)
 
 
 def seats(seen: Any, nominated: Nominated = NOBODY) -> int:
@@ -126,6 +126,10 @@ def seats(seen: Any, nominated: Nominated = NOBODY) -> int:
 def test_seats_are_counted_until_the_machine_has_served_for_a_while() -> None:
     assert seats(on_a_machine(readyAt=write_time(at(50).wall))) == 4
     assert seats(on_a_machine(readyAt=write_time(at(30).wall))) == 0
+
+
+def test_a_node_that_a_person_has_cordoned_has_no_seat_for_anybody() -> None:
+    assert seats(on_a_machine(cordoned=True, readyAt=write_time(at(99).wall))) == 0
 
 
 def test_a_node_that_does_not_serve_a_shape_has_no_seat_for_it() -> None:

@@ -23,6 +23,7 @@ from growth.kube.resource import Key
 from reconciler import planning, provisioning, removal
 from reconciler.actions import DeleteMachine, Sequence, SetNode, machine
 from reconciler.invariants.breach import Invariant
+from reconciler.invariants.judging import Judgement
 from reconciler.loop import ROOMS, Room
 from reconciler.planning.nominations import Nominated
 from reconciler.removal.drain import DRAINING
@@ -61,6 +62,11 @@ class Mutant:
     parts: Callable[[], Parts]
     seeds: range = range(1, 9)
     minutes: float = 40.0
+
+
+def lets_everything_pass(_sequences: object, world: World, _now: Instant) -> Judgement:
+    """Our own brakes, off: they would hold back what the auditor is to see."""
+    return Judgement(memory=world.ledger.invariants)
 
 
 def _planned_by(decide: Callable[[World, Instant], Decision]) -> Parts:

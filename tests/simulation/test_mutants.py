@@ -9,18 +9,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reconciler.invariants.breach import Invariant
-from reconciler.invariants.judging import Judgement
 from reconciler.simulation.lives import STOPPED
 from reconciler.simulation.run import run
 from reconciler.simulation.story import Story
-from tests.simulation.mutants import HELD_BACK, MUTANTS, Mutant
+from tests.simulation.mutants import HELD_BACK, MUTANTS, Mutant, lets_everything_pass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from growth.instant import Instant
     from reconciler.simulation.auditor import Breach
-    from reconciler.world import World
 
 SLY = [mutant for mutant in MUTANTS if mutant.faults and mutant.row not in {3, 13, 17}]
 """A pod is always bound a few milliseconds after its node serves, pods of a workload come one after
@@ -56,10 +53,6 @@ def caught(mutant: Mutant) -> tuple[Story, Breach] | None:
         for breach in run(told, parts=parts).breaches:
             return told, breach
     return None
-
-
-def lets_everything_pass(_sequences: object, world: World, _now: Instant) -> Judgement:
-    return Judgement(memory=world.ledger.invariants)
 
 
 @mutants
