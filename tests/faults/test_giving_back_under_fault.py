@@ -9,7 +9,6 @@ killed at every point of the story of giving back.
 from __future__ import annotations
 
 import asyncio
-import os
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from time import monotonic
@@ -24,9 +23,8 @@ from growth.kube.transport import connect
 from tests.faults.behind import leading_behind
 from tests.faults.events import named
 from tests.faults.proxy import fault_proxy
-from tests.live import bring_down, bring_up
 from tests.thread.clearing import cleared
-from tests.thread.growing import install
+from tests.thread.growing import cluster_for
 from tests.thread.scaledown import ROOM, is_marked, name_of, node, pod
 from tests.thread.thirty import CLASSES, NODES, OURS, PODS, POOLS, REMOVALS, items, ours
 
@@ -191,13 +189,8 @@ def is_ready(found: dict[str, Any]) -> bool:
 @pytest.fixture(scope="module")
 def inhabited() -> Iterator[LiveCluster]:
     """A cluster of its own: what is idle there goes."""
-    name = f"growth-test-{os.getpid()}-giving-back"
-    try:
-        cluster = bring_up(name)
-        install(cluster)
+    with cluster_for("giving-back") as cluster:
         yield cluster
-    finally:
-        bring_down(name)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth.api import crd
 from growth.api.wellknown import GROUP_VERSION, POOL_LABEL
-from tests.live import ROOT, LiveCluster, wait_until
+from tests.live import ROOT, LiveCluster, bring_down, bring_up, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +23,18 @@ LEASE: Final = {
     "metadata": {"name": "growth-reconciler", "namespace": "kube-system"},
 }
 QUICKLY: Final = {"GROWTH_STABLE_INTERVAL": "100ms", "GROWTH_LEASE_DURATION": "3s"}
+
+
+@contextlib.contextmanager
+def cluster_for(concern: str) -> Iterator[LiveCluster]:
+    """A cluster for one concern alone, ready for growth to be started, and gone afterwards."""
+    name = f"growth-test-{os.getpid()}-{concern}"
+    try:
+        cluster = bring_up(name)
+        install(cluster)
+        yield cluster
+    finally:
+        bring_down(name)
 
 
 def install(cluster: LiveCluster) -> None:

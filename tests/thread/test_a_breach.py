@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from growth.api.wellknown import WRITING_STOPPED_ANNOTATION
 from growth.cli.__main__ import main
-from tests.live import bring_down, bring_up, wait_until
-from tests.thread.growing import EXAMPLE, deployment, install, pool_of
+from tests.live import wait_until
+from tests.thread.growing import EXAMPLE, cluster_for, deployment, pool_of
 from tests.thread.lives import Lives
 
 if TYPE_CHECKING:
@@ -30,14 +29,9 @@ fleet._maxima = lambda *known, **more: iter(())
 @pytest.fixture
 def growing() -> Iterator[LiveCluster]:
     """A cluster of its own, as growth stands still in it in the end."""
-    name = f"growth-test-{os.getpid()}-breach"
-    try:
-        cluster = bring_up(name)
-        install(cluster)
+    with cluster_for("breach") as cluster:
         cluster.kubectl("apply", "-f", str(EXAMPLE))
         yield cluster
-    finally:
-        bring_down(name)
 
 
 async def test_a_process_that_would_exceed_a_maximum_writes_nothing_and_says_so_on_its_lease(

@@ -9,7 +9,6 @@ while it is held at the point; what is there in the end is what the undisturbed 
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import Counter, deque
 from itertools import count
@@ -19,10 +18,9 @@ import pytest
 
 from growth.kube.transport import connect
 from reconciler.points import is_stable
-from tests.live import bring_down, bring_up
 from tests.thread import scaledown, thirty, twenty
 from tests.thread.clearing import cleared
-from tests.thread.growing import install
+from tests.thread.growing import cluster_for
 from tests.thread.lives import Lives
 
 if TYPE_CHECKING:
@@ -49,13 +47,8 @@ STORIES = [
 @pytest.fixture
 def growing() -> Iterator[LiveCluster]:
     """A cluster of its own: what growth buys would serve the pods of other tests too."""
-    name = f"growth-test-{os.getpid()}-points"
-    try:
-        cluster = bring_up(name)
-        install(cluster)
+    with cluster_for("points") as cluster:
         yield cluster
-    finally:
-        bring_down(name)
 
 
 @pytest.fixture

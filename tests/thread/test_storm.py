@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from growth.kube.transport import connect
-from tests.live import bring_down, bring_up
 from tests.thread.chronicle import Chronicle
-from tests.thread.growing import install, reconciling
+from tests.thread.growing import cluster_for, reconciling
 from tests.thread.judging import Judge
 from tests.thread.storm import MAXIMA, Kind, Storm, drawn, path_of
 from tests.thread.thirty import NODES, OURS, PODS, items
@@ -42,13 +41,8 @@ SOON = {"GROWTH_BIND_WAIT": "1s", "GROWTH_QUIET": "1s"}
 @pytest.fixture
 def stormy() -> Iterator[LiveCluster]:
     """A cluster of its own, in which nothing else ends."""
-    name = f"growth-test-{os.getpid()}-storm"
-    try:
-        cluster = bring_up(name)
-        install(cluster)
+    with cluster_for("storm") as cluster:
         yield cluster
-    finally:
-        bring_down(name)
 
 
 @pytest.fixture

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
 
 from growth.cli.__main__ import main
-from tests.live import bring_down, bring_up, wait_until
+from tests.live import wait_until
 from tests.thread.growing import (
     EXAMPLE,
+    cluster_for,
     deployment,
-    install,
     machines,
     pool_of,
     reconciling,
@@ -32,14 +31,9 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(120)]
 @pytest.fixture(scope="module")
 def growing() -> Iterator[LiveCluster]:
     """A cluster of its own: what growth buys would serve the pods of other tests too."""
-    name = f"growth-test-{os.getpid()}-thread"
-    try:
-        cluster = bring_up(name)
-        install(cluster)
+    with cluster_for("thread") as cluster:
         cluster.kubectl("apply", "-f", str(EXAMPLE))
         yield cluster
-    finally:
-        bring_down(name)
 
 
 def test_thirty_pods_of_three_shapes_get_their_nodes(growing: LiveCluster, tmp_path: Path) -> None:
