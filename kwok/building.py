@@ -8,14 +8,17 @@ left running is found by that folder and ended before the next one starts.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
 import subprocess
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from growth.errors import Misconfigured
+from kwok.interrupting import interrupted_only_after
 from kwok.processes import end_processes
 from kwok.versions import GO_MODULE, Program, Project, Wanted
 
@@ -112,15 +115,13 @@ class Build:
     ) -> None:
         """Run Go and hand on what it reports, line by line; it never outlives us."""
         lines: list[str] = []
-        with self._started(arguments, output) as process:
-            try:
-                for line in process.stderr or ():
-                    lines.append(line.rstrip())
-                    report(lines[-1])
-            except BaseException:
-                # Go's compilers are in its group; without this they would finish for nobody.
-                os.killpg(process.pid, signal.SIGKILL)
-                raise
+        with contextlib.ExitStack() as ended:
+            with interrupted_only_after():
+                process = ended.enter_context(self._started(arguments, output))
+                ended.push(partial(_end_group, process))
+            for line in process.stderr or ():
+                lines.append(line.rstrip())
+                report(lines[-1])
         if process.returncode != 0:
             raise Misconfigured(explain(lines))
 
@@ -136,6 +137,14 @@ class Build:
             errors="replace",
             start_new_session=True,
         )
+
+
+def _end_group(
+    process: subprocess.Popen[str], failure: type[BaseException] | None, *_: object
+) -> None:
+    """Go's compilers are in its group; without this they would finish for nobody."""
+    if failure is not None:
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def empty_workshop(workshop: Path) -> None:

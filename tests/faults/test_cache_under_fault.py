@@ -46,13 +46,15 @@ class Metadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     labels: dict[str, str] = {}
 
 
-class ConfigMap(msgspec.Struct, frozen=True, gc=False):
+class Secret(msgspec.Struct, frozen=True, gc=False):
+    """Of a kind that no controller makes on its own: in a namespace are those of the test."""
+
     metadata: Metadata
     data: dict[str, str] = {}
 
 
-BY_COLOUR: Index[ConfigMap] = Index("colour", lambda each: (each.data.get("colour"),))
-decode = msgspec.json.Decoder(ConfigMap).decode
+BY_COLOUR: Index[Secret] = Index("colour", lambda each: (each.data.get("colour"),))
+decode = msgspec.json.Decoder(Secret).decode
 
 
 @dataclass
@@ -60,23 +62,23 @@ class Stage:
     proxy: FaultProxy
     direct: Connection
     namespace: str
-    reflector: Reflector[ConfigMap]
-    mirror: Mirror[ConfigMap]
-    beside: Reflector[ConfigMap] | None = None
+    reflector: Reflector[Secret]
+    mirror: Mirror[Secret]
+    beside: Reflector[Secret] | None = None
     """Another cache of the same objects."""
 
     @property
     def writes(self) -> Writes:
-        return Writes(self.direct, path="/api/v1/configmaps", noted=self.reflector.store.own)
+        return Writes(self.direct, path="/api/v1/secrets", noted=self.reflector.store.own)
 
     async def put(self, name: str, colour: str = "red") -> Decided:
-        """Creates a config map past the proxy."""
+        """Creates a secret past the proxy."""
         return await self.writes.create(
             {
                 "apiVersion": "v1",
-                "kind": "ConfigMap",
+                "kind": "Secret",
                 "metadata": {"name": name, "namespace": self.namespace},
-                "data": {"colour": colour},
+                "stringData": {"colour": colour},
             }
         )
 
@@ -89,8 +91,8 @@ class Stage:
 
         await asyncio.gather(*(some() for _ in range(20)))
 
-    async def fresh(self) -> dict[Key, ConfigMap]:
-        path = f"/api/v1/namespaces/{self.namespace}/configmaps"
+    async def fresh(self) -> dict[Key, Secret]:
+        path = f"/api/v1/namespaces/{self.namespace}/secrets"
         body = (await self.direct.request("GET", path, timeout=60)).body
         items = msgspec.json.decode(body, type=_Items).items
         return {Key(self.namespace, each.metadata.name): each for each in items}
@@ -116,7 +118,7 @@ class Stage:
 
 
 class _Items(msgspec.Struct):
-    items: list[ConfigMap]
+    items: list[Secret]
 
 
 async def until(done: Callable[[], bool], *, within: float = 20.0) -> None:
@@ -148,12 +150,12 @@ async def stage(cluster: LiveCluster, namespace: str, tmp_path: Path) -> AsyncIt
 @asynccontextmanager
 async def reflecting(
     connection: Connection, namespace: str
-) -> AsyncIterator[tuple[Reflector[ConfigMap], Mirror[ConfigMap]]]:
-    mirror: Mirror[ConfigMap] = Mirror()
+) -> AsyncIterator[tuple[Reflector[Secret], Mirror[Secret]]]:
+    mirror: Mirror[Secret] = Mirror()
     reflector = Reflector(
         server=connection,
         resource=Resource(
-            path=f"/api/v1/namespaces/{namespace}/configmaps", decode=decode, indexes=(BY_COLOUR,)
+            path=f"/api/v1/namespaces/{namespace}/secrets", decode=decode, indexes=(BY_COLOUR,)
         ),
         metrics=CacheMetrics(CollectorRegistry()),
         chance=Random(3),
@@ -193,7 +195,7 @@ async def test_a_store_that_forgot_the_version_that_the_cache_is_at(
     await stage.settled()
     await stage.proxy.refuse()
     await stage.writes.delete(gone)
-    await stage.writes.merge(changed, {"data": {"colour": "blue"}})
+    await stage.writes.merge(changed, {"stringData": {"colour": "blue"}})
     await stage.put("new")
     await compact(cluster)
     # What the API server still remembers itself is lost with it.
@@ -341,7 +343,7 @@ async def test_nothing_is_left_of_a_storm(stage: Stage) -> None:
     changing = await stage.put("changing")
     for colour in ("blue", "green", "red", "white", "black"):
         stage.proxy.cut_watches()
-        changing = await stage.writes.merge(changing, {"data": {"colour": colour}})
+        changing = await stage.writes.merge(changing, {"stringData": {"colour": colour}})
         stage.reflector.relist()
         lists = stage.reflector.health.lists
         await until(lambda lists=lists: stage.reflector.health.lists > lists)  # type: ignore[misc]
@@ -351,7 +353,7 @@ async def test_nothing_is_left_of_a_storm(stage: Stage) -> None:
     assert len(asyncio.all_tasks()) <= tasks
 
 
-def _alive(*, besides: dict[Key, ConfigMap]) -> set[int]:
+def _alive(*, besides: dict[Key, Secret]) -> set[int]:
     """Structs aren't tracked by the collector, but the dicts that hold them are."""
     gc.unfreeze()
     gc.collect()
@@ -360,7 +362,7 @@ def _alive(*, besides: dict[Key, ConfigMap]) -> set[int]:
         for each in gc.get_objects()
         if type(each) is dict
         for value in each.values()
-        if isinstance(value, ConfigMap)
+        if isinstance(value, Secret)
     }
     return held - {id(each) for each in besides.values()}
 
