@@ -13,6 +13,7 @@ from benchmarks import (
     scaledown_decision,
     scaledown_drop,
     scaledown_idle,
+    scaledown_rescaled,
     scaledown_stage,
     scaledown_virtual,
 )
@@ -26,6 +27,7 @@ _PARTS: Final = {
     "churn": scaledown_churn,
     "decision": scaledown_decision,
     "virtual": scaledown_virtual,
+    "rescaled": scaledown_rescaled,
 }
 PEERS: Final = """\
   for comparison, measured on such a control plane on 18 Nov 2026 (2 busy cores, 576 offers):

@@ -28,11 +28,10 @@ if TYPE_CHECKING:
 
 _AT_ONCE: Final = 6
 """Deployments that are scaled in one step."""
-_APART: Final = 5.0
+APART: Final = 5.0
 """Seconds between two steps."""
 _MOST: Final = 2.0
 """No deployment is scaled beyond so many times its first replicas."""
-_SETTLED: Final = 5.0
 
 
 class Churned(NamedTuple):
@@ -71,12 +70,12 @@ async def _measure(cluster: Cluster, arguments: argparse.Namespace) -> Churned:
     async with grown.connected(cluster) as connection, watched(connection) as lives:
         await grown.create(connection, [*offered, *wanted])
         await scaledown_stage.until_bound(lives, arguments.churn_pods)
-        await asyncio.sleep(_SETTLED)
+        await scaledown_stage.rested(lives)
         since = time.time()
         for due, step in enumerate(steps(at_first, arguments)):
-            await asyncio.sleep(since + due * _APART - time.time())
+            await asyncio.sleep(since + due * APART - time.time())
             await scaledown_stage.scale(connection, step)
-        await asyncio.sleep(_APART)
+        await asyncio.sleep(APART)
         return Churned(lives, since, time.time())
 
 
@@ -86,7 +85,7 @@ def steps(
     """Who is scaled to what, one step after the other."""
     chance = random.Random(arguments.seed)
     names = sorted(at_first)
-    for _ in range(round(arguments.churn_seconds / _APART)):
+    for _ in range(round(arguments.churn_seconds / APART)):
         chosen = chance.sample(names, min(_AT_ONCE, len(names)))
         yield {name: chance.randint(0, round(_MOST * at_first[name])) for name in chosen}
 

@@ -30,7 +30,6 @@ _NEAR: Final = 1.10
 _IN_TIME: Final = 90.0
 _LOOKS: Final = (0, 5, 10, 15, 20, 30, 45, 60, 90, 120, 180)
 """Seconds after the drop at which the cost is told."""
-_SETTLED: Final = 5.0
 _PAUSE: Final = 0.5
 
 
@@ -88,7 +87,7 @@ async def _measure(cluster: Cluster, arguments: argparse.Namespace) -> Dropped:
     async with grown.connected(cluster) as connection, watched(connection) as lives:
         await grown.create(connection, [*offered, *wanted])
         await scaledown_stage.until_bound(lives, arguments.pods)
-        await asyncio.sleep(_SETTLED)
+        await scaledown_stage.rested(lives)
         since = time.time()
         await scaledown_stage.scale(connection, fewer)
         until = await _until_steady(lives, arguments, since=since)
@@ -116,23 +115,17 @@ async def _until_steady(lives: Lives, arguments: argparse.Namespace, *, since: f
     """Wait until nothing has changed for a while; gives the moment at which that was so."""
     while True:
         now = time.time()
-        last = max([since, *_changes(lives, since)])
+        last = max([since, *scaledown_stage.changes(lives, since)])
         if now - last >= arguments.steady or now - since >= arguments.longest:
             return now
         await asyncio.sleep(_PAUSE)
-
-
-def _changes(lives: Lives, since: float) -> Iterator[float]:
-    """When machines came and went, and pods were moved."""
-    for kind, moment in (("node", "created"), ("node", "gone"), ("pod", "evicted")):
-        yield from (at for at in lives.moments(kind, moment).values() if at > since)
 
 
 def _told(found: Dropped) -> Iterator[str]:
     bill, since = found.bill, found.since
     before, after = bill.rate(since), bill.rate(found.until)
     new = sum(each.since > since for each in bill.paid)
-    last = max([since, *_changes(found.lives, since)]) - since
+    last = max([since, *scaledown_stage.changes(found.lives, since)]) - since
     yield (
         f"  {bill.count(since)} nodes at {before:.4f} became {bill.count(found.until)} at"
         f" {after:.4f} an hour ({new} new); the plan from scratch is {found.plan:.4f}, its bound"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,6 +28,7 @@ PODS: Final = "/api/v1/namespaces/default/pods"
 DEPLOYMENTS: Final = "/apis/apps/v1/namespaces/default/deployments"
 _POOL: Final = "/apis/growth.dev/v1alpha1/nodepools/default"
 PATIENCE: Final = 300.0
+RESTED: Final = 15.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -94,6 +96,18 @@ async def until_bound(lives: Lives, count: int) -> None:
     """Until so many pods that are there have their node."""
     goal = f"{count} pods are bound"
     await lives.until(lambda: len(bound(lives)) >= count, goal, within=PATIENCE)
+
+
+async def rested(lives: Lives) -> None:
+    """Until nothing has changed for a while: what the start left behind isn't what is measured."""
+    while (left := max(changes(lives, 0.0), default=0.0) + RESTED - time.time()) > 0:  # noqa: ASYNC110 - that nothing happens has no event
+        await asyncio.sleep(left)
+
+
+def changes(lives: Lives, since: float) -> Iterator[float]:
+    """When machines came and went, and pods were moved."""
+    for kind, moment in (("node", "created"), ("node", "gone"), ("pod", "evicted")):
+        yield from (at for at in lives.moments(kind, moment).values() if at > since)
 
 
 def bound(lives: Lives) -> dict[str, str]:

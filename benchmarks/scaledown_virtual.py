@@ -26,7 +26,7 @@ from growth.scheduling.objects import Namespace, Pod
 from reconciler.simulation.cloud import Joining
 from reconciler.simulation.living import Living
 from reconciler.simulation.preferences import preferred
-from reconciler.simulation.process import Parts
+from reconciler.simulation.process import TIMING, Parts
 from reconciler.simulation.replicas import Owner
 from reconciler.simulation.story import Story
 
@@ -38,11 +38,12 @@ if TYPE_CHECKING:
     from reconciler.actions import Evict
     from reconciler.eviction import Refusal
     from reconciler.simulation.server import Event
+    from reconciler.timing import Timing
 
 _CALM: Final = Story(seed=1, minutes=600.0, faults=(), workloads=0)
-_BEGINS: Final = 15.0
+BEGINS: Final = 15.0
 """Seconds until the process acts."""
-_BOUND: Final = 120.0
+BOUND: Final = 120.0
 _LOOKS: Final = (0, 30, 60, 90, 120, 180, 300, 600)
 _NAMESPACE: Final = "default"
 
@@ -50,16 +51,23 @@ _NAMESPACE: Final = "default"
 class Virtual:
     """One pool in a simulated world, and what changes in it."""
 
-    def __init__(self, node_class: dict[str, Any], pool: dict[str, Any], *, ranks: bool) -> None:
+    def __init__(
+        self,
+        node_class: dict[str, Any],
+        pool: dict[str, Any],
+        *,
+        ranks: bool,
+        timing: Timing = TIMING,
+    ) -> None:
         self._living = living = Living(
             _CALM,
             Joining.AT_ONCE,
-            parts=Parts(is_steered=ranks),
+            parts=Parts(is_steered=ranks, timing=timing),
             prefer=Ranking(self._known_requests) if ranks else preferred,
         )
         self._server = server = living.server
         self._owners: dict[str, Owner] = {}
-        self._prices: dict[str, float] = {}
+        self.prices: dict[str, float] = {}
         self._evict, server.evict = server.evict, self._evicting
         self.moved = 0
         self.changes: list[float] = []
@@ -67,6 +75,9 @@ class Virtual:
         server.create("KwokNodeClass", KwokNodeClass.model_validate(node_class))
         server.create("NodePool", NodePool.model_validate(pool))
         server.create("namespaces", Namespace(Metadata(name=_NAMESPACE)))
+        self._pods: dict[str, tuple[float, float | None]] = {}
+        """When each was made, and how long it waited for its node."""
+        server.kind("pods").heard_by.append(self._pod_changed)
         server.kind("nodes").heard_by.append(self._node_changed)
         server.kind("NodeRequest").heard_by.append(self._request_changed)
         living.lives.begin()
@@ -97,13 +108,22 @@ class Virtual:
     @property
     def cost(self) -> float:
         """What all nodes cost an hour."""
-        return sum(self._prices[name] for name in self.nodes)
+        return sum(self.prices[name] for name in self.nodes)
 
     @property
     def waiting(self) -> int:
         """Pods without a node."""
         pods = self._server.kind("pods").objects.values()
         return sum(not pod.spec.node_name for pod in pods)
+
+    def waits(self) -> list[tuple[float, float]]:
+        """When each pod was made, and how long it waited for its node, or waits still."""
+        return [(at, self.now - at if wait is None else wait) for at, wait in self._pods.values()]
+
+    def _pod_changed(self, event: Event) -> None:
+        made, wait = self._pods.get(event.key.name, (self.now, None))
+        is_over = event.new is None or event.new.spec.node_name
+        self._pods[event.key.name] = (made, self.now - made if wait is None and is_over else wait)
 
     def _known_requests(self) -> list[NodeRequest]:
         return list(self._server.kind("NodeRequest").objects.values())
@@ -114,7 +134,7 @@ class Virtual:
 
     def _request_changed(self, event: Event) -> None:
         if event.new is not None:
-            self._prices[event.new.name] = float(event.new.spec.price)
+            self.prices[event.new.name] = float(event.new.spec.price)
 
     def _evicting(self, asked: Evict) -> Refusal | None:
         refused = self._evict(asked)
@@ -151,10 +171,10 @@ def measure(arguments: argparse.Namespace) -> None:
     plan, bound = plan_of([node_class, pool, *smaller(wanted, fewer)])
     began, before = time.process_time(), load()
     world = Virtual(node_class, pool, ranks=not arguments.without_extender)
-    world.passes(_BEGINS)
+    world.passes(BEGINS)
     for each in wanted:
         world.want(each, each["spec"]["replicas"])
-    world.passes(_BOUND)
+    world.passes(BOUND)
     print(
         f"{arguments.pods} pods on {len(world.nodes)} nodes at {world.cost:.4f} an hour drop to"
         f" {sum(fewer.values())}; the plan from scratch is {plan:.4f}, its bound {bound:.4f}"

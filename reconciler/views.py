@@ -112,6 +112,7 @@ class Views:
             pending=dict(self._pending),
             demand=demand,
             announced=self._announcements.now(),
+            wanted=self._announcements.wanted,
             pools=dict(self._objects[NodePool.__name__]),
             node_classes=dict(self._node_classes),
             pause_of_all=next(iter(self._objects[PAUSE].values()), None),

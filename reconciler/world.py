@@ -52,6 +52,8 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     """Which of them need a new node, and until when that can be said without any change."""
     announced: Mapping[str, Announced] = {}
     """Owners that have fewer pods than they want, by their uid."""
+    wanted: int = 0
+    """Pods that all ReplicaSets want together."""
     pools: Mapping[str, NodePool]
     pause_of_all: PauseOfAll | None = None
     """What pauses every pool, if somebody has written it."""

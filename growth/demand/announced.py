@@ -43,6 +43,8 @@ class Announcements:
         self._deployments: dict[str, Deployment] = {}
         self._sets: Counter[str] = Counter()
         self._announced: dict[str, Announced] = {}
+        self.wanted = 0
+        """Pods that all ReplicaSets want together."""
 
     def deployment_changed(self, old: Deployment | None, new: Deployment | None) -> None:
         """A Deployment came, went or changed."""
@@ -59,10 +61,12 @@ class Announcements:
             self._count_set(before, -1)
             self._count_set(after, 1)
         if old is not None:
-            self._owners.pop(old.metadata.uid, None)
+            known = self._owners.pop(old.metadata.uid, None)
+            self.wanted -= 0 if known is None else known.spec.wanted
             self._tell(old.metadata.uid)
         if new is not None and not new.is_refused:
             self._owners[new.metadata.uid] = new
+            self.wanted += new.spec.wanted
             self._tell(new.metadata.uid)
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:

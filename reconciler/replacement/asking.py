@@ -102,7 +102,9 @@ def nothing_sold(world: World) -> Market:
     return Market(items=(), fleet=fleet(world, ()))
 
 
-def renewal(found: Sequence[Candidate], world: World, *, most: Mapping[str, int]) -> Renewal | None:
+def renewal(
+    found: Sequence[Candidate], world: World, *, most: Mapping[str, int], horizon: float
+) -> Renewal | None:
     """The question which of these nodes could go; None if none of them can be asked about."""
     here = without(world, _idle(world))
     asked, standing = _asked(found, here)
@@ -115,7 +117,9 @@ def renewal(found: Sequence[Candidate], world: World, *, most: Mapping[str, int]
         for each in standing
         if each.name not in known
     )
-    disturbed = disturbances([Occupied(each.price, each.node, each.pods) for each in standing])
+    disturbed = disturbances(
+        [Occupied(each.price, each.node, each.pods) for each in standing], horizon=horizon
+    )
     return Renewal(
         problem=replace(problem, offers=(*problem.offers, *full), minima=()),
         standing=tuple(

@@ -79,13 +79,13 @@ def unsteady(asked: Proof, plan: Plan, world: World) -> frozenset[str]:
     return frozenset(found)
 
 
-def is_worth_it(asked: Proof, result: Applied, world: World) -> bool:
+def is_worth_it(asked: Proof, result: Applied, world: World, *, horizon: float) -> bool:
     """What has to go is replaced at any price, what is only dearer for enough of a saving."""
     match asked.reason:
         case DisruptionReason.UNHEALTHY | DisruptionReason.DRIFT:
             return True
         case DisruptionReason.CONSOLIDATION:
-            return _saves_enough(asked, result, world)
+            return _saves_enough(asked, result, world, horizon=horizon)
         case _:
             assert_never(asked.reason)
 
@@ -111,7 +111,7 @@ def pods_on(names: Iterable[str], world: World) -> list[Pod]:
     return [pod for name in names for pod in world.cluster.occupancy(name).keepers]
 
 
-def _saves_enough(asked: Proof, result: Applied, world: World) -> bool:
+def _saves_enough(asked: Proof, result: Applied, world: World, *, horizon: float) -> bool:
     after = sum(int(each.spec.price * 1_000_000) for each in result.requests.values())
     cluster = world.cluster
     nodes = [
@@ -119,4 +119,5 @@ def _saves_enough(asked: Proof, result: Applied, world: World) -> bool:
         for name in asked.nodes
     ]
     before = sum(each.price for each in nodes)
-    return pays(before=before, after=after, disturbed=sum(disturbances(nodes)))
+    disturbed = sum(disturbances(nodes, horizon=horizon))
+    return pays(before=before, after=after, disturbed=disturbed, horizon=horizon)

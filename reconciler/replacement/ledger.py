@@ -13,6 +13,7 @@ from reconciler.decision import NEVER
 from reconciler.planning.ledger import Bought
 from reconciler.planning.question import Question
 from reconciler.replacement.health import Health
+from reconciler.replacement.horizon import Regret
 
 
 class Still(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,3 +85,4 @@ class ReplacementLedger(msgspec.Struct, frozen=True, kw_only=True):
     left_over: Mapping[str, int] = {}
     """How often in a row the pods of a node would have been left over."""
     health: Health = Health()
+    regret: Regret = Regret()

@@ -30,6 +30,7 @@ from reconciler.replacement import asking
 from reconciler.replacement.candidates import Candidate, is_in_use, price_of
 from reconciler.replacement.judging import culprits, is_worth_it, pods_on, uids
 from reconciler.replacement.ledger import Proof
+from reconciler.replacement.worth import HORIZON
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -109,7 +110,7 @@ class _Looked:
             asked, result = self._proven(names)
             misplaced = culprits(asked, result, self._world)
             if not misplaced:
-                is_good = is_worth_it(asked, result, self._world)
+                is_good = is_worth_it(asked, result, self._world, horizon=HORIZON)
                 return self._told(names, result) if is_good else self._told((), None)
             self._held |= dict.fromkeys(misplaced, "its pods fit nowhere else by all their rules")
             candidates = [each for each in candidates if each.name not in misplaced]
@@ -139,7 +140,7 @@ class _Looked:
         return "" if found is None else f"{found.pod} may not be moved: {found.why}"
 
     def _searched(self, candidates: Sequence[Candidate]) -> tuple[str, ...]:
-        question = asking.renewal(candidates, self._world, most={})
+        question = asking.renewal(candidates, self._world, most={}, horizon=HORIZON)
         return () if question is None else self._answer.search(question).goes
 
     def _proven(self, names: tuple[str, ...]) -> tuple[Proof, Applied]:

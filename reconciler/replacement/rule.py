@@ -23,7 +23,6 @@ from growth.api.disruption import DisruptionReason
 from reconciler.actions import Sequence, Solve, Subject, SubjectKind, machine
 from reconciler.decision import NEVER, Decision
 from reconciler.planning.applying import applied
-from reconciler.planning.fleet import HOUR
 from reconciler.planning.ledger import Bought
 from reconciler.removal.sights import clouds
 from reconciler.replacement import asking, going_on, many_sick, writing
@@ -41,6 +40,7 @@ from reconciler.replacement.candidates import (
 )
 from reconciler.replacement.drift import drifted
 from reconciler.replacement.health import sick
+from reconciler.replacement.horizon import horizon
 from reconciler.replacement.judging import (
     culprits,
     has_changed,
@@ -53,10 +53,10 @@ from reconciler.replacement.judging import (
 )
 from reconciler.replacement.ledger import Confirmation, Proof, Search
 from reconciler.replacement.mending import mended
+from reconciler.replacement.remembering import looked_after
 from reconciler.replacement.rest import is_moving, sight
-from reconciler.replacement.stillness import stillness
 from reconciler.replacement.swaps import Stage, swaps
-from reconciler.replaces import annotation, written
+from reconciler.replaces import written
 from reconciler.solver import Plan, Renewed
 
 if TYPE_CHECKING:
@@ -67,14 +67,11 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
     from reconciler.actions import EmitEvent, Solved
     from reconciler.planning.applying import Applied
-    from reconciler.replacement.ledger import ReplacementLedger
     from reconciler.replacement.swaps import Swap
     from reconciler.solver import Problem, Renewal
     from reconciler.world import World
 
 LANE = "replacement"
-UNCONFIRMED = 60.0
-"""Seconds for which a request that nobody has seen counts as bought, while its creates fail."""
 
 
 def decide(world: World, now: Instant) -> Decision:
@@ -88,7 +85,7 @@ class _Pass:
     def __init__(self, world: World, now: Instant) -> None:
         self.now = now
         self.world = world
-        self.ledger = _looked_after(world, now)
+        self.ledger = looked_after(world, now)
         self.sequences: list[Sequence] = []
         self.wakes: list[float] = []
         self.sick: Mapping[str, str] = {}
@@ -181,7 +178,7 @@ class _Pass:
         steady = steadied(asked, solved.plan, self.world)
         if steady is not None and steady is not solved.plan:
             result = self._applied(asked, steady)
-        if steady is not None and is_worth_it(asked, result, self.world):
+        if steady is not None and is_worth_it(asked, result, self.world, horizon=self._horizon()):
             self._swap(asked, result)
         elif homeless := unsteady(asked, solved.plan, self.world):
             self._remember(left_over=_counted(self.ledger.left_over, homeless))
@@ -346,7 +343,8 @@ class _Pass:
         most = self._ceilings()
         nodes = eligible(self.look, most)
         self.wakes += (nodes.wake_at, self.ledger.opens_at)
-        seen = sight(nodes.quiet, most, self.world)
+        lasts = self._horizon()
+        seen = (lasts, *sight(nodes.quiet, most, self.world))
         is_known = seen == self.ledger.seen and self.now.monotonic < self.ledger.opens_at
         if not nodes.quiet or is_known:
             return
@@ -354,10 +352,15 @@ class _Pass:
             return
         found, opens_at = candidates(nodes, self.look)
         self._remember(seen=seen, searched_at=self.now.monotonic, opens_at=opens_at)
-        asked = asking.renewal(found, self.world, most=most)
+        asked = asking.renewal(found, self.world, most=most, horizon=lasts)
         if asked is not None:
             number = self._solve(asked, why=f"could any of {len(asked.standing)} nodes go?")
             self._remember(asked=Search(number=number))
+
+    def _horizon(self) -> float:
+        lasts, more = horizon(self.ledger.regret, self.world, self.now)
+        self.wakes.append(more)
+        return lasts
 
     def _is_due(self, last: float | None, rest: float) -> bool:
         if last is None or last + rest <= self.now.monotonic:
@@ -381,35 +384,8 @@ class _Pass:
         return number
 
 
-def _looked_after(world: World, now: Instant) -> ReplacementLedger:
-    """The memory brought up to this moment, before anything is decided."""
-    before = world.ledger.replacement
-    nodes = world.cluster.nodes
-    return msgspec.structs.replace(
-        before,
-        still=stillness(before.still, world, now),
-        unconfirmed={n: each for n, each in before.unconfirmed.items() if _is_open(n, world, now)},
-        bought={n: each for n, each in before.bought.items() if each.at + HOUR > now.monotonic},
-        resting={
-            name: until
-            for name, until in before.resting.items()
-            if name in nodes and until > now.monotonic
-        },
-        left_over={name: times for name, times in before.left_over.items() if name in nodes},
-    )
-
-
 def _counted(before: Mapping[str, int], names: Iterable[str]) -> Mapping[str, int]:
     return {**before, **{name: before.get(name, 0) + 1 for name in names}}
-
-
-def _is_open(name: str, world: World, now: Instant) -> bool:
-    """Whether a request that was decided on is still to be written, as far as we see."""
-    known = world.ledger.replacement
-    decided, text = known.bought.get(name), annotation(known.unconfirmed[name])
-    is_wanted = decided is not None and decided.at + UNCONFIRMED > now.monotonic
-    is_tried = is_wanted and text not in known.given_up
-    return name not in world.requests and (is_tried or not world.is_free(machine(name)))
 
 
 def _lane() -> Subject:

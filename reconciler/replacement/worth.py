@@ -6,10 +6,10 @@ about so long those who use it may notice, whether it is large or small, so it i
 few large ones than many small ones; an important one costs up to ten times as much. To start a
 machine costs two minutes of it, in which old and new are both paid and one of them serves nobody.
 
-That is paid back within the horizon of an hour, or nothing is moved; and what saves less than a
-tenth isn't worth anybody's attention: prices and requests are never so exact. For the same reason
-a cluster that costs no more than a tenth above the least it could cost is left alone for the most
-part: there an eviction costs two hours of a pod instead of six minutes.
+That is paid back within the horizon, an hour at the most, or nothing is moved; and what saves less
+than a tenth isn't worth anybody's attention: prices and requests are never so exact. For the same
+reason a cluster that costs no more than a tenth above the least it could cost is left alone for the
+most part: there an eviction costs two hours of a pod instead of six minutes.
 """
 
 from __future__ import annotations
@@ -50,17 +50,20 @@ class Occupied(NamedTuple):
     pods: Sequence[Pod]
 
 
-def disturbances(nodes: Sequence[Occupied]) -> list[int]:
-    """What the end of each of these nodes costs those who run there, in millionths."""
+def disturbances(nodes: Sequence[Occupied], *, horizon: float = HORIZON) -> list[int]:
+    """What the end of each of these nodes costs those who run there, in millionths an hour.
+
+    It is paid once, and what it is paid for lasts for as long as the horizon.
+    """
     used = sum(each.price * _part(pod, each.node) for each in nodes for pod in each.pods)
-    eviction = used / max(1, sum(len(each.pods) for each in nodes)) * EVICTION / HORIZON
+    eviction = used / max(1, sum(len(each.pods) for each in nodes)) * EVICTION / horizon
     return [int(eviction * sum(_weight(pod) for pod in each.pods)) for each in nodes]
 
 
-def pays(*, before: int, after: int, disturbed: int) -> bool:
+def pays(*, before: int, after: int, disturbed: int, horizon: float = HORIZON) -> bool:
     """Whether nodes of one price may go for machines of another, all in millionths an hour."""
     saving = before - after
-    started = after * START // HORIZON
+    started = after * START / horizon
     return saving > disturbed + started and saving * LEAST_SHARE >= before
 
 

@@ -141,3 +141,20 @@ def test_whatever_happens_it_counts_as_one_who_looks_anew(
 
 def _phase(happening: str) -> str:
     return "Succeeded" if happening == "end" else "Pending"
+
+
+def test_what_all_replica_sets_want_is_counted_together() -> None:
+    known = Announcements()
+    first, refused = owner(3), owner(8, status=REFUSED)
+    other = msgspec.structs.replace(
+        owner(2), metadata=msgspec.structs.replace(owner(2).metadata, uid="other")
+    )
+    known.owner_changed(None, first)
+    known.owner_changed(None, other)
+    assert known.wanted == 5
+    known.owner_changed(first, owner(7))
+    assert known.wanted == 9
+    known.owner_changed(owner(7), refused)
+    assert known.wanted == 2
+    known.owner_changed(other, None)
+    assert known.wanted == 0

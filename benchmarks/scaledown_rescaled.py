@@ -1,0 +1,85 @@
+"""The churn once more, in the simulated world: its three minutes pass in some seconds.
+
+So a rule can be tried with many seeds. What is wanted is what the real churn wants, and the
+clairvoyant is the same; nothing here is slow because the machine is busy.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING, Final
+
+import structlog
+
+from benchmarks import manifests, scaledown_stage
+from benchmarks.scaledown_bill import MONEY, Clairvoyant
+from benchmarks.scaledown_churn import APART, steps
+from benchmarks.scaledown_drop import disruption
+from benchmarks.scaledown_stage import load
+from benchmarks.scaledown_virtual import BEGINS, BOUND, Virtual
+from benchmarks.stages import percentile
+from growth.api.written import Duration
+from reconciler.timing import Timing
+
+if TYPE_CHECKING:
+    import argparse
+
+LOOKS: Final = 10
+"""At what the nodes cost, in each step."""
+
+
+def add_arguments(_: argparse.ArgumentParser) -> None:
+    """Those of the real churn."""
+
+
+def measure(arguments: argparse.Namespace) -> None:
+    """Buy, and then let nothing rest for some minutes."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    pods, count = arguments.churn_pods, arguments.churn_deployments
+    wanted = list(manifests.deployments(pods=pods, count=count, seed=arguments.seed))
+    _, node_class, pool = scaledown_stage.offered(arguments, **disruption(arguments))
+    began, before = time.process_time(), load()
+    world = Virtual(
+        node_class, pool, ranks=not arguments.without_extender, timing=_timing(arguments)
+    )
+    world.passes(BEGINS)
+    replicas = scaledown_stage.replicas_of(wanted)
+    for each in wanted:
+        world.want(each, each["spec"]["replicas"])
+    world.passes(BOUND)
+    clairvoyant = Clairvoyant(
+        prices=arguments.prices, seed=arguments.seed, pods=pods, deployments=count
+    )
+    since, moved, bought = world.now, world.moved, len(world.prices)
+    paid = bound = 0.0
+    named = {each["metadata"]["name"]: each for each in wanted}
+    for step in steps(replicas, arguments):
+        replicas = {**replicas, **step}
+        for name, number in step.items():
+            world.want(named[name], number)
+        for _ in range(LOOKS):
+            world.passes(APART / LOOKS)
+            paid += world.cost * APART / LOOKS
+        bound += clairvoyant.plan(replicas).bound / MONEY * APART
+    waits = [wait for at, wait in world.waits() if at > since]
+    moved = world.moved - moved
+    print(
+        f"{world.now - since:.0f} virtual s of churn, seed {arguments.seed}: cost over time"
+        f" {paid / 3600:.4f}, the clairvoyant's bound {bound / 3600:.4f}: {paid / bound:.3f} x"
+        f" (goal <= 1.25)\n"
+        f"  {len(waits)} new pods waited p50 {percentile(waits, 50):.2f}, p99"
+        f" {percentile(waits, 99):.2f} s (goal <= 3); {moved} evictions (goal <= 70);"
+        f" {len(world.prices) - bought} nodes bought; {time.process_time() - began:.0f} CPU"
+        f" seconds, load {before} to {load()}\n",
+        flush=True,
+    )
+
+
+def _timing(arguments: argparse.Namespace) -> Timing:
+    quiet = Duration.parse(arguments.quiet).seconds
+    return Timing(
+        bind_wait=Duration.parse(arguments.bind_wait).seconds,
+        quiet=quiet,
+        between_searches=quiet * 2 / 3,
+    )

@@ -1,0 +1,49 @@
+"""The memory brought up to this moment, before anything is decided."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from reconciler.actions import machine
+from reconciler.planning.fleet import HOUR
+from reconciler.replacement.horizon import regret
+from reconciler.replacement.stillness import stillness
+from reconciler.replaces import annotation
+
+if TYPE_CHECKING:
+    from growth.instant import Instant
+    from reconciler.replacement.ledger import ReplacementLedger
+    from reconciler.world import World
+
+UNCONFIRMED: Final = 60.0
+"""Seconds for which a request that nobody has seen counts as bought, while its creates fail."""
+
+
+def looked_after(world: World, now: Instant) -> ReplacementLedger:
+    """What is over is forgotten, and what has been seen is followed."""
+    before = world.ledger.replacement
+    nodes = world.cluster.nodes
+    return msgspec.structs.replace(
+        before,
+        still=stillness(before.still, world, now),
+        regret=regret(before.regret, world, now),
+        unconfirmed={n: each for n, each in before.unconfirmed.items() if _is_open(n, world, now)},
+        bought={n: each for n, each in before.bought.items() if each.at + HOUR > now.monotonic},
+        resting={
+            name: until
+            for name, until in before.resting.items()
+            if name in nodes and until > now.monotonic
+        },
+        left_over={name: times for name, times in before.left_over.items() if name in nodes},
+    )
+
+
+def _is_open(name: str, world: World, now: Instant) -> bool:
+    """Whether a request that was decided on is still to be written, as far as we see."""
+    known = world.ledger.replacement
+    decided, text = known.bought.get(name), annotation(known.unconfirmed[name])
+    is_wanted = decided is not None and decided.at + UNCONFIRMED > now.monotonic
+    is_tried = is_wanted and text not in known.given_up
+    return name not in world.requests and (is_tried or not world.is_free(machine(name)))
