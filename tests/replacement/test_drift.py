@@ -317,3 +317,15 @@ def test_looking_at_many_nodes_of_one_make_is_looking_at_one() -> None:
     many: list[Node] = [made_in(given, f"default-{number}") for number in range(5)]
     changed = having(pool(), hetzner(images={"x86": "debian-14"}), *many)
     assert sorted(drifted(changed)) == [f"default-{number}" for number in range(5)]
+
+
+@pytest.mark.parametrize("form", [1, 2])
+def test_row_14_an_upgrade_makes_none_of_200_nodes_look_old(form: int) -> None:
+    """Neither the release that bought them, nor one that doesn't know how they were written."""
+    given = having(pool(), hetzner())
+    text = blueprint_of(given.pools["default"], offering(), given).text
+    written = {TEMPLATE_ANNOTATION: text.replace('"form":1', f'"form":{form}')}
+    nodes = [node(f"default-{number}", annotations=written) for number in range(200)]
+    assert not drifted(having(pool(), hetzner(), *nodes))
+    changed = drifted(having(pool(), hetzner(images={"x86": "debian-14"}), *nodes))
+    assert len(changed) == (200 if form == 1 else 0)
