@@ -43,6 +43,7 @@ from reconciler.planning.refusals import (
     to_be_probed,
     usable,
 )
+from reconciler.planning.returning import taken_back
 from reconciler.planning.rooms import shared
 from reconciler.planning.seats import kept, seated
 from reconciler.planning.telling import told
@@ -89,6 +90,7 @@ class _Pass:
         self._create()
         self._ask()
         self._tell(before)
+        self._let_marks_off()
         self.wakes += (
             self.world.demand.next_end,
             next_end(self.ledger.nominated, self.world),
@@ -130,8 +132,12 @@ class _Pass:
             tries=self._tries_after(result, is_probe=asked.probe is not None),
             bought={**self.ledger.bought, **dict(_bought(result, self.now))},
         )
-        if any(self._is_tainted(place.machine) for place in result.places.values()):
-            # Removal, which comes before planning, takes the mark off in the next pass.
+
+    def _let_marks_off(self) -> None:
+        """Removal, which comes before planning, takes them off in the next pass."""
+        before = self.world.ledger.planning.nominated.places
+        new = (place for uid, place in self.ledger.nominated.places.items() if uid not in before)
+        if any(self._is_tainted(place.machine) for place in new):
             self.wakes.append(self.now.monotonic)
 
     def _is_tainted(self, machine: str) -> bool:
@@ -328,6 +334,8 @@ def _looked_after(world: World, now: Instant, demand: Mapping[str, Pod]) -> Plan
     nominated = carried_on(before.nominated, world, requests, now)
     waiting = without_place(demand, nominated)
     nominated = nominated.with_places(seated(waiting, world, requests, nominated, now))
+    waiting = without_place(demand, nominated)
+    nominated = nominated.with_places(taken_back(waiting, world, requests, nominated, now))
     known, has_recovered = refusals(before.refusals, world, now)
     surroundings = _surroundings(world)
     machines = _counted(world, before)

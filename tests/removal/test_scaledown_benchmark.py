@@ -102,3 +102,12 @@ def test_its_simulated_part_runs_in_small(capsys: pytest.CaptureFixture[str]) ->
     assert "40 pods on" in printed
     for line in (r"cost / plan from scratch \d+\.\d{3} x", r"5 minutes of steady load: 0 changes"):
         assert re.search(line, printed), printed
+
+
+def test_its_simulated_churn_runs_in_small(capsys: pytest.CaptureFixture[str]) -> None:
+    small = ["--churn-pods", "30", "--churn-deployments", "6", "--churn-seconds", "20"]
+    assert main(["scaledown", "--parts", "rescaled", "--prices", "hetzner", *small]) == 0
+    printed = capsys.readouterr().out
+    assert "20 virtual s of churn" in printed
+    for line in (r"bound \d\.\d{4}: \d+\.\d{3} x", r"p99 \d+\.\d\d s .*; \d+ evictions"):
+        assert re.search(line, printed), printed

@@ -1,0 +1,97 @@
+"""Who takes a node back that is about to go: at once, without waiting for a plan.
+
+What is marked costs nothing and stands there, so a pod that fits on it needs neither the end of its
+wave nor the optimiser: its place is promised in the pass that hears of it, and the mark comes off
+in the next one. Large pods choose first, each the node that it leaves least room on, so that as few
+nodes as possible come back. The rest of the wave is planned as ever, on top of these promises.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.scheduling.fits import verdict
+from growth.scheduling.resources import CPU, MEMORY
+from growth.scheduling.verdicts import Fits
+from reconciler.marks import reusable
+from reconciler.planning.capacity import ground
+from reconciler.planning.nominations import Nomination
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from growth.api.noderequest import NodeRequest
+    from growth.instant import Instant
+    from growth.scheduling.cluster import Cluster
+    from growth.scheduling.node import Node
+    from growth.scheduling.pod import Pod
+    from growth.scheduling.resources import Resources
+    from reconciler.planning.nominations import Nominated
+    from reconciler.world import World
+
+MOST: Final = 100
+"""Pods in one pass: whoever comes with more than that has time for a plan."""
+
+
+def taken_back(
+    waiting: Mapping[str, Pod],
+    world: World,
+    requests: Mapping[str, NodeRequest],
+    nominated: Nominated,
+    now: Instant,
+) -> Mapping[str, Nomination]:
+    """The places, by uid, of those who fit on nodes that are about to go."""
+    names = reusable(world).keys()
+    if not names or not 0 < len(waiting) <= MOST:
+        return {}
+    here = ground(world, requests, nominated, ())
+    rooms = {spot.name: spot.room for spot in here.spots if spot.name in names}
+    places = _Places(here.cluster, rooms, nominated).of(waiting)
+    return {
+        uid: Nomination(
+            machine=name, shape=waiting[uid].shape, is_bought_for=False, since=now.monotonic
+        )
+        for uid, name in places
+    }
+
+
+class _Places:
+    """One pod after the other, each as far as the others have left room."""
+
+    def __init__(self, cluster: Cluster, rooms: dict[str, Resources], nominated: Nominated) -> None:
+        self._cluster = cluster
+        self._rooms = rooms
+        self._nominated = nominated
+
+    def of(self, waiting: Mapping[str, Pod]) -> Iterator[tuple[str, str]]:
+        """By uid, the node of each that finds one."""
+        order = sorted(waiting.items(), key=lambda each: (_size(each[1].requests), each[0]))
+        for uid, pod in reversed(order):
+            found = next(
+                (node for node in self._fullest_first(pod) if self._suits(pod, node)), None
+            )
+            if found is not None:
+                self._take(pod, found)
+                yield uid, found.name
+
+    def _fullest_first(self, pod: Pod) -> list[Node]:
+        """The nodes that are large enough, with the least room first."""
+        enough = [name for name, room in self._rooms.items() if room.covers(pod.requests)]
+        enough.sort(key=lambda name: (_size(self._rooms[name]), name))
+        return [self._cluster.nodes[name] for name in enough]
+
+    def _suits(self, pod: Pod, node: Node) -> bool:
+        is_declined = (node.name, pod.shape) in self._nominated.declined
+        return not is_declined and isinstance(verdict(pod, node, self._cluster), Fits)
+
+    def _take(self, pod: Pod, node: Node) -> None:
+        self._rooms[node.name] -= pod.requests
+        held = {node.name: self._cluster.occupancy(node.name).having(pod)}
+        occupancies = {**self._cluster.occupancies, **held}
+        self._cluster = msgspec.structs.replace(self._cluster, occupancies=occupancies)
+
+
+def _size(amounts: Resources) -> tuple[int, int]:
+    return amounts[CPU], amounts[MEMORY]
