@@ -65,6 +65,7 @@ async def _measure(cluster: Cluster, arguments: argparse.Namespace) -> None:
         nodes = sum(not life.is_gone for life in lives.of("node").values())
         log.more()
         await scaledown_stage.scale(connection, fewer)
+        await scaledown_stage.change_pool(connection, {"disruption": {"consolidation": None}})
         print(f"{nodes} nodes, {sum(fewer.values())} pods left; load {before} to {load()}")
         print("\n".join(await _decisions(log)), flush=True)
         busy = [
@@ -91,7 +92,9 @@ async def _fill(
     *others, pool = scaledown_stage.offered(arguments, disruption=_EVERYTHING)
     everything = pool["spec"]["serverTypes"]
     small = [each for each in everything if each["name"] == _SMALL[arguments.prices]]
-    narrow = {**pool, "spec": {**pool["spec"], "serverTypes": small}}
+    # Or the full nodes would be replaced before anything is measured.
+    never = {**_EVERYTHING, "consolidation": "Never"}
+    narrow = {**pool, "spec": {**pool["spec"], "serverTypes": small, "disruption": never}}
     wanted = list(_deployments(arguments))
     replicas = scaledown_stage.replicas_of(wanted)
     await grown.create(connection, [*others, narrow, *wanted])
@@ -180,6 +183,12 @@ async def _lone(
     await grown.create(connection, [pod])
     await lives.until(
         lambda: name in _requested(lives), f"{name} is requested", within=scaledown_stage.PATIENCE
+    )
+    # Or the next one might take its machine.
+    await lives.until(
+        lambda: "bound" in lives.of("pod")[name].moments,
+        f"{name} is bound",
+        within=scaledown_stage.PATIENCE,
     )
     return _requested(lives)[name] - lives.of("pod")[name].moments["created"]
 

@@ -162,12 +162,10 @@ def _decided(log: Path, *, since: float) -> list[tuple[float, str, str]]:
 def _back(lives: Lives, pod: str, node: str, log: Sequence[tuple[float, str, str]]) -> Spans:
     """What passed when; the reconciler's own moments are in its log, on the same clock."""
     of_pod, of_node = lives.of("pod")[pod].moments, lives.of("node")[node].moments
-    asked = max((at for at, subject, _ in log if subject == "demand"), default=of_pod["judged"])
     planned = max(at for at, subject, _ in log if subject == node)
     return {
         "created to judged": of_pod["judged"] - of_pod["created"],
-        "judged to the solver's question": asked - of_pod["judged"],
-        "question to decision": planned - asked,
+        "judged to decision": planned - of_pod["judged"],
         "decision to the mark's end": of_node["serves"] - planned,
         "judged to the mark's end": of_node["serves"] - of_pod["judged"],
         "mark's end to bound": of_pod["bound"] - of_node["serves"],
