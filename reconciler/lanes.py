@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 SOLVE_SECONDS = 5.0
 """Counted work ends a solve long before; this is only for a machine that stands still."""
+SEARCH_SECONDS = 3.5
+"""The same for what may go: with the start of the worker, and the proof, that is decided within
+five."""
 
 
 class Lanes:
@@ -29,7 +32,7 @@ class Lanes:
 
     def __init__(self) -> None:
         self.demand = Lane(planning.LANE, effort=Effort.QUICK, seconds=SOLVE_SECONDS)
-        self.replacement = Lane(replacement.LANE, effort=Effort.QUICK, seconds=SOLVE_SECONDS)
+        self.replacement = Lane(replacement.LANE, effort=Effort.QUICK, seconds=SEARCH_SECONDS)
         self._asked: asyncio.Task[Plan | Renewed] | None = None
         """What the lane of replacement is at work on."""
 
