@@ -20,7 +20,7 @@ from reconciler.planning.capacity import ground
 from reconciler.planning.nominations import Nomination
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
     from growth.scheduling.resources import Resources
     from reconciler.planning.nominations import Nominated
+    from reconciler.planning.offers import Purchasable
     from reconciler.world import World
 
 MOST: Final = 100
@@ -40,13 +41,14 @@ def taken_back(
     world: World,
     requests: Mapping[str, NodeRequest],
     nominated: Nominated,
+    shelf: Iterable[Purchasable],
     now: Instant,
 ) -> Mapping[str, Nomination]:
     """The places, by uid, of those who fit on nodes that are about to go."""
     names = reusable(world).keys()
     if not names or not 0 < len(waiting) <= MOST:
         return {}
-    here = ground(world, requests, nominated, ())
+    here = ground(world, requests, nominated, shelf)
     rooms = {spot.name: spot.room for spot in here.spots if spot.name in names}
     places = _Places(here.cluster, rooms, nominated).of(waiting)
     return {

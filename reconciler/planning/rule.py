@@ -19,7 +19,6 @@ from reconciler.actions import CreateNodeRequest, Sequence, Solve, Subject, Subj
 from reconciler.decision import NEVER, Decision
 from reconciler.marks import is_tainted
 from reconciler.planning.applying import Applied, applied
-from reconciler.planning.blocking import may_buy
 from reconciler.planning.capacity import ground
 from reconciler.planning.commit import widened
 from reconciler.planning.demand import (
@@ -30,22 +29,20 @@ from reconciler.planning.demand import (
     wanting,
     without_place,
 )
-from reconciler.planning.fleet import HOUR, Market, fleet, is_alive, nodes_of_pools
+from reconciler.planning.fleet import HOUR, Market, fleet
 from reconciler.planning.in_total import in_total
-from reconciler.planning.ledger import Asked, Bought, PlanningLedger
-from reconciler.planning.nominations import carried_on, next_end
-from reconciler.planning.offers import shelf
+from reconciler.planning.ledger import Asked, Bought
+from reconciler.planning.nominations import next_end
 from reconciler.planning.question import question
 from reconciler.planning.refusals import (
     matching,
     one_at_a_time,
-    refusals,
     to_be_probed,
     usable,
 )
-from reconciler.planning.returning import taken_back
+from reconciler.planning.remembering import looked_after
 from reconciler.planning.rooms import shared
-from reconciler.planning.seats import kept, seated
+from reconciler.planning.seats import kept
 from reconciler.planning.telling import told
 from reconciler.planning.tries import PAUSE, Cause, Standing, after_left_out, after_overtaken
 from reconciler.solver import Plan
@@ -53,7 +50,6 @@ from reconciler.solver import Plan
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from growth.api.meta import PodReference, Resource
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
@@ -62,9 +58,6 @@ if TYPE_CHECKING:
     from reconciler.world import World
 
 LANE = "demand"
-REQUESTS = "NodeRequest"
-UNCONFIRMED = 60.0
-"""Seconds for which a request that nobody has seen counts as bought, while its creates fail."""
 
 
 def decide(world: World, now: Instant) -> Decision:
@@ -79,7 +72,7 @@ class _Pass:
         self.world = world
         self.now = now
         self.demand = wanting(world)
-        self.ledger = _looked_after(world, now, self.demand)
+        self.ledger = looked_after(world, now, self.demand)
         self.sequences: list[Sequence] = []
         self.wakes: list[float] = []
 
@@ -324,112 +317,6 @@ class _Pass:
             if each.standing(now) is Standing.WAITING
         )
         return min(waiting, default=NEVER)
-
-
-def _looked_after(world: World, now: Instant, demand: Mapping[str, Pod]) -> PlanningLedger:
-    """The memory brought up to this moment, before anything is decided."""
-    before = world.ledger.planning
-    unconfirmed = dict(_unconfirmed(world, demand, now))
-    requests = {**unconfirmed, **world.requests}
-    nominated = carried_on(before.nominated, world, requests, now)
-    waiting = without_place(demand, nominated)
-    nominated = nominated.with_places(seated(waiting, world, requests, nominated, now))
-    waiting = without_place(demand, nominated)
-    nominated = nominated.with_places(taken_back(waiting, world, requests, nominated, now))
-    known, has_recovered = refusals(before.refusals, world, now)
-    surroundings = _surroundings(world)
-    machines = _counted(world, before)
-    bought = {n: each for n, each in before.bought.items() if each.at + HOUR > now.monotonic}
-    # A limit that bound may leave room again: a machine has gone, or an hour.
-    has_room = not (before.machines <= machines and before.bought.keys() <= bought.keys())
-    returns = has_recovered or not _same(surroundings, before.surroundings)
-    reopened = {shape for shape, _ in before.nominated.unserved.keys() - nominated.unserved.keys()}
-    tries = {
-        uid: each
-        for uid, each in before.tries.items()
-        if uid in demand
-        and demand[uid].shape not in reopened
-        and not (has_room and each.cause is Cause.LIMITED)
-    }
-    return msgspec.structs.replace(
-        before,
-        unconfirmed=unconfirmed,
-        nominated=nominated,
-        refusals=known,
-        tries={} if returns else tries,
-        told={uid: text for uid, text in before.told.items() if uid in demand},
-        bought=bought,
-        machines=machines,
-        shelf=shelf(world, before.shelf),
-        surroundings=surroundings,
-    )
-
-
-def _counted(world: World, before: PlanningLedger) -> frozenset[str]:
-    """The machines that limits count, by name; they are of interest while somebody has no place."""
-    if not before.tries:
-        return frozenset()
-    requests = {**before.unconfirmed, **world.requests}
-    return frozenset((*nodes_of_pools(world), *(r.name for r in requests.values() if is_alive(r))))
-
-
-def _surroundings(world: World) -> tuple[object, ...]:
-    """All that plans depend on besides pods and nodes; first what is compared by its value."""
-    pools = (_version(each.name, each) for each in world.pools.values())
-    classes = (_version(str(key), each) for key, each in world.node_classes.items())
-    shut = sorted(name for name, pool in world.pools.items() if not may_buy(pool, world))
-    known = (sorted(pools), sorted(classes), shut)
-    return (known, *(world.offerings[key] for key in sorted(world.offerings)))
-
-
-def _version(name: str, resource: Resource) -> tuple[str, str, int]:
-    return name, resource.metadata.uid, resource.metadata.generation
-
-
-def _same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
-    """Catalogues are compared as objects: they are replaced when they change."""
-    return (
-        len(one) == len(other)
-        and one[:1] == other[:1]
-        and all(a is b for a, b in zip(one[1:], other[1:], strict=True))
-    )
-
-
-def _unconfirmed(
-    world: World, demand: Mapping[str, Pod], now: Instant
-) -> Iterator[tuple[str, NodeRequest]]:
-    """Decided and not seen yet.
-
-    One that is free has failed, as far as we know: it may well be there, its answer lost and the
-    cache behind. So it is created again under the same name, as long as somebody wants it.
-    """
-    for name, request in world.ledger.planning.unconfirmed.items():
-        if name in world.requests:
-            continue
-        if not world.is_free(machine(name)):
-            yield name, request
-            continue
-        pods = tuple(pod for pod in request.spec.pods if pod.uid in demand)
-        if (pods or not request.spec.pods) and not _is_lost(name, world, now):
-            # Who has a place by now isn't bought for: the effect would refuse that each time.
-            yield name, _bought_for(request, pods)
-
-
-def _bought_for(request: NodeRequest, pods: tuple[PodReference, ...]) -> NodeRequest:
-    if len(pods) == len(request.spec.pods):
-        return request
-    return request.model_copy(update={"spec": request.spec.model_copy(update={"pods": pods})})
-
-
-def _is_lost(name: str, world: World, now: Instant) -> bool:
-    """Whether a create has failed for so long that another plan is better than another try.
-
-    Each try looks under its name before it makes anything, and a cache that sees would show it.
-    """
-    decided = world.ledger.planning.bought.get(name)
-    health = world.sources.get(REQUESTS)
-    is_seen = health is None or health.blind_since is None
-    return decided is not None and is_seen and now.monotonic - decided.at > UNCONFIRMED
 
 
 def _bought(result: Applied, now: Instant) -> Iterator[tuple[str, Bought]]:

@@ -97,7 +97,7 @@ def test_nothing_is_promised_twice_and_nobody_is_left_who_fits(
     there = [marked(f"idle-{number}", cpu=str(cpu)) for number, cpu in enumerate(nodes)]
     seen = world(*pods, *there, pool(), node_class())
     asking = {pod.metadata.uid: pod for pod in pods}
-    found = taken_back(asking, seen, {}, Nominated(), at(100))
+    found = taken_back(asking, seen, {}, Nominated(), (), at(100))
     left = {each.name: each.allocatable[CPU] for each in there}
     for uid, place in found.items():
         left[place.machine] -= asking[uid].requests[CPU]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reconciler import planning
 from reconciler.ledger import Ledger
 from reconciler.planning.ledger import Bought, PlanningLedger
+from reconciler.planning.remembering import UNCONFIRMED
 from reconciler.planning.tries import CEILING, PAUSE, Standing, pause_after
 from tests.planning.driver import Planner
 from tests.reconciler.build import RELEASED, START, at, node_class, pool, request, waiting, world
@@ -23,7 +24,7 @@ def unconfirmed(given: Json) -> Json:
     pod = waiting(requests={"cpu": "1"})
     lost = request("default-lost", pods=(pod,))
     # The row's time to live is the product's own, so only the age is told.
-    age = given["age_seconds"] * planning.rule.UNCONFIRMED / given["ttl_seconds"]
+    age = given["age_seconds"] * UNCONFIRMED / given["ttl_seconds"]
     memory = PlanningLedger(
         unconfirmed={lost.name: lost}, bought={lost.name: Bought(pool="default", at=1000.0 - age)}
     )

@@ -1,0 +1,140 @@
+"""The memory brought up to this moment, before anything is decided."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from reconciler.actions import machine
+from reconciler.planning.blocking import may_buy
+from reconciler.planning.demand import without_place
+from reconciler.planning.fleet import HOUR, is_alive, nodes_of_pools
+from reconciler.planning.nominations import carried_on
+from reconciler.planning.offers import shelf
+from reconciler.planning.refusals import refusals
+from reconciler.planning.returning import taken_back
+from reconciler.planning.seats import seated
+from reconciler.planning.tries import Cause
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from growth.api.meta import PodReference, Resource
+    from growth.api.noderequest import NodeRequest
+    from growth.instant import Instant
+    from growth.scheduling.pod import Pod
+    from reconciler.planning.ledger import PlanningLedger
+    from reconciler.world import World
+
+REQUESTS: Final = "NodeRequest"
+UNCONFIRMED: Final = 60.0
+"""Seconds for which a request that nobody has seen counts as bought, while its creates fail."""
+
+
+def looked_after(world: World, now: Instant, demand: Mapping[str, Pod]) -> PlanningLedger:
+    """What is over is forgotten, and what was promised is looked after."""
+    before = world.ledger.planning
+    unconfirmed = dict(_unconfirmed(world, demand, now))
+    requests = {**unconfirmed, **world.requests}
+    nominated = carried_on(before.nominated, world, requests, now)
+    waiting = without_place(demand, nominated)
+    nominated = nominated.with_places(seated(waiting, world, requests, nominated, now))
+    waiting = without_place(demand, nominated)
+    stock = shelf(world, before.shelf)
+    back = taken_back(waiting, world, requests, nominated, stock.items, now)
+    nominated = nominated.with_places(back)
+    known, has_recovered = refusals(before.refusals, world, now)
+    surroundings = _surroundings(world)
+    machines = _counted(world, before)
+    bought = {n: each for n, each in before.bought.items() if each.at + HOUR > now.monotonic}
+    # A limit that bound may leave room again: a machine has gone, or an hour.
+    has_room = not (before.machines <= machines and before.bought.keys() <= bought.keys())
+    returns = has_recovered or not _same(surroundings, before.surroundings)
+    reopened = {shape for shape, _ in before.nominated.unserved.keys() - nominated.unserved.keys()}
+    tries = {
+        uid: each
+        for uid, each in before.tries.items()
+        if uid in demand
+        and demand[uid].shape not in reopened
+        and not (has_room and each.cause is Cause.LIMITED)
+    }
+    return msgspec.structs.replace(
+        before,
+        unconfirmed=unconfirmed,
+        nominated=nominated,
+        refusals=known,
+        tries={} if returns else tries,
+        told={uid: text for uid, text in before.told.items() if uid in demand},
+        bought=bought,
+        machines=machines,
+        shelf=stock,
+        surroundings=surroundings,
+    )
+
+
+def _counted(world: World, before: PlanningLedger) -> frozenset[str]:
+    """The machines that limits count, by name; they are of interest while somebody has no place."""
+    if not before.tries:
+        return frozenset()
+    requests = {**before.unconfirmed, **world.requests}
+    return frozenset((*nodes_of_pools(world), *(r.name for r in requests.values() if is_alive(r))))
+
+
+def _surroundings(world: World) -> tuple[object, ...]:
+    """All that plans depend on besides pods and nodes; first what is compared by its value."""
+    pools = (_version(each.name, each) for each in world.pools.values())
+    classes = (_version(str(key), each) for key, each in world.node_classes.items())
+    shut = sorted(name for name, pool in world.pools.items() if not may_buy(pool, world))
+    known = (sorted(pools), sorted(classes), shut)
+    return (known, *(world.offerings[key] for key in sorted(world.offerings)))
+
+
+def _version(name: str, resource: Resource) -> tuple[str, str, int]:
+    return name, resource.metadata.uid, resource.metadata.generation
+
+
+def _same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
+    """Catalogues are compared as objects: they are replaced when they change."""
+    return (
+        len(one) == len(other)
+        and one[:1] == other[:1]
+        and all(a is b for a, b in zip(one[1:], other[1:], strict=True))
+    )
+
+
+def _unconfirmed(
+    world: World, demand: Mapping[str, Pod], now: Instant
+) -> Iterator[tuple[str, NodeRequest]]:
+    """Decided and not seen yet.
+
+    One that is free has failed, as far as we know: it may well be there, its answer lost and the
+    cache behind. So it is created again under the same name, as long as somebody wants it.
+    """
+    for name, request in world.ledger.planning.unconfirmed.items():
+        if name in world.requests:
+            continue
+        if not world.is_free(machine(name)):
+            yield name, request
+            continue
+        pods = tuple(pod for pod in request.spec.pods if pod.uid in demand)
+        if (pods or not request.spec.pods) and not _is_lost(name, world, now):
+            # Who has a place by now isn't bought for: the effect would refuse that each time.
+            yield name, _bought_for(request, pods)
+
+
+def _bought_for(request: NodeRequest, pods: tuple[PodReference, ...]) -> NodeRequest:
+    if len(pods) == len(request.spec.pods):
+        return request
+    return request.model_copy(update={"spec": request.spec.model_copy(update={"pods": pods})})
+
+
+def _is_lost(name: str, world: World, now: Instant) -> bool:
+    """Whether a create has failed for so long that another plan is better than another try.
+
+    Each try looks under its name before it makes anything, and a cache that sees would show it.
+    """
+    decided = world.ledger.planning.bought.get(name)
+    health = world.sources.get(REQUESTS)
+    is_seen = health is None or health.blind_since is None
+    return decided is not None and is_seen and now.monotonic - decided.at > UNCONFIRMED
