@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
@@ -24,6 +24,7 @@ from reconciler.timing import Timing
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
 LOOKS: Final = 10
 """At what the nodes cost, in each step."""
@@ -36,24 +37,54 @@ def add_arguments(_: argparse.ArgumentParser) -> None:
 def measure(arguments: argparse.Namespace) -> None:
     """Buy, and then let nothing rest for some minutes."""
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
-    pods, count = arguments.churn_pods, arguments.churn_deployments
-    wanted = list(manifests.deployments(pods=pods, count=count, seed=arguments.seed))
-    _, node_class, pool = scaledown_stage.offered(arguments, **disruption(arguments))
     began, before = time.process_time(), load()
+    wanted = list(
+        manifests.deployments(
+            pods=arguments.churn_pods, count=arguments.churn_deployments, seed=arguments.seed
+        )
+    )
+    world = _at_rest(wanted, arguments)
+    since, moved, bought = world.now, world.moved, len(world.prices)
+    paid, bound = _rescaled(world, wanted, arguments)
+    waits = [wait for at, wait in world.waits() if at > since]
+    print(
+        f"{world.now - since:.0f} virtual s of churn, seed {arguments.seed}: cost over time"
+        f" {paid / 3600:.4f}, the clairvoyant's bound {bound / 3600:.4f}: {paid / bound:.3f} x"
+        f" (goal <= 1.25)\n"
+        f"  {len(waits)} new pods waited p50 {percentile(waits, 50):.2f}, p99"
+        f" {percentile(waits, 99):.2f} s (goal <= 3); {world.moved - moved} evictions (goal <= 70);"
+        f" {len(world.prices) - bought} nodes bought; {time.process_time() - began:.0f} CPU"
+        f" seconds, load {before} to {load()}\n",
+        flush=True,
+    )
+
+
+def _at_rest(wanted: Sequence[dict[str, Any]], arguments: argparse.Namespace) -> Virtual:
+    """All pods have had their nodes for a while."""
+    _, node_class, pool = scaledown_stage.offered(arguments, **disruption(arguments))
     world = Virtual(
         node_class, pool, ranks=not arguments.without_extender, timing=_timing(arguments)
     )
     world.passes(BEGINS)
-    replicas = scaledown_stage.replicas_of(wanted)
     for each in wanted:
         world.want(each, each["spec"]["replicas"])
     world.passes(BOUND)
+    return world
+
+
+def _rescaled(
+    world: Virtual, wanted: Sequence[dict[str, Any]], arguments: argparse.Namespace
+) -> tuple[float, float]:
+    """What the nodes cost while nothing rests, and what they would at least: hours by seconds."""
     clairvoyant = Clairvoyant(
-        prices=arguments.prices, seed=arguments.seed, pods=pods, deployments=count
+        prices=arguments.prices,
+        seed=arguments.seed,
+        pods=arguments.churn_pods,
+        deployments=arguments.churn_deployments,
     )
-    since, moved, bought = world.now, world.moved, len(world.prices)
-    paid = bound = 0.0
     named = {each["metadata"]["name"]: each for each in wanted}
+    replicas = scaledown_stage.replicas_of(wanted)
+    paid = bound = 0.0
     for step in steps(replicas, arguments):
         replicas = {**replicas, **step}
         for name, number in step.items():
@@ -62,18 +93,7 @@ def measure(arguments: argparse.Namespace) -> None:
             world.passes(APART / LOOKS)
             paid += world.cost * APART / LOOKS
         bound += clairvoyant.plan(replicas).bound / MONEY * APART
-    waits = [wait for at, wait in world.waits() if at > since]
-    moved = world.moved - moved
-    print(
-        f"{world.now - since:.0f} virtual s of churn, seed {arguments.seed}: cost over time"
-        f" {paid / 3600:.4f}, the clairvoyant's bound {bound / 3600:.4f}: {paid / bound:.3f} x"
-        f" (goal <= 1.25)\n"
-        f"  {len(waits)} new pods waited p50 {percentile(waits, 50):.2f}, p99"
-        f" {percentile(waits, 99):.2f} s (goal <= 3); {moved} evictions (goal <= 70);"
-        f" {len(world.prices) - bought} nodes bought; {time.process_time() - began:.0f} CPU"
-        f" seconds, load {before} to {load()}\n",
-        flush=True,
-    )
+    return paid, bound
 
 
 def _timing(arguments: argparse.Namespace) -> Timing:
