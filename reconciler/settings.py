@@ -84,6 +84,13 @@ class ReconcilerSettings(ServiceSettings):
     )
     """How long a node that serves is kept for the pods that it was bought for."""
 
+    together: Annotated[Duration, between("0s", "5m"), Listed("Caution", "DURATION")] = (
+        Duration.parse("15s")
+    )
+    """The longest that a machine that is Ready waits for the others of its plan, so that each pod
+    finds the machine that was bought for it; never for more than twice as long as it took itself.
+    0s: pods take what comes first, and more may be bought."""
+
     orphan_age: Annotated[Duration, between("0s", "24h"), Listed("Caution", "DURATION")] = (
         Duration.parse("10m")
     )
@@ -131,6 +138,7 @@ class ReconcilerSettings(ServiceSettings):
         return Timing(
             stable_interval=self.stable_interval.seconds,
             bind_wait=self.bind_wait.seconds,
+            together=self.together.seconds,
             orphan_age=self.orphan_age.seconds,
             repair_after=self.repair_after.seconds,
             quiet=self.quiet.seconds,

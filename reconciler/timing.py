@@ -13,6 +13,8 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     list must have been confirmed by another one so much later."""
     bind_wait: float = 15.0
     """A node that serves has so long for the pods that it was bought for."""
+    together: float = 15.0
+    """A machine that is Ready waits at most so long for the others of its plan."""
     listing: float = 10.0
     """Between two listings of a provider's machines while nothing is on its way."""
     attentive_listing: float = 1.0

@@ -202,7 +202,11 @@ def _together_at(request: NodeRequest, node: Node, look: Look) -> float:
     if all(taint.key != UNREGISTERED.key for taint in node.spec.taints):
         return NEVER
     ready_at = look.memory.ready.get(request.name, look.now.monotonic)
-    return ready_at + patience_of(request, look.companies)
+    made_at = request.metadata.creation_timestamp
+    age = 0.0 if made_at is None else look.now.seconds_since(made_at)
+    booted = age - (look.now.monotonic - ready_at)
+    longest = look.world.timing.together
+    return ready_at + patience_of(request, look.companies, booted=booted, longest=longest)
 
 
 def _told(request: NodeRequest, now: Instant, missing: tuple[str, ...]) -> Iterator[Condition]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from growth.api.noderemovalrequest import RemovalPhase
 from growth.api.noderequest import RequestPhase
 from growth.api.wellknown import CORDONED_ANNOTATION
 from growth.api.written import parse_time
@@ -51,7 +52,10 @@ def _is_settled(name: str, world: World) -> bool:
     """Whether no other rule has a say in it: its request, its removal."""
     request = world.requests.get(name)
     is_coming = request is not None and request.status.phase in COMING
-    return not is_coming and name not in world.removals and world.is_free(machine(name))
+    removal = world.removals.get(name)
+    # One that has failed waits for a person; that the machine ended all the same ends it, too.
+    is_going = removal is not None and removal.status.phase is not RemovalPhase.REMOVAL_FAILED
+    return not is_coming and not is_going and world.is_free(machine(name))
 
 
 def _is_shown(node: Node, cloud: Cloud) -> bool:

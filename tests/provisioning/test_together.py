@@ -1,4 +1,5 @@
-"""Machines of one plan for several workloads begin to serve together, if it takes a moment."""
+"""Machines of one plan for several workloads begin to serve together, if that takes no longer than
+to boot."""
 
 from __future__ import annotations
 
@@ -95,4 +96,39 @@ def test_nobody_waits_for(other: Any) -> None:
 def test_a_plan_on_both_sides_of_a_full_second_is_one() -> None:
     found = [coming(ONE, "web", at=99.0), coming(OTHER, "db", at=100.0)]
     known = companies((each, None) for each in found)
-    assert [patience_of(each, known) for each in found] == [0.5, 0.5]
+    assert [patience_of(each, known, booted=1, longest=15) for each in found] == [0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("booted", "longest", "seconds"),
+    [(0.5, 15.0, 0.5), (3.9, 15.0, 0.5), (5.0, 15.0, 10.0), (60.0, 15.0, 15.0), (60.0, 0.0, 0.0)],
+)
+def test_who_has_booted_waits_for_twice_as_long_and_no_longer_than_is_wanted(
+    booted: float, longest: float, seconds: float
+) -> None:
+    found = [coming(ONE, "web"), coming(OTHER, "db")]
+    known = companies((each, None) for each in found)
+    assert patience_of(found[0], known, booted=booted, longest=longest) == seconds
+
+
+def booted() -> Life:
+    """Two machines of one plan, of which one is Ready after five seconds."""
+    still_boots = node(OTHER, ready=False)
+    requests = [coming(ONE, "web", at=95.0), coming(OTHER, "db", at=95.0)]
+    return Life(settled(), *requests, ready(ONE), still_boots)
+
+
+def test_a_machine_that_took_five_seconds_serves_with_one_that_takes_fourteen() -> None:
+    life = booted()
+    life.until(109.0)
+    assert not serves(life)
+    life.put(ready(OTHER))
+    life.soon()
+    assert serves(life)
+    assert serves(life, OTHER)
+
+
+def test_a_machine_that_never_comes_holds_nobody_up_for_longer_than_that() -> None:
+    life = booted()
+    life.until(111.0)
+    assert serves(life)

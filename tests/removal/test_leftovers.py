@@ -58,6 +58,9 @@ def test_a_node_stays_while(given: Any) -> None:
     assert not cordons
 
 
-def test_a_node_that_is_being_removed_is_its_removals_business() -> None:
+def test_a_machine_that_dies_after_its_removal_has_failed_leaves_no_node_behind() -> None:
     failed = removal(status={"phase": "RemovalFailed"}, held=False)
-    assert kinds(world(silent(), failed)) == []
+    cordon, said = steps(world(silent(), failed))
+    assert isinstance(cordon, SetNode)
+    assert isinstance(said, EmitEvent)
+    assert kinds(world(cordoned(OURS), failed)) == ["Delete nodes"]
