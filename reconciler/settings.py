@@ -88,8 +88,8 @@ class ReconcilerSettings(ServiceSettings):
         Duration.parse("15s")
     )
     """The longest that a machine that is Ready waits for the others of its plan, so that each pod
-    finds the machine that was bought for it; never for more than twice as long as it took itself.
-    0s: pods take what comes first, and more may be bought."""
+    finds the machine that was bought for it; never for more than three times as long as it took
+    itself. 0s: pods take what comes first, and more may be bought."""
 
     orphan_age: Annotated[Duration, between("0s", "24h"), Listed("Caution", "DURATION")] = (
         Duration.parse("10m")

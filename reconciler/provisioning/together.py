@@ -3,9 +3,9 @@
 Whoever waits takes the first machine that serves, whoever it was bought for: a plan for several
 workloads is upset when its machines come one after the other, and more are bought for those who
 find their places taken. So our start-up taint stays until the others of the plan are Ready, too: a
-moment where machines are there at once, and where they boot no longer than twice what this one
-took. When all are, it stays until the control plane has taken its own taints off, which a busy one
-does node by node.
+moment where machines are there at once, and where they boot three times as long as this one took.
+When all are, it stays until the control plane has taken its own taints off, which a busy one does
+node by node.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ A_MOMENT: Final = 0.5
 BOOTS: Final = 4.0
 """What took longer to be Ready has booted. To bind a burst takes seconds, too: it begins with what
 is there at once."""
-TIMES: Final = 2.0
+TIMES: Final = 3.0
 """A machine that has booted waits so many times as long as it took."""
 AT_MOST: Final = 5.0
 """Seconds for which it waits for the control plane's taints to go."""
