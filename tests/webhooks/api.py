@@ -8,6 +8,7 @@ import json
 import re
 import ssl
 import threading
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 
 ADMISSION = "/apis/admissionregistration.k8s.io/v1"
+TRIES = 40
+"""Half a second apart."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +76,13 @@ class Api:
             return connection.getresponse()
 
     def do(self, method: str, path: str, body: object = None) -> Any:
-        """One request that works."""
+        """One request that works, as soon as the server has the kind that was just defined."""
         answer = self.ask(method, path, body)
+        for _ in range(TRIES):
+            if answer.status != http.client.TOO_MANY_REQUESTS:
+                break
+            time.sleep(0.5)
+            answer = self.ask(method, path, body)
         assert answer.status < 300, f"{method} {path}: {answer.body}"
         return answer.body
 
