@@ -17,7 +17,7 @@ from benchmarks.scaledown_bill import MONEY, Clairvoyant
 from benchmarks.scaledown_churn import APART, steps
 from benchmarks.scaledown_drop import disruption
 from benchmarks.scaledown_stage import load
-from benchmarks.scaledown_virtual import BEGINS, BOUND, Virtual
+from benchmarks.scaledown_virtual import Virtual
 from benchmarks.stages import percentile
 from growth.api.written import Duration
 from reconciler.timing import Timing
@@ -65,10 +65,7 @@ def _at_rest(wanted: Sequence[dict[str, Any]], arguments: argparse.Namespace) ->
     world = Virtual(
         node_class, pool, ranks=not arguments.without_extender, timing=_timing(arguments)
     )
-    world.passes(BEGINS)
-    for each in wanted:
-        world.want(each, each["spec"]["replicas"])
-    world.passes(BOUND)
+    world.begin(wanted)
     return world
 
 

@@ -32,7 +32,7 @@ from reconciler.simulation.story import Story
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from growth.api.noderequest import NodeRequest
     from reconciler.actions import Evict
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from reconciler.timing import Timing
 
 _CALM: Final = Story(seed=1, minutes=600.0, faults=(), workloads=0)
-BEGINS: Final = 15.0
+_BEGINS: Final = 15.0
 """Seconds until the process acts."""
-BOUND: Final = 120.0
+_BOUND: Final = 120.0
 _LOOKS: Final = (0, 30, 60, 90, 120, 180, 300, 600)
 _NAMESPACE: Final = "default"
 
@@ -93,6 +93,13 @@ class Virtual:
         breach = self._living.auditor.found
         if breach is not None:
             raise GiveUp(f"the simulated world breached: {breach.rule}: {breach.text}")
+
+    def begin(self, wanted: Iterable[dict[str, Any]]) -> None:
+        """The process acts, all pods are wanted, and have had their nodes for a while."""
+        self.passes(_BEGINS)
+        for each in wanted:
+            self.want(each, each["spec"]["replicas"])
+        self.passes(_BOUND)
 
     def want(self, deployment: dict[str, Any], replicas: int) -> None:
         """From now on so many pods of a deployment."""
@@ -171,10 +178,7 @@ def measure(arguments: argparse.Namespace) -> None:
     plan, bound = plan_of([node_class, pool, *smaller(wanted, fewer)])
     began, before = time.process_time(), load()
     world = Virtual(node_class, pool, ranks=not arguments.without_extender)
-    world.passes(BEGINS)
-    for each in wanted:
-        world.want(each, each["spec"]["replicas"])
-    world.passes(BOUND)
+    world.begin(wanted)
     print(
         f"{arguments.pods} pods on {len(world.nodes)} nodes at {world.cost:.4f} an hour drop to"
         f" {sum(fewer.values())}; the plan from scratch is {plan:.4f}, its bound {bound:.4f}"

@@ -95,19 +95,33 @@ def test_the_clairvoyant_pays_for_exactly_the_pods_of_a_moment() -> None:
     assert sum(sum(node.pods.values()) for node in some.nodes) == 3
 
 
-def test_its_simulated_part_runs_in_small(capsys: pytest.CaptureFixture[str]) -> None:
-    small = ["--pods", "40", "--deployments", "4", "--minutes", "5"]
-    assert main(["scaledown", "--parts", "virtual", "--prices", "hetzner", *small]) == 0
+@pytest.mark.parametrize(
+    ("part", "small", "told"),
+    [
+        (
+            "virtual",
+            ["--pods", "40", "--deployments", "4", "--minutes", "5"],
+            [
+                r"40 pods on",
+                r"cost / plan from scratch \d+\.\d{3} x",
+                r"5 minutes of steady load: 0 changes",
+            ],
+        ),
+        (
+            "rescaled",
+            ["--churn-pods", "30", "--churn-deployments", "6", "--churn-seconds", "20"],
+            [
+                r"20 virtual s of churn",
+                r"bound \d\.\d{4}: \d+\.\d{3} x",
+                r"p99 \d+\.\d\d s .*; \d+ evictions",
+            ],
+        ),
+    ],
+)
+def test_its_simulated_parts_run_in_small(
+    part: str, small: list[str], told: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["scaledown", "--parts", part, "--prices", "hetzner", *small]) == 0
     printed = capsys.readouterr().out
-    assert "40 pods on" in printed
-    for line in (r"cost / plan from scratch \d+\.\d{3} x", r"5 minutes of steady load: 0 changes"):
-        assert re.search(line, printed), printed
-
-
-def test_its_simulated_churn_runs_in_small(capsys: pytest.CaptureFixture[str]) -> None:
-    small = ["--churn-pods", "30", "--churn-deployments", "6", "--churn-seconds", "20"]
-    assert main(["scaledown", "--parts", "rescaled", "--prices", "hetzner", *small]) == 0
-    printed = capsys.readouterr().out
-    assert "20 virtual s of churn" in printed
-    for line in (r"bound \d\.\d{4}: \d+\.\d{3} x", r"p99 \d+\.\d\d s .*; \d+ evictions"):
+    for line in told:
         assert re.search(line, printed), printed
