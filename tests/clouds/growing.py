@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 import time
 import urllib.request
@@ -18,8 +17,8 @@ from tests.hetzner.fake.api import Account
 from tests.hetzner.fake.project import Project
 from tests.hetzner.fake.records import START
 from tests.hetzner.fake.serving import serve
-from tests.live import bring_down, bring_up, wait_until
-from tests.thread.growing import deployment, install, reconciling
+from tests.live import wait_until
+from tests.thread.growing import cluster_for, deployment, reconciling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -173,14 +172,9 @@ class Story:
 @contextlib.contextmanager
 def cluster_of_its_own(purpose: str) -> Iterator[LiveCluster]:
     """A cluster with growth's objects: what growth buys would serve the pods of other tests too."""
-    name = f"growth-test-{os.getpid()}-{purpose}"
-    try:
-        cluster = bring_up(name)
-        install(cluster)
+    with cluster_for(purpose) as cluster:
         cluster.kubectl("create", "namespace", SYSTEM)
         yield cluster
-    finally:
-        bring_down(name)
 
 
 @contextlib.contextmanager
