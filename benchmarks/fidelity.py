@@ -56,9 +56,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Measure and print."""
     for title, processes in (("with the extender", ()), ("without it", _WITHOUT)):
-        endings = [_measured(arguments, seed, processes) for seed in _seeds(arguments)]
-        for seed, ending in zip(_seeds(arguments), endings, strict=True):
-            print(f"  {title}, seed {seed}: {_line(ending)}")
+        endings = []
+        for seed in range(1, arguments.seeds + 1):
+            endings.append(_measured(arguments, seed, processes))
+            print(f"  {title}, seed {seed}: {_line(endings[-1])}", flush=True)
         print(
             f"  {title}: median {median(each.ratio for each in endings):.3f} machines for each"
             f" planned one (<= 1.03), cost {median(each.cost / each.bound for each in endings):.3f}"
@@ -66,10 +67,6 @@ def run(arguments: argparse.Namespace) -> int:
             flush=True,
         )
     return 0
-
-
-def _seeds(arguments: argparse.Namespace) -> range:
-    return range(1, arguments.seeds + 1)
 
 
 def _line(ending: Ending) -> str:

@@ -121,6 +121,15 @@ def wandering(*, replicas: int, pools: list[str]) -> dict[str, Any]:
     }
 
 
+def circumstances(cluster: LiveCluster, log: Path) -> str:
+    """What is to be known of a drain that doesn't end."""
+    seen = [
+        cluster.kubectl("get", "pods,poddisruptionbudgets", "-n", "moved", "-o", "yaml"),
+        cluster.kubectl("get", "nodes,noderequests,noderemovalrequests", "-o", "wide"),
+    ]
+    return "\n".join((*seen, log.read_text()[-4000:]))
+
+
 def nodes(cluster: LiveCluster, pool: str) -> list[str]:
     return cluster.kubectl("get", "nodes", "-l", f"{POOL_LABEL}={pool}", "-o", "name").split()
 
@@ -154,7 +163,7 @@ def test_a_deleted_pool_is_drained_and_its_workload_serves_on(
             fewest, began = 2, time.monotonic()
             while growing.try_kubectl("get", "nodepool", name).returncode == 0:
                 fewest = min(fewest, len(ready(growing, "moved")))
-                assert time.monotonic() - began < IN_TIME, (tmp_path / "log").read_text()[-4000:]
+                assert time.monotonic() - began < IN_TIME, circumstances(growing, tmp_path / "log")
             assert fewest >= 1, "its budget holds"
             assert nodes(growing, name) == []
             wait_until(serve, "all serve again", within=IN_TIME)
