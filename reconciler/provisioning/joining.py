@@ -33,7 +33,7 @@ from reconciler.actions import SetNode, machine, version_of
 from reconciler.decision import NEVER
 from reconciler.planning.offers import asked_for, key_of, node_class_of
 from reconciler.planning.templates import UNREGISTERED, node_taints
-from reconciler.provisioning.together import patience_of
+from reconciler.provisioning.together import together_at
 from reconciler.provisioning.writing import happened, moved
 from reconciler.step import WAIT, Step
 
@@ -206,7 +206,7 @@ def _together_at(request: NodeRequest, node: Node, look: Look) -> float:
     age = 0.0 if made_at is None else look.now.seconds_since(made_at)
     booted = age - (look.now.monotonic - ready_at)
     longest = look.world.timing.together
-    return ready_at + patience_of(request, look.companies, booted=booted, longest=longest)
+    return together_at(request, look.companies, ready_at=ready_at, booted=booted, longest=longest)
 
 
 def _told(request: NodeRequest, now: Instant, missing: tuple[str, ...]) -> Iterator[Condition]:

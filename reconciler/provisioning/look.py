@@ -13,7 +13,7 @@ from reconciler.planning.fleet import nodes_of_pools
 from reconciler.planning.nominations import COMING
 from reconciler.provisioning.duplicates import duplicates
 from reconciler.provisioning.joining import node_of
-from reconciler.provisioning.together import Company, companies
+from reconciler.provisioning.together import Coming, Company, companies
 
 if TYPE_CHECKING:
     # Whoever makes a world needs this room's part of the ledger first.
@@ -49,7 +49,11 @@ class Look:
         """Machines on their way, by the second in which they were asked for."""
         requests = self.world.requests.values()
         coming = (each for each in requests if each.status.phase in COMING)
-        return companies((each, node_of(each, self.world)) for each in coming)
+        ready = self.memory.ready
+        return companies(
+            Coming(each, node_of(each, self.world), ready.get(each.name, self.now.monotonic))
+            for each in coming
+        )
 
     @cached_property
     def failed(self) -> Mapping[str, Sequence[NodeRequest]]:

@@ -4,8 +4,8 @@ Whoever waits takes the first machine that serves, whoever it was bought for: a 
 workloads is upset when its machines come one after the other, and more are bought for those who
 find their places taken. So our start-up taint stays until the others of the plan are Ready, too: a
 moment where machines are there at once, and where they boot three times as long as this one took.
-When all are, it stays until the control plane has taken its own taints off, which a busy one does
-node by node.
+It also stays while the control plane's own taints are on one of those that are Ready: it takes them
+off in rounds of some seconds, so the last one bears them longest.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from growth.scheduling.owners import Owner
+from reconciler.decision import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -29,10 +30,20 @@ is there at once."""
 TIMES: Final = 3.0
 """A machine that has booted waits so many times as long as it took."""
 AT_MOST: Final = 5.0
-"""Seconds for which it waits for the control plane's taints to go."""
+"""Seconds after a machine was Ready in which the control plane's taints on it are waited for."""
 OF_THE_CONTROL_PLANE: Final = frozenset(
     {"node.kubernetes.io/not-ready", "node.kubernetes.io/network-unavailable"}
 )
+
+
+class Coming(NamedTuple):
+    """A machine on its way."""
+
+    request: NodeRequest
+    node: Node | None = None
+    """If it has joined."""
+    ready_at: float = NEVER
+    """In monotonic seconds."""
 
 
 class Company(NamedTuple):
@@ -42,34 +53,52 @@ class Company(NamedTuple):
     workloads: frozenset[Owner] = frozenset()
     is_booting: bool = False
     """Whether one of them isn't Ready."""
-    is_held: bool = False
-    """Whether the control plane keeps pods off one that is."""
+    held_until: float = -NEVER
+    """How long it is waited for the control plane, which keeps pods off some that are Ready."""
 
 
-def companies(coming: Iterable[tuple[NodeRequest, Node | None]]) -> Mapping[int, Company]:
-    """All machines on their way with their nodes, if they have joined; by the second."""
+def companies(coming: Iterable[Coming]) -> Mapping[int, Company]:
+    """All machines on their way, by the second."""
     found: defaultdict[int, Company] = defaultdict(Company)
-    for request, node in coming:
-        workloads = {Owner(w.kind, w.namespace, w.name) for w in request.spec.workloads}
-        one = Company(1, frozenset(workloads), _is_booting(node), _is_held(node))
-        found[_second(request)] = _joined(found[_second(request)], one)
+    for each in coming:
+        second = _second(each.request)
+        found[second] = _joined(found[second], _alone(each))
     return dict(found)
 
 
-def patience_of(
-    request: NodeRequest, known: Mapping[int, Company], *, booted: float, longest: float
+def together_at(
+    request: NodeRequest,
+    known: Mapping[int, Company],
+    *,
+    ready_at: float,
+    booted: float,
+    longest: float,
 ) -> float:
-    """Seconds for which a machine waits for others, once it is Ready, for which it took so long."""
+    """When a machine that is Ready, for which it took so long, has waited for the others."""
     found = Company()
     # The creations of one plan may lie on both sides of a full second.
     for second in range(_second(request) - 1, _second(request) + 2):
         found = _joined(found, known.get(second, Company()))
     # Where all are for one workload it doesn't matter which of its pods goes where.
     if found.machines <= 1 or len(found.workloads) <= 1:
-        return 0.0
-    held = AT_MOST if found.is_held else 0.0
-    own = TIMES * booted if booted >= BOOTS else A_MOMENT
-    return max(held, min(own, longest) if found.is_booting else 0.0)
+        return ready_at
+    patience = min(TIMES * booted, longest) if booted >= BOOTS else 0.0
+    for_others = max(patience, min(A_MOMENT, longest)) if found.is_booting else 0.0
+    # Who has waited for the last one to be Ready waits for it to serve, too.
+    return max(ready_at + for_others, min(found.held_until, ready_at + patience + AT_MOST))
+
+
+def _alone(coming: Coming) -> Company:
+    request, node, ready_at = coming
+    is_ready = node is not None and node.is_ready
+    taints = () if node is None else node.spec.taints
+    is_held = is_ready and any(taint.key in OF_THE_CONTROL_PLANE for taint in taints)
+    return Company(
+        machines=1,
+        workloads=frozenset(Owner(w.kind, w.namespace, w.name) for w in request.spec.workloads),
+        is_booting=not is_ready,
+        held_until=ready_at + AT_MOST if is_held else -NEVER,
+    )
 
 
 def _joined(one: Company, other: Company) -> Company:
@@ -77,22 +106,10 @@ def _joined(one: Company, other: Company) -> Company:
         one.machines + other.machines,
         one.workloads | other.workloads,
         one.is_booting or other.is_booting,
-        one.is_held or other.is_held,
+        max(one.held_until, other.held_until),
     )
 
 
 def _second(request: NodeRequest) -> int:
     made_at = request.metadata.creation_timestamp
     return 0 if made_at is None else int(made_at.timestamp())
-
-
-def _is_booting(node: Node | None) -> bool:
-    return node is None or not node.is_ready
-
-
-def _is_held(node: Node | None) -> bool:
-    return (
-        node is not None
-        and node.is_ready
-        and any(taint.key in OF_THE_CONTROL_PLANE for taint in node.spec.taints)
-    )

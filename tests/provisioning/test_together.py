@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reconciler.provisioning.together import companies, patience_of
+from reconciler.provisioning.together import Coming, companies, together_at
 from tests.provisioning.build import UNREGISTERED, Life, made_at, node, settled
 from tests.reconciler.build import START
 
@@ -95,8 +95,9 @@ def test_nobody_waits_for(other: Any) -> None:
 
 def test_a_plan_on_both_sides_of_a_full_second_is_one() -> None:
     found = [coming(ONE, "web", at=99.0), coming(OTHER, "db", at=100.0)]
-    known = companies((each, None) for each in found)
-    assert [patience_of(each, known, booted=1, longest=15) for each in found] == [0.5, 0.5]
+    known = companies(map(Coming, found))
+    ends = [together_at(each, known, ready_at=7.0, booted=1, longest=15) for each in found]
+    assert ends == [7.5, 7.5]
 
 
 @pytest.mark.parametrize(
@@ -107,8 +108,20 @@ def test_who_has_booted_waits_for_three_times_as_long_and_no_longer_than_is_want
     booted: float, longest: float, seconds: float
 ) -> None:
     found = [coming(ONE, "web"), coming(OTHER, "db")]
-    known = companies((each, None) for each in found)
-    assert patience_of(found[0], known, booted=booted, longest=longest) == seconds
+    known = companies(map(Coming, found))
+    end = together_at(found[0], known, ready_at=7.0, booted=booted, longest=longest)
+    assert end == 7.0 + seconds
+
+
+@pytest.mark.parametrize(("booted", "until"), [(5.0, 19.0), (0.5, 12.0)])
+def test_who_has_waited_for_the_last_to_be_ready_waits_for_it_to_serve_too(
+    booted: float, until: float
+) -> None:
+    """Where machines are there at once nobody waits for more than the moments of its own."""
+    found = [coming(ONE, "web"), coming(OTHER, "db")]
+    nodes = [ready(ONE), ready(OTHER, held=True)]
+    known = companies(map(Coming, found, nodes, [7.0, 14.0]))
+    assert together_at(found[0], known, ready_at=7.0, booted=booted, longest=15.0) == until
 
 
 def booted() -> Life:
@@ -125,6 +138,19 @@ def test_a_machine_that_took_five_seconds_serves_with_one_that_takes_fourteen() 
     life.put(ready(OTHER))
     life.soon()
     assert serves(life)
+    assert serves(life, OTHER)
+
+
+def test_it_stays_shut_until_the_control_plane_has_let_the_last_of_them_serve() -> None:
+    life = booted()
+    life.until(109.0)
+    life.put(ready(OTHER, held=True))
+    life.until(112.0)
+    assert not serves(life, ONE)
+    assert not serves(life, OTHER)
+    life.put(ready(OTHER))
+    life.soon()
+    assert serves(life, ONE)
     assert serves(life, OTHER)
 
 
