@@ -25,6 +25,7 @@ from reconciler.provisioning.look import Look
 from reconciler.provisioning.memory import remembered
 from reconciler.provisioning.pending import asked_of, pending
 from reconciler.provisioning.pools import pools_decided
+from reconciler.provisioning.together import spare
 from reconciler.provisioning.writing import deleted
 from reconciler.removal.seeing import clock
 from reconciler.step import WAIT, Step
@@ -52,13 +53,15 @@ def decide(world: World, now: Instant) -> Decision:
     }
     pools, counted = pools_decided(look)
     asked = [name for name, step in steps.items() if any(map(_is_asking, step.actions))]
+    begun = [name for name, step in steps.items() if step.actions]
+    # They are begun in this order: where several machines open at once, it is that of their room.
+    begun.sort(key=lambda name: -spare(world.requests[name]))
     return Decision(
         section=_remembering(look, asked, counted=counted),
         sequences=(
             *(
-                Sequence(subject=machine(name), steps=step.actions, why=step.why)
-                for name, step in steps.items()
-                if step.actions
+                Sequence(subject=machine(name), steps=steps[name].actions, why=steps[name].why)
+                for name in begun
             ),
             *pools.sequences,
         ),

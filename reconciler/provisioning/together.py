@@ -6,14 +6,18 @@ find their places taken. So our start-up taint stays until the others of the pla
 moment where machines are there at once, and where they boot three times as long as this one took.
 It also stays while the control plane's own taints are on one of those that are Ready: it takes them
 off in rounds of some seconds, so the last one bears them longest.
+
+Even then one opens first, and in the milliseconds until the next one does the scheduler sends there
+whoever comes. So the first is the one on which most room is left over.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from growth.scheduling.owners import Owner
+from growth.scheduling.resources import CPU, MEMORY, parse
 from reconciler.decision import NEVER
 
 if TYPE_CHECKING:
@@ -86,6 +90,16 @@ def together_at(
     for_others = max(patience, min(A_MOMENT, longest)) if found.is_booting else 0.0
     # Who has waited for the last one to be Ready waits for it to serve, too.
     return max(ready_at + for_others, min(found.held_until, ready_at + patience + AT_MOST))
+
+
+def spare(request: NodeRequest) -> float:
+    """What the room of a machine is worth that is promised to nobody, at its price."""
+    whole, promised = parse(request.spec.resources), Counter[str]()
+    for each in request.spec.workloads:
+        for name, amount in parse(each.requests).amounts.items():
+            promised[name] += each.pods * amount
+    shares = [promised[name] / whole[name] for name in (CPU, MEMORY) if whole[name]]
+    return float(request.spec.price) * (1.0 - max(shares, default=1.0))
 
 
 def _alone(coming: Coming) -> Company:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from reconciler import provisioning
 from reconciler.provisioning.together import Coming, companies, together_at
 from tests.provisioning.build import UNREGISTERED, Life, made_at, node, settled
-from tests.reconciler.build import START
+from tests.reconciler.build import START, at
 
 if TYPE_CHECKING:
     from growth.scheduling.node import Node
@@ -122,6 +123,27 @@ def test_who_has_waited_for_the_last_to_be_ready_waits_for_it_to_serve_too(
     nodes = [ready(ONE), ready(OTHER, held=True)]
     known = companies(map(Coming, found, nodes, [7.0, 14.0]))
     assert together_at(found[0], known, ready_at=7.0, booted=booted, longest=15.0) == until
+
+
+def test_of_those_that_open_at_once_the_one_with_most_room_to_spare_is_the_first() -> None:
+    """Pods come to it that were meant for another one, until that one is open, too."""
+    rooms = {"default-1": "1900m", "default-2": "500m", "default-3": "1"}
+    requests = [
+        made_at(
+            99.0,
+            name,
+            status={"phase": "Provisioning", "nodeID": f"kwok://{name}", "acceptedAt": START},
+            resources={"cpu": "2", "memory": "4Gi"},
+            workloads=[
+                {"kind": "Job", "namespace": "a", "name": name, "pods": 1, "requests": {"cpu": cpu}}
+            ],
+        )
+        for name, cpu in rooms.items()
+    ]
+    life = Life(settled(), *requests, *map(ready, rooms))
+    decided = provisioning.decide(life.world(), at(life.now))
+    opened = [each.subject.name for each in decided.sequences if each.subject.name in rooms]
+    assert opened == ["default-2", "default-3", "default-1"]
 
 
 def booted() -> Life:

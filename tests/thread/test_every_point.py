@@ -149,7 +149,7 @@ async def test_a_process_that_is_killed_at_a_point_converges_to_the_same_machine
 
 
 @pytest.mark.long
-@pytest.mark.timeout(3600)
+@pytest.mark.timeout(7200)
 @pytest.mark.parametrize(("story", "settings"), STORIES)
 async def test_a_process_that_is_killed_at_any_point_converges_to_the_same_machines(
     growing: LiveCluster,
