@@ -139,9 +139,11 @@ def _pod(node: str, number: int) -> Pod:
 
 async def _answer_verbs(nodes: int) -> None:
     service = _service()
+    steering = _steering(node_names(nodes))
     verbs = Verbs(
         feasible=Demand().feasible,
-        scores=_steering(node_names(nodes)).scores,
+        scores=steering.scores,
+        opening=steering.opening,
         metrics=VerbMetrics(service.registry),
     )
     port = verbs_port(service.settings)

@@ -21,13 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     Answers: TypeAlias = Mapping[bytes, Callable[[bytes], bytes]]
-    """By path. One that raises anything leaves the question to the web server."""
+    """By path. One that raises `Later` is asked again in a moment; one that raises anything else
+    leaves the question to the web server."""
 
 LARGEST_BODY: Final = 256 * 2**20
 """5,000 whole nodes, as a scheduler sends them that was configured without nodeCacheCapable."""
 REST: Final = 3600.0
 """Seconds that a connection may be quiet. Go's client keeps one for 90 seconds, and doesn't repeat
 a POST that meets a connection which is just being closed; so we must never be the first."""
+MOMENT: Final = 0.002
+"""Seconds until a question is asked again that was to be answered later."""
 _END_OF_HEAD: Final = b"\r\n\r\n"
 _LENGTH: Final = b"content-length"
 _PLAIN: Final = {_LENGTH, b"host", b"user-agent", b"content-type", b"accept", b"accept-encoding"}
@@ -35,6 +38,10 @@ _PLAIN: Final = {_LENGTH, b"host", b"user-agent", b"content-type", b"accept", b"
 _ANSWER: Final = (
     b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b"
 )
+
+
+class Later(Exception):
+    """Whoever asks has to wait a moment for the answer."""
 
 
 class Question(NamedTuple):
@@ -87,7 +94,7 @@ class Entrance:
         return Door(self)
 
     def close(self) -> None:
-        """No answer is under way: each is given in the moment of its question."""
+        """Hardly ever an answer is under way: most are given in the moment of their question."""
         for door in tuple(self.open):
             door.transport.close()
 
@@ -104,6 +111,8 @@ class Door(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._last_heard = self._loop.time()
         self._rest: asyncio.TimerHandle | None = None
+        self._again: asyncio.TimerHandle | None = None
+        """When the question is asked again that waits for its answer."""
 
     @override
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -130,6 +139,7 @@ class Door(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._last_heard = self._loop.time()
         self._received += data
+        self._put_off(None)
         self._question = self._question or question_of(self._received)
         if not self._is_for_us(self._question):
             self._hand_over()
@@ -144,7 +154,11 @@ class Door(asyncio.Protocol):
         )
 
     def _answer(self, question: Question) -> None:
-        answer = self._found(question)
+        try:
+            answer = self._found(question)
+        except Later:
+            self._put_off(self._loop.call_later(MOMENT, self._answer, question))
+            return
         if answer is None:
             self._hand_over()
             return
@@ -156,6 +170,8 @@ class Door(asyncio.Protocol):
         body = bytes(memoryview(self._received)[question.begin :])
         try:
             return self._entrance.answers[question.path](body)
+        except Later:
+            raise
         except Exception:  # noqa: BLE001 - the web server asks again, and tells what is wrong
             return None
 
@@ -169,8 +185,14 @@ class Door(asyncio.Protocol):
 
     def _leave(self) -> None:
         self._entrance.open.discard(self)
+        self._put_off(None)
         if self._rest is not None:
             self._rest.cancel()
+
+    def _put_off(self, again: asyncio.TimerHandle | None) -> None:
+        if self._again is not None:
+            self._again.cancel()
+        self._again = again
 
     def _look(self) -> None:
         end = self._last_heard + REST

@@ -61,6 +61,7 @@ class Work:
         verbs = Verbs(
             feasible=self._demand.feasible,
             scores=self._steering.scores,
+            opening=self._steering.opening,
             metrics=VerbMetrics(registry),
         )
         streaming = Streaming(self._demand, StreamMetrics(registry))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from extender.opening import Opening
 from extender.plans import Plans
 from extender.scoring import scores
 from extender.seats import Seats
@@ -34,6 +35,7 @@ class Steering:
     def __init__(self) -> None:
         self.plans = Plans()
         self.seats = Seats()
+        self.opening = Opening()
         self._waiting: dict[str, Resources] = {}
         """What each pod without a place asks for, by its uid."""
         self._taken: dict[str, Resources] = {}
@@ -78,6 +80,7 @@ class Steering:
         """Machines were asked for, or aren't any more."""
         self.plans.follow(changes)
         self.seats.follow_requests(changes)
+        self.opening.follow_requests(changes)
 
     def follow_pods(self, changes: Sequence[Change[Pod]]) -> None:
         """Pods have come, moved or gone."""
@@ -103,6 +106,7 @@ class Steering:
 
     def follow_nodes(self, changes: Sequence[Change[Node]]) -> None:
         """Nodes have come, changed or gone."""
+        self.opening.follow_nodes(changes)
         for change in changes:
             name = change.key.name
             self._marked.discard(name)

@@ -1,9 +1,10 @@
 """`POST /filter` and `POST /prioritize`, the two questions of kube-scheduler.
 
 Between the last byte of a question and its answer nothing is awaited: the scheduler places no pod
-meanwhile, in the whole cluster. A filter hands back what it got. That a pod comes with nodes is
-what it tells: the scheduler never asks about a pod that fits nowhere, so this one has found a node
-and needs none from us for the moment.
+meanwhile, in the whole cluster. Only while the machines of a plan open one after the other it is
+just that what is wanted, for a moment. A filter hands back what it got. That a pod comes with nodes
+is what it tells: the scheduler never asks about a pod that fits nowhere, so this one has found a
+node and needs none from us for the moment.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from aiohttp import web
 from prometheus_client import Counter, Histogram
 
 from extender import protocol
-from extender.door import LARGEST_BODY
+from extender.door import LARGEST_BODY, Later
 from extender.scoring import worth_telling
 from growth.scheduling.owners import manager
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from prometheus_client import CollectorRegistry
 
+    from extender.opening import Opening
     from growth.scheduling.owners import Owner
 
     Feasible = Callable[[protocol.PodHead], None]
@@ -63,6 +65,11 @@ class VerbMetrics:
             "Questions that were not asked as kube-scheduler asks them, and so took longer",
             registry=registry,
         )
+        self.waits = Counter(
+            "growth_extender_waits",
+            "Questions that came while the machines of a plan opened, and were answered after that",
+            registry=registry,
+        )
         self.evidence_lost = Counter(
             "growth_extender_evidence_lost",
             "Pods that have found a node, which a mistake of ours kept out of the demand",
@@ -75,18 +82,23 @@ class VerbMetrics:
 class Verbs:
     """The two verbs, for a door and for a web server."""
 
-    def __init__(self, *, feasible: Feasible, scores: Scores, metrics: VerbMetrics) -> None:
+    def __init__(
+        self, *, feasible: Feasible, scores: Scores, opening: Opening, metrics: VerbMetrics
+    ) -> None:
         self._feasible = feasible
         self._scores = scores
+        self._opening = opening
         self._metrics = metrics
         self._told_at = -math.inf
-        self.answers = {b"/filter": self.filter, b"/prioritize": self.prioritize}
+        self._is_waiting = False
+        self.answers = {b"/filter": self.filter_in_time, b"/prioritize": self.prioritize}
+        """For the door."""
 
     def application(self) -> web.Application:
         """The same verbs for whoever asks otherwise than kube-scheduler does."""
         application = web.Application(client_max_size=LARGEST_BODY)
-        for path, answer in self.answers.items():
-            application.router.add_post(path.decode(), partial(self._answer, answer))
+        for path, answer in (("/filter", self.filter), ("/prioritize", self.prioritize)):
+            application.router.add_post(path, partial(self._answer, answer))
         return application
 
     def filter(self, body: bytes) -> bytes:
@@ -97,6 +109,17 @@ class Verbs:
         answer = arguments.unchanged
         self._metrics.filtered(time.perf_counter() - began)
         return answer
+
+    def filter_in_time(self, body: bytes) -> bytes:
+        """The same, when all machines of a plan are open of which one is."""
+        if self._opening:
+            is_under_way = self._opening.is_under_way(protocol.read(body).hosts, time.monotonic())
+            if is_under_way and not self._is_waiting:
+                self._metrics.waits.inc()
+            self._is_waiting = is_under_way
+            if is_under_way:
+                raise Later
+        return self.filter(body)
 
     def prioritize(self, body: bytes) -> bytes:
         """The scores of those nodes that are better than the worst."""

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 SCALE_DOWN_DISABLED: Final = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
 OF_PEERS: Final = (KARPENTERS, SCALE_DOWN_DISABLED)
 """What others read on a node; who comes from them has written it there."""
+OF_THE_CONTROL_PLANE: Final = frozenset(
+    {"node.kubernetes.io/not-ready", "node.kubernetes.io/network-unavailable"}
+)
+"""Taints that it takes off in rounds, some seconds after a node was Ready."""
 
 
 def pool_of_node(node: Node) -> str:
@@ -60,6 +64,11 @@ def is_barred(node: Node) -> bool:
 def is_unregistered(node: Node) -> bool:
     """Whether it doesn't serve yet, as we see it."""
     return any(taint.key == UNREGISTERED_TAINT for taint in node.spec.taints)
+
+
+def is_held_back(node: Node) -> bool:
+    """Whether the control plane keeps pods off it still."""
+    return any(taint.key in OF_THE_CONTROL_PLANE for taint in node.spec.taints)
 
 
 def is_cordoned_by_a_person(node: Node) -> bool:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from growth.keeping.marks import is_held_back
 from growth.scheduling.owners import Owner
 from growth.scheduling.resources import CPU, MEMORY, parse
 from reconciler.decision import NEVER
@@ -35,9 +36,6 @@ TIMES: Final = 3.0
 """A machine that has booted waits so many times as long as it took."""
 AT_MOST: Final = 5.0
 """Seconds after a machine was Ready in which the control plane's taints on it are waited for."""
-OF_THE_CONTROL_PLANE: Final = frozenset(
-    {"node.kubernetes.io/not-ready", "node.kubernetes.io/network-unavailable"}
-)
 
 
 class Coming(NamedTuple):
@@ -104,13 +102,12 @@ def spare(request: NodeRequest) -> float:
 
 def _alone(coming: Coming) -> Company:
     request, node, ready_at = coming
-    is_ready = node is not None and node.is_ready
-    taints = () if node is None else node.spec.taints
-    is_held = is_ready and any(taint.key in OF_THE_CONTROL_PLANE for taint in taints)
+    is_booting = node is None or not node.is_ready
+    is_held = node is not None and node.is_ready and is_held_back(node)
     return Company(
         machines=1,
         workloads=frozenset(Owner(w.kind, w.namespace, w.name) for w in request.spec.workloads),
-        is_booting=not is_ready,
+        is_booting=is_booting,
         held_until=ready_at + AT_MOST if is_held else -NEVER,
     )
 

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typing_extensions import override
 
-from extender.door import LARGEST_BODY, REST, Door, Entrance, Question, question_of
+from extender.door import LARGEST_BODY, REST, Door, Entrance, Later, Question, question_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from extender.door import Answers
 
@@ -213,6 +213,48 @@ async def test_a_question_without_a_good_answer_is_the_web_servers() -> None:
 
         caller.writer.write(PLAIN)
         assert await caller.read(len(ELSEWHERE + PLAIN)) == ELSEWHERE + PLAIN
+
+
+def later(times: int) -> Callable[[bytes], bytes]:
+    """Answers when it has been asked so often before."""
+    left = iter(range(times))
+
+    def answer(body: bytes) -> bytes:
+        if next(left, None) is None:
+            return echo(body)
+        raise Later
+
+    return answer
+
+
+async def test_an_answer_that_is_to_come_later_comes_later() -> None:
+    answers = {b"/filter": later(20), b"/echo": echo}
+    async with listening(answers) as port, port.caller() as caller, port.caller() as other:
+        caller.writer.write(PLAIN)
+        other.writer.write(asked_as(b"POST /echo HTTP/1.1"))
+        assert await other.answer() == echo(BODY), "nobody else waits for it"
+        assert await caller.answer() == echo(BODY)
+        caller.writer.write(PLAIN)
+        assert await caller.answer() == echo(BODY)
+
+
+async def test_who_asks_twice_instead_of_waiting_is_the_web_servers() -> None:
+    async with listening({b"/filter": later(1000)}) as port, port.caller() as caller:
+        caller.writer.write(PLAIN)
+        await asyncio.sleep(0.01)
+        caller.writer.write(PLAIN)
+        assert await caller.read(len(ELSEWHERE + PLAIN + PLAIN)) == ELSEWHERE + PLAIN + PLAIN
+
+
+@pytest.mark.looptime
+async def test_who_goes_while_waiting_is_not_answered() -> None:
+    wire = _Wire()
+    door = Entrance({b"/filter": later(3)}, server=_Elsewhere)()
+    door.connection_made(wire)
+    door.data_received(PLAIN)
+    door.connection_lost(None)
+    await asyncio.sleep(1)
+    assert wire.written == b""
 
 
 async def test_who_takes_no_answers_is_not_read_any_more() -> None:

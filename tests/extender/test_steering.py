@@ -146,11 +146,12 @@ def test_nothing_is_kept_of_nodes_and_pods_that_are_gone() -> None:
     steering.follow_requests([added(request)])
     steering.follow_requests([gone(request)])
 
-    empty, parts = Steering(), {"plans", "seats"}
+    empty, parts = Steering(), {"plans", "seats", "opening"}
     kept = {name: value for name, value in vars(steering).items() if name not in parts}
     assert kept == {name: value for name, value in vars(empty).items() if name not in parts}
     assert vars(steering.plans) == vars(empty.plans)
     assert vars(steering.seats) == vars(empty.seats)
+    assert vars(steering.opening) == vars(empty.opening)
 
 
 def test_a_node_without_figures_counts_as_empty() -> None:

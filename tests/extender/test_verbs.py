@@ -15,9 +15,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
+from typing_extensions import override
 
 from extender.door import REST
 from extender.listening import Port, served
+from extender.opening import Opening
 from extender.verbs import VerbMetrics, Verbs
 from growth.errors import Misconfigured
 from growth.service.address import Address
@@ -68,6 +70,10 @@ class Scheduler:
         return self._registry.get_sample_value("growth_extender_detours_total")
 
     @property
+    def waits(self) -> float | None:
+        return self._registry.get_sample_value("growth_extender_waits_total")
+
+    @property
     def refused(self) -> float | None:
         return self._registry.get_sample_value("growth_extender_refused_total")
 
@@ -84,12 +90,17 @@ def ranked(uid: str, _: Owner | None, hosts: Iterable[str]) -> dict[str, int]:
 
 @asynccontextmanager
 async def asking(
-    port: Port = PLAIN, *, feasible: Feasible | None = None
+    port: Port = PLAIN, *, feasible: Feasible | None = None, opening: Opening | None = None
 ) -> AsyncIterator[Scheduler]:
     service = a_service()
     found: list[PodHead] = []
     registry = CollectorRegistry()
-    verbs = Verbs(feasible=feasible or found.append, scores=ranked, metrics=VerbMetrics(registry))
+    verbs = Verbs(
+        feasible=feasible or found.append,
+        scores=ranked,
+        opening=opening or Opening(),
+        metrics=VerbMetrics(registry),
+    )
     async with (
         served(port, verbs.application(), Certificates(service), answers=verbs.answers) as url,
         aiohttp.ClientSession() as session,
@@ -105,6 +116,34 @@ async def test_a_filter_gets_its_nodes_back_and_tells_that_the_pod_has_some() ->
     (pod,) = scheduler.found
     assert (pod.uid, pod.resource_version) == ("uid-1", "7")
     assert scheduler.detours == 0
+
+
+class Openings(Opening):
+    """Under way for so many looks."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__()
+        self._left = looks
+
+    @override
+    def __bool__(self) -> bool:
+        return True
+
+    @override
+    def is_under_way(self, hosts: Iterable[str], now: float) -> bool:
+        self._left -= 1
+        return self._left >= 0
+
+
+async def test_a_filter_waits_while_the_machines_of_a_plan_open() -> None:
+    openings = Openings(5)
+    async with asking(opening=openings) as scheduler:
+        status, answer = await scheduler.ask("filter", question(["b", "a"]))
+        again, _ = await scheduler.ask("filter", question(["b", "a"]))
+
+    assert (status, again, json.loads(answer)) == (200, 200, {"NodeNames": ["b", "a"]})
+    assert len(scheduler.found) == 2, "each pod tells once that it has found a node"
+    assert (scheduler.waits, scheduler.detours) == (1, 0)
 
 
 @pytest.mark.parametrize("verb", ["filter", "prioritize"])
