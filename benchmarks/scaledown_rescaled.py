@@ -94,9 +94,7 @@ def _rescaled(
 
 
 def _timing(arguments: argparse.Namespace) -> Timing:
-    quiet = Duration.parse(arguments.quiet).seconds
     return Timing(
         bind_wait=Duration.parse(arguments.bind_wait).seconds,
-        quiet=quiet,
-        between_searches=quiet * 2 / 3,
+        quiet=Duration.parse(arguments.quiet).seconds,
     )

@@ -142,7 +142,6 @@ class ReconcilerSettings(ServiceSettings):
             orphan_age=self.orphan_age.seconds,
             repair_after=self.repair_after.seconds,
             quiet=self.quiet.seconds,
-            between_searches=self.quiet.seconds * 2 / 3,
         )
 
     @property

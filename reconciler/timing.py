@@ -29,7 +29,13 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     """Passes are at least this far apart."""
     quiet: float = 15.0
     """A node's pods must have been the same for so long before it is replaced by a cheaper one."""
-    between_searches: float = 10.0
-    """Cheaper nodes are looked for at most so often, as each change may ask for it."""
+    searches_every: float | None = None
+    """Cheaper nodes are looked for at most so often, as each change may ask for it; unless it is
+    said, two thirds of `quiet`."""
     retry: float = 2.0
     """After a provider's trouble that passes by itself."""
+
+    @property
+    def between_searches(self) -> float:
+        """The same, whether it was said or not."""
+        return self.quiet * 2 / 3 if self.searches_every is None else self.searches_every

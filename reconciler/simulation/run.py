@@ -87,7 +87,7 @@ class Simulation:
         chance = Chance(story.seed, "cloud")
         node_class = catalogue.node_class(catalogue.boot_delay(chance))
         joining = Joining.AT_ONCE if chance.happens(0.5) else Joining.WHILE_BOOTING
-        timing = msgspec.structs.replace(parts.timing, between_searches=SEARCHES_EVERY)
+        timing = msgspec.structs.replace(parts.timing, searches_every=SEARCHES_EVERY)
         parts = dataclasses.replace(parts, timing=timing)
         self._story = story
         self._living = living = Living(story, joining, parts=parts, keep=keep)
