@@ -13,10 +13,12 @@ import sys
 from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pytest
 
 from benchmarks.extender_live import TAINT, Extender, replicas
+from growth.api.wellknown import GROUP_VERSION, UNREGISTERED_TAINT
 from growth.cli.__main__ import main
 from growth.cli.scheduler_configuration import Reach
 from growth.kube.transport import connect
@@ -38,6 +40,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
 
 LONG = 240.0
 """Seconds for what others on this machine may make slow."""
+WAITS = "growth_extender_waits_total"
 UNRELATED = 200
 """Running pods that change while others wait."""
 
@@ -199,6 +202,51 @@ def test_the_extender_may_die_hang_and_come_back_in_mid_burst(
         entries = extender.entries(namespace)
     apps = Counter(each["name"].rpartition("-")[0] for each in entries)
     assert apps == {"large": 20, "larger": 5}
+
+
+@contextmanager
+def bought(cluster: LiveCluster, nodes: list[str]) -> Iterator[None]:
+    """The requests by which these nodes were bought, all of one plan."""
+    spec = {
+        "pool": "default",
+        "targetOffering": "kwok-cx33",
+        "serverType": "cx33",
+        "location": "nbg1",
+        "price": "0.01",
+    }
+    names = [f"default-{uuid4()}" for _ in nodes]
+    kind = {"apiVersion": GROUP_VERSION, "kind": "NodeRequest", "spec": spec}
+    try:
+        cluster.create(*(kind | {"metadata": {"name": name}} for name in names))
+        for name, node in zip(names, nodes, strict=True):
+            status = f'{{"status":{{"phase":"Provisioning","nodeName":"{node}"}}}}'
+            words = ("--subresource=status", "--type=merge", "--patch", status)
+            cluster.kubectl("patch", "noderequest", name, *words)
+        yield
+    finally:
+        cluster.kubectl("delete", "noderequests", *names)
+
+
+def test_the_scheduler_waits_a_moment_while_the_machines_of_a_plan_open(
+    cluster: LiveCluster, namespace: str, extender: Extender, scheduler: Scheduler
+) -> None:
+    first, *others = names = [f"opening-{number}" for number in range(4)]
+    with (
+        creating(cluster, namespace, scheduler, group="opening") as create,
+        bought(cluster, names),
+    ):
+        cluster.kubectl("taint", "nodes", *names, f"{UNREGISTERED_TAINT}=:NoSchedule")
+        create("planned", 8, cpu="1")
+        wait_until(lambda: extender.demanded(namespace) == 8, "all demand", within=LONG)
+        before = extender.figure(WAITS)
+        cluster.kubectl("taint", "nodes", first, f"{UNREGISTERED_TAINT}-")
+        wait_until(lambda: extender.figure(WAITS) > before, "a question waits", within=LONG)
+        cluster.kubectl("taint", "nodes", *others, f"{UNREGISTERED_TAINT}-")
+        are_bound(cluster, namespace, "planned", 8)
+
+    # and others of the plan come later than that without a second wait
+    assert extender.figure(WAITS) == before + 1
+    assert detours(extender) == 0
 
 
 def test_whoever_answers_rubbish_or_late_in_its_place_costs_no_pod_its_node(
