@@ -10,6 +10,7 @@ ends are the same program, and the pipe between them is private.
 from __future__ import annotations
 
 import contextlib
+import os
 import pickle
 import resource
 import sys
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from reconciler.solver.renewal import Renewal, Renewed
 
 
+ANSWERS = 1
+"""The descriptor on which plans go out."""
+
+
 def main() -> None:
     """Answer until the other end is closed."""
     _stay_small(int(sys.argv[1]))
@@ -32,6 +37,9 @@ def main() -> None:
         _answer()
     except MemoryError:
         sys.exit("the solver ran out of memory")
+    except BrokenPipeError:
+        # Whoever asked has died. What is left of the answer is for nobody, at the end neither.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), ANSWERS)
 
 
 def _stay_small(most: int) -> None:
@@ -56,9 +64,11 @@ def _read(stream: BinaryIO) -> tuple[Problem | Renewal, Effort, float] | None:
     header = stream.read(LENGTH.size)
     if len(header) < LENGTH.size:
         return None
-    question: tuple[Problem | Renewal, Effort, float] = pickle.loads(  # noqa: S301 - our own parent's words
-        stream.read(LENGTH.unpack(header)[0])
-    )
+    (length,) = LENGTH.unpack(header)
+    body = stream.read(length)
+    if len(body) < length:
+        return None
+    question: tuple[Problem | Renewal, Effort, float] = pickle.loads(body)  # noqa: S301 - our own parent's words
     return question
 
 

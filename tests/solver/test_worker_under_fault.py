@@ -9,24 +9,28 @@ from __future__ import annotations
 
 import asyncio
 import os
+import pickle
 import signal
+import subprocess
+import sys
 from contextlib import asynccontextmanager
 from itertools import pairwise
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
+import pytest
+
 from benchmarks.workloads import catalogue, workload
 from reconciler import lane
 from reconciler.lane import Lane
 from reconciler.solver import Effort, Plan, Problem, Stop
+from reconciler.solver.framing import LENGTH
 from tests.live import wait_until
 from tests.solver.checker import complaints
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-
-    import pytest
 
 RENEWED_WITHIN = 10.0
 """A leader that stands still for longer than this is close to losing its lease of 15 s."""
@@ -173,3 +177,20 @@ async def test_the_worker_is_the_first_to_go_when_the_machine_has_no_memory() ->
 
 def _oom_score(pid: str) -> int:
     return int(Path(f"/proc/{pid}/oom_score_adj").read_text())
+
+
+@pytest.mark.parametrize("heard", [0.5, 1.0], ids=["half a question", "a question"])
+def test_a_worker_whose_asker_dies_ends_without_a_word(heard: float) -> None:
+    question = pickle.dumps((crowd(20, 2), Effort.QUICK, 5.0))
+    framed = LENGTH.pack(len(question)) + question
+    command = [sys.executable, "-m", "reconciler.solver", str(2**32)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as worker:
+        assert worker.stdin is not None
+        assert worker.stdout is not None
+        assert worker.stderr is not None
+        worker.stdout.close()
+        worker.stdin.write(framed[: int(len(framed) * heard)])
+        worker.stdin.close()
+        assert worker.stderr.read() == b""
+        assert worker.wait(timeout=60) == 0
