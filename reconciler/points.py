@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 
 AGAIN: Final = ", try "
-_BY_CHANCE: Final = re.compile("-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
-"""The end of a machine's name."""
+_BY_CHANCE: Final = re.compile("(^|-)[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+"""The end of a machine's name, or a pod's uid."""
 
 
 class Side(StrEnum):
@@ -151,7 +151,8 @@ class Names:
 
     def _counted(self, point: Point, *, among: str) -> str:
         known = self._counts[point.about, among]
-        return f"{point.about} {known.setdefault(point.subject, len(known) + 1)} of {among}"
+        called = f"{point.about} {known.setdefault(point.subject, len(known) + 1)}"
+        return f"{called} of {among}" if among else called
 
 
 def is_stable(name: str) -> bool:

@@ -43,6 +43,16 @@ def test_what_a_person_has_named_is_called_by_that() -> None:
     assert Names().of(here) == "pool gpu: SetNode (patch Node), before"
 
 
+def test_pods_are_counted_whether_by_their_uid_or_by_their_name() -> None:
+    names, uid = Names(), "00000000-0000-4000-8000-000000000001"
+    subjects = [Subject(SubjectKind.POD, name) for name in (uid, "shop/web-x1", "shop/web-x2")]
+    told = [
+        names.of(point(LABEL, number=1, subject=subject, side=Side.BEFORE)).partition(":")[0]
+        for subject in subjects
+    ]
+    assert told == ["pod 1", "pod 1 of shop", "pod 2 of shop"]
+
+
 def test_what_is_tried_again_is_no_point_of_every_telling() -> None:
     names = Names()
     first, second = (names.of(at(LABEL, "default-a")) for _ in range(2))
