@@ -34,6 +34,15 @@ settings.register_profile(
 settings.load_profile("any machine")
 
 
+FIRST = "thread"
+"""The folder whose files take longest: begun at the end, one would be waited for alone."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files are given to processes in their order, so the longest ones come first."""
+    items.sort(key=lambda item: item.path.parent.name != FIRST)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def no_event_loop_between_tests() -> None:
     """Or looptime, asking for the loop of a test that has none, makes one that nobody closes."""
