@@ -46,7 +46,7 @@ def overbought(
     coming = {**memory.unseen, **world.requests}
     machines = {
         **nodes_of_pools(world),
-        **{name: standing_of(each) for name, each in coming.items() if is_alive(each)},
+        **{name: standing_of(each) for name, each in coming.items() if is_alive(each, world)},
         **fresh,
     }
     hour = Counter(each.pool for each in memory.begun.values())

@@ -1,8 +1,8 @@
 """The machines that each pool has or will have, and what its limits leave.
 
-A machine counts from the moment it is decided on until its node and its request are both gone. A
-request is deleted long before its node, and a node joins long after its request: both tell of one
-machine, by its name.
+A machine counts from the moment it is decided on until it is gone. Its node joins long after its
+request, which is mostly deleted long before the node: both tell of one machine, by its name. Where
+the node went first, the request still counts as long as the cloud may have the machine.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from growth.api.noderequest import NodeRequest, RequestPhase
 from growth.api.wellknown import INSTANCE_TYPE_LABEL, POOL_LABEL, PRICE_ANNOTATION
 from growth.api.written import ServerTypeName
 from growth.scheduling.resources import CPU, MEMORY, Resources, parse
-from reconciler.planning.offers import Purchasable
+from reconciler.planning.offers import Purchasable, node_class_of
 from reconciler.solver import Limit, Minimum
 
 if TYPE_CHECKING:
@@ -60,13 +60,29 @@ class Fleet(msgspec.Struct, frozen=True, kw_only=True):
 def fleet(world: World, requests: Iterable[NodeRequest]) -> Fleet:
     """Nodes, and requests whose machine exists or may come."""
     machines = dict(nodes_of_pools(world))
-    machines |= {each.name: standing_of(each) for each in requests if is_alive(each)}
+    machines |= {each.name: standing_of(each) for each in requests if is_alive(each, world)}
     return Fleet(machines=machines)
 
 
-def is_alive(request: NodeRequest) -> bool:
+def is_alive(request: NodeRequest, world: World) -> bool:
     """Whether the request's machine exists or may come."""
-    return request.status.phase is not RequestPhase.UNMET
+    return request.status.phase is not RequestPhase.UNMET and not _was_given_back(request, world)
+
+
+def _was_given_back(request: NodeRequest, world: World) -> bool:
+    """Whether it served, and neither its node nor its cloud shows it any more.
+
+    The request is kept for a while all the same, so that people can read what became of it.
+    """
+    pool, ready_at = world.pools.get(request.spec.pool), request.status.ready_at
+    if request.status.phase is not RequestPhase.READY or ready_at is None or pool is None:
+        return False
+    key = node_class_of(pool, world)
+    sight = world.clouds.get(key)
+    if sight is None or sight.listing is None or not world.ledger.brakes.believes(key):
+        return False
+    is_shown = request.name in world.cluster.nodes or request.name in sight.listing.machines
+    return sight.listing.at.wall > ready_at and not is_shown
 
 
 def nodes_of_pools(world: World) -> Mapping[str, Standing]:

@@ -78,7 +78,8 @@ def _counted(world: World, before: PlanningLedger) -> frozenset[str]:
     if not before.tries:
         return frozenset()
     requests = {**before.unconfirmed, **world.requests}
-    return frozenset((*nodes_of_pools(world), *(r.name for r in requests.values() if is_alive(r))))
+    alive = (name for name, request in requests.items() if is_alive(request, world))
+    return frozenset((*nodes_of_pools(world), *alive))
 
 
 def _surroundings(world: World) -> tuple[object, ...]:
