@@ -202,6 +202,9 @@ def _together_at(request: NodeRequest, node: Node, look: Look) -> float:
     if all(taint.key != UNREGISTERED.key for taint in node.spec.taints):
         return NEVER
     ready_at = look.memory.ready.get(request.name, look.now.monotonic)
+    if not look.world.is_steered:
+        # Where nobody ranks nodes, pods don't find what was bought for them anyway.
+        return ready_at
     made_at = request.metadata.creation_timestamp
     age = 0.0 if made_at is None else look.now.seconds_since(made_at)
     booted = age - (look.now.monotonic - ready_at)

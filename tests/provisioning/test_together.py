@@ -33,9 +33,16 @@ def ready(name: str, *, held: bool = False) -> Node:
     return node(name, taints=[UNREGISTERED, HELD] if held else [UNREGISTERED])
 
 
+def steered(*objects: Any) -> Life:
+    """With an extender that says which pod goes where."""
+    life = Life(settled(), *objects)
+    life.extra["is_steered"] = True
+    return life
+
+
 def two(other: Any = None, **fields: Any) -> Life:
     """Two machines of one plan, of which one is Ready."""
-    return Life(settled(), coming(ONE, "web"), other or coming(OTHER, "db", **fields), ready(ONE))
+    return steered(coming(ONE, "web"), other or coming(OTHER, "db", **fields), ready(ONE))
 
 
 def serves(life: Life, name: str = ONE) -> bool:
@@ -47,6 +54,13 @@ def test_who_is_ready_waits_a_moment_for_who_is_not() -> None:
     life.until(100.4)
     assert not serves(life)
     life.until(100.7)
+    assert serves(life)
+
+
+def test_nobody_waits_where_no_extender_says_which_pod_goes_where() -> None:
+    life = two()
+    life.extra.clear()
+    life.until(100.1)
     assert serves(life)
 
 
@@ -150,7 +164,7 @@ def booted() -> Life:
     """Two machines of one plan, of which one is Ready after five seconds."""
     still_boots = node(OTHER, ready=False)
     requests = [coming(ONE, "web", at=95.0), coming(OTHER, "db", at=95.0)]
-    return Life(settled(), *requests, ready(ONE), still_boots)
+    return steered(*requests, ready(ONE), still_boots)
 
 
 def test_a_machine_that_took_five_seconds_serves_with_one_that_takes_fourteen() -> None:
