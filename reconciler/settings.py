@@ -88,9 +88,10 @@ class ReconcilerSettings(ServiceSettings):
         Duration.parse("15s")
     )
     """The longest that a machine that is Ready waits for the others of its plan, so that each pod
-    finds the machine that was bought for it; never for more than three times as long as it took
-    itself. When all are Ready, up to 5 seconds more are for the control plane to take its own
-    taints off. 0s: pods take what comes first, and more may be bought."""
+    finds the machine that was bought for it, where the extender ranks nodes; never for more than
+    three times as long as it took itself. When all are Ready, up to 5 seconds more are for the
+    control plane to take its own taints off. 0s: pods take what comes first, and more may be
+    bought."""
 
     orphan_age: Annotated[Duration, between("0s", "24h"), Listed("Caution", "DURATION")] = (
         Duration.parse("10m")
