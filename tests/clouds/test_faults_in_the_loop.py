@@ -149,7 +149,7 @@ def test_too_many_calls_of_others_are_waited_for_and_no_offer_is_to_blame(place:
     story = place.tell("throttled")
     story.is_ready()
     place.project.catch_up()
-    place.project.bucket.hour = 20.0
+    place.project.bucket.hour = 60.0
     # Or the seconds since the last call would fill it again.
     place.project.bucket.filled_at = place.project.now
     place.project.bucket.left = 0
