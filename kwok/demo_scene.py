@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from kwok.clusters import Cluster
 
-PATIENCE: Final = 60.0
+PATIENCE: Final = 90.0
+"""Seconds for each step, which takes 5 to 20; a machine that does other things needs more."""
 _PAUSE: Final = 0.02
 _PRICE: Final = "growth.dev/price"
 _REST: Final = 8.0
