@@ -148,8 +148,12 @@ def test_nothing_is_lost_while_hetzner_can_not_be_reached(place: Site, kind: Kin
 def test_too_many_calls_of_others_are_waited_for_and_no_offer_is_to_blame(place: Site) -> None:
     story = place.tell("throttled")
     story.is_ready()
-    place.project.bucket.hour = 20.0
-    place.project.bucket.left = 0
+    place.project.catch_up()
+    bucket, calls = place.project.bucket, place.project.calls
+    bucket.hour, bucket.left, bucket.filled_at = 60.0, 0, place.project.now
+    # Nobody can know of it before an answer has told.
+    asked = sum(calls.values())
+    wait_until(lambda: sum(calls.values()) > asked, "the cloud is asked for its machines")
     story.wants(2)
     wait_until(lambda: len(story.requests()) == 2, "two machines are wanted")
     time.sleep(3)
