@@ -42,7 +42,7 @@ class Ranking:
 
     def _planned(self, pod: Pod) -> str:
         made = [
-            request.status.node_name or request.name
+            request.node
             for request in self._requests()
             if any(each.uid == pod.metadata.uid for each in request.spec.pods)
         ]

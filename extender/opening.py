@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from growth.demand.one_plan import of_one_plan, second_of
 from growth.keeping.marks import is_held_back, is_unregistered
 
 if TYPE_CHECKING:
@@ -45,10 +46,9 @@ class Opening:
         """Machines were asked for, or their requests have gone."""
         for change in changes:
             if change.old is not None:
-                self._made.pop(_node(change.old), None)
-            made_at = None if change.new is None else change.new.metadata.creation_timestamp
-            if change.new is not None and made_at is not None:
-                self._made[_node(change.new)] = int(made_at.timestamp())
+                self._made.pop(change.old.node, None)
+            if change.new is not None:
+                self._made[change.new.node] = second_of(change.new)
 
     def follow_nodes(self, changes: Sequence[Change[Node]]) -> None:
         """Nodes have come, opened or gone."""
@@ -62,8 +62,7 @@ class Opening:
         hosts = frozenset(hosts)
         opened = {self._made[host] for host in hosts if host in self._made}
         shut = {self._made[name] for name in self._shut - hosts if name in self._made}
-        # The creations of one plan may lie on both sides of a full second.
-        plans = {second for second in shut if opened & {second - 1, second, second + 1}}
+        plans = {second for second in shut if not opened.isdisjoint(of_one_plan(second))}
         for second in plans - self._since.keys():
             self._since = {each: at for each, at in self._since.items() if now - at < FORGOTTEN}
             self._since[second] = now
@@ -72,7 +71,3 @@ class Opening:
 
 def _is_about_to_open(node: Node) -> bool:
     return node.is_ready and is_unregistered(node) and not is_held_back(node)
-
-
-def _node(request: NodeRequest) -> str:
-    return request.status.node_name or request.name

@@ -38,7 +38,7 @@ class Plans:
         if not made:
             return ""
         newest = max(made.values(), key=_age)
-        return newest.status.node_name or newest.name
+        return newest.node
 
     def _remember(self, request: NodeRequest) -> None:
         for pod in request.spec.pods:

@@ -141,14 +141,14 @@ class Seats:
         self._claims.pop(place.node, None)
 
     def _remember(self, request: NodeRequest) -> None:
-        node = _node(request)
+        node = request.node
         for owner, planned in _planned(request):
             self._planned.setdefault(node, {})[owner] = planned
             self._nodes[owner].add(node)
         self._claims.pop(node, None)
 
     def _forget(self, request: NodeRequest) -> None:
-        node = _node(request)
+        node = request.node
         self._planned.pop(node, None)
         self._claims.pop(node, None)
         for owner, _ in _planned(request):
@@ -162,7 +162,3 @@ def _planned(request: NodeRequest) -> Iterator[tuple[Owner, Planned]]:
     for each in request.spec.workloads:
         owner = Owner(each.kind, each.namespace, each.name)
         yield owner, Planned(each.pods, parse(each.requests))
-
-
-def _node(request: NodeRequest) -> str:
-    return request.status.node_name or request.name

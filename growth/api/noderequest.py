@@ -140,3 +140,8 @@ class NodeRequest(Resource):
     """What is bought, and for whom; never changed."""
     status: NodeRequestStatus = NodeRequestStatus()
     """How far the purchase has come; written by growth."""
+
+    @property
+    def node(self) -> str:
+        """The name of its node: its own, as long as the node hasn't told another."""
+        return self.status.node_name or self.name

@@ -74,15 +74,18 @@ def _was_given_back(request: NodeRequest, world: World) -> bool:
 
     The request is kept for a while all the same, so that people can read what became of it.
     """
-    pool, ready_at = world.pools.get(request.spec.pool), request.status.ready_at
-    if request.status.phase is not RequestPhase.READY or ready_at is None or pool is None:
+    ready_at = request.status.ready_at
+    if request.status.phase is not RequestPhase.READY or ready_at is None:
+        return False
+    # Nearly always its node is there.
+    pool = world.pools.get(request.spec.pool)
+    if request.name in world.cluster.nodes or pool is None:
         return False
     key = node_class_of(pool, world)
     sight = world.clouds.get(key)
     if sight is None or sight.listing is None or not world.ledger.brakes.believes(key):
         return False
-    is_shown = request.name in world.cluster.nodes or request.name in sight.listing.machines
-    return sight.listing.at.wall > ready_at and not is_shown
+    return sight.listing.at.wall > ready_at and request.name not in sight.listing.machines
 
 
 def nodes_of_pools(world: World) -> Mapping[str, Standing]:

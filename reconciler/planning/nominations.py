@@ -20,6 +20,7 @@ import msgspec
 
 from growth.api.noderequest import NodeRequest, RequestPhase
 from growth.api.wellknown import POOL_LABEL, UNREGISTERED_TAINT
+from growth.keeping.marks import OF_THE_CONTROL_PLANE
 from growth.scheduling.fits import verdict
 from growth.scheduling.occupancy import Occupancy
 from growth.scheduling.resources import total
@@ -50,8 +51,7 @@ WITNESSES = ("pods", "nodes")
 COMING = frozenset({RequestPhase.PENDING, RequestPhase.PROVISIONING})
 _BEFORE_IT_SERVES = (
     UNREGISTERED_TAINT,
-    "node.kubernetes.io/not-ready",
-    "node.kubernetes.io/network-unavailable",
+    *OF_THE_CONTROL_PLANE,
     "node.cloudprovider.kubernetes.io/uninitialized",
 )
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from growth.demand.one_plan import of_one_plan, second_of
 from growth.keeping.marks import is_held_back
 from growth.scheduling.owners import Owner
 from growth.scheduling.resources import CPU, MEMORY, parse
@@ -63,7 +64,7 @@ def companies(coming: Iterable[Coming]) -> Mapping[int, Company]:
     """All machines on their way, by the second."""
     found: defaultdict[int, Company] = defaultdict(Company)
     for each in coming:
-        second = _second(each.request)
+        second = second_of(each.request)
         found[second] = _joined(found[second], _alone(each))
     return dict(found)
 
@@ -78,8 +79,7 @@ def together_at(
 ) -> float:
     """When a machine that is Ready, for which it took so long, has waited for the others."""
     found = Company()
-    # The creations of one plan may lie on both sides of a full second.
-    for second in range(_second(request) - 1, _second(request) + 2):
+    for second in of_one_plan(second_of(request)):
         found = _joined(found, known.get(second, Company()))
     # Where all are for one workload it doesn't matter which of its pods goes where.
     if found.machines <= 1 or len(found.workloads) <= 1:
@@ -119,8 +119,3 @@ def _joined(one: Company, other: Company) -> Company:
         one.is_booting or other.is_booting,
         max(one.held_until, other.held_until),
     )
-
-
-def _second(request: NodeRequest) -> int:
-    made_at = request.metadata.creation_timestamp
-    return 0 if made_at is None else int(made_at.timestamp())

@@ -19,7 +19,7 @@ HELD = "node.kubernetes.io/not-ready"
 
 
 def node(name: str, *taints: str, ready: bool = True) -> Node:
-    made = a_node(f"{name}", taints=taints)
+    made = a_node(name, taints=taints)
     conditions = (Condition(type="Ready", status="True" if ready else "False"),)
     return msgspec.structs.replace(
         made, status=msgspec.structs.replace(made.status, conditions=conditions)
@@ -42,7 +42,7 @@ def a_plan(*nodes: Node, seconds: str = "00 00 00") -> Opening:
 
 
 def waits(opening: Opening, *open_nodes: str, now: float = 0.0) -> bool:
-    return bool(opening) and opening.is_under_way([f"{name}" for name in open_nodes], now)
+    return bool(opening) and opening.is_under_way(open_nodes, now)
 
 
 def test_a_question_about_the_first_waits_until_the_last_is_open() -> None:
