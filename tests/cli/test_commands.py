@@ -151,6 +151,27 @@ def test_every_command_has_its_own_help(capsys: pytest.CaptureFixture[str], comm
     assert f"growth {command}" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("command", "module"),
+    [
+        (("plan", "-f", "-"), "plan_reading"),
+        (("plan", "--consolidate", "--from-cluster"), "plan_reading"),
+        (("bundle",), "bundle_input"),
+        (("catalogue", "save"), "catalogue_saving"),
+    ],
+)
+def test_a_command_that_needs_the_reconciler_says_how_to_install_it(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    command: tuple[str, ...],
+    module: str,
+) -> None:
+    monkeypatch.setitem(sys.modules, f"growth.cli.{module}", None)
+    line = refused(capsys, *command)
+    assert line.startswith(f"growth {command[0]} needs ")
+    assert line.endswith("pip install 'growth-autoscaler[reconciler]'")
+
+
 def test_standard_input_is_a_file_like_any_other() -> None:
     growth = [sys.executable, "-m", "growth.cli", "validate", "-f", "-"]
     bad = subprocess.run(growth, input="a: [", capture_output=True, text=True, check=False)

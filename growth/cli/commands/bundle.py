@@ -22,9 +22,9 @@ from growth.cli.lists import reading, tell_left_out
 from growth.cli.looking_up import said_by_growth
 from growth.cli.output import add_output_argument, print_json
 from growth.cli.story import wrapped
-from growth.cli.support import OBJECT_VERSION
+from growth.cli.support import OBJECT_VERSION, not_installed
 from growth.cli.survey import surveyed
-from growth.errors import GiveUp, Misconfigured
+from growth.errors import GiveUp
 from growth.keeping.marks import pool_of_node
 
 if TYPE_CHECKING:
@@ -87,10 +87,7 @@ def _parts(arguments: argparse.Namespace, at: datetime) -> list[Part]:
         from growth.cli import bundling  # noqa: PLC0415 - with the rest of planning
         from growth.cli.bundle_input import input_of  # noqa: PLC0415
     except ModuleNotFoundError as error:
-        raise Misconfigured(
-            f"growth bundle needs {error.name}, which isn't installed: "
-            "pip install growth[reconciler]"
-        ) from None
+        raise not_installed(error, command="bundle") from None
     found = completed(_look(arguments))
     tell_left_out(found.seen.unreadable)
     survey, given = found.survey, input_of(found.seen, at)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from growth.cli.connecting import add_connection_arguments, completed
+from growth.cli.support import not_installed
 from growth.errors import Misconfigured
 
 if TYPE_CHECKING:
@@ -57,10 +58,7 @@ def _saver() -> Callable[[argparse.Namespace], Coroutine[object, object, Saved]]
     try:
         from growth.cli.catalogue_saving import saved  # noqa: PLC0415 - see above
     except ModuleNotFoundError as error:
-        raise Misconfigured(
-            f"growth catalogue needs {error.name}, which isn't installed: "
-            "pip install growth[reconciler]"
-        ) from None
+        raise not_installed(error, command="catalogue") from None
     return saved
 
 

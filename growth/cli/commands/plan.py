@@ -17,6 +17,7 @@ import yaml
 from growth.cli import inputs
 from growth.cli.connecting import add_connection_arguments
 from growth.cli.lists import tell_left_out
+from growth.cli.support import not_installed
 from growth.errors import Misconfigured
 
 if TYPE_CHECKING:
@@ -119,9 +120,7 @@ def _consolidator() -> Callable[[argparse.Namespace], Consolidated]:
     try:
         from growth.cli.plan_reading import consolidating, reading  # noqa: PLC0415 - see below
     except ModuleNotFoundError as error:
-        raise Misconfigured(
-            f"growth plan needs {error.name}, which isn't installed: pip install growth[reconciler]"
-        ) from None
+        raise not_installed(error, command="plan") from None
 
     def consolidate(arguments: argparse.Namespace) -> Consolidated:
         read = reading(arguments)
@@ -137,9 +136,7 @@ def _planner() -> Callable[[argparse.Namespace], tuple[OnPaper, Bill]]:
         from growth.cli.plan_prices import bill_of  # noqa: PLC0415 - see above
         from growth.cli.plan_reading import answered, reading  # noqa: PLC0415
     except ModuleNotFoundError as error:
-        raise Misconfigured(
-            f"growth plan needs {error.name}, which isn't installed: pip install growth[reconciler]"
-        ) from None
+        raise not_installed(error, command="plan") from None
 
     def plan(arguments: argparse.Namespace) -> tuple[OnPaper, Bill]:
         read = reading(arguments)
