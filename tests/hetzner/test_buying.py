@@ -180,6 +180,49 @@ async def test_each_refusal_has_its_answer_and_leaves_no_server(
     assert isinstance(await story.create(), Accepted)
 
 
+@pytest.mark.parametrize("code", ["maintenance", "resource_unavailable", "resource_limit_exceeded"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "GET /servers",
+        "GET /images",
+        "GET /ssh_keys",
+        "GET /server_types",
+        "GET /locations",
+        "GET /pricing",
+        "GET /placement_groups",
+    ],
+)
+async def test_only_the_answer_to_a_purchase_tells_that_something_is_sold_out(
+    story: Story, call: str, code: str
+) -> None:
+    story.uses(placementGroup="Required")
+    story.project.faults.add(Fault(call=call, code=code))
+
+    answer = await story.create()
+
+    assert isinstance(answer, Failed)
+    assert answer.failure is TRANSIENT
+    assert code in answer.reason
+    assert story.names == []
+
+
+@pytest.mark.parametrize("code", ["maintenance", "resource_unavailable"])
+async def test_a_group_that_can_not_be_made_now_says_nothing_of_servers(
+    story: Story, code: str
+) -> None:
+    story.project.faults.add(Fault(call="POST /placement_groups", code=code, times=3))
+    story.uses(placementGroup="Required")
+    required = await story.create("default-1")
+    story.uses(placementGroup="Preferred")
+    preferred = await story.create("default-2")
+
+    assert isinstance(required, Failed)
+    assert required.failure is TRANSIENT
+    assert isinstance(preferred, Accepted)
+    assert story.names == ["default-2"]
+
+
 @pytest.mark.parametrize(
     ("kind", "status", "code"),
     [

@@ -24,6 +24,7 @@ from reconciler.providers.hetzner.failures import (
     NOT_READABLE,
     OVER_BUDGET,
     Failure,
+    Subject,
     without_secrets,
 )
 from reconciler.providers.hetzner.metrics import ANSWERED
@@ -123,8 +124,12 @@ class Calls:
     async def get(
         self, path: str, *, purpose: Purpose = Purpose.LIST, **params: Any
     ) -> dict[str, Any]:
-        """Read something."""
-        return await self._call("GET", path, purpose=purpose, params=params)
+        """Read something; a read that fails says nothing of what can be bought."""
+        try:
+            return await self._call("GET", path, purpose=purpose, params=params)
+        except CallFailed as failed:
+            failure = msgspec.structs.replace(failed.failure, subject=Subject.READING)
+            raise CallFailed(failure) from None
 
     async def create(
         self, path: str, body: Mapping[str, Any], *, secrets: Sequence[str] = ()

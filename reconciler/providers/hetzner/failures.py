@@ -8,14 +8,15 @@ no second server.
 from __future__ import annotations
 
 import re
+from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from reconciler.providers.port import Trouble
+from reconciler.providers.port import SCOPES, Trouble
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 ANSWER_LOST: Final = "answer_lost"
 """Our own: the connection ended before the answer, so nobody knows what was done."""
@@ -77,6 +78,23 @@ EXCEPTIONS: Final = (
 """(code, what the text says, what it means then)."""
 
 
+class Subject(Enum):
+    """What a call that failed was about."""
+
+    SERVER = "server"
+    GROUP = "placement group"
+    READING = "reading"
+
+
+SELLS: Final[Mapping[Subject, frozenset[Trouble]]] = {
+    Subject.SERVER: frozenset(SCOPES),
+    # A class that requires groups can buy nothing in a project that may have no more of them.
+    Subject.GROUP: frozenset({Trouble.QUOTA}),
+    Subject.READING: frozenset(),
+}
+"""Which failures tell that something can't be bought; any other call may work in a moment."""
+
+
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
     """One error, as it may be told to people: its text holds no secret."""
 
@@ -86,19 +104,21 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     """What Hetzner's support asks for."""
     seconds: float = 0.0
     """How long to wait, where the error or our own budget says so."""
-    concerns_groups: bool = False
-    """Whether it came of making a placement group, not a server."""
+    subject: Subject = Subject.SERVER
 
     @property
     def trouble(self) -> Trouble:
         """What it means."""
-        return classify(self.code, self.text)
+        trouble = classify(self.code, self.text)
+        if trouble in SCOPES and trouble not in SELLS[self.subject]:
+            return Trouble.TRANSIENT
+        return trouble
 
     @property
     def is_about_groups(self) -> bool:
         """Whether a placement group was the obstacle, so that another one or none may do."""
-        if self.concerns_groups:
-            return self.trouble in {Trouble.QUOTA, Trouble.STOCKOUT}
+        if self.subject is Subject.GROUP:
+            return classify(self.code, self.text) in SCOPES
         return self.code == "placement_error" or "placement group" in self.text.lower()
 
     @property
