@@ -9,8 +9,10 @@ import pytest
 
 from reconciler.providers.port import DeleteOutcome, Machine, MachineState
 from tests.hetzner.fake.faults import Fault, Kind
+from tests.hetzner.fake.project import Project
 
 if TYPE_CHECKING:
+    from tests.hetzner.fake.api import Account
     from tests.hetzner.story import Story
 
 
@@ -106,3 +108,52 @@ async def test_a_busy_server_is_deleted_the_next_time(story: Story) -> None:
 
     assert (await story.delete(machine)).outcome is DeleteOutcome.FAILED
     assert (await story.delete(machine)).outcome is DeleteOutcome.ACCEPTED
+
+
+async def test_a_server_is_not_called_gone_by_another_project(
+    story: Story, account: Account
+) -> None:
+    machine = await story.bought()
+    token = story.secrets.values["hetzner"]
+    account.projects["of-another-project"] = Project()
+
+    story.secrets.values["hetzner"] = "of-another-project"
+    wrong = [await story.delete(machine) for _ in range(2)]
+    await story.provider.list()
+    wrong.append(await story.delete(machine))
+    story.secrets.values["hetzner"] = token
+    right = await story.delete(machine)
+
+    assert {each.outcome for each in wrong} == {DeleteOutcome.FAILED}
+    assert "put the right one back" in wrong[0].reason
+    assert right.outcome is DeleteOutcome.ACCEPTED
+
+
+async def test_a_server_of_another_project_is_not_deleted_for_its_id(
+    story: Story, account: Account
+) -> None:
+    machine = await story.bought()
+    other = account.projects["of-another-project"] = Project()
+    stranger = other.add_foreign("of-somebody-else")
+    assert str(stranger.id) == machine.machine_id
+
+    story.secrets.values["hetzner"] = "of-another-project"
+
+    assert (await story.delete(machine)).outcome is DeleteOutcome.FAILED
+    assert stranger.gone_from is None
+
+
+async def test_a_server_is_gone_once_a_listing_was_read_with_the_new_token(
+    story: Story, account: Account
+) -> None:
+    await story.bought("default-0")
+    machine = await story.bought()
+    account.projects["the-new-one"] = account.projects.pop(story.secrets.values["hetzner"])
+    story.secrets.values["hetzner"] = "the-new-one"
+    del story.project.servers[int(machine.machine_id)]
+
+    before = await story.delete(machine)
+    await story.machines()
+    after = await story.delete(machine)
+
+    assert (before.outcome, after.outcome) == (DeleteOutcome.FAILED, DeleteOutcome.GONE)

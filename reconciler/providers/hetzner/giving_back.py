@@ -1,7 +1,8 @@
 """The end of a server: by its id, and only if it is ours and the one that was meant.
 
 What the last listing shows under the id must bear the name and the request's uid of the machine.
-One that isn't in it is asked for by its id, as listings lag: only Hetzner's own word makes it gone.
+One that isn't in it is asked for by its id, as listings lag: only Hetzner's own word makes it gone,
+and only under a token that a listing was read with. Another project knows nothing of our servers.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ async def give_back(project: Project, machine: Machine, *, cluster: str) -> Dele
     except CallFailed as failed:
         if failed.failure.code != "not_found":
             return _failed(failed.failure)
+        if not project.servers.is_of_this_token:
+            return _not_seen(machine)
         project.servers.deleted(machine)
         return GONE
     project.servers.deleted(machine)
@@ -58,6 +61,15 @@ def _is_meant(known: Machine, machine: Machine) -> bool:
 
 def _not_ours(machine: Machine) -> DeleteAnswer:
     reason = f"the server with id {machine.machine_id} isn't {machine.name} of this cluster"
+    return DeleteAnswer(outcome=DeleteOutcome.FAILED, reason=reason)
+
+
+def _not_seen(machine: Machine) -> DeleteAnswer:
+    reason = (
+        f"Hetzner has no server with id {machine.machine_id} under the present token, and no "
+        "complete listing was read with it: if the Secret holds the token of another project, put "
+        "the right one back"
+    )
     return DeleteAnswer(outcome=DeleteOutcome.FAILED, reason=reason)
 
 

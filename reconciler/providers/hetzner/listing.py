@@ -93,8 +93,15 @@ class Servers:
         """A server can't be finished, and shows as failed from now on."""
         self._setbacks[server] = failure
 
+    @property
+    def is_of_this_token(self) -> bool:
+        """Whether the last complete listing was read with the token that calls are made with."""
+        return self._token == self._calls.token
+
     def known(self, name: str) -> Machine | None:
-        """A machine as it was seen last, without asking."""
+        """A machine as it was seen last, without asking; under another token it may be no more."""
+        if not self.is_of_this_token:
+            return None
         listing = self._last.listing
         seen = listing.machines.get(name) if listing is not None else None
         confirmed = self._confirmed.get(name)
