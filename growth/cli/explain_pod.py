@@ -10,11 +10,11 @@ from growth.cli.explain_pool import blocked_or_paused
 from growth.cli.story import Fact, Story, ago, ahead, counted, span_since
 from growth.cli.survey import paused
 from growth.demand.detection import Standing, scheduled, standing
-from growth.demand.pools import Pools, match, wish_of
+from growth.demand.pools import Pools, match, pools_of, wish_of
 from growth.keeping.answer import BIND_WAIT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
     from growth.api.nodepool import NodePool
@@ -126,12 +126,9 @@ def _of_plans(pod: Pod, seen: Survey) -> Iterator[Fact]:
     if told:
         yield Fact("next try", _next_try(next(iter(told.values())), seen.now.wall))
     yield from _in_vain(pod, seen)
-    if not told and not _requests_for(pod, seen) and _may_use_a_pool(pod, seen):
-        yield from _unplanned(pod, seen)
-
-
-def _may_use_a_pool(pod: Pod, seen: Survey) -> bool:
-    return isinstance(match(wish_of(pod), seen.pools), Pools)
+    usable = [seen.pools[name] for name in sorted(pools_of(pod, seen.pools))]
+    if usable and not told and not _requests_for(pod, seen):
+        yield from _unplanned(pod, usable, seen.now.wall)
 
 
 def _next_try(entry: UnplacedPod, now: datetime) -> str:
@@ -154,16 +151,16 @@ def _in_vain(pod: Pod, seen: Survey) -> Iterator[Fact]:
                 )
 
 
-def _unplanned(pod: Pod, seen: Survey) -> Iterator[Fact]:
+def _unplanned(pod: Pod, usable: Sequence[NodePool], now: datetime) -> Iterator[Fact]:
     """Nobody has said anything: too early, one of too many, or nobody is there who plans."""
     since = _time(pod.metadata.creation_timestamp)
-    seconds = 0.0 if since is None else (seen.now.wall - since).total_seconds()
-    full = [name for name, pool in seen.pools.items() if len(pool.status.unplaced) >= MOST_UNPLACED]
+    seconds = 0.0 if since is None else (now - since).total_seconds()
+    full = [pool.name for pool in usable if len(pool.status.unplaced) >= MOST_UNPLACED]
     if full:
         text = f"pool {full[0]} tells of its {MOST_UNPLACED} most urgent pods only: see the events"
     elif seconds < UNSEEN_AFTER:
         text = "none yet: a plan is made as soon as no more pods come, within a second"
-    elif any(paused(pool) for pool in seen.pools.values()):
+    elif all(paused(pool) for pool in usable):
         text = "none while pools are paused: growth resume ends that"
     else:
         text = "nobody has planned for it or told of it: is growth running? growth doctor says"

@@ -56,6 +56,15 @@ def unplaced(waits: Pod, **entry: Any) -> dict[str, Any]:
     return {"unplaced": [{"pod": reference, "reason": REASON, "tries": 5} | entry]}
 
 
+PAUSED_UNTIL_LATER = {
+    "type": "Paused",
+    "status": "True",
+    "reason": "PausedByAnnotation",
+    "message": f"Until {moment(ago=-3600)}",
+    "lastTransitionTime": moment(ago=1),
+}
+
+
 # A pod
 
 
@@ -177,6 +186,28 @@ def test_what_keeps_the_pool_from_buying_is_told_with_the_pod() -> None:
 def test_a_pod_that_nobody_plans_for_asks_whether_growth_runs() -> None:
     told_of = facts(explain_pod.explained(WAITS, seen(WAITS, pool())))
     assert "is growth running? growth doctor says" in told_of["last plan"]
+
+
+ELSEWHERE = {
+    "paused": {"conditions": [PAUSED_UNTIL_LATER]},
+    "full": unplaced(waiting("other-0")),
+}
+
+
+@pytest.mark.parametrize("elsewhere", ELSEWHERE)
+def test_a_pool_that_the_pod_may_not_use_does_not_hide_that_growth_may_not_run(
+    elsewhere: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(explain_pod, "MOST_UNPLACED", 1)
+    other = pool("gpu", status=ELSEWHERE[elsewhere])
+    told_of = facts(explain_pod.explained(WAITS, seen(WAITS, pool(), other)))
+    assert "is growth running? growth doctor says" in told_of["last plan"]
+
+
+def test_a_pod_of_pools_that_are_all_paused_waits_for_the_end_of_the_pause() -> None:
+    resting = pool(status={"conditions": [PAUSED_UNTIL_LATER]})
+    told_of = facts(explain_pod.explained(WAITS, seen(WAITS, resting)))
+    assert told_of["last plan"].startswith("none while pools are paused")
 
 
 def test_what_was_bought_in_vain_for_a_pod_is_told() -> None:
