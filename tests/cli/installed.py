@@ -47,6 +47,8 @@ class Cluster(Api):
     refused: set[str] = field(default_factory=set)
     """Rights that nobody has, such as `patch nodes`."""
     webhook_answers: bool = True
+    warning_header: str = "Warning"
+    """As a proxy in between writes its name."""
     pods_are_refused: bool = False
     metrics: dict[str, str] = field(default_factory=dict)
     """What a pod tells, by its name; one that isn't here can't be reached."""
@@ -65,7 +67,7 @@ class Cluster(Api):
         if method == "POST" and "dryRun" in dict(words.get("query", ())):
             return self._rehearsed(call)
         if method == "GET" and path.endswith(COLLECTIONS):
-            return self._answer(call, {"items": self._listed(path, words)})
+            return self._answer(call, {"metadata": {}, "items": self._listed(path, words)})
         return await super().request(method, path, **words)
 
     def edit(self, path: str, *steps: str | int) -> Any:
@@ -90,7 +92,7 @@ class Cluster(Api):
             said = Status(message="denied by the house rules")
             raise error_of(call, code=403, said=said, headers={})
         warning = f'299 - "growth: no NodePool is called \\"{UNKNOWN_POOL}\\""'
-        headers = {"Warning": warning} if self.webhook_answers else {}
+        headers = {self.warning_header: warning} if self.webhook_answers else {}
         return Response(status=201, headers=headers, body=b"{}")
 
     def _listed(self, path: str, words: Any) -> list[Object]:

@@ -462,6 +462,13 @@ def _is_about(broken: Broken, finding: Finding) -> bool:
     return finding.subject == broken.subject and broken.text in finding.text
 
 
+def test_a_proxy_that_writes_names_of_headers_in_small_letters_hides_no_webhook() -> None:
+    cluster = installed()
+    cluster.warning_header = "warning"
+
+    assert wrong(cluster) == []
+
+
 def test_before_an_installation_it_is_said_whether_there_can_be_one() -> None:
     cluster = Cluster()
     cluster.refused = {"create clusterroles"}

@@ -122,4 +122,6 @@ async def _asked(place: Place, namespace: str) -> Findings:
 
 
 def _was_heard(answer: Response) -> bool:
-    return any(UNKNOWN_POOL in text for name, text in answer.headers.items() if name == "Warning")
+    # Names of headers have no case in HTTP, and proxies write them as they like.
+    warnings = (text for name, text in answer.headers.items() if name.lower() == "warning")
+    return any(UNKNOWN_POOL in text for text in warnings)
