@@ -63,7 +63,13 @@ class Lists:
         self.connection = connection
         self.version = version
         """Of the API server."""
-        self.unreadable: list[str] = []
+        self._left_out: dict[tuple[str, ...], list[str]] = {}
+        """By the list that was asked for: what is watched is asked for again and again."""
+
+    @property
+    def unreadable(self) -> tuple[str, ...]:
+        """Kind and name of each object that the newest lists hold and that couldn't be read."""
+        return tuple(sorted({name for names in self._left_out.values() for name in names}))
 
     async def ours(self, kind: type[_R]) -> tuple[_R, ...]:
         """Objects of growth."""
@@ -78,14 +84,19 @@ class Lists:
     ) -> tuple[_T, ...]:
         """A whole list."""
         found: list[_T] = []
+        left_out: list[str] = []
         more = ""
         while True:
             asked = {"limit": PAGE} | dict(query or {}) | ({"continue": more} if more else {})
             page = _paged(await self._answer(path, asked), path)
-            read = (self._one(bytes(raw), path, decode) for raw in page.items or ())
-            found += (each for each in read if each is not None)
+            for raw in page.items or ():
+                try:
+                    found.append(decode(bytes(raw)))
+                except (pydantic.ValidationError, msgspec.ValidationError):
+                    left_out.append(_title(bytes(raw), path))
             more = page.metadata.continue_
             if not more:
+                self._left_out[path, *sorted((query or {}).values())] = left_out
                 return tuple(found)
 
     async def _answer(self, path: str, query: Mapping[str, str]) -> bytes:
@@ -103,15 +114,6 @@ class Lists:
             else:
                 return answer.body
 
-    def _one(self, raw: bytes, path: str, decode: Callable[[bytes], _T]) -> _T | None:
-        try:
-            return decode(raw)
-        except (pydantic.ValidationError, msgspec.ValidationError):
-            metadata: dict[str, Any] = msgspec.json.decode(raw).get("metadata") or {}
-            names = (metadata.get("namespace"), metadata.get("name"))
-            self.unreadable.append(f"{path.rsplit('/', 1)[1]} {'/'.join(filter(None, names))}")
-            return None
-
 
 async def together(works: Iterable[Coroutine[object, object, _T]]) -> list[_T]:
     """What all of them give; the first that fails ends the others, which is waited for."""
@@ -127,6 +129,12 @@ def tell_left_out(names: Iterable[str]) -> None:
     """What an answer lacks, on the stream that no program reads as the answer."""
     for each in sorted(set(names)):
         print(f"left out, as it can't be read: {each}", file=sys.stderr)
+
+
+def _title(raw: bytes, path: str) -> str:
+    metadata: dict[str, Any] = msgspec.json.decode(raw).get("metadata") or {}
+    names = (metadata.get("namespace"), metadata.get("name"))
+    return f"{path.rsplit('/', 1)[1]} {'/'.join(filter(None, names))}"
 
 
 def _paged(body: bytes, path: str) -> Page:

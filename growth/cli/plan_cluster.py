@@ -62,7 +62,7 @@ async def seen_by(lists: Lists) -> Seen:
         objects=tuple(each for several in objects for each in several),
         resources=ours,
         config_maps=config_maps,
-        unreadable=tuple(sorted(lists.unreadable)),
+        unreadable=lists.unreadable,
     )
 
 

@@ -63,5 +63,5 @@ async def watched(lists: Lists) -> Watched:
         removals=removals,
         nodes=nodes,
         pending=pending,
-        unreadable=tuple(sorted(lists.unreadable)),
+        unreadable=lists.unreadable,
     )
