@@ -18,10 +18,15 @@ _OWN_ADDRESS = """\
 . /run/growth
 extra=
 [ -z "$address" ] || extra="--node-ip=$address\""""
+# Debian 13's containerd looks for network plugins only where Debian packages put them;
+# kubernetes-cni and the plugins' own installers put them into /opt/cni/bin.
 _CONTAINERD = (
-    "containerd config default | sed 's/SystemdCgroup = false/SystemdCgroup = true/' "
-    "> /etc/containerd/config.toml"
+    "containerd config default | "
+    "sed -e 's/SystemdCgroup = false/SystemdCgroup = true/' "
+    """-e 's|"/usr/lib/cni"|"/opt/cni/bin"|' > /etc/containerd/config.toml"""
 )
+# An image may bring files that a package has too; dpkg would ask which to keep, and end.
+_INSTALL = "apt-get install -qy -o Dpkg::Options::=--force-confold"
 _OWN_ID = 'extra="$extra --provider-id=hcloud://$id"'
 _WRITE_EXTRA = 'echo "KUBELET_EXTRA_ARGS=$extra" > /etc/default/kubelet'
 
@@ -32,12 +37,14 @@ def steps(joining: Joining) -> Steps:
     return Steps(
         files=(File(JOIN_PATH, written(_configuration(joining))), MODULES, FORWARDING),
         commands=(
+            "modprobe -a overlay br_netfilter",
+            # Not --system: a key of somebody else's that the kernel refuses would end the join.
+            f"sysctl -qp {FORWARDING.path}",
+            *_installed(joining.bootstrap.version),
+            # After the packages, since the kubelet's brings this file too.
             _OWN_ADDRESS,
             *own_id,
             _WRITE_EXTRA,
-            "modprobe -a overlay br_netfilter",
-            "sysctl --quiet --system",
-            *_installed(joining.bootstrap.version),
             f"kubeadm join --config {JOIN_PATH}",
             f"rm {JOIN_PATH}",
         ),
@@ -85,7 +92,7 @@ def _installed(version: str | None) -> tuple[str, ...]:
         f"curl -sfL --retry 5 {repository}Release.key -o {key}",
         f"echo 'deb [signed-by={key}] {repository} /' > /etc/apt/sources.list.d/kubernetes.list",
         "apt-get update -q",
-        f"apt-get install -qy containerd 'kubelet={release}-*' 'kubeadm={release}-*'",
+        f"{_INSTALL} containerd 'kubelet={release}-*' 'kubeadm={release}-*'",
         "apt-mark hold kubelet kubeadm",
         "mkdir -p /etc/containerd",
         _CONTAINERD,

@@ -1,0 +1,135 @@
+"""A server that boots into its user data, with commands that only tell what they would do.
+
+The scripts are run by a real shell. What they name below /etc and /run is in a folder of the test's
+own, and commands that would change a machine are stubs; each of them writes down how it was called.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from typing import TYPE_CHECKING, Final
+
+import yaml
+
+from reconciler.providers.hetzner.bootstrap.rendering import user_data
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reconciler.providers.hetzner.bootstrap.joining import Joining
+
+DEFAULTS: Final = "/etc/default/kubelet"
+CONTAINERD: Final = "/etc/containerd/config.toml"
+
+_OWN: Final = re.compile(r"(?<![\w/])/(?=(?:etc|run|usr/local/lib/growth)\b)")
+_TAKES: Final = 'echo "$1" >> "$ROOT/seconds"'
+STUBS: Final = {
+    "apt-get": f"""\
+[ "$1" = install ] && [ -e "$ROOT{DEFAULTS}" ] || exit 0
+case "$*" in *--force-confold*) exit 0 ;; esac
+echo "end of file on stdin at conffile prompt" >&2
+exit 100""",
+    "apt-mark": "",
+    "containerd": 'cat "$ROOT/containerd-default"',
+    # Answered from a folder, or as by a network that drops packets: nothing, until the time is up.
+    "curl": f"""\
+limit=133
+for word; do
+  case "$last" in --max-time) limit=$word ;; -o) echo : > "$word" ;; esac
+  last=$word
+done
+[ -e "$ROOT/answers" ] || {{ set -- "$limit"; {_TAKES}; exit 28; }}
+case "$last" in *169.254.169.254*) cat "$ROOT/answers/${{last##*/}}" ;; esac""",
+    "ip": """\
+[ "$1" != -4 ] || exec cat "$ROOT/addresses"
+verb=$2
+shift 2
+touch "$ROOT/rules"
+case "$verb" in
+  add) grep -qxF -- "$*" "$ROOT/rules" && exit 2; echo "$*" >> "$ROOT/rules" ;;
+  del)
+    grep -qxF -- "$*" "$ROOT/rules" || exit 2
+    grep -vxF -- "$*" "$ROOT/rules" > "$ROOT/left"
+    mv "$ROOT/left" "$ROOT/rules" ;;
+esac""",
+    "kubeadm": "",
+    "modprobe": "",
+    "sleep": _TAKES,
+    # Among everybody's files is one with a key that the kernel refuses.
+    "sysctl": 'case "$*" in *--system*) exit 1 ;; esac',
+    "systemctl": "",
+}
+
+
+class Server:
+    """One machine, in a folder of its own."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._programs = root / "stubs"
+        self._programs.mkdir()
+        for name, behaviour in STUBS.items():
+            program = self._programs / name
+            program.write_text(f'#!/bin/sh\necho "{name} $*" >> "$ROOT/calls"\n{behaviour}\n')
+            program.chmod(0o700)
+        for folder in ("answers", "run", "etc/default", "etc/apt/sources.list.d"):
+            (root / folder).mkdir(parents=True)
+        self.answers(id="42")
+        (root / "containerd-default").touch()
+
+    def answers(self, *, id: str, address: str = "") -> None:  # noqa: A002 - Hetzner's word
+        """What the metadata service says; an address is also the server's own."""
+        (self.root / "answers" / "instance-id").write_text(id)
+        (self.root / "answers" / "private-networks").write_text(f"- ip: {address}\n")
+        (self.root / "addresses").write_text(f"    inet {address}/32 scope global enp7s0\n")
+
+    def drops_packets(self) -> None:
+        """From now on no request is answered."""
+        shutil.rmtree(self.root / "answers")
+
+    def boots(self, joining: Joining) -> subprocess.CompletedProcess[str]:
+        """Do what cloud-init does with the user data."""
+        document = yaml.safe_load(user_data(joining))
+        for file in document["write_files"]:
+            path = self.path(file["path"])
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(self._moved(file["content"]))
+            path.chmod(int(file["permissions"], 8))
+        return self.runs(document["runcmd"][0][2])
+
+    def runs(self, script: str) -> subprocess.CompletedProcess[str]:
+        """Run commands on it."""
+        shell = shutil.which("sh")
+        assert shell is not None
+        return subprocess.run(
+            [shell, "-c", self._moved(script)],
+            env={"PATH": f"{self._programs}:{os.environ['PATH']}", "ROOT": str(self.root)},
+            stdin=subprocess.DEVNULL,
+            text=True,
+            capture_output=True,
+            check=False,
+        )
+
+    def path(self, path: str) -> Path:
+        """Where one of its files is."""
+        return self.root / path.removeprefix("/")
+
+    def read(self, path: str) -> str:
+        """What is in one of its files."""
+        return self.path(path).read_text()
+
+    def called(self, program: str) -> list[str]:
+        """The words that a command was called with, for each call."""
+        calls = self.path("calls").read_text().splitlines()
+        return [each.removeprefix(f"{program} ") for each in calls if each.startswith(program)]
+
+    @property
+    def seconds(self) -> int:
+        """How long it has waited."""
+        return sum(map(int, self.path("seconds").read_text().split()))
+
+    def _moved(self, text: str) -> str:
+        return _OWN.sub(f"{self.root}/", text)
