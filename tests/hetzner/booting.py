@@ -17,12 +17,15 @@ import yaml
 from reconciler.providers.hetzner.bootstrap.rendering import user_data
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from reconciler.providers.hetzner.bootstrap.joining import Joining
 
+PREPARE: Final = "/usr/local/lib/growth/prepare"
 DEFAULTS: Final = "/etc/default/kubelet"
 CONTAINERD: Final = "/etc/containerd/config.toml"
+IDENTITY: Final = "/run/growth"
 
 _OWN: Final = re.compile(r"(?<![\w/])/(?=(?:etc|run|usr/local/lib/growth)\b)")
 _TAKES: Final = 'echo "$1" >> "$ROOT/seconds"'
@@ -133,3 +136,33 @@ class Server:
 
     def _moved(self, text: str) -> str:
         return _OWN.sub(f"{self.root}/", text)
+
+
+def unit_of(joining: Joining) -> str:
+    """The service that keeps pods from the metadata address."""
+    document = yaml.safe_load(user_data(joining))
+    (unit,) = (it["content"] for it in document["write_files"] if it["path"].endswith(".service"))
+    return str(unit)
+
+
+def lines_of(unit: str, key: str) -> list[str]:
+    """All values of a key."""
+    return [line.partition("=")[2] for line in unit.splitlines() if line.startswith(f"{key}=")]
+
+
+def started(unit: str) -> str:
+    """What systemd does to start it, for a shell: the first failure is the last command."""
+    return _in_turn(lines_of(unit, "ExecStart"))
+
+
+def stopped(unit: str) -> str:
+    """What systemd does to stop it."""
+    return _in_turn(lines_of(unit, "ExecStop"))
+
+
+def _in_turn(commands: Iterable[str]) -> str:
+    lines = [
+        f"{each.removeprefix('-')} || true" if each.startswith("-") else f"{each} || exit 1"
+        for each in commands
+    ]
+    return "\n".join(lines)

@@ -1,7 +1,9 @@
-"""What a server does with its user data until it joins."""
+"""What a server does with its user data until it joins, and again after a reboot."""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -9,14 +11,21 @@ import pytest
 from tests.hetzner.booting import (
     CONTAINERD,
     DEFAULTS,
+    IDENTITY,
+    PREPARE,
     Server,
+    lines_of,
+    started,
+    stopped,
+    unit_of,
 )
-from tests.hetzner.build import KUBEADM, joining
+from tests.hetzner.build import K3S, KUBEADM, joining
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 INSTALLED = {**KUBEADM, "version": "1.34.1", "cloudProvider": "None"}
+by_kind = pytest.mark.parametrize("bootstrap", [K3S, KUBEADM], ids=lambda each: each["kind"])
 
 
 @pytest.fixture
@@ -84,3 +93,108 @@ def test_a_kernel_setting_of_somebody_else_that_is_refused_keeps_no_server_from_
 
     assert booted.returncode == 0, booted.stderr
     assert server.called("sysctl") == [f"-qp {server.path('/etc/sysctl.d/90-growth.conf')}"]
+
+
+# Who am I
+
+
+def test_a_server_learns_its_id_and_its_private_address(server: Server) -> None:
+    server.answers(id="42", address="10.0.0.7")
+
+    server.boots(joining(K3S, private=True))
+
+    assert server.read(IDENTITY) == "id=42\naddress=10.0.0.7\n"
+
+
+@pytest.mark.parametrize("wanted", ["any", "private"])
+def test_a_server_that_gets_no_answer_gives_up_within_a_quarter_of_an_hour(
+    server: Server, wanted: str
+) -> None:
+    server.boots(joining(K3S))
+    server.drops_packets()
+
+    asked = server.runs(f"{PREPARE} {wanted}")
+
+    assert asked.returncode == 1
+    assert "no answer, or no private address" in asked.stderr
+    assert server.seconds <= 15 * 60
+
+
+@pytest.mark.parametrize(
+    "bootstrap",
+    [{**K3S, "version": "v1.34.1+k3s1"}, INSTALLED],
+    ids=lambda each: each["kind"],
+)
+def test_every_download_has_an_end(server: Server, bootstrap: dict[str, Any]) -> None:
+    server.boots(joining(bootstrap))
+
+    assert len(server.called("curl")) == 2
+    assert all("--max-time" in call for call in server.called("curl"))
+
+
+# The metadata address
+
+
+@by_kind
+def test_what_closes_the_metadata_address_can_be_started_anew(
+    server: Server, bootstrap: dict[str, Any]
+) -> None:
+    unit = unit_of(joining(bootstrap))
+
+    for _ in range(3):
+        assert server.runs(started(unit)).returncode == 0
+        assert len(server.read("rules").splitlines()) == 2
+        assert server.runs(stopped(unit)).returncode == 0
+        assert server.read("rules") == ""
+
+
+@by_kind
+@pytest.mark.parametrize("lost", [0, 1], ids=["the first", "the second"])
+def test_starting_anew_mends_a_rule_that_somebody_has_deleted(
+    server: Server, bootstrap: dict[str, Any], lost: int
+) -> None:
+    unit = unit_of(joining(bootstrap))
+    server.runs(started(unit))
+    both = server.read("rules").splitlines()
+    server.path("rules").write_text(f"{both[1 - lost]}\n")
+
+    server.runs(stopped(unit))
+
+    assert server.runs(started(unit)).returncode == 0
+    assert server.read("rules").splitlines() == both
+
+
+@by_kind
+def test_the_rules_are_called_the_kernel_s_so_that_networkd_leaves_them(
+    bootstrap: dict[str, Any],
+) -> None:
+    rules = lines_of(unit_of(joining(bootstrap)), "ExecStart")
+
+    assert len(rules) == 2
+    assert all(rule.endswith(" protocol kernel") for rule in rules)
+
+
+@by_kind
+def test_after_a_reboot_the_metadata_address_is_closed_before_pods_run(
+    bootstrap: dict[str, Any],
+) -> None:
+    (before,) = lines_of(unit_of(joining(bootstrap)), "Before")
+
+    assert before.split() == ["kubelet.service", "k3s-agent.service"]
+
+
+@by_kind
+def test_systemd_finds_nothing_wrong_with_the_unit(
+    tmp_path: Path, bootstrap: dict[str, Any]
+) -> None:
+    analyze = shutil.which("systemd-analyze")
+    if analyze is None:
+        pytest.skip("this machine has no systemd-analyze")
+    unit = tmp_path / "growth-close-metadata.service"
+    unit.write_text(unit_of(joining(bootstrap)))
+
+    command = [analyze, "verify", "--man=no", str(unit)]
+    verified = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert verified.returncode == 0, verified.stderr
+    assert unit.name not in verified.stderr

@@ -17,6 +17,7 @@ from growth.errors import Misconfigured
 from reconciler.providers.hetzner.bootstrap import tokens
 from reconciler.providers.hetzner.bootstrap.joining import may_be_set_by_kubelet
 from reconciler.providers.hetzner.bootstrap.rendering import LARGEST, needs_token, user_data
+from tests.hetzner.booting import started, stopped, unit_of
 from tests.hetzner.build import CA_HASH, JOIN_TOKEN, K3S, KUBEADM, TALOS, joining
 from tests.hetzner.golden import CASES, FOLDER
 
@@ -131,18 +132,17 @@ def test_the_kernel_keeps_pods_from_the_metadata_address(
     where: str,
     reaches: bool,  # noqa: FBT001 - a column of the table
 ) -> None:
-    document = yaml.safe_load(user_data(joining(bootstrap)))
-    (unit,) = (it["content"] for it in document["write_files"] if it["path"].endswith(".service"))
-    closing = [line.removeprefix("ExecStart=") for line in unit.splitlines() if "Exec" in line]
+    unit = unit_of(joining(bootstrap))
     if in_a_network_of_its_own(SERVER) != 0:
         pytest.skip("this machine lets nobody make a network namespace (unshare, ip)")
 
     asked = f"ip route get {where} {who}"
 
-    assert len(closing) == 2
     assert in_a_network_of_its_own(f"{SERVER}{asked}") == 0
-    told = in_a_network_of_its_own("\n".join([SERVER, *closing, asked]))
+    told = in_a_network_of_its_own("\n".join([SERVER, started(unit), asked]))
     assert (told == 0) is reaches
+    restarted = [SERVER, started(unit), stopped(unit), started(unit), asked]
+    assert (in_a_network_of_its_own("\n".join(restarted)) == 0) is reaches
 
 
 def in_a_network_of_its_own(script: str) -> int:

@@ -22,17 +22,27 @@ if TYPE_CHECKING:
 
     from reconciler.providers.hetzner.bootstrap.joining import Joining
 
+# Without an end of its own a request waits two minutes for packets that are dropped.
+FETCH: Final = "curl -sfL --retry 5 --max-time 60"
+"""The command that downloads a small file."""
 PREPARE_PATH: Final = "/usr/local/lib/growth/prepare"
 CLOSING_UNIT: Final = "growth-close-metadata.service"
-CLOSING: Final = """\
+# systemd-networkd deletes every rule that it hasn't made, unless the kernel is named as its maker.
+_HOST_MAY: Final = "priority 90 iif lo to 169.254.169.254/32 lookup main protocol kernel"
+_OTHERS_MAY_NOT: Final = "priority 91 to 169.254.169.254/32 prohibit protocol kernel"
+# A rule that is gone already must not keep the other one from being deleted: hence the `-`.
+CLOSING: Final = f"""\
 [Unit]
 Description=Keep pods from the metadata address
+Before=kubelet.service k3s-agent.service
 
 [Service]
 Type=oneshot
 RemainAfterExit=yes
-ExecStart=ip rule add priority 90 iif lo to 169.254.169.254/32 lookup main
-ExecStart=ip rule add priority 91 to 169.254.169.254/32 prohibit
+ExecStart=ip rule add {_HOST_MAY}
+ExecStart=ip rule add {_OTHERS_MAY_NOT}
+ExecStop=-ip rule del {_HOST_MAY}
+ExecStop=-ip rule del {_OTHERS_MAY_NOT}
 
 [Install]
 WantedBy=multi-user.target
@@ -41,15 +51,15 @@ PREPARE: Final = """\
 #!/bin/sh
 # Asks Hetzner who this server is; waits until its private address is there.
 set -eu
-metadata=http://169.254.169.254/hetzner/v1/metadata
+told() { curl -sf --max-time 5 "http://169.254.169.254/hetzner/v1/metadata/$1"; }
 wanted=$1
 tries=60
 while [ "$tries" -gt 0 ]; do
   tries=$((tries - 1))
-  id=$(curl -sf "$metadata/instance-id") || id=
+  id=$(told instance-id) || id=
   address=
   if [ "$wanted" = private ]; then
-    address=$(curl -sf "$metadata/private-networks" | sed -n 's/^[- ]*ip: *//p' | head -n 1)
+    address=$(told private-networks | sed -n 's/^[- ]*ip: *//p' | head -n 1)
     [ -n "$address" ] && ip -4 addr show | grep -qF " $address/" || id=
   fi
   if [ -n "$id" ]; then
@@ -58,7 +68,7 @@ while [ "$tries" -gt 0 ]; do
   fi
   sleep 5
 done
-echo "no private address after five minutes" >&2
+echo "no answer, or no private address, after 60 tries" >&2
 exit 1
 """
 

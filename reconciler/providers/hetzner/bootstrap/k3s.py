@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reconciler.providers.hetzner.bootstrap.cloud_config import File, Steps, written
+from reconciler.providers.hetzner.bootstrap.cloud_config import FETCH, File, Steps, written
 from reconciler.providers.hetzner.bootstrap.joining import kubelet_arguments
 
 if TYPE_CHECKING:
@@ -53,6 +53,6 @@ def _start(bootstrap: Bootstrap) -> str:
     if bootstrap.version is None:
         return "systemctl enable --now k3s-agent"
     return (
-        "curl -sfL --retry 5 https://get.k3s.io -o /run/install-k3s\n"
+        f"{FETCH} https://get.k3s.io -o /run/install-k3s\n"
         f"INSTALL_K3S_VERSION={bootstrap.version} sh /run/install-k3s agent"
     )

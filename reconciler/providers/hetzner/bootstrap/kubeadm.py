@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reconciler.providers.hetzner.bootstrap.cloud_config import File, Steps, written
+from reconciler.providers.hetzner.bootstrap.cloud_config import FETCH, File, Steps, written
 from reconciler.providers.hetzner.bootstrap.joining import kubelet_arguments
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _installed(version: str | None) -> tuple[str, ...]:
     return (
         "export DEBIAN_FRONTEND=noninteractive",
         "mkdir -p /etc/apt/keyrings",
-        f"curl -sfL --retry 5 {repository}Release.key -o {key}",
+        f"{FETCH} {repository}Release.key -o {key}",
         f"echo 'deb [signed-by={key}] {repository} /' > /etc/apt/sources.list.d/kubernetes.list",
         "apt-get update -q",
         f"{_INSTALL} containerd 'kubelet={release}-*' 'kubeadm={release}-*'",
