@@ -12,8 +12,10 @@ from growth.api.nodepool import NodePool, NodePoolSpec
 from growth.api.wellknown import TEMPLATE_ANNOTATION
 from growth.api.written import ServerTypeName
 from reconciler.planning.blueprints import blueprint_of, parts_of
+from reconciler.providers.hetzner.bootstrap import cloud_config
+from reconciler.providers.hetzner.bootstrap.rendering import user_data
 from reconciler.replacement.drift import drifted
-from tests.hetzner.build import CA_HASH, K3S, SECRET, TALOS
+from tests.hetzner.build import CA_HASH, K3S, KUBEADM, SECRET, TALOS, joining
 from tests.removal.build import NAME, node
 from tests.replacement.build import having, hetzner, made_in, node_class, offering, pool
 
@@ -310,6 +312,19 @@ def test_a_release_that_knows_more_makes_no_machine_look_old() -> None:
     now = hetzner()
     later = Later.model_validate(now.document())
     assert parts_of(later, CX23, architecture="amd64") == parts_of(now, CX23, architecture="amd64")
+
+
+@pytest.mark.parametrize("bootstrap", [K3S, KUBEADM], ids=lambda each: each["kind"])
+def test_a_release_that_renders_other_user_data_replaces_no_node(
+    bootstrap: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = having(pool(), hetzner(bootstrap=bootstrap))
+    bought, rendered = made_in(given), user_data(joining(bootstrap))
+
+    monkeypatch.setattr(cloud_config, "PREPARE", "#!/bin/sh\n")
+
+    assert user_data(joining(bootstrap)) != rendered
+    assert not drifted(having(pool(), hetzner(bootstrap=bootstrap), bought))
 
 
 def test_looking_at_many_nodes_of_one_make_is_looking_at_one() -> None:
