@@ -204,6 +204,18 @@ def classes(**status: Any) -> Callable[[Cluster], object]:
     return changed
 
 
+def joins_by_kubeadm(version: str, image: str) -> Callable[[Cluster], object]:
+    document = {
+        "metadata": {"name": "default"},
+        "spec": {
+            "images": {"x86": image},
+            "bootstrap": {"kind": "Kubeadm", "version": version},
+        },
+        "status": {"observedGeneration": 1},
+    }
+    return lambda cluster: cluster.put(f"{GROWTH}/hetznernodeclasses/default", document)
+
+
 def pools(**status: Any) -> Callable[[Cluster], object]:
     return lambda cluster: cluster.put(f"{GROWTH}/nodepools/default", pool("default", **status))
 
@@ -402,6 +414,13 @@ BROKEN: dict[str, Broken] = {
         "it costs nothing",
         "last good prices",
     ),
+    "a containerd that is too old": Broken(
+        joins_by_kubeadm("1.37.0", "debian-13"),
+        WARN,
+        "class default",
+        "the containerd of debian-13 is too old",
+        "a snapshot with containerd 2",
+    ),
     "a pool that can't buy": Broken(
         pools(blocked=BLOCKED),
         FAIL,
@@ -467,6 +486,20 @@ def test_a_proxy_that_writes_names_of_headers_in_small_letters_hides_no_webhook(
     cluster.warning_header = "warning"
 
     assert wrong(cluster) == []
+
+
+@pytest.mark.parametrize(
+    ("version", "image"),
+    [("v1.36.3", "debian-13"), ("1.37.0", "debian-14"), ("1.37.0", "12345")],
+    ids=["a release that takes it", "a newer one", "a snapshot, of which nothing is known"],
+)
+def test_no_containerd_is_blamed_that_serves_for_all_we_know(version: str, image: str) -> None:
+    cluster = installed()
+    joins_by_kubeadm(version, image)(cluster)
+
+    levels = {each.level for each in findings(cluster) if each.subject == "class default"}
+
+    assert levels == {Level.OK}
 
 
 def test_before_an_installation_it_is_said_whether_there_can_be_one() -> None:

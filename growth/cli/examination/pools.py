@@ -14,6 +14,11 @@ from growth.cli.examination.processes import is_installed
 if TYPE_CHECKING:
     from growth.cli.examination.finding import Finding, Findings, Place
 
+CRI_TELLS_DRIVER_FROM: Final = (1, 37)
+"""The release from which Kubernetes has announced that a kubelet refuses to start where containerd
+can't tell it the cgroup driver, which containerd can from 2.0."""
+OLD_CONTAINERD: Final = frozenset({"debian-11", "debian-12", "debian-13"})
+"""Images whose own packages have an older containerd, and will: Debian changes no such version."""
 NEXT: Final = "docs/guides/install.md has one to begin with: kubectl apply -f docs/examples"
 
 
@@ -36,7 +41,21 @@ def _of_class(document: dict[str, Any]) -> Finding:
     if doubts:
         hint = "the last good prices hold; if the change is real, restart the reconciler"
         return warn(subject, str(doubts[0]["message"]), hint)
+    if outdated := _outdated(document.get("spec", {})):
+        text = f"the containerd of {', '.join(outdated)} is too old for Kubernetes 1.37 or newer"
+        hint = "take a snapshot with containerd 2 and Kubernetes in it, and leave version away"
+        return warn(subject, text, hint)
     return ok(subject, "machines can be made with it")
+
+
+def _outdated(spec: dict[str, Any]) -> list[str]:
+    """The images on which the kubelet that is installed is announced to refuse to start."""
+    bootstrap = spec.get("bootstrap", {})
+    version = str(bootstrap.get("version") or "").removeprefix("v").split(".")
+    is_installed_here = bootstrap.get("kind") == "Kubeadm" and version != [""]
+    if not is_installed_here or (int(version[0]), int(version[1])) < CRI_TELLS_DRIVER_FROM:
+        return []
+    return sorted(OLD_CONTAINERD.intersection(spec["images"].values()))
 
 
 async def examine_pools(place: Place) -> Findings:
