@@ -18,7 +18,7 @@ from typing_extensions import override
 from growth.errors import GrowthError, Misconfigured
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 COMMANDS = {
     "plan": "say what would be bought for a set of manifests, and what it would cost",
@@ -65,10 +65,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         code: int = parsed.run(parsed)
         sys.stdout.flush()
-    except Misconfigured as mistake:
-        return _complain(mistake, code=2)
     except GrowthError as verdict:
-        return _complain(verdict, code=1)
+        return _complain(verdict)
+    except ExceptionGroup as several:
+        if several.split(GrowthError)[1] is not None:
+            raise  # there is a bug among them
+        return _complain(next(_verdicts(several)))
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -78,9 +80,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _complain(error: GrowthError, *, code: int) -> int:
+def _complain(error: GrowthError) -> int:
     print(error, file=sys.stderr)
-    return code
+    return 2 if isinstance(error, Misconfigured) else 1
+
+
+def _verdicts(error: Exception) -> Iterator[GrowthError]:
+    """What tasks that ran at once have ended with."""
+    if isinstance(error, GrowthError):
+        yield error
+    elif isinstance(error, ExceptionGroup):
+        for each in error.exceptions:
+            yield from _verdicts(each)
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:

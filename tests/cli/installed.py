@@ -19,7 +19,7 @@ from growth.installation.rendering import rendered
 from growth.installation.resources import path_of
 from growth.installation.values import Provider, Values
 from growth.kube.call import Call
-from growth.kube.errors import Status, error_of
+from growth.kube.errors import ApiError, Status, error_of
 from growth.kube.transport import Response
 from tests.certs.api import Api
 from tests.certs.build import finish, leading, objects
@@ -50,6 +50,8 @@ class Cluster(Api):
     warning_header: str = "Warning"
     """As a proxy in between writes its name."""
     pods_are_refused: bool = False
+    reviews_end_in: type[ApiError] | None = None
+    """What comes of asking whether an account has a right; None: an answer."""
     metrics: dict[str, str] = field(default_factory=dict)
     """What a pod tells, by its name; one that isn't here can't be reached."""
 
@@ -60,6 +62,8 @@ class Cluster(Api):
             major, minor, _ = self.version_said.split(".")
             said = {"gitVersion": f"v{self.version_said}", "major": major, "minor": minor}
             return self._answer(call, said)
+        if path.endswith("accessreviews") and self.reviews_end_in is not None:
+            raise self.reviews_end_in(f"{method.lower()} {path}: not for you")
         if path.endswith("accessreviews"):
             return self._answer(call, {"status": {"allowed": self._allows(words["body"]["spec"])}})
         if path.endswith("/proxy/metrics"):

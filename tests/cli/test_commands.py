@@ -13,8 +13,11 @@ import pytest
 
 from growth import __version__
 from growth.cli.__main__ import COMMANDS, main
+from growth.cli.commands import version
+from growth.errors import GrowthError, Misconfigured, RetryLater
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 POOL = """\
@@ -149,6 +152,38 @@ def test_every_command_has_its_own_help(capsys: pytest.CaptureFixture[str], comm
         main([command, "--help"])
     assert ended.value.code == 0
     assert f"growth {command}" in capsys.readouterr().out
+
+
+def raising(error: Exception) -> Callable[[object], int]:
+    def run(_: object) -> int:
+        raise error
+
+    return run
+
+
+@pytest.mark.parametrize(("verdict", "code"), [(Misconfigured, 2), (RetryLater, 1)])
+def test_a_verdict_of_one_of_several_tasks_is_one_line(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    verdict: type[GrowthError],
+    code: int,
+) -> None:
+    tasks = ExceptionGroup("tasks", [ExceptionGroup("more tasks", [verdict("mend it")])])
+    monkeypatch.setattr(version, "run", raising(tasks))
+
+    assert main(["version"]) == code
+
+    assert capsys.readouterr().err == "mend it\n"
+
+
+def test_a_bug_of_one_of_several_tasks_is_not_hidden_by_a_verdict(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tasks = ExceptionGroup("tasks", [RetryLater("busy"), ZeroDivisionError()])
+    monkeypatch.setattr(version, "run", raising(tasks))
+
+    with pytest.raises(ExceptionGroup, match="tasks"):
+        main(["version"])
 
 
 @pytest.mark.parametrize(

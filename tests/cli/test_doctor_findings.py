@@ -12,6 +12,7 @@ from growth.api.wellknown import WRITING_STOPPED_ANNOTATION
 from growth.cli.commands.doctor import examined, told
 from growth.cli.examination.finding import Level, Place
 from growth.installation.values import Provider
+from growth.kube.errors import ApiError, Denied, Overloaded, Unreachable
 from tests.certs.api import WEBHOOKS
 from tests.cli.installed import (
     APPS,
@@ -500,6 +501,24 @@ def test_no_containerd_is_blamed_that_serves_for_all_we_know(version: str, image
     levels = {each.level for each in findings(cluster) if each.subject == "class default"}
 
     assert levels == {Level.OK}
+
+
+@pytest.mark.parametrize(
+    ("end", "level"), [(Denied, Level.FAIL), (Unreachable, Level.FAIL), (Overloaded, Level.WARN)]
+)
+def test_rights_that_cannot_be_asked_about_are_one_finding_among_all_others(
+    end: type[ApiError], level: Level
+) -> None:
+    cluster = installed()
+    well = [each.subject for each in findings(cluster)]
+    cluster.reviews_end_in = end
+
+    found = findings(cluster)
+
+    assert [each.subject for each in found] == well
+    (rights,) = (each for each in found if each.level is not Level.OK)
+    assert (rights.subject, rights.level) == ("rights", level)
+    assert "subjectaccessreviews: not for you" in rights.text
 
 
 def test_before_an_installation_it_is_said_whether_there_can_be_one() -> None:

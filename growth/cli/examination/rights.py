@@ -14,6 +14,7 @@ from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.wellknown import GROUP_VERSION
 from growth.cli.examination.finding import PATIENCE, fail, ok
 from growth.cli.examination.processes import WEBHOOK, is_installed
+from growth.cli.lists import together
 from growth.installation.rendering import rendered
 from growth.installation.rights import rights_of
 from growth.installation.values import Admission, Provider, Values
@@ -36,12 +37,10 @@ async def examine_rights(place: Place) -> Findings:
     needed = await _needed(place)
     limit, count = asyncio.Semaphore(AT_ONCE), 0
     for account, rights in needed.items():
-        async with asyncio.TaskGroup() as tasks:
-            asked = {
-                right: tasks.create_task(_is_allowed(place, account, right, limit))
-                for right in sorted(rights)
-            }
-        lacking = sorted(_spoken(each) for each, task in asked.items() if not task.result())
+        answers = await together(_is_allowed(place, account, each, limit) for each in rights)
+        lacking = sorted(
+            _spoken(right) for right, allowed in zip(rights, answers, strict=True) if not allowed
+        )
         if lacking:
             count += 1
             more = f", and {len(lacking) - SHOWN} more" if len(lacking) > SHOWN else ""
