@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from growth.cli.logs import log_to_standard_error
 from growth.errors import GiveUp
 from growth.kube.errors import Denied
 from growth.kube.transport import connect
@@ -64,5 +65,6 @@ async def _version(connection: Connection) -> str:
 
 def completed(work: Coroutine[object, object, _T]) -> _T:
     """Run a command's work to its end, on a loop of its own that nobody else gets to see."""
+    log_to_standard_error()
     with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
         return runner.run(work)

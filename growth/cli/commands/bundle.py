@@ -6,25 +6,26 @@ by part before anything is written.
 
 from __future__ import annotations
 
-import io
-import json
 import platform
 import secrets
-from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from growth import __version__
+from growth.cli.commands.doctor import examined
 from growth.cli.connecting import add_connection_arguments, completed
+from growth.cli.examination.finding import Place, fail
 from growth.cli.lists import reading, tell_left_out
+from growth.cli.logs import log_errors_only
 from growth.cli.looking_up import said_by_growth
 from growth.cli.output import add_output_argument, print_json
 from growth.cli.story import wrapped
 from growth.cli.support import OBJECT_VERSION, not_installed
 from growth.cli.survey import surveyed
-from growth.errors import GiveUp
+from growth.errors import GiveUp, GrowthError
+from growth.installation.places import NAMESPACE
 from growth.keeping.marks import pool_of_node
 
 if TYPE_CHECKING:
@@ -33,9 +34,11 @@ if TYPE_CHECKING:
 
     from growth.cli.bundle_input import Input
     from growth.cli.bundling import Part
+    from growth.cli.examination.finding import Finding
     from growth.cli.plan_cluster import Seen
     from growth.cli.story import Said
     from growth.cli.survey import Survey
+    from growth.kube.transport import Connection
 
 LEFT_OUT: Final = (
     "not in it: Secrets, ConfigMaps, logs, environment, arguments and images of pods, user data, "
@@ -68,6 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Tell what is in the bundle, and write it."""
     at = datetime.now(UTC).replace(microsecond=0)
     path = arguments.file or Path(f"growth-bundle-{at:%Y%m%dT%H%M%SZ}.tar.gz")
+    log_errors_only()
     parts = _parts(arguments, at)
     if arguments.output == "text":
         for line in _listed(parts):
@@ -96,7 +100,7 @@ def _parts(arguments: argparse.Namespace, at: datetime) -> list[Part]:
         given, told = _hashed(given, survey), frozenset()
     return [
         bundling.part("versions.json", "versions", _versions(found.version)),
-        bundling.part("doctor.json", "what growth doctor says", _doctor(arguments, found.server)),
+        bundling.part("doctor.json", "what growth doctor says", _doctor(arguments, found)),
         bundling.input_part(given),
         bundling.removals_part(survey),
         bundling.kept_part(survey.kept),
@@ -111,6 +115,7 @@ class _Found:
     seen: Seen
     survey: Survey
     events: dict[str, list[Said]]
+    findings: list[Finding]
     version: str
     server: str
 
@@ -123,6 +128,7 @@ async def _look(arguments: argparse.Namespace) -> _Found:
             survey=await surveyed(lists),
             seen=await seen_by(lists),
             events=await said_by_growth(lists),
+            findings=await _findings(lists.connection),
             version=lists.version,
             server=lists.connection.server,
         )
@@ -145,23 +151,21 @@ def _versions(kubernetes: str) -> dict[str, str]:
     }
 
 
-def _doctor(arguments: argparse.Namespace, server: str) -> Any:
-    """As the command says it, but for where the cluster is; of hashed names, only what is wrong."""
-    from growth.cli.__main__ import main  # noqa: PLC0415 - it imports this module
+async def _findings(connection: Connection) -> list[Finding]:
+    """A cluster that isn't examined is no reason to have no bundle of it."""
+    try:
+        return await examined(Place(connection, NAMESPACE))
+    except GrowthError as error:
+        return [fail("cluster", str(error), "growth doctor says more")]
 
-    words = ["doctor", "-o", "json"]
-    for flag, value in (("--kubeconfig", arguments.kubeconfig), ("--context", arguments.context)):
-        words += [flag, str(value)] if value is not None else []
-    said = io.StringIO()
-    with redirect_stdout(said):
-        main(words)
-    # What the API server warns of may be logged before the answer.
-    _, begins, answer = said.getvalue().partition("[\n")
-    findings: list[dict[str, Any]] = json.loads(f"{begins}{answer}" or "[]")
+
+def _doctor(arguments: argparse.Namespace, found: _Found) -> list[dict[str, str]]:
+    """As the command says it, but for where the cluster is; of hashed names, only what is wrong."""
+    findings = [asdict(finding) for finding in found.findings]
     if arguments.hash_names:
-        return [{key: each.get(key) for key in ("level", "subject")} for each in findings]
+        return [{key: each[key] for key in ("level", "subject")} for each in findings]
     return [
-        {key: str(text).replace(server, "the API server") for key, text in each.items()}
+        {key: text.replace(found.server, "the API server") for key, text in each.items()}
         for each in findings
     ]
 

@@ -8,11 +8,8 @@ is always whole.
 from __future__ import annotations
 
 import json
-import logging
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
-
-import structlog
 
 from growth.cli.connecting import add_connection_arguments, completed, connected
 from growth.cli.examination.admission import examine_admission
@@ -24,6 +21,7 @@ from growth.cli.examination.pools import examine_node_classes, examine_pools
 from growth.cli.examination.processes import examine_processes
 from growth.cli.examination.rights import examine_rights
 from growth.cli.examination.scheduler import examine_scheduler
+from growth.cli.logs import log_errors_only
 from growth.cli.output import add_output_argument, coloured
 from growth.cli.story import wrapped
 from growth.errors import GrowthError
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
 
     from growth.cli.examination.finding import Examination, Finding, Findings
 
-AGAIN: Final = "ask again; if it stays, see who stands between you and the API server"
 COLOUR_OF: Final = {Level.OK: "green", Level.WARN: "yellow", Level.FAIL: "red"}
 INDENT: Final = 24
 """Where a finding's text begins."""
@@ -64,8 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print every finding; the exit code tells whether one of them failed."""
-    # What the API server warns of while it is asked is a finding or none, and no line in between.
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+    log_errors_only()
     findings = completed(_examine(arguments))
     if arguments.output == "json":
         print(json.dumps([asdict(finding) for finding in findings], indent=2))

@@ -1,0 +1,30 @@
+"""What a command logs goes to standard error: standard output is its answer, which programs read.
+
+Most of it are warnings of the API server, such as what PodSecurity thinks of an object.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import structlog
+
+from growth.service.redaction import redact
+
+
+def log_to_standard_error() -> None:
+    """One line for each event, for people."""
+    structlog.configure(
+        processors=[
+            redact,
+            structlog.processors.add_log_level,
+            structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
+        ],
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+
+
+def log_errors_only() -> None:
+    """For commands that provoke warnings: what is worth knowing of them is in the answer."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
