@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel, ValidationError
@@ -22,6 +21,7 @@ from growth.api.kinds import KINDS
 from growth.api.model import model_within
 from growth.api.rules import Path, TransitionRule
 from growth.api.wellknown import GROUP, GROUP_VERSION
+from growth.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -105,8 +105,7 @@ def _wrong_name(name: str) -> Problem | None:
 def _unknown_kind(kind: object) -> Problem:
     if not isinstance(kind, str) or not kind:
         return Problem(path=("kind",), text="Required value")
-    near = get_close_matches(kind, KINDS, n=1)
-    known = f"did you mean {near[0]}?" if near else f"it has {', '.join(KINDS)}"
+    known = did_you_mean(kind, KINDS) or f"it has {', '.join(KINDS)}"
     return Problem(path=("kind",), text=f'group {GROUP} has no kind "{kind}": {known}')
 
 
@@ -159,9 +158,8 @@ def _as_pydantic(error: ErrorDetails) -> str:
 
 
 def _unknown_field(path: Path, model: type[BaseModel]) -> str:
-    near = get_close_matches(str(path[-1]), _fields_at(model, path[:-1]), n=1, cutoff=0.7)
-    hint = f", did you mean {near[0]}?" if near else ""
-    return f'unknown field "{written(path)}"{hint}'
+    hint = did_you_mean(str(path[-1]), _fields_at(model, path[:-1]), alike=0.7)
+    return f'unknown field "{written(path)}"{hint and f", {hint}"}'
 
 
 def _fields_at(model: type[BaseModel], path: Path) -> list[str]:

@@ -10,6 +10,7 @@ import msgspec
 
 from growth.cli.expenses import expense, filled, price_of
 from growth.cli.explain_node import plan_of
+from growth.cli.names import ALONE
 from growth.cli.output import coloured
 from growth.cli.story import ahead, counted
 from growth.cli.tables import aligned
@@ -20,6 +21,7 @@ from growth.scheduling.resources import CPU, MEMORY
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from growth.cli.names import ShortNames
     from growth.cli.survey import Survey
     from growth.scheduling.node import Node
 
@@ -122,7 +124,9 @@ def _together(nodes: list[Node], seen: Survey, resource: str) -> float:
     return round(taken / room, 4) if room else 0.0
 
 
-def told(found: Fleet, now: datetime, *, most: int | None = None) -> Iterator[str]:
+def told(
+    found: Fleet, now: datetime, names: ShortNames = ALONE, *, most: int | None = None
+) -> Iterator[str]:
     """The fleet for people; of a list that is too long for the window, the rest is counted."""
     yield _total(found)
     if found.pending or found.coming:
@@ -132,7 +136,8 @@ def told(found: Fleet, now: datetime, *, most: int | None = None) -> Iterator[st
         return
     yield ""
     bars = found.nodes if most is None else found.nodes[:most]
-    lines = list(aligned([COLUMNS, *(_row(bar, now) for bar in bars)], to_the_right=TO_THE_RIGHT))
+    rows = (_row(bar, now, names) for bar in bars)
+    lines = list(aligned([COLUMNS, *rows], to_the_right=TO_THE_RIGHT))
     yield lines[0]
     for line, bar in zip(lines[1:], bars, strict=True):
         yield _painted(line[:WIDTH].rstrip(), bar)
@@ -156,9 +161,9 @@ def _moving(found: Fleet) -> str:
     return f"{pods} {wait} · {counted(found.coming, 'node')} on the way"
 
 
-def _row(found: NodeBar, now: datetime) -> tuple[str, ...]:
+def _row(found: NodeBar, now: datetime, names: ShortNames) -> tuple[str, ...]:
     return (
-        shortened(found.name, LONGEST_NAME),
+        shortened(names.of(found.name), LONGEST_NAME),
         shortened(found.server_type, LONGEST_TYPE),
         f"{bar(found.cpu)} {found.cpu * 100:3.0f}%",
         f"{bar(found.memory)} {found.memory * 100:3.0f}%",
@@ -183,7 +188,7 @@ def bar(part: float) -> str:
 
 
 def shortened(name: str, most: int) -> str:
-    """A long name without its middle: its beginning is the pool, its end the number."""
+    """A name that is long all the same, without its middle."""
     return name if len(name) <= most else f"{name[: most - 7]}…{name[-6:]}"
 
 

@@ -27,6 +27,7 @@ from growth.scheduling.resources import CPU, MEMORY
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.api.noderequest import NodeRequest
     from growth.cli.story import Figure
     from growth.cli.survey import Survey
@@ -54,7 +55,7 @@ def explained(node: Node, seen: Survey) -> Story:
             *_bought(node, seen),
             *_load(node, seen),
             *keeping_facts(keeping, seen.now.wall),
-            *_removal(node, seen),
+            *_removal(node.name, seen),
             *_worth(node, seen),
         ),
         figures={**_figures(node, seen), **keeping_figures(keeping)},
@@ -72,6 +73,18 @@ def awaited(request: NodeRequest, seen: Survey) -> Story:
         headline=f"{request.name} isn't a node yet: a {what}.",
         facts=(Fact("bought", pods), Fact("how far", how_far(request, seen))),
         figures={"pool": spec.pool, "phase": request.status.phase.value, "price": str(spec.price)},
+    )
+
+
+def leaving(removal: NodeRemovalRequest, seen: Survey) -> Story:
+    """The story of a machine whose node is gone already, or never was."""
+    spec, phase = removal.spec, removal.status.phase
+    return Story(
+        kind="NodeRemovalRequest",
+        name=removal.name,
+        headline=f"{removal.name} has no node: its machine is being given back ({spec.reason}).",
+        facts=(Fact("how far", phase), *_removal(removal.name, seen)),
+        figures={"pool": spec.pool, "phase": phase.value, "reason": spec.reason.value},
     )
 
 
@@ -142,8 +155,8 @@ def _load(node: Node, seen: Survey) -> Iterator[Fact]:
     )
 
 
-def _removal(node: Node, seen: Survey) -> Iterator[Fact]:
-    removal = seen.scene.removals.get(node.name)
+def _removal(name: str, seen: Survey) -> Iterator[Fact]:
+    removal = seen.scene.removals.get(name)
     if removal is not None and removal.status.events:
         last = removal.status.events[-1]
         reason = f": {last.reason}" if last.reason else ""

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from growth.cli.story import OURS, Said
+from growth.cli.names import SHOWN, meant, unknown
+from growth.cli.story import OURS, Said, listed
 from growth.errors import Misconfigured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from growth.api.nodepool import NodePool
+    from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.api.noderequest import NodeRequest
     from growth.cli.lists import Lists
     from growth.cli.survey import Survey
@@ -31,34 +32,36 @@ def pod_named(name: str, namespace: str | None, seen: Survey) -> Pod:
     wanted = namespace or within
     if wanted:
         found = pods.get(f"{wanted}/{bare}")
-        return found if found is not None else _missing("Pod", f"{wanted}/{bare}", pods)
+        if found is None:
+            raise unknown(f"{wanted}/{bare}", pods, kind="pod")
+        return found
     if (near := pods.get(f"{DEFAULT_NAMESPACE}/{bare}")) is not None:
         return near
     several = sorted(each for each in pods if each.endswith(f"/{bare}"))
     if len(several) > 1:
-        raise Misconfigured(f'there are several Pods "{bare}": {", ".join(several[:5])}')
-    return pods[several[0]] if several else _missing("Pod", bare, pods)
+        places = listed(several, most=SHOWN)
+        raise Misconfigured(f'"{bare}" may be any of {len(several)} pods: {places}')
+    if not several:
+        raise unknown(bare, (each.rpartition("/")[2] for each in pods), kind="pod")
+    return pods[several[0]]
 
 
-def node_named(name: str, seen: Survey) -> Node | NodeRequest:
-    """The node, or what is requested under that name.
-
-    The beginning of a node's name is enough, as it ends with a long number.
-    """
-    nodes = seen.scene.cluster.nodes
-    if name in nodes:
-        return nodes[name]
-    if name in seen.scene.requests:
-        return seen.scene.requests[name]
-    several = sorted(each for each in nodes if each.startswith(name))
-    if len(several) > 1:
-        raise Misconfigured(f'several Nodes begin with "{name}": {", ".join(several[:5])}')
-    return nodes[several[0]] if several else _missing("Node", name, nodes)
+def node_named(name: str, seen: Survey) -> Node | NodeRequest | NodeRemovalRequest:
+    """The node, or what is requested or given back under that name; any part of it is enough."""
+    scene = seen.scene
+    there: dict[str, Node | NodeRequest | NodeRemovalRequest] = {
+        **scene.removals,
+        **scene.requests,
+        **scene.cluster.nodes,
+    }
+    return there[meant(name, there, kind="node")]
 
 
 def pool_named(name: str, seen: Survey) -> NodePool:
     """The pool."""
-    return seen.pools[name] if name in seen.pools else _missing("NodePool", name, seen.pools)
+    if name not in seen.pools:
+        raise unknown(name, seen.pools, kind="pool")
+    return seen.pools[name]
 
 
 async def said_on(
@@ -105,9 +108,3 @@ def _all_pods(seen: Survey) -> Iterable[Pod]:
     yield from seen.ended
     for held in seen.scene.cluster.occupancies.values():
         yield from held.pods
-
-
-def _missing(kind: str, name: str, known: Iterable[str]) -> Any:
-    near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
-    meant = f"; like it: {', '.join(near)}" if near else ""
-    raise Misconfigured(f'there is no {kind} "{name}"{meant}')

@@ -16,6 +16,7 @@ from growth.api.wellknown import (
     PAUSED_REASON_ANNOTATION,
     PAUSED_UNTIL_ANNOTATION,
 )
+from growth.cli.names import bare, unknown
 from growth.errors import GiveUp, Misconfigured
 from growth.kube.call import APPLY_PATCH, MERGE_PATCH
 from growth.kube.errors import NotFound
@@ -33,13 +34,19 @@ LEASE: Final = "growth-reconciler"
 
 def add_pool_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what is meant: one pool, or all of them."""
-    parser.add_argument("pool", metavar="POOL", nargs="?", help="default: every pool")
+    parser.add_argument(
+        "pool", metavar="POOL", nargs="?", type=_pool_name, help="default: every pool"
+    )
     parser.add_argument(
         "-n",
         "--namespace",
         metavar="NAME",
         help="of growth itself; default: where its Lease is",
     )
+
+
+def _pool_name(word: str) -> str:
+    return bare(word, kind="pool")
 
 
 async def pause_pool(connection: Connection, pool: str, *, until: str, reason: str) -> None:
@@ -129,8 +136,7 @@ async def _pool(connection: Connection, pool: str) -> dict[str, Any]:
     found = (await connection.request("GET", POOLS)).json()["items"]
     pools = {each["metadata"]["name"]: each for each in found}
     if pool not in pools:
-        known = ", ".join(sorted(pools)) or "there is none yet"
-        raise Misconfigured(f'there is no NodePool "{pool}"; pools: {known}')
+        raise unknown(pool, pools, kind="pool")
     return dict(pools[pool])
 
 

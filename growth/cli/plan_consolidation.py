@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
+from growth.cli.names import ShortNames
 from growth.cli.tables import aligned
 
 if TYPE_CHECKING:
@@ -63,8 +64,9 @@ def table(paper: OnPaper, *, seconds: float) -> Iterator[str]:
         yield from _summary(paper, seconds)
     else:
         yield f"Nothing would be cheaper: {paper.cost / MILLION:.4f} per hour stay as they are."
+    names = ShortNames([*paper.held, *(each.name for each in paper.goes)])
     for name, why in sorted(paper.held.items())[:SHOWN]:
-        yield f"  {name} stays: {why}"
+        yield names.in_text(f"  {name} stays: {why}")
     if len(paper.held) > SHOWN:
         yield f"  and {len(paper.held) - SHOWN} other nodes stay: -o json tells all of them"
 

@@ -19,6 +19,7 @@ from growth.cli.tables import spoken_span
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from growth.cli.names import ShortNames
     from growth.keeping.wanting import Keeping
 
 WIDTH: Final = 100
@@ -56,21 +57,21 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
     events: tuple[Said, ...] = ()
 
 
-def told(story: Story, now: datetime) -> Iterator[str]:
+def told(story: Story, now: datetime, names: ShortNames) -> Iterator[str]:
     """The story for people."""
-    yield from wrapped("", story.headline, indent=4)
+    yield from wrapped("", names.in_text(story.headline), indent=4)
     width = max((len(fact.topic) for fact in story.facts), default=0)
     before = ""
     for fact in story.facts:
         topic = "" if fact.topic == before else fact.topic
-        yield from wrapped(f"  {topic:{width}}  ", fact.text, indent=width + 4)
+        yield from wrapped(f"  {topic:{width}}  ", names.in_text(fact.text), indent=width + 4)
         before = fact.topic
     ours = [event for event in story.events if event.source.startswith(OURS)]
     if ours:
         yield "events:"
     for event in ours[-SHOWN:]:
         start = f"  {_when(event.at, now)}  "
-        yield from wrapped(start, f"{event.reason}: {event.note}", indent=6)
+        yield from wrapped(start, names.in_text(f"{event.reason}: {event.note}"), indent=6)
 
 
 def wrapped(start: str, text: str, *, indent: int) -> Iterator[str]:

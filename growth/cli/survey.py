@@ -22,6 +22,7 @@ from growth.api.noderequest import NodeRequest
 from growth.api.wellknown import DEFAULT_NODE_CLASS, REPLACES_ANNOTATION
 from growth.api.written import parse_time
 from growth.cli.lists import together
+from growth.cli.names import ShortNames
 from growth.demand.detection import is_demand
 from growth.instant import Instant
 from growth.keeping.answer import Scene, keepings
@@ -78,6 +79,12 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
     def pools(self) -> Mapping[str, NodePool]:
         """By name."""
         return self.scene.pools
+
+    @property
+    def names(self) -> ShortNames:
+        """How nodes, and what is requested or given back, are shown."""
+        scene = self.scene
+        return ShortNames([*scene.cluster.nodes, *scene.requests, *scene.removals])
 
 
 async def surveyed(lists: Lists) -> Survey:

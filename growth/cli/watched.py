@@ -10,9 +10,11 @@ from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.api.wellknown import MANAGED_BY, MANAGED_BY_LABEL
+from growth.cli.names import ShortNames
 from growth.scheduling.objects import decode_node, decode_pod
 
 if TYPE_CHECKING:
+    from growth.api.meta import Resource
     from growth.cli.lists import Lists
     from growth.cli.survey import Survey
     from growth.scheduling.node import Node
@@ -33,6 +35,12 @@ class Watched:
     pending: tuple[Pod, ...] = ()
     unreadable: tuple[str, ...] = field(default=())
     """What was left out: kind and name."""
+
+    @property
+    def names(self) -> ShortNames:
+        """How nodes, and what is requested or given back, are shown."""
+        ours: tuple[Node | Resource, ...] = (*self.nodes, *self.requests, *self.removals)
+        return ShortNames(each.name for each in ours)
 
 
 def watched_in(seen: Survey) -> Watched:

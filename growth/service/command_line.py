@@ -6,12 +6,12 @@ help out anew with every Python.
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from growth.errors import Misconfigured
+from growth.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -66,5 +66,4 @@ def _unknown(word: str, known: Iterable[str]) -> str:
 
 def meant(word: str, known: Iterable[str]) -> str:
     """What to write instead of a word that isn't known."""
-    nearest = difflib.get_close_matches(word, known, n=1)
-    return f"did you mean {nearest[0]}?" if nearest else "--help lists them"
+    return did_you_mean(word, known) or "--help lists them"

@@ -14,9 +14,8 @@ import pytest
 from growth.api.written import write_time
 from growth.cli import explain_node, explain_pod, explain_pool
 from growth.cli.__main__ import main
-from growth.cli.looking_up import node_named, pod_named, pool_named
+from growth.cli.names import ALONE
 from growth.cli.story import Said, told
-from growth.errors import Misconfigured
 from tests.cli.seen import (
     NOW,
     moment,
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from growth.cli.story import Story
-    from growth.cli.survey import Survey
     from growth.scheduling.pod import Pod
     from tests.live import LiveCluster
 
@@ -337,7 +335,7 @@ def test_a_pool_tells_what_it_has_what_holds_it_and_why_its_nodes_are_there() ->
     assert (story.figures["paused"], story.figures["keptOccupied"]) == (True, 1)
 
 
-# Lines and names
+# Lines
 
 
 def test_lines_fit_a_terminal_and_only_growths_own_events_are_shown_to_people() -> None:
@@ -347,38 +345,10 @@ def test_lines_fit_a_terminal_and_only_growths_own_events_are_shown_to_people() 
         Said(at=moment(ago=7), reason=reason, note="why " * 40, source=source)
         for reason, source in (("NoPlace", "growth.dev/reconciler"), ("Failed", "scheduler"))
     )
-    lines = list(told(msgspec.structs.replace(story, events=events), NOW))
+    lines = list(told(msgspec.structs.replace(story, events=events), NOW, ALONE))
     assert max(len(line) for line in lines) <= 100
     assert any(line.startswith("  7 s ago  NoPlace: why") for line in lines)
     assert not any("Failed:" in line for line in lines)
-
-
-def test_a_pod_is_found_by_its_name_alone_where_that_says_enough() -> None:
-    there = seen(waiting("web-0"), waiting("db-0", namespace="other"), waiting("db-0"))
-    assert pod_named("web-0", None, there).name == "shop/web-0"
-    assert pod_named("shop/db-0", None, there).name == "shop/db-0"
-    assert pod_named("db-0", "other", there).name == "other/db-0"
-    with pytest.raises(Misconfigured, match="there are several Pods"):
-        pod_named("db-0", None, there)
-
-
-def test_a_node_is_found_by_the_beginning_of_its_name() -> None:
-    there = seen(node("default-7b0c"), node("default-9a11"), request("default-5", "Pending"))
-    assert node_named("default-7", there).name == "default-7b0c"
-    assert node_named("default-5", there).name == "default-5"
-    for name, said in {
-        "default-": "several Nodes begin",
-        "defolt-7b0c": "like it: default-7b0c",
-    }.items():
-        with pytest.raises(Misconfigured, match=said):
-            node_named(name, there)
-
-
-def test_a_pool_that_is_not_there_is_one_line() -> None:
-    there: Survey = seen(pool())
-    assert pool_named("default", there).name == "default"
-    with pytest.raises(Misconfigured, match='there is no NodePool "defaut"; like it: default'):
-        pool_named("defaut", there)
 
 
 # The command
@@ -418,7 +388,7 @@ def test_the_command_reads_a_real_cluster(
         defined.kubectl(
             "patch", "nodepool", name, "--subresource=status", "--type=merge", "-p", patch
         )
-        assert main(["explain", "pod", f"{namespace}/big", *own]) == 0
+        assert main(["explain", f"pod/{namespace}/big", *own]) == 0
         printed = capsys.readouterr().out
         assert "no place in pool" in printed
         assert "in 4 m at the latest" in printed
@@ -426,7 +396,7 @@ def test_the_command_reads_a_real_cluster(
         assert json.loads(capsys.readouterr().out)["figures"]["unplaced"] == 1
         assert main(["explain", "node", "nobody", *own]) == 2
         (line,) = capsys.readouterr().err.splitlines()
-        assert line.startswith('there is no Node "nobody"')
+        assert line.startswith('no node "nobody"')
     finally:
         defined.kubectl("delete", "nodepool", name, "--wait=false")
 

@@ -56,7 +56,7 @@ def annotations_of(cluster: LiveCluster, pool: str) -> dict[str, Any]:
 def test_a_pool_is_paused_for_a_while_and_resumed(
     cluster: LiveCluster, pool: str, growth: Callable[..., str]
 ) -> None:
-    said = growth("pause", pool, "--for", "30m", "--reason", "a bill")
+    said = growth("pause", f"pool/{pool}", "--for", "30m", "--reason", "a bill")
     written = annotations_of(cluster, pool)
     lasts = parse_time(written[UNTIL]) - datetime.now(UTC)
     assert timedelta(minutes=28) < lasts <= timedelta(minutes=30)
@@ -92,8 +92,8 @@ def test_a_pool_that_resumes_while_all_are_paused_is_told_so(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("pause", "missing"), 'there is no NodePool "missing"; pools: '),
-        (("resume", "missing"), 'there is no NodePool "missing"; pools: '),
+        (("pause", "missing"), 'no pool "missing"'),
+        (("resume", "missing"), 'no pool "missing"'),
         (("pause", "--for", "soon"), '--for: "soon" must be a duration such as'),
         (("pause", "--for", "0s"), "--for: a pause must last for a while"),
         (("pause", "-n", "nowhere"), 'there is no namespace "nowhere"'),

@@ -11,6 +11,7 @@ import msgspec
 
 from growth.cli.connecting import add_connection_arguments, completed
 from growth.cli.lists import reading, tell_left_out
+from growth.cli.names import ALONE
 from growth.cli.output import add_output_argument, coloured, print_json
 from growth.cli.spending import spending
 from growth.cli.story import counted, listed
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from growth.cli.lists import Lists
+    from growth.cli.names import ShortNames
     from growth.cli.spending import Bound, Share, Spending
     from growth.instant import Instant
 
@@ -58,24 +60,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print where the money goes."""
-    found = completed(_look(arguments))
+    found, names = completed(_look(arguments))
     if arguments.output == "json":
         print_json(found)
     else:
-        for line in told(found):
+        for line in told(found, names):
             print(line)
     return 0
 
 
-async def _look(arguments: argparse.Namespace) -> Spending:
+async def _look(arguments: argparse.Namespace) -> tuple[Spending, ShortNames]:
     async with reading(arguments) as lists:
         seen = await surveyed(lists)
         tell_left_out(seen.unreadable)
         found = spending(seen)
         if arguments.effort == WITHOUT or not found.hourly_cost:
-            return found
+            return found, seen.names
         bound = await _bound(arguments, lists, seen.now)
-        return msgspec.structs.replace(found, bound=bound)
+        return msgspec.structs.replace(found, bound=bound), seen.names
 
 
 async def _bound(arguments: argparse.Namespace, lists: Lists, now: Instant) -> Bound | None:
@@ -89,7 +91,7 @@ async def _bound(arguments: argparse.Namespace, lists: Lists, now: Instant) -> B
     return bound(seen, catalogue=arguments.catalogue, effort=arguments.effort, now=now)
 
 
-def told(found: Spending) -> Iterator[str]:
+def told(found: Spending, names: ShortNames = ALONE) -> Iterator[str]:
     """Where the money goes, for people."""
     if not found.pools:
         yield "No node of growth is there: nothing is paid."
@@ -105,7 +107,8 @@ def told(found: Spending) -> Iterator[str]:
         yield from _compared(found.hourly_cost, found.bound)
     if found.unpriced:
         nodes = counted(len(found.unpriced), "node")
-        yield coloured(f"the price of {nodes} isn't known: {listed(found.unpriced)}", "yellow")
+        unpriced = listed(map(names.of, found.unpriced))
+        yield coloured(f"the price of {nodes} isn't known: {unpriced}", "yellow")
 
 
 def _shown(found: Spending) -> tuple[Share, ...]:

@@ -5,57 +5,73 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
+from typing_extensions import override
 
+from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.cli import explain_node, explain_pod, explain_pool
 from growth.cli.connecting import add_connection_arguments, completed
 from growth.cli.lists import reading, tell_left_out
 from growth.cli.looking_up import node_named, pod_named, pool_named, said_on
+from growth.cli.names import KINDS, kind_and_name, kind_of
 from growth.cli.output import add_output_argument, print_json
 from growth.cli.story import Story, told
 from growth.cli.survey import surveyed
 
 if TYPE_CHECKING:
     import argparse
-    from datetime import datetime
 
     from growth.cli.lists import Lists
     from growth.cli.survey import Survey
 
 
+class _Kinds(tuple[str, ...]):
+    """What can be explained; each is also understood as kubectl spells it, alone or with /NAME."""
+
+    __slots__ = ()
+
+    @override
+    def __contains__(self, word: object) -> bool:
+        return kind_of(str(word).partition("/")[0]) is not None
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the words of this command."""
-    parser.add_argument("kind", choices=("pod", "node", "pool"))
+    parser.add_argument("kind", choices=_Kinds(KINDS), help="or KIND/NAME, as kubectl has it")
     parser.add_argument(
         "name",
         metavar="NAME",
-        help="of a pod: NAMESPACE/NAME; of a node: its beginning is enough",
+        nargs="?",
+        help="of a pod: NAMESPACE/NAME; of a node: any part that no other node has",
     )
     parser.add_argument("-n", "--namespace", metavar="NAME", help="of the pod")
     add_connection_arguments(parser)
     add_output_argument(parser)
     parser.epilog = (
-        "For example: growth explain pod shop/web-0. Read from objects, status and events; "
+        "For example: growth explain pod shop/web-0, or growth explain node/default-7b0c. A "
+        "NodeRequest or NodeRemovalRequest is explained as its node: nr/NAME. Read from objects, "
+        "status and events; "
         "nothing is asked of growth itself, so it answers when growth doesn't run."
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Tell the story."""
-    story, now = completed(_story(arguments))
+    arguments.kind, arguments.name = kind_and_name(arguments.kind, arguments.name)
+    story, seen = completed(_story(arguments))
     if arguments.output == "json":
         print_json(story)
     else:
-        for line in told(story, now):
+        for line in told(story, seen.now.wall, seen.names):
             print(line)
     return 0
 
 
-async def _story(arguments: argparse.Namespace) -> tuple[Story, datetime]:
+async def _story(arguments: argparse.Namespace) -> tuple[Story, Survey]:
     async with reading(arguments) as lists:
         seen = await surveyed(lists)
         tell_left_out(seen.unreadable)
-        return await _with_events(arguments, lists, seen), seen.now.wall
+        return await _with_events(arguments, lists, seen), seen
 
 
 async def _with_events(arguments: argparse.Namespace, lists: Lists, seen: Survey) -> Story:
@@ -68,10 +84,13 @@ async def _with_events(arguments: argparse.Namespace, lists: Lists, seen: Survey
             )
         case "node":
             node = node_named(arguments.name, seen)
-            if isinstance(node, NodeRequest):
-                story = explain_node.awaited(node, seen)
-            else:
-                story = explain_node.explained(node, seen)
+            match node:
+                case NodeRequest():
+                    story = explain_node.awaited(node, seen)
+                case NodeRemovalRequest():
+                    story = explain_node.leaving(node, seen)
+                case _:
+                    story = explain_node.explained(node, seen)
             events = await said_on(lists, story.kind, node.name)
         case _:
             pool = pool_named(arguments.name, seen)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from growth.cli.connecting import add_connection_arguments, completed
 from growth.cli.lists import reading
+from growth.cli.names import ALONE
 from growth.cli.output import add_output_argument, coloured, print_json
 from growth.cli.overview import overview
 from growth.cli.stopped import stopped
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
+    from growth.cli.names import ShortNames
     from growth.cli.overview import Kept, OnItsWay, Overview, PoolLine
 
 COLUMNS: Final = ("POOL", "NODES", "READY", "COMING", "GOING", "PER HOUR", "STATE")
@@ -35,29 +37,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print how growth is doing."""
-    found = completed(_look(arguments))
+    found, names = completed(_look(arguments))
     if arguments.output == "json":
         print_json(found)
     else:
-        for line in told(found):
+        for line in told(found, names):
             print(line)
     return int(bool(found.needs_a_person))
 
 
-async def _look(arguments: argparse.Namespace) -> Overview:
+async def _look(arguments: argparse.Namespace) -> tuple[Overview, ShortNames]:
     async with reading(arguments) as lists:
         seen = await surveyed(lists)
         halted = await stopped(lists)
-        return overview(watched_in(seen), seen.now.wall, seen.kept, stopped=halted)
+        found = overview(watched_in(seen), seen.now.wall, seen.kept, stopped=halted)
+        return found, seen.names
 
 
-def told(found: Overview) -> Iterator[str]:
+def told(found: Overview, names: ShortNames = ALONE) -> Iterator[str]:
     """The overview for people."""
     yield from _pools(found)
     yield ""
     yield _demand(found)
-    yield from _listed("on their way", [_coming(each) for each in found.coming])
-    yield from _listed("being given back", [_going(each) for each in found.going])
+    yield from _listed("on their way", [names.in_text(_coming(each)) for each in found.coming])
+    yield from _listed("being given back", [names.in_text(_going(each)) for each in found.going])
     yield from _listed(
         "sold out",
         [
@@ -72,7 +75,7 @@ def told(found: Overview) -> Iterator[str]:
         kept = ", ".join(map(_kept, found.kept))
         yield from wrapped("nodes are there because: ", kept, indent=2)
     for line in found.needs_a_person:
-        for part in wrapped("needs a person: ", line, indent=2):
+        for part in wrapped("needs a person: ", names.in_text(line), indent=2):
             yield coloured(part, "red")
 
 

@@ -55,7 +55,7 @@ async def _once(arguments: argparse.Namespace) -> None:
     if arguments.output == "json":
         print_json(found)
         return
-    for line in told(found, seen.now.wall):
+    for line in told(found, seen.now.wall, seen.names):
         print(line)
 
 
@@ -65,5 +65,5 @@ async def _for_ever(arguments: argparse.Namespace, every: float) -> None:
 
 
 async def _look(lists: Lists) -> Sequence[str]:
-    seen = await surveyed(lists)
-    return list(told(fleet(seen), seen.now.wall, most=max(1, screen.height() - ABOVE)))
+    seen, most = await surveyed(lists), max(1, screen.height() - ABOVE)
+    return list(told(fleet(seen), seen.now.wall, seen.names, most=most))

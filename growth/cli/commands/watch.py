@@ -14,6 +14,7 @@ from growth.cli.commands import status
 from growth.cli.connecting import add_connection_arguments, completed
 from growth.cli.happenings import Happening, happenings, is_settled
 from growth.cli.lists import reading
+from growth.cli.names import ALONE
 from growth.cli.output import add_output_argument
 from growth.cli.overview import overview
 from growth.cli.spans import add_every_argument, seconds_of
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
     from growth.cli.lists import Lists
+    from growth.cli.names import ShortNames
     from growth.cli.watched import Watched
 
 REMEMBERED: Final = 500
@@ -72,7 +74,7 @@ async def _lines(arguments: argparse.Namespace, every: float) -> None:
             print(_beginning(before), flush=True)
         async for after in _looks(lists, every=every):
             for each in happenings(before, after, datetime.now(UTC)):
-                print(line_of(each, arguments.output), flush=True)
+                print(line_of(each, arguments.output, after.names), flush=True)
             quiet = quiet + 1 if is_settled(after) else 0
             if arguments.until_settled and quiet >= QUIET_LOOKS:
                 return
@@ -99,16 +101,16 @@ def _beginning(seen: Watched) -> str:
     )
 
 
-def line_of(each: Happening, output: str) -> str:
+def line_of(each: Happening, output: str, names: ShortNames = ALONE) -> str:
     """A happening in the form that was asked for."""
     if output == "json":
         return msgspec.json.encode(each).decode()
-    return told(each)
+    return told(each, names)
 
 
-def told(each: Happening) -> str:
+def told(each: Happening, names: ShortNames = ALONE) -> str:
     """A happening for people: the time of day in UTC, who, and what."""
-    return f"{each.at[11:19]}  {each.subject}  {each.text}"
+    return f"{each.at[11:19]}  {names.in_text(f'{each.subject}  {each.text}')}"
 
 
 async def _view(arguments: argparse.Namespace, every: float) -> None:
@@ -131,7 +133,7 @@ class View:
         if self._before is not None:
             self._last.extend(happenings(self._before, seen, now))
         self._before = seen
-        above = [*status.told(overview(seen, now)), ""]
+        above = [*status.told(overview(seen, now), seen.names), ""]
         room = max(3, screen.height() - len(above) - 2)
-        below = [told(each)[:LONGEST] for each in list(self._last)[-room:]]
+        below = [told(each, seen.names)[:LONGEST] for each in list(self._last)[-room:]]
         return [*above, *(below or ["nothing has happened yet; Ctrl-C ends it"])]
