@@ -6,8 +6,6 @@ machines then judge by one clock, and a machine whose own clock is wrong does no
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from certs.patches import operations, secret_change
@@ -21,6 +19,7 @@ from growth.kube.writes import Writes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from certs.reading import Object
     from certs.state import Configuration, LeafSecret, State
@@ -60,7 +59,7 @@ class Objects:
 
     async def read(self) -> Found:
         """Everything, as it is now."""
-        now = await self._now()
+        now = (await self._connection.request("GET", "/version")).date
         return Found(tuple([await self._kept(wanted) for wanted in self._wanted]), now)
 
     async def carry_out(self, write: Write, *, now: datetime) -> None:
@@ -88,11 +87,6 @@ class Objects:
         """Note in a Secret that a person wants a new one."""
         note = {"metadata": {"annotations": {ASKED: write_time(now)}}}
         await self._secrets.merge(decided, note)
-
-    async def _now(self) -> datetime:
-        answer = await self._connection.request("GET", "/version")
-        told = answer.headers.get("Date")
-        return parsedate_to_datetime(told) if told else datetime.now(UTC)
 
     async def _kept(self, wanted: WantedAuthority) -> Kept:
         authority = read_authority(await self._secret(wanted.name), wanted)

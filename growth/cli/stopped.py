@@ -6,15 +6,16 @@ process that is no more.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.api.wellknown import WRITING_STOPPED_ANNOTATION
 from growth.cli.lists import LIST_PATIENCE
-from growth.installation.awaiting import LEASE
+from growth.installation.awaiting import LEASE, is_over
 from growth.kube.errors import Denied, NotFound
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from growth.cli.lists import Lists
 
 LEASES: Final = "/apis/coordination.k8s.io/v1/leases"
@@ -24,29 +25,20 @@ REMEDY: Final = (
 )
 
 
-def is_over(spec: dict[str, Any]) -> bool:
-    """Whether a holder has been silent for longer than its Lease lasts."""
-    renewed = spec.get("renewTime")
-    if not renewed:
-        return False
-    silent = datetime.now(UTC) - datetime.fromisoformat(renewed)
-    return silent > timedelta(seconds=spec.get("leaseDurationSeconds", 0))
-
-
-def stopped_by(lease: dict[str, Any]) -> str:
+def stopped_by(lease: dict[str, Any], now: datetime) -> str:
     """The rule and the decision that its holder stopped for; empty while it works."""
     spec = lease["spec"]
-    if not spec.get("holderIdentity") or is_over(spec):
+    if not spec.get("holderIdentity") or is_over(spec, now):
         return ""
     annotations = lease["metadata"].get("annotations") or {}
     return str(annotations.get(WRITING_STOPPED_ANNOTATION, ""))
 
 
-def spoken(lease: dict[str, Any]) -> str:
+def spoken(lease: dict[str, Any], rule: str) -> str:
     """For a person who has only this line."""
     namespace = lease["metadata"]["namespace"]
     mend = REMEDY.format(namespace=namespace)
-    return f"the reconciler writes nothing any more ({stopped_by(lease)}): {mend}"
+    return f"the reconciler writes nothing any more ({rule}): {mend}"
 
 
 async def stopped(lists: Lists) -> tuple[str, ...]:
@@ -56,4 +48,5 @@ async def stopped(lists: Lists) -> tuple[str, ...]:
         answer = await lists.connection.request("GET", LEASES, query=query, timeout=LIST_PATIENCE)
     except (Denied, NotFound):
         return ()
-    return tuple(spoken(each) for each in answer.json()["items"] if stopped_by(each))
+    leases = answer.json()["items"]
+    return tuple(spoken(each, rule) for each in leases if (rule := stopped_by(each, answer.date)))

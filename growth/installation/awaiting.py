@@ -7,12 +7,13 @@ missing any more, so that whoever waits in vain is told everything at once.
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.errors import GiveUp
-from growth.installation.asking import found, listed
+from growth.installation.asking import ask, found, listed
 from growth.installation.resources import path_of, title_of
+from growth.kube.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -118,11 +119,24 @@ async def _leader(connection: Connection, namespace: str) -> AsyncIterator[str]:
 
 
 async def holder(connection: Connection, namespace: str) -> str:
-    """Who leads, if somebody does; whoever is silent for too long does not."""
+    """Who leads; empty while nobody does."""
     path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{LEASE}"
-    spec = ((await found(connection, path)) or {}).get("spec", {})
-    who, renewed = str(spec.get("holderIdentity") or ""), spec.get("renewTime")
-    if not who or not renewed:
-        return who
-    silent = datetime.now(UTC) - datetime.fromisoformat(renewed)
-    return "" if silent > timedelta(seconds=spec.get("leaseDurationSeconds", 0)) else who
+    try:
+        answer = await ask(connection, "GET", path)
+    except NotFound:
+        return ""
+    spec = answer.json().get("spec", {})
+    return "" if is_over(spec, answer.date) else str(spec.get("holderIdentity") or "")
+
+
+def is_over(spec: dict[str, Any], now: datetime) -> bool:
+    """Whether a holder has been silent for longer than its Lease lasts.
+
+    `now` is the date of the answer that the Lease came with: the clock of the machine on which a
+    person asks may be minutes off, and a leader would be taken for dead, or a dead one for alive.
+    """
+    renewed = spec.get("renewTime")
+    if not renewed:
+        return False
+    silent = now - datetime.fromisoformat(renewed)
+    return silent > timedelta(seconds=spec.get("leaseDurationSeconds", 0))

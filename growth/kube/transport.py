@@ -12,6 +12,8 @@ import asyncio
 import urllib.request
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
@@ -45,6 +47,12 @@ class Response(msgspec.Struct, frozen=True):
     def json(self) -> Any:
         """The body as plain dicts and lists; typed readers decode `body` themselves."""
         return msgspec.json.decode(self.body)
+
+    @property
+    def date(self) -> datetime:
+        """When it was given, by the API server's clock; by ours only where it doesn't say."""
+        told = self.headers.get("Date")
+        return parsedate_to_datetime(told) if told else datetime.now(UTC)
 
 
 class Connection:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.cli.examination.finding import PATIENCE, fail, ok, warn
-from growth.cli.stopped import REMEDY, is_over, stopped_by
-from growth.installation.awaiting import LEASE, complaint, shortage
+from growth.cli.stopped import LEASES, REMEDY, stopped_by
+from growth.installation.awaiting import LEASE, complaint, is_over, shortage
 
 if TYPE_CHECKING:
     from growth.cli.examination.finding import Findings, Place
@@ -132,15 +132,15 @@ async def _may_create(place: Place, resource: str, group: str) -> bool:
 async def _leader(place: Place) -> Findings:
     """Of all namespaces: two that lead buy twice, wherever they are."""
     query = {"fieldSelector": f"metadata.name={LEASE}"}
-    leases = await place.listed("/apis/coordination.k8s.io/v1/leases", query)
-    held = [each for each in leases if each["spec"].get("holderIdentity")]
-    alive = [each for each in held if not is_over(each["spec"])]
+    answer = await place.connection.request("GET", LEASES, query=query, timeout=PATIENCE)
+    held = [each for each in answer.json()["items"] if each["spec"].get("holderIdentity")]
+    alive = [each for each in held if not is_over(each["spec"], answer.date)]
     who = ", ".join(f"{_spoken(each)}" for each in alive)
     if len(alive) > 1:
         hint = "keep one: growth uninstall --machines keep -n NAMESPACE takes the other away"
         yield fail("leader", f"{len(alive)} reconcilers lead: {who}", hint)
     elif alive:
-        stopped = stopped_by(alive[0])
+        stopped = stopped_by(alive[0], answer.date)
         remedy = REMEDY.format(namespace=alive[0]["metadata"]["namespace"])
         text = f"{who} writes nothing any more: {stopped}"
         yield fail("leader", text, remedy) if stopped else ok("leader", who)

@@ -1,0 +1,53 @@
+"""Who leads is judged by the API server's clock, wherever the clock of this machine is."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from growth.api.wellknown import WRITING_STOPPED_ANNOTATION
+from growth.cli.commands.doctor import examined
+from growth.cli.examination.finding import Level, Place
+from growth.cli.lists import Lists
+from growth.cli.stopped import stopped
+from growth.installation.awaiting import holder
+from tests.cli.installed import NAMESPACE, connection, installed, lead
+
+if TYPE_CHECKING:
+    from tests.cli.installed import Cluster
+
+SAID = {WRITING_STOPPED_ANNOTATION: "MaximumKept: 4 nodes, 3 allowed"}
+
+
+def with_clock(*, ahead: float, silent: float) -> Cluster:
+    """This machine's clock is ahead of the API server's; a leader is silent for so long."""
+    cluster = installed()
+    cluster.skew = timedelta(seconds=-ahead)
+    lead(cluster, annotations=SAID, seconds_ago=silent + ahead)
+    return cluster
+
+
+@pytest.mark.parametrize("ahead", [-20.0, 0.0, 20.0])
+@pytest.mark.parametrize(("silent", "leads"), [(1.0, True), (17.0, False)])
+def test_a_leader_is_one_as_long_as_its_lease_lasts_by_the_api_server(
+    ahead: float, silent: float, *, leads: bool
+) -> None:
+    cluster = with_clock(ahead=ahead, silent=silent)
+
+    assert bool(asyncio.run(holder(connection(cluster), NAMESPACE))) == leads
+    assert bool(asyncio.run(stopped(Lists(connection(cluster))))) == leads
+    assert ("writes nothing any more" in said_of_the_leader(cluster)) == leads
+
+
+def said_of_the_leader(cluster: Cluster) -> str:
+    findings = asyncio.run(examined(Place(connection(cluster), NAMESPACE)))
+    (leader,) = (each for each in findings if each.subject == "leader")
+    assert leader.level is Level.FAIL
+    return leader.text
+
+
+def test_nobody_leads_where_there_is_no_lease() -> None:
+    assert asyncio.run(holder(connection(installed()), "elsewhere")) == ""
