@@ -14,6 +14,7 @@ from growth.api.hetznernodeclass import Kubelet
 from growth.errors import RetryLater
 from reconciler.providers.hetzner.billing import cost, paid_until
 from reconciler.providers.hetzner.catalogue import allocatable
+from reconciler.providers.hetzner.last_good import FAILED_FOR
 from reconciler.providers.hetzner.wire import ServerType
 from tests.hetzner.build import K3S
 from tests.hetzner.fake.faults import Fault
@@ -138,6 +139,7 @@ async def test_the_last_good_catalogue_outlives_an_outage(story: Story) -> None:
     story.project.faults.add(Fault(call="GET /server_types", code="bad_gateway"))
 
     assert await story.provider.offerings() == before
+    story.project.pass_time(FAILED_FOR)
     after = await story.provider.offerings()
     assert one(after, "cx23").price == Decimal("0.0107")
 

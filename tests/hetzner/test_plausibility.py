@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.hetzner.story import Story
 
 
-def catalogue(*prices: Price, currency: str = "EUR", at: float = 0.0) -> Catalogue:
+def catalogue(*prices: Price, currency: str = "EUR") -> Catalogue:
     """One type, sold here."""
     sold = ServerType(
         name="cx23",
@@ -28,7 +28,7 @@ def catalogue(*prices: Price, currency: str = "EUR", at: float = 0.0) -> Catalog
         prices=prices,
         locations=(TypeLocation("here"),),
     )
-    return Catalogue(types=(sold,), locations=(), pricing=Pricing(currency=currency), at=at)
+    return Catalogue(types=(sold,), locations=(), pricing=Pricing(currency=currency))
 
 
 def price(hourly: str, monthly: str | None = None, *, place: str = "here") -> Price:

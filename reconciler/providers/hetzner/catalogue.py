@@ -52,8 +52,6 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
     types: tuple[ServerType, ...]
     locations: tuple[Location, ...]
     pricing: Pricing
-    at: float
-    """The monotonic second of reading."""
 
     def architecture_of(self, name: ServerTypeName) -> str:
         """What processor a type has, as Hetzner calls it; empty for one that isn't sold."""

@@ -39,8 +39,6 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
     ssh_keys: tuple[Named, ...]
     networks: tuple[Network, ...]
     firewalls: tuple[Named, ...]
-    at: float
-    """The monotonic second of reading."""
 
 
 class Resolved(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,7 +66,7 @@ class Unresolved(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...]
 
 
-async def read(calls: Calls, spec: HetznerNodeClassSpec, *, at: float) -> Inventory:
+async def read(calls: Calls, spec: HetznerNodeClassSpec) -> Inventory:
     """Read only what the class needs, as each listing is a call."""
     firewalls = await _named(calls, "firewalls", wanted=bool(spec.firewalls))
     ssh_keys = await _named(calls, "ssh_keys", wanted=bool(spec.ssh_keys))
@@ -82,7 +80,7 @@ async def read(calls: Calls, spec: HetznerNodeClassSpec, *, at: float) -> Invent
         for image in await _images(calls, name, architecture)
     ]
     return Inventory(
-        images=tuple(images), ssh_keys=ssh_keys, networks=networks, firewalls=firewalls, at=at
+        images=tuple(images), ssh_keys=ssh_keys, networks=networks, firewalls=firewalls
     )
 
 

@@ -51,7 +51,6 @@ def catalogue(prices: PriceList) -> Catalogue:
         types=tuple(_server_type(each) for each in prices.server_types),
         locations=tuple(Location(each.name, each.network_zone) for each in prices.locations),
         pricing=Pricing(prices.currency.value, (PrimaryIp(IPV4, addresses),)),
-        at=0.0,
     )
 
 

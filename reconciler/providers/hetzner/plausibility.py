@@ -41,7 +41,7 @@ def weighed(read: Catalogue, *, before: Catalogue | None) -> Weighed:
     """What of a catalogue is believed, after the last one that was."""
     if before is not None and read.pricing.currency != before.pricing.currency:
         doubt = f"prices are in {read.pricing.currency} instead of {before.pricing.currency}"
-        return Weighed(catalogue=msgspec.structs.replace(before, at=read.at), doubts=(doubt,))
+        return Weighed(catalogue=before, doubts=(doubt,))
     scale = _Scale(before)
     types = tuple(
         msgspec.structs.replace(

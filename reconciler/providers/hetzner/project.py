@@ -6,22 +6,22 @@ everything that is known. The token is read before each call that matters and ta
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-import msgspec
 import structlog
 
 from growth.errors import Misconfigured
 from reconciler.providers.hetzner import inventory
 from reconciler.providers.hetzner.calls import ENDPOINT, CallFailed, Calls, decoded
 from reconciler.providers.hetzner.catalogue import Catalogue
+from reconciler.providers.hetzner.last_good import LastGood
 from reconciler.providers.hetzner.listing import Servers
 from reconciler.providers.hetzner.metrics import ProjectMetrics
 from reconciler.providers.hetzner.placement import Groups
-from reconciler.providers.hetzner.plausibility import weighed
+from reconciler.providers.hetzner.plausibility import Weighed, weighed
 from reconciler.providers.hetzner.wire import Location, Pricing, ServerType
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ _log = structlog.get_logger(__name__)
 TOKEN: Final = re.compile(r"[!-~]+")
 """What may stand in a header; anything else would fail in the middle of a call."""
 CATALOGUE_FOR = 600.0
-"""Seconds that prices and types are relied on; the last good ones stay until there are new ones."""
+"""Seconds that prices and types are relied on."""
 INVENTORY_FOR = 600.0
 UNRESOLVED_FOR = 30.0
 """The same where something was missing."""
@@ -104,12 +104,9 @@ class Project:
         self._reference = reference
         self._secrets = secrets
         self._now = now
-        self._catalogue: Catalogue | None = None
-        self.doubts: tuple[str, ...] = ()
-        """Prices of the last reading that aren't believed; the last good ones hold."""
-        self._inventories: dict[str, Inventory] = {}
+        self._weighed = LastGood(self._read_catalogue, now=now, lasts=CATALOGUE_FOR)
+        self._inventories: dict[str, LastGood[Inventory]] = {}
         """By the spec that they were read for."""
-        self._reading = asyncio.Lock()
         self.tries = Recent(now)
         """Creates that ended without anybody knowing what became of them, by the server's name."""
         self._looked_again = Recent(now)
@@ -131,7 +128,8 @@ class Project:
         if is_another:
             _log.info("the token of a Hetzner project was replaced", kept_in=secret)
             # It may be that of another project, where everything has other ids.
-            self._inventories.clear()
+            self.forget_inventory()
+            self._weighed.expire_within(0)
             self.groups.forget()
             self._replaced()
 
@@ -145,47 +143,29 @@ class Project:
 
     async def catalogue(self) -> Catalogue:
         """Types, prices and places; the last good ones while Hetzner can't be asked."""
-        async with self._reading:
-            known, now = self._catalogue, self._now().monotonic
-            if known is not None and now - known.at < CATALOGUE_FOR:
-                return known
-            try:
-                read = await self._read_catalogue(now)
-            except CallFailed:
-                if known is None:
-                    raise
-                return known
-            believed = weighed(read, before=known)
-            self._catalogue, self.doubts = believed.catalogue, believed.doubts
-            return self._catalogue
+        return (await self._weighed.value()).catalogue
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Prices of the last reading that aren't believed; the last good ones hold."""
+        return self._weighed.last.doubts if self._weighed.last is not None else ()
 
     async def inventory(self, node_class: HetznerNodeClass) -> Inventory:
         """What a class may name, read again after a while or when the class changes."""
         key = node_class.spec.model_dump_json()
-        async with self._reading:
-            known, now = self._inventories.get(key), self._now().monotonic
-            if known is not None and now - known.at < INVENTORY_FOR:
-                return known
-            try:
-                found = await inventory.read(self.calls, node_class.spec, at=now)
-            except CallFailed:
-                if known is None:
-                    raise
-                return known
-            self._inventories = {
-                each: kept
-                for each, kept in self._inventories.items()
-                if now - kept.at < INVENTORY_FOR
-            } | {key: found}
-            return found
+        if key not in self._inventories:
+            self._forget_unused_inventories()
+            self._inventories[key] = LastGood(
+                partial(inventory.read, self.calls, node_class.spec),
+                now=self._now,
+                lasts=INVENTORY_FOR,
+            )
+        return await self._inventories[key].value()
 
     def read_soon_again(self, node_class: HetznerNodeClass) -> None:
         """A class names what isn't there: somebody may be making it just now."""
-        key = node_class.spec.model_dump_json()
-        if (known := self._inventories.get(key)) is not None:
-            soon = self._now().monotonic - INVENTORY_FOR + UNRESOLVED_FOR
-            at = min(known.at, soon)
-            self._inventories[key] = msgspec.structs.replace(known, at=at)
+        if (known := self._inventories.get(node_class.spec.model_dump_json())) is not None:
+            known.expire_within(UNRESOLVED_FOR)
 
     def forget_inventory(self) -> None:
         """What classes name has changed since it was read."""
@@ -199,13 +179,22 @@ class Project:
         self._looked_again.add(name)
         return is_first
 
-    async def _read_catalogue(self, now: float) -> Catalogue:
+    def _forget_unused_inventories(self) -> None:
+        now = self._now().monotonic
+        self._inventories = {
+            key: known
+            for key, known in self._inventories.items()
+            if now - known.asked_at < REMEMBERED_FOR
+        }
+
+    async def _read_catalogue(self) -> Weighed:
         types = await self.calls.pages("/server_types", key="server_types", kind=ServerType)
         places = await self.calls.pages("/locations", key="locations", kind=Location)
         answer = await self.calls.get("/pricing")
-        return Catalogue(
+        read = Catalogue(
             types=types.entries,
             locations=places.entries,
             pricing=decoded(answer.get("pricing"), Pricing),
-            at=now,
         )
+        before = self._weighed.last
+        return weighed(read, before=before.catalogue if before is not None else None)

@@ -56,7 +56,6 @@ def hetzner_server_type(given: Json) -> Json:
         types=(sold,),
         locations=tuple(Location(place, "eu-central") for place in places),
         pricing=Pricing("EUR"),
-        at=0.0,
     )
     bootstrap = {"kind": "K3s", "server": "https://10.0.0.2:6443", "kubelet": NOTHING_KEPT}
     spec = node_class(bootstrap=bootstrap).spec

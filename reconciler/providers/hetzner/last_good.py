@@ -1,0 +1,69 @@
+"""A value that is read again after a while, and the last good one while that fails.
+
+Everybody who asks meanwhile waits for one reading and shares what came of it. A reading that failed
+may have taken until its timeout, so its failure holds for a while too: a burst of purchases would
+otherwise wait for one timeout after the other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from typing import TYPE_CHECKING, Final, Generic, TypeVar, cast
+
+from reconciler.providers.hetzner.calls import CallFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from growth.instant import Instant
+    from reconciler.providers.hetzner.failures import Failure
+
+FAILED_FOR: Final = 30.0
+"""Seconds until a reading that failed is tried again, or sooner where Hetzner says so."""
+Value = TypeVar("Value")
+
+
+class LastGood(Generic[Value]):
+    """One value, and how to read it."""
+
+    def __init__(
+        self, read: Callable[[], Awaitable[Value]], *, now: Callable[[], Instant], lasts: float
+    ) -> None:
+        self._read = read
+        self._now = now
+        self._lasts = lasts
+        """Seconds that a value is relied on."""
+        self._one_at_a_time = asyncio.Lock()
+        self._due_at = -math.inf
+        self._failure: Failure | None = None
+        """Why the last reading failed, if it did."""
+        self.last: Value | None = None
+        self.asked_at = now().monotonic
+        """When somebody last asked for it."""
+
+    async def value(self) -> Value:
+        """The value; where it was never read, CallFailed says why."""
+        self.asked_at = self._now().monotonic
+        async with self._one_at_a_time:
+            if self._now().monotonic >= self._due_at:
+                await self._read_again()
+            if self.last is None and self._failure is not None:
+                raise CallFailed(self._failure)
+            return cast("Value", self.last)
+
+    def expire_within(self, seconds: float) -> None:
+        """Read it again after so many seconds at the latest."""
+        self._due_at = min(self._due_at, self._now().monotonic + seconds)
+
+    async def _read_again(self) -> None:
+        begun = self._now().monotonic
+        try:
+            self.last = await self._read()
+        except CallFailed as failed:
+            self._failure = failed.failure
+            wait = min(failed.failure.seconds or FAILED_FOR, FAILED_FOR)
+            self._due_at = self._now().monotonic + wait
+        else:
+            self._failure = None
+            self._due_at = begun + self._lasts
