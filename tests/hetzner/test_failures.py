@@ -42,6 +42,7 @@ CODES = {
         "http_503",
         "answer_lost",
         "answer_not_readable",
+        "label_edited",
         "a_code_of_next_year",
     ),
     Trouble.TEMPLATE: (

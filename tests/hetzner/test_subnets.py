@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from reconciler.providers.hetzner.labels import SUBNET_LABEL
 from reconciler.providers.port import MachineState
 from tests.hetzner.fake.faults import Fault, Kind
 
@@ -67,6 +68,21 @@ async def test_a_server_that_finds_no_address_shows_as_failed(in_subnet: Story) 
     machine = (await in_subnet.machines())["default-1"]
     assert states[-1] is machine.state is MachineState.FAILED
     assert "no free address in the network" in machine.reason
+
+
+@pytest.mark.parametrize("edited", ["", "10.0.0.0", "lan_10.0.0.0_24", "41_10.0.0.0_24_7"])
+async def test_a_server_whose_subnet_was_edited_at_hetzner_shows_as_failed(
+    in_subnet: Story, edited: str
+) -> None:
+    await in_subnet.bought()
+    (server,) = in_subnet.project.servers.values()
+    server.labels[SUBNET_LABEL] = edited
+
+    states = await look_until_running(in_subnet, looks=6)
+
+    machine = (await in_subnet.machines())["default-1"]
+    assert states[-1] is machine.state is MachineState.FAILED
+    assert "label growth.dev/subnet was edited at Hetzner" in machine.reason
 
 
 async def test_a_server_that_a_person_switches_off_stays_off(in_subnet: Story) -> None:

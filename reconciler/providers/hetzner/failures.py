@@ -24,6 +24,8 @@ OVER_BUDGET: Final = "over_budget"
 """Our own: the call was not made, as others need what is left of the limit."""
 NOT_READABLE: Final = "answer_not_readable"
 """Our own: the answer has another form than documented."""
+LABEL_EDITED: Final = "label_edited"
+"""Our own: a server's label isn't as growth wrote it."""
 ALREADY_DONE: Final = frozenset({"server_already_attached", "firewall_already_applied"})
 """An action that failed with one of these has reached what it was for."""
 ABOUT_NETWORKS: Final = frozenset({"no_subnet_available", "ip_not_available", "networks_overlap"})
@@ -53,6 +55,7 @@ TROUBLES: Final = {
     "firewall_already_applied": Trouble.TRANSIENT,
     ANSWER_LOST: Trouble.TRANSIENT,
     NOT_READABLE: Trouble.TRANSIENT,
+    LABEL_EDITED: Trouble.TRANSIENT,
     "invalid_input": Trouble.TEMPLATE,
     "not_found": Trouble.TEMPLATE,
     "no_subnet_available": Trouble.TEMPLATE,

@@ -10,8 +10,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from growth.errors import GiveUp
 from reconciler.providers.hetzner.calls import CallFailed
-from reconciler.providers.hetzner.failures import ALREADY_DONE
+from reconciler.providers.hetzner.failures import ALREADY_DONE, LABEL_EDITED, Failure
 from reconciler.providers.hetzner.labels import subnet_of
 from reconciler.providers.hetzner.machines import MADE_WITHIN
 from reconciler.providers.port import Trouble
@@ -29,14 +30,16 @@ async def finish(project: Project, *, now: Instant) -> None:
 
 
 async def _step(project: Project, server: Server) -> None:
-    network, ip_range = subnet_of(server.labels)
     actions = f"/servers/{server.id}/actions"
     try:
+        network, ip_range = subnet_of(server.labels)
         if any(each.network == network for each in server.private_net):
             await project.calls.create(f"{actions}/poweron", {})
         else:
             body = {"network": network, "ip_range": ip_range}
             await project.calls.create(f"{actions}/attach_to_network", body)
+    except GiveUp as edited:
+        project.servers.set_back(server.id, Failure(code=LABEL_EDITED, text=str(edited)))
     except CallFailed as failed:
         failure = failed.failure
         passes = failure.trouble in {Trouble.TRANSIENT, Trouble.THROTTLED}

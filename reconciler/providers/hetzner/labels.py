@@ -7,9 +7,11 @@ request's uid tells a machine of a request from one that only bears its name.
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import TYPE_CHECKING, Final
 
 from growth.api.wellknown import MANAGED_BY, MANAGED_BY_LABEL, POOL_LABEL
+from growth.errors import GiveUp
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +24,7 @@ REQUEST_UID_LABEL: Final = "growth.dev/request-uid"
 TEMPLATE_LABEL: Final = "growth.dev/template"
 SUBNET_LABEL: Final = "growth.dev/subnet"
 """Where a server is attached before its first boot: `<id of the network>_<address>_<bits>`."""
+SUBNET: Final = re.compile(r"([0-9]+)_([^_]+)_([0-9]+)")
 
 
 def selector(cluster: str) -> str:
@@ -50,8 +53,14 @@ def subnet_label(network: int, ip_range: str) -> dict[str, str]:
 
 
 def subnet_of(labels: Mapping[str, str]) -> tuple[int, str]:
-    """The network and the IP range in that label."""
-    network, address, bits = labels[SUBNET_LABEL].split("_")
+    """The network and the IP range in that label; GiveUp if a person has edited it."""
+    written = SUBNET.fullmatch(labels[SUBNET_LABEL])
+    if written is None:
+        raise GiveUp(
+            f"the server's label {SUBNET_LABEL} was edited at Hetzner and names no subnet any "
+            "more: growth replaces the server"
+        )
+    network, address, bits = written.groups()
     return int(network), f"{address}/{bits}"
 
 
