@@ -133,6 +133,17 @@ async def test_a_group_whose_making_was_never_answered_is_found(story: Story) ->
     assert sizes(story) == {f"growth-{SHORT}-default-1": 1}
 
 
+async def test_an_answer_without_the_group_that_was_made_is_asked_for_again(story: Story) -> None:
+    story.uses(placementGroup="Required")
+    story.project.faults.add(Fault(call="POST /placement_groups", kind=Kind.NONSENSE, status=201))
+
+    answers = [await story.create() for _ in range(2)]
+
+    assert isinstance(answers[0], Failed)
+    assert "answer_not_readable" in answers[0].reason
+    assert isinstance(answers[-1], Accepted)
+
+
 async def test_a_place_is_free_again_when_its_server_was_refused(story: Story) -> None:
     story.uses(placementGroup="Required")
     story.project.faults.add(Fault(call="POST /servers", code="resource_unavailable", times=9))

@@ -166,7 +166,7 @@ class Groups:
             answer = await self._calls.create("/placement_groups", body)
         except CallFailed as failed:
             raise self._reread(failed) from None
-        shard = Shard(group=decoded(answer["placement_group"], PlacementGroup))
+        shard = Shard(group=decoded(answer.get("placement_group"), PlacementGroup))
         self._shards[shard.group.id] = shard
         return shard
 
