@@ -59,6 +59,17 @@ async def test_purchases_stop_while_a_fifth_is_left_and_deletes_go_on(story: Sto
     assert (await story.delete(machine)).outcome is DeleteOutcome.ACCEPTED
 
 
+async def test_what_is_left_is_known_however_the_names_of_headers_are_written(
+    story: Story,
+) -> None:
+    story.project.bucket.in_lower_case = True
+    story.project.bucket.left = 500
+    await story.provider.list()
+
+    assert isinstance(await story.create(), Throttled)
+    assert story.project.calls["POST /servers"] == 0
+
+
 @pytest.mark.parametrize("restart", [False, True])
 async def test_deletes_go_on_when_others_have_used_the_limit_up(
     story: Story,

@@ -88,6 +88,7 @@ class _Heard(NamedTuple):
     payload: dict[str, Any] | None
     failure: Failure | None
     headers: Mapping[str, str]
+    """By names in any case, as HTTP has them."""
 
 
 class Calls:
@@ -261,7 +262,7 @@ class Calls:
             _session(old).close()
 
     def _keep_headers(self, response: Response, **_: Any) -> None:
-        self._own.headers = dict(response.headers)
+        self._own.headers = response.headers
 
 
 def decoded(value: Any, kind: type[Value]) -> Value:

@@ -16,6 +16,8 @@ class Bucket:
     filled_at: float = 0.0
     hour: float = 3600.0
     """Seconds that an hour takes here, for who can't wait for a real one."""
+    in_lower_case: bool = False
+    """Whether the names of headers are, as a proxy in between writes them."""
 
     def shrink_to(self, limit: int, *, left: float | None = None) -> None:
         """Another limit, as some accounts have it; full unless said otherwise."""
@@ -35,8 +37,11 @@ class Bucket:
     def headers(self, wall: float) -> dict[str, str]:
         """As every answer carries them; the reset is when the bucket is full again."""
         seconds = (self.limit - self.left) * self.hour / self.limit
-        return {
+        headers = {
             "RateLimit-Limit": str(self.limit),
             "RateLimit-Remaining": str(int(self.left)),
             "RateLimit-Reset": str(int(wall + seconds)),
         }
+        if self.in_lower_case:
+            return {name.lower(): value for name, value in headers.items()}
+        return headers
