@@ -23,12 +23,14 @@ def rendered(values: Values, *, namespace: str = NAMESPACE) -> list[Object]:
     """All objects but the definitions, in the order in which they can be applied."""
     chosen = values.document()
     parts = (NAMESPACE_PART, *(part for part in PARTS if applies(part.when, chosen)))
-    items = [item for part in parts for item in part_objects(part)]
+    shipped = [item for part in parts for item in part_objects(part)]
+    words = {NAMESPACE: namespace, **digested(shipped)}
+    items = [renamed(item, words) for item in shipped]
+    # Last of all: what a person has chosen may hold one of our words, such as a registry's path.
     for item in items:
         for place in places_of(item):
             put(item, place.path, at(chosen, place.value.split(".")))
-    words = {NAMESPACE: namespace, **digested(items)}
-    return [renamed(item, words) for item in items]
+    return items
 
 
 def applies(when: When | None, chosen: dict[str, Any]) -> bool:

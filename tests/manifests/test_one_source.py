@@ -109,6 +109,15 @@ def test_another_namespace_is_meant_everywhere() -> None:
     assert "system:serviceaccount:machines:growth-reconciler" in json.dumps(elsewhere)
 
 
+def test_an_image_of_a_persons_own_keeps_its_name_in_another_namespace() -> None:
+    image = f"registry.example/{SYSTEM}/servers:1"
+    values = Values.model_validate({"images": {"servers": image, "reconciler": image}})
+
+    elsewhere = rendered(values, namespace="machines")
+
+    assert json.dumps(elsewhere).count(SYSTEM) == json.dumps(elsewhere).count(image) == 3
+
+
 def test_another_content_of_a_configuration_has_another_name() -> None:
     [part] = [each for each in PARTS if each.file.endswith("kustomization.yaml")]
     [shipped] = part_objects(part)
