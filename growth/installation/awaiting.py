@@ -10,7 +10,7 @@ import asyncio
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from growth.errors import GiveUp
+from growth.errors import GiveUp, RetryLater
 from growth.installation.asking import ask, found, listed
 from growth.installation.resources import path_of, title_of
 from growth.kube.errors import NotFound
@@ -30,12 +30,18 @@ async def until_nothing_is_missing(
 ) -> None:
     """Ask again and again; at the end what is missing is the error."""
     deadline = asyncio.get_running_loop().time() + seconds
-    missing = await look()
-    while missing:
+    while missing := await _seen(look):
         if asyncio.get_running_loop().time() > deadline:
             raise GiveUp("\n".join(missing))
         await asyncio.sleep(PAUSE)
-        missing = await look()
+
+
+async def _seen(look: Callable[[], Awaitable[Sequence[str]]]) -> Sequence[str]:
+    """An API server that restarts meanwhile answers again before the wait is over."""
+    try:
+        return await look()
+    except RetryLater as error:
+        return [str(error)]
 
 
 async def missing_of(
