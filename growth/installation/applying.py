@@ -75,8 +75,9 @@ async def _applied(connection: Connection, item: Object, *, query: dict[str, str
 
 
 def _plain(item: Object) -> Any:
+    """What somebody says of it; its status moves by itself, as in every rollout."""
     metadata = {k: v for k, v in item["metadata"].items() if k not in _OF_THE_SERVER}
-    return {**item, "metadata": metadata}
+    return {k: v for k, v in item.items() if k != "status"} | {"metadata": metadata}
 
 
 def _unknown(item: Object) -> str:
