@@ -8,6 +8,7 @@ over, so an installation may have lost any part, and an uninstallation may be ru
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -45,7 +46,10 @@ NODES: Final = "/api/v1/nodes"
 OURS: Final = {"labelSelector": f"{MANAGED_BY_LABEL}={MANAGED_BY}"}
 OUR_SECRETS: Final = {"labelSelector": f"app.kubernetes.io/managed-by={MANAGED_BY}"}
 OUR_TAINTS: Final = frozenset({UNREGISTERED_TAINT, SCALE_DOWN_TAINT, LEAVING_TAINT})
-OUR_CONFIG_MAPS: Final = (PAUSE_CONFIG_MAP, "growth-scheduler-configuration")
+OUR_CONFIG_MAPS: Final = re.compile(
+    # Those with a digest of their content are of earlier installations.
+    rf"{PAUSE_CONFIG_MAP}|growth-scheduler-configuration-[0-9a-z]{{10}}"
+)
 ASKING: Final = frozenset(
     {"MutatingWebhookConfiguration", "MutatingAdmissionPolicyBinding", "MutatingAdmissionPolicy"}
 )
@@ -178,10 +182,15 @@ async def remove_contents(connection: Connection, namespace: str) -> list[str]:
         *(
             _place(each, "configmaps")
             for each in maps
-            if each["metadata"]["name"].startswith(OUR_CONFIG_MAPS)
+            if is_our_config_map(each["metadata"]["name"])
         ),
     ]
     return [each for each in mine if await gone(connection, each)]
+
+
+def is_our_config_map(name: str) -> bool:
+    """Whether we have made it; a name that only begins like ours is somebody else's."""
+    return OUR_CONFIG_MAPS.fullmatch(name) is not None
 
 
 def _within(namespace: str) -> str:

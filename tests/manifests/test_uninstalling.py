@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from growth.cli.__main__ import main
-from growth.installation.removing import everything, released
+from growth.installation.removing import everything, is_our_config_map, released
 from tests.live import wait_until
 from tests.manifests.commands import grow
 from tests.manifests.reading import ALL, SYSTEM
@@ -99,6 +99,21 @@ def test_a_node_keeps_what_is_not_ours(
     changed = released({"metadata": metadata, "spec": {"taints": taints}})
 
     assert (changed and changed["spec"]) == patch
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        ("growth-pause", True),
+        ("growth-scheduler-configuration-b67eed59c6", True),
+        ("growth-scheduler-configuration-mt5f2k9ghb", True),
+        ("growth-pause-calendar", False),
+        ("growth-scheduler-configuration-of-the-team", False),
+        ("the-growth-pause", False),
+    ],
+)
+def test_a_config_map_whose_name_only_begins_like_ours_stays(name: str, *, ours: bool) -> None:
+    assert is_our_config_map(name) == ours
 
 
 def test_what_becomes_of_machines_has_to_be_said(capsys: pytest.CaptureFixture[str]) -> None:
