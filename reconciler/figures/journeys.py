@@ -18,6 +18,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 from growth.api.noderequest import RequestPhase
+from reconciler.planning.requested import unconfirmed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -166,7 +167,7 @@ def _stages_of(machine: str, world: World) -> int | None:
         return len(OF_MACHINES)
     request = world.requests.get(machine)
     if request is None:
-        return 0 if machine in world.ledger.planning.unconfirmed else None
+        return 0 if machine in unconfirmed(world) else None
     match request.status.phase:
         case RequestPhase.PENDING:
             return 1

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from reconciler.actions import CreateNodeRequest, machine
 from reconciler.invariants.breach import Breach, Invariant
 from reconciler.invariants.ledger import Begun, InvariantsLedger
-from reconciler.planning.fleet import HOUR, Standing, is_alive, nodes_of_pools, standing_of
+from reconciler.planning.fleet import Standing, is_alive, nodes_of_pools, standing_of
+from reconciler.planning.requested import HOUR, unconfirmed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -116,6 +117,5 @@ def remembered(
 
 def _is_unseen(name: str, world: World) -> bool:
     """Whether a create is on its way, or will be tried again."""
-    ledger = world.ledger
-    is_wanted = name in ledger.planning.unconfirmed or name in ledger.replacement.unconfirmed
+    is_wanted = name in unconfirmed(world)
     return name not in world.requests and (is_wanted or not world.is_free(machine(name)))

@@ -29,6 +29,7 @@ from reconciler.ownership import owned_by
 from reconciler.planning.blueprints import blueprint_of
 from reconciler.planning.nominations import COMING, Nomination, serves
 from reconciler.planning.reasons import told, why
+from reconciler.planning.requested import all_requests
 from reconciler.solver import HOSTNAME, Cause
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ class _Buying:
         self.overtaken: list[str] = []
         self._question = question
         self._world = world
-        self._requests = {**world.ledger.planning.unconfirmed, **world.requests}
+        self._requests = all_requests(world)
         self._new_id = new_id
         self._now = now
         self._items = {item.name: item for item in market.items}

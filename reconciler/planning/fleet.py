@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from growth.scheduling.node import Node
     from reconciler.world import World
 
-HOUR = 3600.0
-
 
 class Standing(NamedTuple):
     """One machine as limits see it."""

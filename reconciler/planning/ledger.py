@@ -33,6 +33,18 @@ class Bought(msgspec.Struct, frozen=True, kw_only=True):
     """In monotonic seconds."""
 
 
+class Counted(msgspec.Struct, frozen=True, kw_only=True):
+    """What limits count, by name."""
+
+    machines: frozenset[str] = frozenset()
+    of_the_hour: frozenset[str] = frozenset()
+    """Those that were bought within the last hour, by whichever room."""
+
+    def __le__(self, later: Counted) -> bool:
+        """Whether all of it counts still, so that no limit leaves more room than before."""
+        return self.machines <= later.machines and self.of_the_hour <= later.of_the_hour
+
+
 class PlanningLedger(msgspec.Struct, frozen=True, kw_only=True):
     """Memory that is rebuilt from NodeRequests after a restart."""
 
@@ -54,8 +66,8 @@ class PlanningLedger(msgspec.Struct, frozen=True, kw_only=True):
     refusals: Refusals = Refusals()
     bought: Mapping[str, Bought] = {}
     """By the name of the request, for an hour."""
-    machines: frozenset[str] = frozenset()
-    """What limits counted while somebody had no place."""
+    counted: Counted = Counted()
+    """What limits counted while a pod had no place."""
     prewarmed_at: float | None = None
     """When the pools' minima were last asked for."""
     shelf: Shelf = Shelf()

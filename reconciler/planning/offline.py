@@ -27,12 +27,12 @@ from reconciler.ledger import Ledger
 from reconciler.planning.applying import applied
 from reconciler.planning.capacity import ground
 from reconciler.planning.demand import pools_by_pod, without_place
-from reconciler.planning.fleet import Market, fleet
+from reconciler.planning.ledger import PlanningLedger
+from reconciler.planning.market import market
 from reconciler.planning.nominations import Nominated, carried_on
 from reconciler.planning.offers import Purchasable, Shelf, asked_for, key_of, shelf
 from reconciler.planning.question import question
-from reconciler.planning.refusals import Refusals, one_at_a_time, refusals, usable
-from reconciler.planning.rooms import shared
+from reconciler.planning.refusals import Refusals, refusals
 from reconciler.solver import Plan
 from reconciler.timing import Timing
 from reconciler.world import World
@@ -108,11 +108,11 @@ class _Rounds:
     """Plans on top of each other, until everybody is planned or known to have no place."""
 
     def __init__(self, world: World, solve: Callable[[Problem], Plan], *, now: Instant) -> None:
-        self._world = world
+        self._shelf = shelf(world, Shelf())
+        known = PlanningLedger(shelf=self._shelf, refusals=refusals(Refusals(), world, now)[0])
+        self._world = world.remembering("planning", known)
         self._solve = solve
         self._now = now
-        self._shelf = shelf(world, Shelf()).items
-        self._refused, _ = refusals(Refusals(), world, now)
         self._numbers = itertools.count(1)
         self._nominated = carried_on(Nominated(), world, world.requests, now)
         self._requests: dict[str, NodeRequest] = {}
@@ -123,7 +123,7 @@ class _Rounds:
         """Round after round, as long as one brings somebody a place that others wait for."""
         pools, self._left_out = pools_by_pod(self._world.pending, self._world)
         waits: Mapping[str, str] = dict.fromkeys(pools, "")
-        while waits or (not self._plans and self._market().minima()):
+        while waits or (not self._plans and market(self._world, self._now).minima()):
             asked, result = self._round(pools)
             self._keep(result)
             waits = asked.waiting
@@ -140,11 +140,11 @@ class _Rounds:
             for uid, pod in without_place(world.pending, self._nominated).items()
             if uid not in self._left_out
         }
-        market = self._market()
+        sold = market(world, self._now)
         asked = question(
             waiting.values(),
-            ground(world, requests, self._nominated, self._shelf),
-            market,
+            ground(world, requests, self._nominated, self._shelf.items),
+            sold,
             pools_of=pools,
             nominated=self._nominated,
         )
@@ -155,20 +155,9 @@ class _Rounds:
             asked,
             world,
             waiting=waiting,
-            market=market,
+            market=sold,
             new_id=lambda: UUID(int=next(self._numbers)),
             now=self._now,
-        )
-
-    def _market(self) -> Market:
-        requests = [*self._world.requests.values(), *self._requests.values()]
-        items = usable(self._shelf, self._refused, self._world, requests)
-        machines = fleet(self._world, requests)
-        return Market(
-            items=items,
-            fleet=machines,
-            singles=one_at_a_time(items, self._refused, self._world),
-            shared=shared(items, machines, self._world),
         )
 
     def _keep(self, result: Applied) -> None:
@@ -195,4 +184,4 @@ class _Rounds:
 
     def _item_of(self, request: NodeRequest) -> Purchasable:
         wanted = request.spec.pool, asked_for(request.spec)
-        return next(i for i in self._shelf if (i.pool.name, key_of(i.offering)) == wanted)
+        return next(i for i in self._shelf.items if (i.pool.name, key_of(i.offering)) == wanted)

@@ -9,10 +9,17 @@ import msgspec
 from reconciler.actions import machine
 from reconciler.planning.blocking import may_buy
 from reconciler.planning.demand import without_place
-from reconciler.planning.fleet import HOUR, is_alive, nodes_of_pools
+from reconciler.planning.fleet import is_alive, nodes_of_pools
+from reconciler.planning.ledger import Counted
 from reconciler.planning.nominations import carried_on
 from reconciler.planning.offers import shelf
 from reconciler.planning.refusals import refusals
+from reconciler.planning.requested import (
+    UNCONFIRMED,
+    all_requests,
+    bought_lately,
+    still_of_the_hour,
+)
 from reconciler.planning.returning import taken_back
 from reconciler.planning.seats import seated
 from reconciler.planning.tries import Cause
@@ -28,15 +35,14 @@ if TYPE_CHECKING:
     from reconciler.world import World
 
 REQUESTS: Final = "NodeRequest"
-UNCONFIRMED: Final = 60.0
-"""Seconds for which a request that nobody has seen counts as bought, while its creates fail."""
 
 
 def looked_after(world: World, now: Instant, demand: Mapping[str, Pod]) -> PlanningLedger:
     """What is over is forgotten, and what was promised is looked after."""
     before = world.ledger.planning
     unconfirmed = dict(_unconfirmed(world, demand, now))
-    requests = {**unconfirmed, **world.requests}
+    kept = msgspec.structs.replace(before, unconfirmed=unconfirmed)
+    requests = all_requests(world.remembering("planning", kept))
     nominated = carried_on(before.nominated, world, requests, now)
     waiting = without_place(demand, nominated)
     nominated = nominated.with_places(seated(waiting, world, requests, nominated, now))
@@ -46,10 +52,9 @@ def looked_after(world: World, now: Instant, demand: Mapping[str, Pod]) -> Plann
     nominated = nominated.with_places(back)
     known, has_recovered = refusals(before.refusals, world, now)
     surroundings = _surroundings(world)
-    machines = _counted(world, before)
-    bought = {n: each for n, each in before.bought.items() if each.at + HOUR > now.monotonic}
+    counted = _counted(world, requests, now)
     # A limit that bound may leave room again: a machine has gone, or an hour.
-    has_room = not (before.machines <= machines and before.bought.keys() <= bought.keys())
+    has_room = not before.counted <= counted
     returns = has_recovered or not _same(surroundings, before.surroundings)
     reopened = {shape for shape, _ in before.nominated.unserved.keys() - nominated.unserved.keys()}
     tries = {
@@ -60,26 +65,27 @@ def looked_after(world: World, now: Instant, demand: Mapping[str, Pod]) -> Plann
         and not (has_room and each.cause is Cause.LIMITED)
     }
     return msgspec.structs.replace(
-        before,
-        unconfirmed=unconfirmed,
+        kept,
         nominated=nominated,
         refusals=known,
         tries={} if returns else tries,
         told={uid: text for uid, text in before.told.items() if uid in demand},
-        bought=bought,
-        machines=machines,
+        bought=still_of_the_hour(before.bought, now),
+        counted=counted,
         shelf=stock,
         surroundings=surroundings,
     )
 
 
-def _counted(world: World, before: PlanningLedger) -> frozenset[str]:
-    """The machines that limits count, by name; they are of interest while somebody has no place."""
-    if not before.tries:
-        return frozenset()
-    requests = {**before.unconfirmed, **world.requests}
+def _counted(world: World, requests: Mapping[str, NodeRequest], now: Instant) -> Counted:
+    """What limits count; it is of interest while a pod has no place."""
+    if not world.ledger.planning.tries:
+        return Counted()
     alive = (name for name, request in requests.items() if is_alive(request, world))
-    return frozenset((*nodes_of_pools(world), *alive))
+    return Counted(
+        machines=frozenset((*nodes_of_pools(world), *alive)),
+        of_the_hour=frozenset(bought_lately(world, now)),
+    )
 
 
 def _surroundings(world: World) -> tuple[object, ...]:

@@ -29,19 +29,13 @@ from reconciler.planning.demand import (
     wanting,
     without_place,
 )
-from reconciler.planning.fleet import HOUR, Market, fleet
-from reconciler.planning.in_total import in_total
 from reconciler.planning.ledger import Asked, Bought
+from reconciler.planning.market import market
 from reconciler.planning.nominations import next_end
 from reconciler.planning.question import question
-from reconciler.planning.refusals import (
-    matching,
-    one_at_a_time,
-    to_be_probed,
-    usable,
-)
+from reconciler.planning.refusals import matching, to_be_probed
 from reconciler.planning.remembering import looked_after
-from reconciler.planning.rooms import shared
+from reconciler.planning.requested import HOUR, all_requests, bought_lately
 from reconciler.planning.seats import kept
 from reconciler.planning.telling import told
 from reconciler.planning.tries import PAUSE, Cause, Standing, after_left_out, after_overtaken
@@ -53,6 +47,7 @@ if TYPE_CHECKING:
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
+    from reconciler.planning.fleet import Market
     from reconciler.planning.refusals import Refusal
     from reconciler.planning.tries import Try
     from reconciler.world import World
@@ -69,10 +64,11 @@ class _Pass:
     """One pass: what is known, and what it comes to step by step."""
 
     def __init__(self, world: World, now: Instant) -> None:
-        self.world = world
+        self.before = world.ledger.planning
         self.now = now
         self.demand = wanting(world)
         self.ledger = looked_after(world, now, self.demand)
+        self.world = world.remembering("planning", self.ledger)
         self.sequences: list[Sequence] = []
         self.wakes: list[float] = []
 
@@ -96,6 +92,7 @@ class _Pass:
 
     def _remember(self, **changed: object) -> None:
         self.ledger = msgspec.structs.replace(self.ledger, **changed)
+        self.world = self.world.remembering("planning", self.ledger)
 
     def _apply(self) -> None:
         """Turn the plan into requests, if it is the one that was asked for."""
@@ -111,7 +108,7 @@ class _Pass:
             asked.question,
             self.world,
             waiting=waiting,
-            market=self._market(),
+            market=market(self.world, self.now),
             new_id=lambda: UUID(int=chance.getrandbits(128), version=4),
             now=self.now,
         )
@@ -128,7 +125,7 @@ class _Pass:
 
     def _let_marks_off(self) -> None:
         """Removal, which comes before planning, takes them off in the next pass."""
-        before = self.world.ledger.planning.nominated.places
+        before = self.before.nominated.places
         new = (place for uid, place in self.ledger.nominated.places.items() if uid not in before)
         if any(self._is_tainted(place.machine) for place in new):
             self.wakes.append(self.now.monotonic)
@@ -177,33 +174,30 @@ class _Pass:
             if closes > self.now.monotonic:
                 self.wakes.append(closes)
             else:
-                self._put(pods, self._market())
+                self._put(pods, market(self.world, self.now))
         elif not self._probe(waiting):
             self._prewarm()
 
-    def _put(
-        self, pods: Mapping[str, Pod], market: Market, *, probe: Refusal | None = None
-    ) -> None:
+    def _put(self, pods: Mapping[str, Pod], sold: Market, *, probe: Refusal | None = None) -> None:
         pools, missing = pools_by_pod(pods, self.world)
         self._remember(window=None)
         self._leave_out(missing, Cause.POOL_NOT_FOUND)
-        if not market.items:
+        if not sold.items:
             nothing = "its pools have nothing that could be bought now"
             self._leave_out(dict.fromkeys(pools, nothing), Cause.NO_PLACE)
             return
-        if not pools and not market.minima():
+        if not pools and not sold.minima():
             return
         nominated = self.ledger.nominated
         coming = announced(self.world, nominated, self.now)
-        seats = kept(coming, self.world, self._requests(), nominated, self.now)
+        requests = all_requests(self.world)
+        seats = kept(coming, self.world, requests, nominated, self.now)
         more = seats.rest if pools and probe is None else ()
-        here = ground(
-            self.world, self._requests(), nominated, self.ledger.shelf.items, held=seats.held
-        )
+        here = ground(self.world, requests, nominated, self.ledger.shelf.items, held=seats.held)
         asked = question(
             (pods[uid] for uid in pools),
             here,
-            market,
+            sold,
             pools_of=pools,
             nominated=nominated,
             announced=more,
@@ -239,13 +233,12 @@ class _Pass:
             return False
         largest = Counter(pod.shape for pod in resting).most_common(1)[0][0]
         pod = next(pod for pod in resting if pod.shape == largest)
-        for refusal in to_be_probed(
-            self.ledger.refusals, self.world, self._requests().values(), self.now
-        ):
-            market = self._market()
-            items = matching(market.items, refusal, self.world)
+        requests = all_requests(self.world).values()
+        for refusal in to_be_probed(self.ledger.refusals, self.world, requests, self.now):
+            sold = market(self.world, self.now)
+            items = matching(sold.items, refusal, self.world)
             if items:
-                only = msgspec.structs.replace(market, items=items)
+                only = msgspec.structs.replace(sold, items=items)
                 self._put({pod.metadata.uid: pod}, only, probe=refusal)
                 return True
         return False
@@ -268,45 +261,21 @@ class _Pass:
             return
         last = self.ledger.prewarmed_at
         due = self.now.monotonic if last is None else last + PAUSE
-        market = self._market()
-        if not market.minima():
+        sold = market(self.world, self.now)
+        if not sold.minima():
             return
         if due > self.now.monotonic:
             self.wakes.append(due)
             return
         self._remember(prewarmed_at=self.now.monotonic)
-        self._put({}, market)
-
-    def _market(self) -> Market:
-        requests = self._requests().values()
-        known = self.ledger.refusals
-        items = usable(self.ledger.shelf.items, known, self.world, requests)
-        machines = fleet(self.world, requests)
-        bought = Counter(each.pool for each in self._bought())
-        return Market(
-            items=items,
-            fleet=machines,
-            bought=bought,
-            singles=one_at_a_time(items, known, self.world),
-            shared=(
-                *shared(items, machines, self.world),
-                *in_total(items, machines, self.world, bought=bought.total()),
-            ),
-        )
-
-    def _requests(self) -> Mapping[str, NodeRequest]:
-        # Also what replacement has decided on: limits and what is on its way are everybody's.
-        others = self.world.ledger.replacement.unconfirmed
-        return {**others, **self.ledger.unconfirmed, **self.world.requests}
-
-    def _bought(self) -> Iterator[Bought]:
-        yield from self.ledger.bought.values()
-        yield from self.world.ledger.replacement.bought.values()
+        self._put({}, sold)
 
     def _next_hour(self) -> float:
-        """When the brake on machines an hour lets go of one, if somebody may wait for that."""
-        ends = (each.at + HOUR for each in self.ledger.bought.values() if self.ledger.tries)
-        return min(ends, default=NEVER)
+        """When the brake on machines an hour lets go of one, if a pod may wait for that."""
+        if not self.ledger.tries:
+            return NEVER
+        bought = bought_lately(self.world, self.now).values()
+        return min((each.at + HOUR for each in bought), default=NEVER)
 
     def _next_try(self) -> float:
         """When the next pod that waits takes part in a plan again."""

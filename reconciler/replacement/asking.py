@@ -18,12 +18,9 @@ from growth.demand.pools import PoolNotFound, match, wish_of
 from growth.scheduling.unsupported import unsupported
 from reconciler.marks import is_marked
 from reconciler.planning.capacity import ground
-from reconciler.planning.fleet import Market, fleet
-from reconciler.planning.in_total import in_total
+from reconciler.planning.market import market
 from reconciler.planning.question import question
-from reconciler.planning.refusals import one_at_a_time, usable
-from reconciler.planning.rooms import shared
-from reconciler.replacement.swaps import requests_of
+from reconciler.planning.requested import all_requests
 from reconciler.replacement.worth import NEAR, RELUCTANCE, Occupied, disturbances
 from reconciler.replaces import place_taken
 from reconciler.solver import Offer, Renewal, Standing
@@ -46,10 +43,11 @@ go keeps pods away from it that would be moved twice."""
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from growth.instant import Instant
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
     from growth.scheduling.shape import Shape
-    from reconciler.planning.offers import Purchasable
+    from reconciler.planning.fleet import Market
     from reconciler.planning.question import Question
     from reconciler.replacement.candidates import Candidate
     from reconciler.world import World
@@ -71,43 +69,17 @@ def _unbound(pod: Pod, known: dict[Shape, Pod]) -> Pod:
     return made
 
 
-def market(world: World) -> Market:
-    """What may be bought now, as for demand."""
-    requests = requests_of(world)
-    planning = world.ledger.planning
-    requests = {**planning.unconfirmed, **requests}
-    items = usable(planning.shelf.items, planning.refusals, world, requests.values())
-    bought = {**planning.bought, **world.ledger.replacement.bought}
-    machines = fleet(world, requests.values())
-    return Market(
-        items=items,
-        fleet=machines,
-        bought=Counter(each.pool for each in bought.values()),
-        singles=one_at_a_time(items, planning.refusals, world),
-        shared=(
-            *shared(items, machines, world),
-            *in_total(items, machines, world, bought=len(bought)),
-        ),
-    )
-
-
-def sold(world: World) -> tuple[Purchasable, ...]:
-    """The offers of that market alone."""
-    planning = world.ledger.planning
-    return usable(planning.shelf.items, planning.refusals, world, requests_of(world).values())
-
-
-def nothing_sold(world: World) -> Market:
-    """A market without offers."""
-    return Market(items=(), fleet=fleet(world, ()))
-
-
 def renewal(
-    found: Sequence[Candidate], world: World, *, most: Mapping[str, int], horizon: float
+    found: Sequence[Candidate],
+    world: World,
+    now: Instant,
+    *,
+    most: Mapping[str, int],
+    horizon: float,
 ) -> Renewal | None:
     """The question which of these nodes could go; None if none of them can be asked about."""
     here = without(world, _idle(world))
-    asked, standing = _asked(found, here)
+    asked, standing = _asked(found, here, now)
     if not standing:
         return None
     problem = asked.problem
@@ -139,13 +111,15 @@ def renewal(
     )
 
 
-def _asked(found: Sequence[Candidate], world: World) -> tuple[Question, Sequence[Candidate]]:
+def _asked(
+    found: Sequence[Candidate], world: World, now: Instant
+) -> tuple[Question, Sequence[Candidate]]:
     """The question, and the nodes all of whose pods are in it."""
     standing = [
         each for each in found if not any(unsupported(pod, world.cluster) for pod in each.pods)
     ]
     while True:
-        asked = _question(_moved(standing), world, market(world))
+        asked = _question(_moved(standing), world, market(world, now))
         missing = asked.waiting.keys() | asked.left_out.keys()
         if not missing:
             return asked, standing
@@ -174,10 +148,9 @@ def proof(
 
 def _question(pods: Sequence[Pod], world: World, sold: Market) -> Question:
     planning = world.ledger.planning
-    requests = {**planning.unconfirmed, **requests_of(world)}
     return question(
         pods,
-        ground(world, requests, planning.nominated, planning.shelf.items),
+        ground(world, all_requests(world), planning.nominated, planning.shelf.items),
         sold,
         pools_of={pod.metadata.uid: _pools(pod, world) for pod in pods},
         nominated=planning.nominated,

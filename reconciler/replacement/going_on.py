@@ -22,7 +22,8 @@ from growth.api.noderequest import RequestPhase
 from reconciler.actions import Delete, Sequence, machine, version_of
 from reconciler.decision import NEVER
 from reconciler.planning.nominations import COMING
-from reconciler.replacement.swaps import Stage, requests_of
+from reconciler.planning.requested import all_requests
+from reconciler.replacement.swaps import Stage
 from reconciler.replacement.writing import forgotten
 from reconciler.replaces import annotation
 
@@ -129,7 +130,7 @@ def _is_lost(text: str, world: World, since: float, now: Instant) -> bool:
 
 def _written(world: World) -> frozenset[str | None]:
     """The words of all swaps that anything tells of."""
-    requests = (annotation(each) for each in requests_of(world).values())
+    requests = (annotation(each) for each in all_requests(world).values())
     nodes = (annotation(each) for each in world.cluster.nodes.values())
     return frozenset((*requests, *nodes))
 

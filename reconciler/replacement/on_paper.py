@@ -24,6 +24,7 @@ from reconciler.marks import is_cordoned_by_a_person
 from reconciler.ownership import pool_of_node
 from reconciler.planning.applying import applied
 from reconciler.planning.ledger import PlanningLedger
+from reconciler.planning.market import market
 from reconciler.planning.offers import Shelf, shelf
 from reconciler.planning.refusals import Refusals, refusals
 from reconciler.replacement import asking
@@ -140,13 +141,13 @@ class _Looked:
         return "" if found is None else f"{found.pod} may not be moved: {found.why}"
 
     def _searched(self, candidates: Sequence[Candidate]) -> tuple[str, ...]:
-        question = asking.renewal(candidates, self._world, most={}, horizon=HORIZON)
+        question = asking.renewal(candidates, self._world, self._now, most={}, horizon=HORIZON)
         return () if question is None else self._answer.search(question).goes
 
     def _proven(self, names: tuple[str, ...]) -> tuple[Proof, Applied]:
         world, gone = self._world, frozenset(names)
         pods = pods_on(names, world)
-        question = asking.proof(pods, gone, world, asking.market(world))
+        question = asking.proof(pods, gone, world, market(world, self._now))
         asked = Proof(
             number=0,
             nodes={name: uids(world.cluster.occupancy(name).keepers) for name in names},
@@ -159,7 +160,7 @@ class _Looked:
             question,
             asking.without(world, gone),
             waiting={pod.metadata.uid: pod for pod in asking.unbound(pods)},
-            market=asking.market(world),
+            market=market(world, self._now),
             new_id=lambda: UUID(int=next(self._numbers)),
             now=self._now,
         )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from reconciler.actions import machine
-from reconciler.planning.fleet import HOUR
+from reconciler.planning.requested import UNCONFIRMED, still_of_the_hour
 from reconciler.replacement.horizon import regret
 from reconciler.replacement.stillness import stillness
 from reconciler.replaces import annotation
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from growth.instant import Instant
     from reconciler.replacement.ledger import ReplacementLedger
     from reconciler.world import World
-
-UNCONFIRMED: Final = 60.0
-"""Seconds for which a request that nobody has seen counts as bought, while its creates fail."""
 
 
 def looked_after(world: World, now: Instant) -> ReplacementLedger:
@@ -30,7 +27,7 @@ def looked_after(world: World, now: Instant) -> ReplacementLedger:
         still=stillness(before.still, world, now),
         regret=regret(before.regret, world, now),
         unconfirmed={n: each for n, each in before.unconfirmed.items() if _is_open(n, world, now)},
-        bought={n: each for n, each in before.bought.items() if each.at + HOUR > now.monotonic},
+        bought=still_of_the_hour(before.bought, now),
         resting={
             name: until
             for name, until in before.resting.items()

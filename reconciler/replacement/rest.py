@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from growth.api.disruption import DisruptionReason
 from reconciler.planning.demand import to_be_planned, wanting, without_place
+from reconciler.planning.market import sold
 from reconciler.planning.nominations import COMING, serves
-from reconciler.replacement.asking import sold
-from reconciler.replacement.swaps import requests_of
+from reconciler.planning.requested import all_requests
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,13 +26,12 @@ def is_moving(world: World, now: Instant, swaps: Iterable[Swap]) -> bool:
     """
     ledger, planning = world.ledger.replacement, world.ledger.planning
     waiting = without_place(wanting(world), planning.nominated)
-    requests = {**planning.unconfirmed, **requests_of(world)}
     leaving = (*ledger.going.values(), *ledger.opening.values(), *(each.reason for each in swaps))
     return (
         planning.asked is not None
         or bool(to_be_planned(waiting, planning.tries, now.monotonic))
         or any(reason is not DisruptionReason.UNHEALTHY for reason in leaving)
-        or any(each.status.phase in COMING for each in requests.values())
+        or any(each.status.phase in COMING for each in all_requests(world).values())
     )
 
 

@@ -24,6 +24,7 @@ from reconciler.actions import Sequence, Solve, Subject, SubjectKind, machine
 from reconciler.decision import NEVER, Decision
 from reconciler.planning.applying import applied
 from reconciler.planning.ledger import Bought
+from reconciler.planning.market import market, nothing_sold
 from reconciler.removal.sights import clouds
 from reconciler.replacement import asking, going_on, many_sick, writing
 from reconciler.replacement.allowance import next_change
@@ -193,7 +194,7 @@ class _Pass:
             asked.question,
             asking.without(self.world, frozenset(asked.nodes)),
             waiting={pod.metadata.uid: pod for pod in asking.unbound(pods)},
-            market=asking.market(self.world),
+            market=market(self.world, self.now),
             new_id=lambda: UUID(int=chance.getrandbits(128), version=4),
             now=self.now,
         )
@@ -292,9 +293,7 @@ class _Pass:
 
     def _confirm(self, swap: Swap) -> None:
         pods = pods_on(swap.old(self.world), self.world)
-        question = asking.proof(
-            pods, frozenset(swap.nodes), self.world, asking.nothing_sold(self.world)
-        )
+        question = asking.proof(pods, frozenset(swap.nodes), self.world, nothing_sold(self.world))
         number = self._solve(question.problem, why=f"may {len(swap.nodes)} nodes go now?")
         asked = Confirmation(number=number, swap=swap.text, question=question)
         self._remember(asked=asked, confirmed_at=self.now.monotonic)
@@ -324,7 +323,7 @@ class _Pass:
         self, nodes: Mapping[str, tuple[Pod, ...]], *, reason: DisruptionReason, why: str
     ) -> None:
         pods = [pod for each in nodes.values() for pod in each]
-        sold = asking.market(self.world)
+        sold = market(self.world, self.now)
         # What will go for the same reason is no place to go to: pods would be moved twice.
         closed = frozenset(drifted(self.world)) if reason is DisruptionReason.DRIFT else frozenset()
         question = asking.proof(pods, frozenset(nodes), self.world, sold, closed=closed)
@@ -352,7 +351,7 @@ class _Pass:
             return
         found, opens_at = candidates(nodes, self.look)
         self._remember(seen=seen, searched_at=self.now.monotonic, opens_at=opens_at)
-        asked = asking.renewal(found, self.world, most=most, horizon=lasts)
+        asked = asking.renewal(found, self.world, self.now, most=most, horizon=lasts)
         if asked is not None:
             number = self._solve(asked, why=f"could any of {len(asked.standing)} nodes go?")
             self._remember(asked=Search(number=number))

@@ -16,12 +16,12 @@ import msgspec
 from growth.api.disruption import DisruptionReason
 from growth.api.noderequest import RequestPhase
 from reconciler.planning.nominations import COMING, serves
+from reconciler.planning.requested import all_requests
 from reconciler.replaces import annotation, read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
-    from growth.api.noderequest import NodeRequest
     from reconciler.world import World
 
 
@@ -77,11 +77,6 @@ def swaps(world: World) -> tuple[Swap, ...]:
     )
 
 
-def requests_of(world: World) -> Mapping[str, NodeRequest]:
-    """All requests, also those that were decided on and aren't seen yet."""
-    return {**world.ledger.replacement.unconfirmed, **world.requests}
-
-
 def _swap(text: str, names: Iterable[str]) -> Swap | None:
     words = read(text)
     if words is None:
@@ -106,7 +101,7 @@ def _unmet(world: World) -> Iterator[str]:
 def texts(world: World) -> Iterator[tuple[str, str]]:
     """The words on each machine: the request's while it comes, its node's from then on."""
     coming = set()
-    for name, request in requests_of(world).items():
+    for name, request in all_requests(world).items():
         if request.status.phase in COMING:
             coming.add(name)
             text = annotation(request)

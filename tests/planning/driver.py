@@ -9,6 +9,7 @@ import msgspec
 from reconciler import planning
 from reconciler.actions import CreateNodeRequest, EmitEvent, Solve, Solved
 from reconciler.ledger import Ledger
+from reconciler.replacement.ledger import ReplacementLedger
 from reconciler.solver import Effort, Problem
 from reconciler.solver.solving import solve
 from tests.reconciler.build import RELEASED, at, world
@@ -38,6 +39,8 @@ class Planner:
         self.wakes_at = 0.0
         """When it last wanted to be asked again."""
         self.brakes: BrakesLedger = RELEASED
+        self.replacement = ReplacementLedger()
+        """What the other room that buys remembers."""
         self.health: dict[str, Health] = {}
         """Of sources that aren't as they should be."""
         self.announced: dict[str, Announced] = {}
@@ -91,7 +94,9 @@ class Planner:
         self._plans.clear()
 
     def _world(self) -> World:
-        ledger = msgspec.structs.replace(self._ledger, brakes=self.brakes)
+        ledger = msgspec.structs.replace(
+            self._ledger, brakes=self.brakes, replacement=self.replacement
+        )
         seed = 1 + len(self.created)
         seen = world(
             *self.objects.values(),

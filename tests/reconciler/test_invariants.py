@@ -30,7 +30,7 @@ from reconciler.invariants.judging import judged
 from reconciler.invariants.ledger import InvariantsLedger
 from reconciler.ledger import Ledger
 from reconciler.loop import Room, decide
-from reconciler.planning.fleet import HOUR
+from reconciler.planning.requested import HOUR
 from reconciler.providers.port import MachineState, Order, Sight
 from reconciler.trust import Trust
 from tests.reconciler.build import RELEASED, at, pool, request, world

@@ -8,13 +8,14 @@ import pytest
 from growth.api.disruption import DisruptionReason
 from growth.api.noderequest import RequestPhase
 from growth.api.wellknown import REPLACES_ANNOTATION
+from reconciler.planning.market import market
 from reconciler.planning.tries import Try
 from reconciler.removal.wanted import wanted
 from reconciler.replacement import asking
 from reconciler.replacement.judging import has_changed
 from reconciler.replacement.ledger import Proof
 from reconciler.replaces import read, written
-from tests.reconciler.build import request, waiting
+from tests.reconciler.build import at, request, waiting
 from tests.replacement.renewer import Renewer, running, standing
 
 
@@ -242,7 +243,7 @@ def test_an_answer_about_pods_that_are_others_by_now_is_no_answer() -> None:
         nodes={"default-0": frozenset({pod.metadata.uid})},
         reason=DisruptionReason.CONSOLIDATION,
         why="",
-        question=asking.proof([pod], frozenset(), world, asking.market(world)),
+        question=asking.proof([pod], frozenset(), world, market(world, at(100))),
     )
     assert not has_changed(known, world)
     others = msgspec.structs.replace(known, nodes={"default-0": frozenset({"another"})})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reconciler import planning
 from reconciler.ledger import Ledger
 from reconciler.planning.ledger import Bought, PlanningLedger
-from reconciler.planning.remembering import UNCONFIRMED
+from reconciler.planning.requested import UNCONFIRMED
 from reconciler.planning.tries import CEILING, PAUSE, Standing, pause_after
 from tests.planning.driver import Planner
 from tests.reconciler.build import RELEASED, START, at, node_class, pool, request, waiting, world
