@@ -178,6 +178,8 @@ class HetznerNodeClassStatus(Model):
     """Ids of the firewalls."""
     placement_groups: ResolvedIds = ()
     """Ids of the placement groups in use."""
+    currency: Annotated[str, Field(max_length=3)] = ""
+    """What Hetzner bills the project in, such as EUR; empty until it was asked."""
     blocked: Blockage | None = None
     """Why no server can be made until somebody changes something."""
     conditions: Conditions = ()

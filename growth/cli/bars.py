@@ -10,6 +10,7 @@ import msgspec
 
 from growth.cli.expenses import expense, filled, price_of
 from growth.cli.explain_node import plan_of
+from growth.cli.money import hourly
 from growth.cli.names import ALONE
 from growth.cli.output import coloured
 from growth.cli.story import ahead, counted
@@ -69,6 +70,8 @@ class Fleet(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     pending: int
     coming: int
     """Machines that are on their way."""
+    currency: str = ""
+    """Of what is paid, if it is known."""
 
 
 def fleet(seen: Survey) -> Fleet:
@@ -89,6 +92,7 @@ def fleet(seen: Survey) -> Fleet:
             name not in present and request.status.phase in {"Pending", "Provisioning"}
             for name, request in seen.scene.requests.items()
         ),
+        currency=seen.currency,
     )
 
 
@@ -150,8 +154,8 @@ def _total(found: Fleet) -> str:
         counted(len(found.nodes), "node"),
         f"cpu {bar(found.cpu)} {found.cpu * 100:.0f} %",
         f"memory {bar(found.memory)} {found.memory * 100:.0f} %",
-        f"{found.hourly_cost} per hour",
-        f"{Decimal(found.idle_cost):.4f} of it idle",
+        f"{hourly(found.hourly_cost, found.currency)} per hour",
+        f"{hourly(found.idle_cost)} of it idle",
     ]
     return " · ".join(parts)
 
@@ -169,8 +173,8 @@ def _row(found: NodeBar, now: datetime, names: ShortNames) -> tuple[str, ...]:
         f"{bar(found.memory)} {found.memory * 100:3.0f}%",
         str(found.pods),
         "-" if found.planned_pods is None else str(found.planned_pods),
-        f"{Decimal(found.hourly_cost):.4f}",
-        f"{Decimal(found.idle_cost):.4f}",
+        hourly(found.hourly_cost),
+        hourly(found.idle_cost),
         _reason(found, now),
     )
 

@@ -10,6 +10,7 @@ import msgspec
 from growth.api.wellknown import PLAN_ANNOTATION, SERVER_ID_ANNOTATION
 from growth.cli.expenses import expense, filled, price_of
 from growth.cli.explain_pod import how_far
+from growth.cli.money import hourly
 from growth.cli.story import (
     Fact,
     Story,
@@ -65,7 +66,7 @@ def explained(node: Node, seen: Survey) -> Story:
 def awaited(request: NodeRequest, seen: Survey) -> Story:
     """The story of a machine that has no node yet."""
     spec = request.spec
-    what = f"{spec.server_type} in {spec.location}, {spec.price} per hour"
+    what = f"{spec.server_type} in {spec.location}, {hourly(spec.price)} per hour"
     pods = f"for {counted(len(spec.pods), 'pod')}{_wished_by(request, seen)}"
     return Story(
         kind="NodeRequest",
@@ -92,7 +93,7 @@ def _headline(node: Node) -> str:
     where = f" in {place}" if (place := node.labels.get(REGION_LABEL)) else ""
     state = "" if node.is_ready else ", not Ready"
     what = f"{type_of_node(node)}{where}, pool {pool_of_node(node)}"
-    return f"{node.name} is a {what}, {price_of(node)} per hour{state}."
+    return f"{node.name} is a {what}, {hourly(price_of(node))} per hour{state}."
 
 
 def _bought(node: Node, seen: Survey) -> Iterator[Fact]:
@@ -142,8 +143,10 @@ def _compared(plan: dict[str, Any], *, price: float) -> str:
         return "no other type that the pool may buy held these pods"
     other = float(best["price"])
     if other < price or not price:
-        return f"{best['type']} cost {other:.4f}, but limits or spreading kept it away"
-    return f"the next best was {best['type']} at {other:.4f} (+{(other / price - 1) * 100:.0f} %)"
+        return f"{best['type']} cost {hourly(other)}, but limits or spreading kept it away"
+    return (
+        f"the next best was {best['type']} at {hourly(other)} (+{(other / price - 1) * 100:.0f} %)"
+    )
 
 
 def _load(node: Node, seen: Survey) -> Iterator[Fact]:
@@ -166,10 +169,11 @@ def _removal(name: str, seen: Survey) -> Iterator[Fact]:
 def _worth(node: Node, seen: Survey) -> Iterator[Fact]:
     found = expense(node, seen.scene.cluster.occupancy(node.name))
     if found.price:
+        price = hourly(found.price)
         yield Fact(
             "worth",
-            f"{found.idle:.4f} of its {found.price} per hour pays for room that nobody has asked "
-            f"for; without the node its pool costs {found.price} less",
+            f"{hourly(found.idle)} of its {price} per hour pays for room that nobody has asked "
+            f"for; without the node its pool costs {price} less",
         )
 
 

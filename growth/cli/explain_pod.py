@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from growth.api.noderequest import NodeRequest, RequestPhase
 from growth.api.written import parse_time, write_time
 from growth.cli.explain_pool import blocked_or_paused
+from growth.cli.money import hourly
 from growth.cli.story import Fact, Story, ago, ahead, counted, span_since
 from growth.cli.survey import paused
 from growth.demand.detection import Standing, scheduled, standing
@@ -171,11 +172,9 @@ def _of_requests(pod: Pod, seen: Survey) -> Iterator[Fact]:
     for request in _requests_for(pod, seen):
         others = len(request.spec.pods) - 1
         spec = request.spec
-        text = (
-            f"{request.name} ({spec.server_type} in {spec.location}, {spec.price} per hour) for it "
-            f"and {counted(others, 'other pod')}: {how_far(request, seen)}"
-        )
-        yield Fact("request", text)
+        machine = f"{spec.server_type} in {spec.location}, {hourly(spec.price)} per hour"
+        pods = f"for it and {counted(others, 'other pod')}"
+        yield Fact("request", f"{request.name} ({machine}) {pods}: {how_far(request, seen)}")
 
 
 def _requests_for(pod: Pod, seen: Survey) -> list[NodeRequest]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
+from growth.api.disruption import Consolidation
 from growth.api.noderequest import RequestPhase
 from growth.api.written import write_time
+from growth.cli.money import hourly
 from growth.cli.story import Fact, Story, ahead, counted, listed
 from growth.cli.survey import paused
 from growth.keeping.marks import pool_of_node
@@ -15,7 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
+    from growth.api.disruption import Budget
     from growth.api.nodepool import NodePool
+    from growth.api.written import Portion
     from growth.cli.story import Figure
     from growth.cli.survey import Survey
 
@@ -27,7 +31,7 @@ def explained(pool: NodePool, seen: Survey) -> Story:
     return Story(
         kind="NodePool",
         name=pool.name,
-        headline=f"{pool.name}: {serve}, {status.hourly_cost} per hour.",
+        headline=f"{pool.name}: {serve}, {hourly(status.hourly_cost)} per hour.",
         facts=tuple(_facts(pool, seen)),
         figures=_figures(pool, seen),
     )
@@ -59,6 +63,7 @@ def _facts(pool: NodePool, seen: Survey) -> Iterator[Fact]:
         limit = "" if most is None else f"; at most {most}"
         yield Fact("nodes", f"{entry.name}: {entry.ready} of {entry.nodes} serve{coming}{limit}")
     yield from _limits(pool)
+    yield from _budgets(pool)
     yield from _in_flight(pool, seen)
     for reason, text in _kept(pool, seen):
         yield Fact("kept", f"{reason}: {text}")
@@ -79,12 +84,39 @@ def _limits(pool: NodePool) -> Iterator[Fact]:
     if limits.nodes is not None:
         yield Fact("limit", f"{status.wanted} of {counted(limits.nodes, 'node')}")
     if limits.hourly_cost is not None:
-        yield Fact("limit", f"{status.hourly_cost} of {limits.hourly_cost} per hour")
+        paid, most = hourly(status.hourly_cost), hourly(limits.hourly_cost)
+        yield Fact("limit", f"{paid} of {most} per hour")
     for what, amount in (("CPU", limits.cpu), ("memory", limits.memory)):
         if amount is not None:
             yield Fact("limit", f"{amount} of {what} in all")
     if limits.nodes_per_hour is not None:
         yield Fact("limit", f"{counted(limits.nodes_per_hour, 'purchase')} in any hour")
+
+
+def _budgets(pool: NodePool) -> Iterator[Fact]:
+    """How many of its nodes may be replaced while pods run on them."""
+    if pool.spec.disruption.consolidation is Consolidation.NEVER:
+        yield Fact("budget", "cheaper nodes never take the place of its own (consolidation: Never)")
+    for budget in pool.spec.disruption.budgets:
+        yield Fact("budget", f"{_at_a_time(budget.nodes)}{_when(budget)}")
+
+
+def _at_a_time(most: Portion) -> str:
+    if not most.number:
+        return "0: no node in use may be replaced"
+    nodes = (
+        counted(most.number, "node") if most.unit == "nodes" else f"{most.number} % of its nodes"
+    )
+    return f"{nodes} in use may be replaced at a time"
+
+
+def _when(budget: Budget) -> str:
+    """For which reasons, and at what time of the week; nothing where it always holds."""
+    reasons = f" for {', '.join(budget.reasons)}" if budget.reasons else ""
+    if (window := budget.window) is None:
+        return reasons
+    days = f" on {', '.join(window.days)}" if window.days else ""
+    return f"{reasons}, from {window.start} UTC for {window.duration}{days}"
 
 
 def _in_flight(pool: NodePool, seen: Survey) -> Iterator[Fact]:

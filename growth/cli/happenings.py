@@ -14,6 +14,7 @@ import msgspec
 from growth.api.noderemovalrequest import RemovalPhase
 from growth.api.noderequest import RequestPhase
 from growth.api.written import write_time
+from growth.cli.money import hourly
 from growth.cli.story import counted
 from growth.cli.survey import paused
 from growth.demand.detection import is_demand
@@ -97,7 +98,7 @@ def _of_requests(before: Watched, after: Watched) -> Iterator[Line]:
         earlier = known.get(request.name)
         if earlier is None:
             spec = request.spec
-            what = f"{spec.server_type} in {spec.location} at {spec.price} per hour"
+            what = f"{spec.server_type} in {spec.location} at {hourly(spec.price)} per hour"
             pods = counted(len(spec.pods), "pod")
             yield "NodeRequest", request.name, f"requested: {what}, for {pods}"
         phase = request.status.phase
@@ -204,7 +205,8 @@ def _changed(before: NodePool | None, after: NodePool) -> Iterator[str]:
         yield "is paused" if is_paused else "is no longer paused"
     if before and before.status.hourly_cost != status.hourly_cost:
         nodes = f"{status.ready} of {status.wanted} wanted nodes serve"
-        yield f"costs {status.hourly_cost} per hour instead of {before.status.hourly_cost}; {nodes}"
+        cost, was = hourly(status.hourly_cost), hourly(before.status.hourly_cost)
+        yield f"costs {cost} per hour instead of {was}; {nodes}"
 
 
 def is_settled(seen: Watched) -> bool:

@@ -107,6 +107,8 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """One line each: what, and how to mend it."""
     kept: tuple[Kept, ...] = ()
     """Nodes by the reason for which they are there, the most first."""
+    currency: str = ""
+    """Of what is paid, if it is known."""
 
 
 def overview(
@@ -129,6 +131,7 @@ def overview(
         sold_out=tuple(_sold_out(seen, now)),
         needs_a_person=(*stopped, *_for_a_person(seen, now)),
         kept=_kept((kept or {}).values(), now),
+        currency=seen.currency,
     )
 
 

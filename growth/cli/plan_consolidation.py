@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
+from growth.cli.money import HOURS_A_MONTH, hourly, monthly
 from growth.cli.names import ShortNames
 from growth.cli.tables import aligned
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from reconciler.replacement.on_paper import Leaving, OnPaper
 
 MILLION: Final = 1_000_000
-HOURS_A_MONTH: Final = 730
 SHOWN: Final = 20
 """So many nodes that stay are told to people."""
 COLUMNS: Final = ("", "POOL", "TYPE", "PLACE", "NODES", "PODS", "PER HOUR")
@@ -63,7 +63,7 @@ def table(paper: OnPaper, *, seconds: float) -> Iterator[str]:
         yield ""
         yield from _summary(paper, seconds)
     else:
-        yield f"Nothing would be cheaper: {paper.cost / MILLION:.4f} per hour stay as they are."
+        yield f"Nothing would be cheaper: {hourly(paper.cost / MILLION)} per hour stay as they are."
     names = ShortNames([*paper.held, *(each.name for each in paper.goes)])
     for name, why in sorted(paper.held.items())[:SHOWN]:
         yield names.in_text(f"  {name} stays: {why}")
@@ -78,7 +78,7 @@ def _gone(paper: OnPaper) -> Iterator[tuple[str, ...]]:
     for (pool, server_type), nodes in sorted(alike.items()):
         pods = sum(len(each.pods) for each in nodes)
         price = sum(each.price for each in nodes) / MILLION
-        yield "goes", pool, server_type, "", str(len(nodes)), str(pods), f"-{price:.4f}"
+        yield "goes", pool, server_type, "", str(len(nodes)), str(pods), f"-{hourly(price)}"
 
 
 def _came(paper: OnPaper) -> Iterator[tuple[str, ...]]:
@@ -88,14 +88,15 @@ def _came(paper: OnPaper) -> Iterator[tuple[str, ...]]:
         alike[spec.pool, spec.server_type.canonical, spec.location].append(each)
     for (pool, server_type, place), requests in sorted(alike.items()):
         price = float(sum(each.spec.price for each in requests))
-        yield "comes", pool, server_type, place, str(len(requests)), "", f"{price:.4f}"
+        yield "comes", pool, server_type, place, str(len(requests)), "", hourly(price)
 
 
 def _summary(paper: OnPaper, seconds: float) -> Iterator[str]:
     before, saving = paper.cost / MILLION, paper.saving / MILLION
     pods = sum(len(each.pods) for each in paper.goes)
     yield (
-        f"{before:.4f} per hour become {before - saving:.4f}, {saving * 100 / before:.0f} % less "
-        f"({saving * HOURS_A_MONTH:.2f} per month) · {pods} pods move once · {seconds:.2f} s"
+        f"{hourly(before)} per hour become {hourly(before - saving)}, "
+        f"{saving * 100 / before:.0f} % less ({monthly(saving * HOURS_A_MONTH)} per month) · "
+        f"{pods} pods move once · {seconds:.2f} s"
     )
     yield "Nothing is done: the reconciler does it in steps that the pools' budgets allow."

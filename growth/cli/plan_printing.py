@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from growth.api.wellknown import PLAN_ANNOTATION
+from growth.cli.money import HOURS_A_MONTH, hourly, monthly
 from growth.cli.tables import aligned
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
     from reconciler.planning.offline import OnPaper
 
-HOURS_A_MONTH: Final = 730
 ESTIMATED: Final = "~"
 WIDTH: Final = 100
 SHOWN: Final = 20
@@ -155,12 +155,12 @@ def _compared(price: Decimal, others: Sequence[dict[str, Any]]) -> str:
     best = min(others, key=lambda each: each["price"])
     dearer = (best["price"] / float(price) - 1) * 100
     if dearer < 0:
-        return f"{best['type']} costs {best['price']:.4f}, but limits or spreading keep it away"
-    return f"next best {best['type']} at {best['price']:.4f} (+{dearer:.0f} %)"
+        return f"{best['type']} costs {hourly(best['price'])}, but limits or spreading keep it away"
+    return f"next best {best['type']} at {hourly(best['price'])} (+{dearer:.0f} %)"
 
 
 def _quality(paper: OnPaper, seconds: float) -> str:
-    return f"{_proof(gap_of(paper))} · first-fit {first_fit_of(paper):.4f} · {seconds:.2f} s"
+    return f"{_proof(gap_of(paper))} · first-fit {hourly(first_fit_of(paper))} · {seconds:.2f} s"
 
 
 def _proof(gap: float | None) -> str:
@@ -176,7 +176,7 @@ def _rows(paper: OnPaper, bill: Bill) -> Iterator[tuple[str, ...]]:
         mark = ESTIMATED if bill.is_estimated(paper.requests[names[0]].spec) else ""
         fill = (_fill(paper, names, pods, resource) for resource in ("cpu", "memory"))
         counts = (str(len(names)), str(len(pods)))
-        yield (pool, server_type, place, *counts, *fill, f"{mark}{price * len(names):.4f}")
+        yield (pool, server_type, place, *counts, *fill, f"{mark}{hourly(price * len(names))}")
 
 
 def _alike(paper: OnPaper) -> list[tuple[tuple[str, str, str, Decimal], list[str]]]:
@@ -199,9 +199,9 @@ def _total(paper: OnPaper, bill: Bill) -> tuple[str, ...]:
     specs = (request.spec for request in paper.requests.values())
     mark = ESTIMATED if any(bill.is_estimated(spec) for spec in specs) else ""
     pods = sum(len(paper.pods.get(name, ())) for name in paper.requests)
-    currency = f" {bill.origin.currency}" if bill.origin else ""
-    month = f"({mark}{month_of(paper, paper.requests):.2f}{currency} per month)"
-    return ("", "", "", str(len(paper.requests)), str(pods), "", "", f"{mark}{cost:.4f}", month)
+    currency = bill.origin.currency if bill.origin else ""
+    month = f"({mark}{monthly(month_of(paper, paper.requests), currency)} per month)"
+    return ("", "", "", str(len(paper.requests)), str(pods), "", "", f"{mark}{hourly(cost)}", month)
 
 
 def _without_place(unplaced: Sequence[tuple[Pod, str]]) -> Iterator[str]:

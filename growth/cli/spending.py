@@ -54,6 +54,8 @@ class Spending(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     unpriced: tuple[str, ...]
     """Nodes of which nobody knows the price."""
     bound: Bound | None = None
+    currency: str = ""
+    """Of all amounts, if it is known."""
 
 
 class _Bill(NamedTuple):
@@ -74,6 +76,7 @@ def spending(seen: Survey) -> Spending:
         pools=_of_pools(bills),
         workloads=_of_workloads(bills),
         unpriced=tuple(bill.name for bill in bills if not bill.expense.price),
+        currency=seen.currency,
     )
 
 

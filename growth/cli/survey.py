@@ -22,6 +22,7 @@ from growth.api.noderequest import NodeRequest
 from growth.api.wellknown import DEFAULT_NODE_CLASS, REPLACES_ANNOTATION
 from growth.api.written import parse_time
 from growth.cli.lists import together
+from growth.cli.money import currency_of
 from growth.cli.names import ShortNames
 from growth.demand.detection import is_demand
 from growth.instant import Instant
@@ -74,6 +75,8 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
     """Of each node of ours."""
     now: Instant
     unreadable: tuple[str, ...] = ()
+    currency: str = ""
+    """Of all prices, if it is known."""
 
     @property
     def pools(self) -> Mapping[str, NodePool]:
@@ -134,6 +137,7 @@ def survey(
         kept=keepings(scene, instant),
         now=instant,
         unreadable=tuple(sorted(unreadable)),
+        currency=currency_of(each for each in classes if isinstance(each, HetznerNodeClass)),
     )
 
 

@@ -6,10 +6,12 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.api.wellknown import MANAGED_BY, MANAGED_BY_LABEL
+from growth.cli.money import currency_of
 from growth.cli.names import ShortNames
 from growth.scheduling.objects import decode_node, decode_pod
 
@@ -35,6 +37,8 @@ class Watched:
     pending: tuple[Pod, ...] = ()
     unreadable: tuple[str, ...] = field(default=())
     """What was left out: kind and name."""
+    currency: str = ""
+    """Of all prices, if it is known."""
 
     @property
     def names(self) -> ShortNames:
@@ -53,15 +57,17 @@ def watched_in(seen: Survey) -> Watched:
         nodes=tuple(scene.cluster.nodes[name] for name in seen.kept),
         pending=seen.pending,
         unreadable=seen.unreadable,
+        currency=seen.currency,
     )
 
 
 async def watched(lists: Lists) -> Watched:
     """Everything at once; what has no definition yet is said in one line."""
-    pools, requests, removals, nodes, pending = await asyncio.gather(
+    pools, requests, removals, classes, nodes, pending = await asyncio.gather(
         lists.ours(NodePool),
         lists.ours(NodeRequest),
         lists.ours(NodeRemovalRequest),
+        lists.ours(HetznerNodeClass),
         lists.all_of(NODES, decode_node, {"labelSelector": f"{MANAGED_BY_LABEL}={MANAGED_BY}"}),
         lists.all_of(PODS, decode_pod, {"fieldSelector": "spec.nodeName=,status.phase=Pending"}),
     )
@@ -71,5 +77,6 @@ async def watched(lists: Lists) -> Watched:
         removals=removals,
         nodes=nodes,
         pending=pending,
+        currency=currency_of(classes),
         unreadable=lists.unreadable,
     )

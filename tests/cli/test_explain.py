@@ -327,12 +327,43 @@ def test_a_pool_tells_what_it_has_what_holds_it_and_why_its_nodes_are_there() ->
         ("paused", "it buys and gives back nothing until 2026-01-01T13:00:00Z, which is in 1 h"),
         ("nodes", "cx33: 1 of 1 serve, 1 on their way; at most 9"),
         ("limit", "2 of 4 nodes"),
-        ("limit", "0.0136 of 0.50 per hour"),
+        ("limit", "0.0136 of 0.5000 per hour"),
+        ("budget", "10 % of its nodes in use may be replaced at a time"),
         ("requests", "1 Provisioning: default-2"),
         ("kept", "Occupied: 1 node (default-1)"),
         ("sold out", "cx33 in fsn1, failure 1 in a row; tried again in 1 m"),
     ]
     assert (story.figures["paused"], story.figures["keptOccupied"]) == (True, 1)
+
+
+NIGHTS = {"days": ["Monday", "Friday"], "start": "22:00", "duration": "8h"}
+
+
+@pytest.mark.parametrize(
+    ("disruption", "told_of"),
+    [
+        ({"budgets": [{"nodes": 0}]}, ["0: no node in use may be replaced"]),
+        ({"budgets": [{"nodes": "0%"}]}, ["0: no node in use may be replaced"]),
+        ({"budgets": []}, []),
+        (
+            {"budgets": [{"nodes": 1, "reasons": ["Drift"]}, {"nodes": 0, "window": NIGHTS}]},
+            [
+                "1 node in use may be replaced at a time for Drift",
+                "0: no node in use may be replaced, from 22:00 UTC for 8h on Monday, Friday",
+            ],
+        ),
+        (
+            {"consolidation": "Never", "budgets": []},
+            ["cheaper nodes never take the place of its own (consolidation: Never)"],
+        ),
+    ],
+)
+def test_a_pool_tells_its_budgets_and_above_all_one_of_0(
+    disruption: dict[str, Any], told_of: list[str]
+) -> None:
+    limited = pool(disruption=disruption)
+    story = explain_pool.explained(limited, seen(limited))
+    assert [fact.text for fact in story.facts if fact.topic == "budget"] == told_of
 
 
 # Lines

@@ -578,6 +578,7 @@ async def test_a_class_that_is_right_has_its_ids(story: Story) -> None:
     assert checked.problems == ()
     assert checked.found["images"] == {"x86": "12", "arm": "13"}
     assert checked.found["sshKeys"] == ["21"]
+    assert checked.found["currency"] == "EUR"
 
 
 async def test_a_failure_after_the_answer_shows_in_the_listing_also_after_a_restart(

@@ -11,6 +11,7 @@ import msgspec
 
 from growth.cli.connecting import add_connection_arguments, completed
 from growth.cli.lists import reading, tell_left_out
+from growth.cli.money import hourly, month_of, monthly
 from growth.cli.names import ALONE
 from growth.cli.output import add_output_argument, coloured, print_json
 from growth.cli.spending import spending
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from growth.cli.spending import Bound, Share, Spending
     from growth.instant import Instant
 
-HOURS_A_MONTH: Final = 730
 SHOWN: Final = 20
 LONGEST_NAME: Final = 48
 POOLS: Final = ("POOL", "NODES", "PER HOUR", "PER MONTH", "OF ALL", "IDLE")
@@ -116,25 +116,31 @@ def _shown(found: Spending) -> tuple[Share, ...]:
 
 
 def _pool(share: Share) -> tuple[str, ...]:
-    return (*_workload(share), f"{share.idle_cost:.4f}")
+    return (*_workload(share), hourly(share.idle_cost))
 
 
 def _workload(share: Share) -> tuple[str, ...]:
     name = share.name if len(share.name) <= LONGEST_NAME else f"{share.name[: LONGEST_NAME - 1]}…"
     part = f"{share.part * 100:.0f} %"
-    return (name, str(share.count), f"{share.hourly_cost:.4f}", _month(share.hourly_cost), part)
+    return (
+        name,
+        str(share.count),
+        hourly(share.hourly_cost),
+        monthly(month_of(share.hourly_cost)),
+        part,
+    )
 
 
 def _whole(found: Spending) -> str:
     part = found.idle_cost / found.hourly_cost * 100 if found.hourly_cost else 0
-    month = _month(found.hourly_cost)
-    idle = f"{found.idle_cost:.4f} of it ({part:.0f} %) for room that nobody has asked for"
-    return f"{found.hourly_cost:.4f} per hour ({month} per month), {idle}"
+    month = monthly(month_of(found.hourly_cost), found.currency)
+    idle = f"{hourly(found.idle_cost)} of it ({part:.0f} %) for room that nobody has asked for"
+    return f"{hourly(found.hourly_cost, found.currency)} per hour ({month} per month), {idle}"
 
 
 def _compared(cost: Decimal, bound: Bound) -> Iterator[str]:
-    plan = f"planned anew it would cost {bound.plan_cost:.4f}, and never less than"
-    yield f"{plan} {bound.lower_bound:.4f}{_above(cost, bound.lower_bound)}"
+    plan = f"planned anew it would cost {hourly(bound.plan_cost)}, and never less than"
+    yield f"{plan} {hourly(bound.lower_bound)}{_above(cost, bound.lower_bound)}"
     if bound.unplaced:
         pods = counted(bound.unplaced, "pod")
         yield f"{pods} would have no place in such a plan, and the last line leaves them out"
@@ -142,7 +148,3 @@ def _compared(cost: Decimal, bound: Bound) -> Iterator[str]:
 
 def _above(cost: Decimal, bound: Decimal) -> str:
     return f": what runs is {(cost / bound - 1) * 100:.1f} % above that" if bound else ""
-
-
-def _month(cost: Decimal) -> str:
-    return f"{cost * HOURS_A_MONTH:.2f}"

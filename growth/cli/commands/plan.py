@@ -17,6 +17,7 @@ import yaml
 from growth.cli import inputs
 from growth.cli.connecting import add_connection_arguments
 from growth.cli.lists import tell_left_out
+from growth.cli.money import hourly
 from growth.cli.support import not_installed
 from growth.errors import Misconfigured
 
@@ -154,7 +155,7 @@ def _progress() -> Callable[[Plan], None]:
     def show(plan: Plan) -> None:
         if sys.stderr.isatty() and time.monotonic() - begun > SHOW_AFTER:
             seconds = time.monotonic() - begun
-            text = f"{plan.cost / 1e6:.4f} per hour, within {plan.gap * 100:.1f} %"
+            text = f"{hourly(plan.cost / 1e6)} per hour, within {plan.gap * 100:.1f} %"
             print(f"\r\x1b[2K{text}, {seconds:.0f} s", end="\r", file=sys.stderr, flush=True)
 
     return show

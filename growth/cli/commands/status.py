@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from growth.cli.connecting import add_connection_arguments, completed
 from growth.cli.lists import reading
+from growth.cli.money import hourly
 from growth.cli.names import ALONE
 from growth.cli.output import add_output_argument, coloured, print_json
 from growth.cli.overview import overview
@@ -96,11 +97,11 @@ def _pools(found: Overview) -> Iterator[str]:
 
 def _row(pool: PoolLine) -> tuple[str, ...]:
     figures = (pool.nodes, pool.ready, pool.coming, pool.going)
-    return (pool.name, *(str(figure) for figure in figures), pool.hourly_cost, pool.state)
+    return (pool.name, *(str(figure) for figure in figures), hourly(pool.hourly_cost), pool.state)
 
 
 def _demand(found: Overview) -> str:
-    cost = f"Everything costs {found.hourly_cost} per hour."
+    cost = f"Everything costs {hourly(found.hourly_cost, found.currency)} per hour."
     if not found.pending:
         return f"No pod waits for a node. {cost}"
     pods = "1 pod waits" if found.pending == 1 else f"{found.pending} pods wait"

@@ -14,6 +14,7 @@ from growth.cli.commands import status
 from growth.cli.connecting import add_connection_arguments, completed
 from growth.cli.happenings import Happening, happenings, is_settled
 from growth.cli.lists import reading
+from growth.cli.money import hourly
 from growth.cli.names import ALONE
 from growth.cli.output import add_output_argument
 from growth.cli.overview import overview
@@ -95,8 +96,9 @@ async def _looks(lists: Lists, *, every: float) -> AsyncIterator[Watched]:
 def _beginning(seen: Watched) -> str:
     found = overview(seen, datetime.now(UTC))
     nodes, pods = len(seen.nodes), found.pending
+    cost = hourly(found.hourly_cost, found.currency)
     return (
-        f"watching: {nodes} {'node' if nodes == 1 else 'nodes'} at {found.hourly_cost} per hour, "
+        f"watching: {nodes} {'node' if nodes == 1 else 'nodes'} at {cost} per hour, "
         f"{pods} {'pod' if pods == 1 else 'pods'} without a node; Ctrl-C ends it"
     )
 

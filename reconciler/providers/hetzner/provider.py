@@ -238,12 +238,16 @@ class HetznerProvider:
         if isinstance(resolved, Unresolved):
             project.read_soon_again(node_class)
             return _blocked(node_class, FailureClass.TEMPLATE, *resolved.problems, at=at)
-        await project.catalogue()
+        sold = await project.catalogue()
+        found = {
+            "placementGroups": [str(each) for each in project.groups.ids],
+            "currency": sold.pricing.currency,
+        }
         return Checked(
             at=at,
             generation=node_class.metadata.generation,
             doubts=project.doubts,
-            found=resolved.told() | {"placementGroups": [str(each) for each in project.groups.ids]},
+            found=resolved.told() | found,
         )
 
     async def _project(self, node_class: HetznerNodeClass) -> Project:

@@ -1,0 +1,42 @@
+"""Money as people read it: one form everywhere, and the currency where somebody knows it.
+
+An hour has four digits behind the point, as machines cost cents; a month has two.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from growth.api.hetznernodeclass import HetznerNodeClass
+
+HOURS_A_MONTH: Final = 730
+Amount = Decimal | float | str
+
+
+def hourly(amount: Amount, currency: str = "") -> str:
+    """What an hour costs: 0.0136, or 0.0136 EUR."""
+    return _written(f"{Decimal(amount):.4f}", currency)
+
+
+def monthly(amount: Amount, currency: str = "") -> str:
+    """What a month costs: 9.93, or 9.93 EUR."""
+    return _written(f"{Decimal(amount):.2f}", currency)
+
+
+def month_of(hour: Decimal) -> Decimal:
+    """What a month of such hours costs."""
+    return hour * HOURS_A_MONTH
+
+
+def currency_of(node_classes: Iterable[HetznerNodeClass]) -> str:
+    """The one that all of them are billed in; empty where none is known, or several are."""
+    known = {each.status.currency for each in node_classes if each.status.currency}
+    return known.pop() if len(known) == 1 else ""
+
+
+def _written(amount: str, currency: str) -> str:
+    return f"{amount} {currency}" if currency else amount

@@ -1,0 +1,86 @@
+"""Money: one form in every command, and the currency where the cloud has said it."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+import pytest
+
+from growth.api.hetznernodeclass import HetznerNodeClass
+from growth.cli.bars import fleet
+from growth.cli.bars import told as shown_by_top
+from growth.cli.commands import cost, status, watch
+from growth.cli.explain_node import explained
+from growth.cli.explain_pool import explained as explained_pool
+from growth.cli.happenings import happenings
+from growth.cli.money import currency_of, hourly, monthly
+from growth.cli.overview import overview
+from growth.cli.spending import spending
+from growth.cli.story import told
+from growth.cli.survey import survey
+from growth.cli.watched import Watched, watched_in
+from tests.api.cases import HETZNER
+from tests.cli.seen import NOW, node, pod, pool, request
+
+MONEY = re.compile(r"\b\d+\.\d+\b")
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        (hourly("0.03"), "0.0300"),
+        (hourly("0.0300"), "0.0300"),
+        (hourly(Decimal("0.20000000")), "0.2000"),
+        (hourly(0.2), "0.2000"),
+        (hourly(0), "0.0000"),
+        (hourly("12.5", "EUR"), "12.5000 EUR"),
+        (monthly("26.977", "EUR"), "26.98 EUR"),
+        (monthly(0.5), "0.50"),
+    ],
+)
+def test_an_hour_has_four_digits_and_a_month_two(written: str, shown: str) -> None:
+    assert written == shown
+
+
+def billed_in(*currencies: str) -> list[HetznerNodeClass]:
+    return [
+        HetznerNodeClass.model_validate(HETZNER | {"status": {"currency": each}})
+        for each in currencies
+    ]
+
+
+@pytest.mark.parametrize(
+    ("currencies", "known"),
+    [((), ""), (("",), ""), (("EUR", "", "EUR"), "EUR"), (("EUR", "USD"), "")],
+)
+def test_the_currency_is_told_where_all_classes_have_the_same(
+    currencies: tuple[str, ...], known: str
+) -> None:
+    assert currency_of(billed_in(*currencies)) == known
+
+
+def test_every_command_writes_it_alike_and_names_the_currency_in_its_sum() -> None:
+    status_of_pool = {"hourlyCost": "0.03", "nodes": 1, "ready": 1, "wanted": 1}
+    paid = pool(status=status_of_pool, limits={"hourlyCost": "0.5"})
+    here = node(price="0.03")
+    resources = [paid, request("default-2", "Pending"), *billed_in("EUR")]
+    there = survey(resources, [here, pod("web-0")], now=NOW)
+    seen = watched_in(there)
+    sums = [
+        *status.told(overview(seen, NOW)),
+        *shown_by_top(fleet(there), NOW),
+        *cost.told(spending(there)),
+    ]
+    others = [
+        *told(explained(here, there), NOW, there.names),
+        *told(explained_pool(paid, there), NOW, there.names),
+        *(watch.told(each) for each in happenings(Watched(), seen, NOW)),
+    ]
+
+    assert "Everything costs 0.0300 EUR per hour." in "\n".join(sums)
+    assert "· 0.0300 EUR per hour ·" in "\n".join(sums)
+    assert "0.0300 EUR per hour (21.90 EUR per month)" in "\n".join(sums)
+    written = {found for line in (*sums, *others) for found in MONEY.findall(line)}
+    assert {each for each in written if not re.fullmatch(r"\d+\.(\d{4}|\d\d)", each)} == set()
+    assert "0.0300 of 0.5000 per hour" in "\n".join(others)
