@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import subprocess
 import sys
 import time
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.errors import GiveUp
 from kwok import growing
-from kwok.demo_scene import Offer, Scene, deployment, on_paper, pods_by_offer, until
+from kwok.demo_figures import Offer, bought, given_back, money, name_of, together
+from kwok.demo_scene import Scene, create, deployment, on_paper, until
 from kwok.down import bring_down
 from kwok.programs import add_program_arguments, programs_for
 from kwok.progress import Progress
@@ -37,21 +38,24 @@ _ROOT: Final = Path(__file__).resolve().parent.parent
 _MISTAKE: Final = ("{name: cx33, max: 10}", "{name: cx33, max: 10}\n    - {name: CX33, max: 2}")
 _WORKLOADS: Final = {
     "web": (18, {"cpu": "500m", "memory": "1Gi"}),
-    "api": (12, {"cpu": "750m", "memory": "1536Mi"}),
-    "cache": (6, {"cpu": "500m", "memory": "3Gi"}),
-    "worker": (8, {"cpu": "1", "memory": "1Gi"}),
-    "build": (4, {"cpu": "1500m", "memory": "2Gi"}),
-    "store": (2, {"cpu": "2", "memory": "6Gi"}),
+    "api": (12, {"cpu": "750m", "memory": "3Gi"}),
+    "cache": (6, {"cpu": "500m", "memory": "6Gi"}),
+    "worker": (8, {"cpu": "2", "memory": "1Gi"}),
+    "build": (4, {"cpu": "3", "memory": "2Gi"}),
+    "store": (2, {"cpu": "1500m", "memory": "4Gi"}),
 }
-"""Name: pods, and what each of them asks for."""
+"""Name: pods, and what each of them asks for: some need memory and some processors, as in most
+clusters. The art is to put them together."""
 _IN_A_HURRY: Final = {
     "spec": {
         "scaleDown": {"idleAfter": "3s"},
         "disruption": {"budgets": [{"nodes": "100%"}]},
     }
 }
-"""A minute of waiting would be a long time for those who watch."""
-_QUIET: Final = "2s"
+"""A minute of waiting would be a long time for people who watch."""
+_SETTINGS: Final = {"GROWTH_QUIET": "2s", "GROWTH_BIND_WAIT": "5s"}
+"""Likewise: a new node is left alone for the whole of bindWait, and nodes are looked at together
+when nothing has moved for a while."""
 _MORE: Final = (6, {"cpu": "1500m", "memory": "2Gi"})
 
 
@@ -99,8 +103,7 @@ def _control_plane(arguments: argparse.Namespace, silent: Progress) -> Cluster:
 def _tell(cluster: Cluster) -> None:
     started = time.monotonic()
     growing.install(cluster)
-    os.environ["GROWTH_QUIET"] = _QUIET
-    growing.start(cluster)
+    growing.start(cluster, settings=_SETTINGS)
     _step("growth", "5 kinds of objects, webhooks, extender, reconciler", "ready", since=started)
     _apply_a_pool(cluster)
     _make_a_mistake(cluster)
@@ -130,67 +133,81 @@ def _let_pods_wait(cluster: Cluster, scene: Scene) -> None:
     workloads = [deployment(name, *shape) for name, shape in _WORKLOADS.items()]
     print(f"\n  3  {count} pods of {len(_WORKLOADS)} deployments are created. None fits: ", end="")
     print("the only node is the control plane's.", flush=True)
-    started = _create(cluster, workloads)
+    started = time.monotonic()
+    create(cluster, workloads)
     requested = until(scene.requests, "a machine is requested") - started
+    until(lambda: together(scene.requests()).pods >= count, f"{count} pods are planned")
+    plan = scene.requests()
+    _show(bought(plan))
+    _show_cost(together(plan).cost, workloads)
     bound = until(lambda: scene.bound() >= count, f"{count} pods are bound") - started
-    requests = scene.requests()
-    _show_bought(requests)
-    _show_cost(requests, workloads)
+    _show_later(scene, plan)
     print(f"     the first machine requested after {_seconds(requested)}, ", end="")
     print(f"{scene.serving()} machines joined, ", end="")
     print(f"{count} of {count} pods bound after {_seconds(bound)}", flush=True)
 
 
-def _show_bought(requests: Iterable[Mapping[str, Any]]) -> None:
-    for offer, (machines, pods) in pods_by_offer(requests).items():
-        place = f"{offer.server_type:6} {offer.location:6} {offer.price}/h each"
-        print(f"       {machines} x {place}   {pods:3} pods")
-
-
-def _show_cost(requests: Iterable[Mapping[str, Any]], workloads: Sequence[Any]) -> None:
+def _show_cost(cost: Decimal, workloads: Sequence[Any]) -> None:
     manifests = [(_ROOT / _EXAMPLE).read_text("utf-8"), *(json.dumps(each) for each in workloads)]
     paper = on_paper(*manifests)
-    cost, bound = sum(float(each["spec"]["price"]) for each in requests), paper["lowerBound"]
-    print(f"     {cost:.4f} per hour; no plan could cost less than {bound:.4f}: ", end="")
-    print(f"{100 * (cost / bound - 1):.1f} % above it. ", end="")
-    print(f"First-fit would have paid {paper['firstFitCost']:.4f}", flush=True)
+    bound, first_fit = Decimal(str(paper["lowerBound"])), Decimal(str(paper["firstFitCost"]))
+    print(f"     No plan could cost less than {money(bound)} per hour: this one costs ", end="")
+    print(f"{100 * (cost / bound - 1):.1f} % more. ", end="")
+    print(f"First-fit would pay {money(first_fit)}, ", end="")
+    print(f"{100 * (first_fit / bound - 1):.1f} % more.", flush=True)
+
+
+def _show_later(scene: Scene, plan: Sequence[Mapping[str, Any]]) -> None:
+    """A pod can take a place that was meant for another one, which then needs a machine."""
+    known = {name_of(each) for each in plan}
+    later = [each for each in scene.requests() if name_of(each) not in known]
+    if later:
+        print("     and bought afterwards, for pods whose places others had taken:")
+        _show(bought(later))
 
 
 def _sell_out(cluster: Cluster, scene: Scene) -> None:
-    """Whatever is asked for next is sold out, whichever offer it is: the plan has to do without."""
+    """What is asked for next is sold out, whichever offer it is: the plan has to do without."""
     sold_out = {"spec": {"faults": [{"kind": "StockOut", "count": 1}]}}
     patch = ("patch", "kwoknodeclass", "default", "--type=merge", "-p", json.dumps(sold_out))
     growing.kubectl(cluster, *patch)
-    before = {_name(each) for each in scene.requests()}
+    before = {name_of(each) for each in scene.requests()}
     count = scene.bound() + _MORE[0]
     print(f"\n  4  What is asked for next is sold out (we made it so); {_MORE[0]} more pods:")
-    _create(cluster, [deployment("more", *_MORE)])
+    create(cluster, [deployment("more", *_MORE)])
     refused = until(scene.unmet, "the provider has none of something")
     left = {pod["uid"] for each in scene.unmet() for pod in each["spec"].get("pods", ())}
 
     def is_planned_anew() -> bool:
-        requests, refusals = scene.requests(), {_name(each) for each in scene.unmet()}
-        others = (each["spec"] for each in requests if _name(each) not in refusals)
+        requests, refusals = scene.requests(), {name_of(each) for each in scene.unmet()}
+        others = (each["spec"] for each in requests if name_of(each) not in refusals)
         held = {pod["uid"] for spec in others for pod in spec.get("pods", ())}
         return bool(left & held) or scene.bound() >= count
 
     replanned = until(is_planned_anew, "the pods are planned anew") - refused
     until(lambda: scene.bound() >= count, f"{count} pods are bound")
-    gone = {_name(each): Offer.of(each) for each in scene.unmet()}
+    gone = {name_of(each): Offer.of(each) for each in scene.unmet()}
     what = ", ".join(f"{offer.server_type} in {offer.location}" for offer in gone.values())
     print(f"     there is no {what}; planned anew without it, and requested ", end="")
     print(f"{_seconds(replanned)} after the refusal:")
-    _show_bought(each for each in scene.requests() if _name(each) not in {*before, *gone})
+    anew = [each for each in scene.requests() if name_of(each) not in {*before, *gone}]
+    _show(bought(anew))
+    _show_at_home(_MORE[0] - together(anew).pods)
     print(f"     {count} of {count} pods bound\n", flush=True)
 
 
+def _show_at_home(pods: int) -> None:
+    if pods > 0:
+        print(f"       the other {pods}: on machines that are there already")
+
+
 def _let_load_drop(cluster: Cluster, scene: Scene) -> None:
-    """What is in use is moved together, what is left over is given back."""
+    """Pods that are left are moved together, and what is left over is given back."""
     growing.kubectl(
         cluster, "patch", "nodepool", "default", "--type=merge", "-p", json.dumps(_IN_A_HURRY)
     )
     left = {name: replicas * 2 // 5 for name, (replicas, _) in _WORKLOADS.items()} | {"more": 0}
-    machines, cost = scene.machines()
+    offers, before = scene.offers(), scene.machines()
     print(
         f"  5  Load drops: {scene.bound()} pods become {sum(left.values())}, and nodes are ", end=""
     )
@@ -198,32 +215,24 @@ def _let_load_drop(cluster: Cluster, scene: Scene) -> None:
     for name, replicas in left.items():
         growing.kubectl(cluster, "scale", "deployment", name, f"--replicas={replicas}")
     started = time.monotonic()
-    settled = scene.settled(sum(left.values())) - started
-    fewer, less = scene.machines()
-    print(f"     {machines} machines at {cost:.4f} per hour are {fewer} at {less:.4f} ", end="")
-    print(f"after {_seconds(settled)}:")
-    _show_replaced(cluster)
+    rest = scene.settled(sum(left.values()))
+    offers |= scene.offers()
+    after = scene.machines()
+    come = sorted(after - before)
+    print(f"     {len(before)} machines at {_cost(before, offers)} per hour are ", end="")
+    print(f"{len(after)} at {_cost(after, offers)} after {_seconds(rest.since - started)}:")
+    _show(given_back(before - after, offers, rest.reasons))
+    _show(f"+{money(offers[name].price)}   1 x {offers[name].server_type}" for name in come)
     print(f"     {sum(left.values())} of {sum(left.values())} pods bound\n", flush=True)
 
 
-def _show_replaced(cluster: Cluster) -> None:
-    """What growth says of it on the nodes, in its own words."""
-    notes = 'jsonpath={range .items[*]}{.note}{"\\n"}{end}'
-    asked = ("events.events.k8s.io", "-A", "--field-selector", "reason=Consolidating", "-o", notes)
-    for line in sorted(set(growing.kubectl(cluster, "get", *asked).splitlines())):
-        print(f"       {line}")
+def _cost(machines: Iterable[str], offers: Mapping[str, Offer]) -> str:
+    return money(sum((Decimal(offers[name].price) for name in machines), Decimal(0)))
 
 
-def _name(request: Mapping[str, Any]) -> str:
-    return str(request["metadata"]["name"])
-
-
-def _create(cluster: Cluster, objects: Sequence[Any]) -> float:
-    """Create them; the answer is when the first could be there."""
-    listed = {"apiVersion": "v1", "kind": "List", "items": objects}
-    started = time.monotonic()
-    growing.kubectl(cluster, "create", "-f", "-", given=json.dumps(listed))
-    return started
+def _show(lines: Iterable[str]) -> None:
+    for line in lines:
+        print(f"       {line}", flush=True)
 
 
 def _seconds(span: float) -> str:

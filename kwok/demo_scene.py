@@ -9,23 +9,24 @@ import json
 import subprocess
 import sys
 import time
-from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from growth.errors import GiveUp
-from kwok.apiserver import ask
+from kwok.apiserver import Answer, ask
+from kwok.demo_figures import Offer, name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from kwok.clusters import Cluster
 
 PATIENCE: Final = 90.0
 """Seconds for each step, which takes 5 to 20; a machine that does other things needs more."""
 _PAUSE: Final = 0.02
-_PRICE: Final = "growth.dev/price"
 _REST: Final = 8.0
 """Seconds without a change after which nothing more is expected."""
+_DEPLOYMENTS: Final = "/apis/apps/v1/namespaces/default/deployments"
 _PATHS: Final = {
     "pods": "/api/v1/namespaces/default/pods",
     "nodes": "/api/v1/nodes?labelSelector=growth.dev%2Fpool",
@@ -34,18 +35,13 @@ _PATHS: Final = {
 }
 
 
-class Offer(NamedTuple):
-    """What a machine was bought as."""
+class Rest(NamedTuple):
+    """Nothing moves any more."""
 
-    server_type: str
-    location: str
-    price: str
-
-    @classmethod
-    def of(cls, request: Mapping[str, Any]) -> Offer:
-        """The offer that a NodeRequest is for."""
-        spec = request["spec"]
-        return cls(spec["serverType"], spec["location"], spec["price"])
+    since: float
+    """When the last movement was seen."""
+    reasons: Mapping[str, str]
+    """By machine, why it was given back on the way."""
 
 
 class Scene:
@@ -70,25 +66,30 @@ class Scene:
         """How many machines are Ready."""
         return sum(_is_ready(node) for node in self._items("nodes"))
 
-    def machines(self) -> tuple[int, float]:
-        """How many there are, and what an hour of them costs."""
-        annotations = [each["metadata"].get("annotations", {}) for each in self._items("nodes")]
-        return len(annotations), sum(float(each.get(_PRICE, 0)) for each in annotations)
+    def machines(self) -> set[str]:
+        """The names of those that are there."""
+        return {str(each["metadata"]["name"]) for each in self._items("nodes")}
 
-    def settled(self, pods: int) -> float:
-        """Wait until so many pods are bound and nothing moves; the answer is the last movement."""
-        last, moved = (0, 0.0), time.monotonic()
+    def offers(self) -> dict[str, Offer]:
+        """By machine, what it was bought as."""
+        return {name_of(each): Offer.of(each) for each in self.requests()}
+
+    def settled(self, pods: int) -> Rest:
+        """Wait until so many pods are bound, machines have gone, and nothing moves any more."""
+        last = first = self.machines()
+        moved, reasons = time.monotonic(), dict[str, str]()
 
         def rests() -> bool:
             nonlocal last, moved
-            machines = self.machines()
-            is_moving = self._items("removals") or len(self.pods()) != pods or self.bound() != pods
+            machines, removals = self.machines(), self._items("removals")
+            reasons.update((name_of(each), str(each["spec"]["reason"])) for each in removals)
+            is_moving = removals or len(self.pods()) != pods or self.bound() != pods
             if is_moving or machines != last:
                 last, moved = machines, time.monotonic()
-            return time.monotonic() - moved > _REST
+            return machines != first and time.monotonic() - moved > _REST
 
         until(rests, "everything has come to rest")
-        return moved
+        return Rest(moved, reasons)
 
     def unmet(self) -> list[Any]:
         """The requests that the provider had nothing for."""
@@ -118,14 +119,17 @@ def until(done: Callable[[], object], goal: str) -> float:
     return time.monotonic()
 
 
-def pods_by_offer(requests: Iterable[Mapping[str, Any]]) -> dict[Offer, tuple[int, int]]:
-    """Machines and the pods that they were bought for, by offer."""
-    machines: Counter[Offer] = Counter()
-    pods: Counter[Offer] = Counter()
-    for request in requests:
-        machines[Offer.of(request)] += 1
-        pods[Offer.of(request)] += len(request["spec"].get("pods", ()))
-    return {offer: (machines[offer], pods[offer]) for offer in sorted(machines)}
+def create(cluster: Cluster, deployments: Sequence[Mapping[str, Any]]) -> None:
+    """All at the same time, as those of one release arrive."""
+    with ThreadPoolExecutor(len(deployments)) as people:
+        answers = list(people.map(lambda each: _created(cluster, each), deployments))
+    for answer in answers:
+        if answer.status != 201:
+            raise GiveUp(f"a deployment was refused: {answer.body or answer.status}")
+
+
+def _created(cluster: Cluster, deployment: Mapping[str, Any]) -> Answer:
+    return ask(cluster, _DEPLOYMENTS, method="POST", content=deployment)
 
 
 def on_paper(*manifests: str) -> Any:

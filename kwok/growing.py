@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.api import crd
@@ -26,7 +27,7 @@ from kwok import admission
 from kwok.apiserver import ask
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from kwok.clusters import Cluster
@@ -59,8 +60,16 @@ def install(cluster: Cluster) -> None:
     admission.certify(cluster)
 
 
-def start(cluster: Cluster, processes: Sequence[str] = PROCESSES) -> Path:
-    """Start the processes and wait until all of them work; the answer is their log."""
+def start(
+    cluster: Cluster,
+    processes: Sequence[str] = PROCESSES,
+    *,
+    settings: Mapping[str, str] = MappingProxyType({}),
+) -> Path:
+    """Start the processes and wait until all of them work; the answer is their log.
+
+    `settings` are defaults of this cluster: what the environment says counts more.
+    """
     log = cluster.folder / "growth.log"
     if not cluster.growing():
         only = itertools.chain.from_iterable(("--only", each) for each in processes)
@@ -69,7 +78,7 @@ def start(cluster: Cluster, processes: Sequence[str] = PROCESSES) -> Path:
             subprocess.Popen(
                 [*command, str(cluster.kubeconfig)],
                 cwd=cluster.folder,
-                env={**_SETTINGS, **_places(cluster), **os.environ},
+                env={**_SETTINGS, **settings, **_places(cluster), **os.environ},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,

@@ -12,6 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from benchmarks.extender_live import node, replicas
 from tests.extender.live import bound
+from tests.kwok.told import assert_it_adds_up
 from tests.live import bring_up, run_kwok, wait_until
 
 if TYPE_CHECKING:
@@ -70,4 +71,5 @@ def test_the_demo_ends_by_itself_and_leaves_nothing_behind() -> None:
     # and what was sold out is bought as something else
     assert "planned anew without it" in demo.stdout
     assert "56 of 56 pods bound" in demo.stdout
+    assert_it_adds_up(demo.stdout)
     assert "growth-demo" not in clusters()

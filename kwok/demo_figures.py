@@ -1,0 +1,96 @@
+"""What the demo counts and adds up: machines, what they cost, and the pods that they are for.
+
+A NodeRequest says for how many pods of which workload its machine is, those that are there and
+those that are still to come. Only that is counted, so each pod counts once, whenever it was made.
+Money is added up as decimals: the lines of a table come to exactly the sum below it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+
+class Offer(NamedTuple):
+    """What a machine was bought as."""
+
+    server_type: str
+    location: str
+    price: str
+
+    @classmethod
+    def of(cls, request: Mapping[str, Any]) -> Offer:
+        """The offer that a NodeRequest is for."""
+        spec = request["spec"]
+        return cls(spec["serverType"], spec["location"], spec["price"])
+
+
+class Machines(NamedTuple):
+    """Some machines: how many, what an hour of them costs, and how many pods they are for."""
+
+    number: int
+    cost: Decimal
+    pods: int
+
+
+def name_of(request: Mapping[str, Any]) -> str:
+    """A request's name, which is its machine's and its node's, too."""
+    return str(request["metadata"]["name"])
+
+
+def pods_of(request: Mapping[str, Any]) -> int:
+    """How many pods a machine is bought for."""
+    return sum(each["pods"] for each in request["spec"].get("workloads", ()))
+
+
+def together(requests: Iterable[Mapping[str, Any]]) -> Machines:
+    """All of them added up."""
+    listed = list(requests)
+    cost = sum((Decimal(Offer.of(each).price) for each in listed), Decimal(0))
+    return Machines(len(listed), cost, sum(pods_of(each) for each in listed))
+
+
+def bought(requests: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """A line for each offer, and below them the sum."""
+    listed = list(requests)
+    machines: Counter[Offer] = Counter()
+    pods: Counter[Offer] = Counter()
+    for request in listed:
+        machines[Offer.of(request)] += 1
+        pods[Offer.of(request)] += pods_of(request)
+    for offer in sorted(machines):
+        place = f"{offer.server_type:6} {offer.location:6} {money(offer.price)}/h each"
+        yield f"{machines[offer]:3} x {place}   {pods[offer]:3} pods"
+    if len(machines) > 1:
+        whole = together(listed)
+        yield f"{whole.number:3} machines      {money(whole.cost)}/h in all {whole.pods:3} pods"
+
+
+def given_back(
+    gone: Iterable[str], offers: Mapping[str, Offer], reasons: Mapping[str, str]
+) -> Iterator[str]:
+    """A line for each reason: which machines went, and what an hour of them cost."""
+    by_reason: dict[str, list[str]] = {}
+    for name in sorted(gone):
+        by_reason.setdefault(reasons.get(name, "Unknown"), []).append(name)
+    for reason, names in sorted(by_reason.items()):
+        cost = sum((Decimal(offers[name].price) for name in names), Decimal(0))
+        types = Counter(offers[name].server_type for name in names)
+        listed = ", ".join(f"{count} x {each}" for each, count in sorted(types.items()))
+        yield f"-{money(cost)}   {listed}: {WHY.get(reason, reason)}"
+
+
+WHY = {
+    "Consolidation": "their pods fit on other machines",
+    "Idle": "nothing was left on them",
+}
+"""What a person is told of the reason of a removal."""
+
+
+def money(amount: Decimal | str) -> str:
+    """As all prices are shown."""
+    return f"{Decimal(amount):.4f}"
