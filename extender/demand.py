@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from growth.demand.book import Book
+from growth.demand.pools import follow_names
 from growth.instant import Instant
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class Demand:
         self.is_complete = False
         """Whether every pod and pool was told of once; before that the book says too little."""
         self._loop = asyncio.get_running_loop()
-        self._pools: set[str] = set()
+        self._pools: dict[str, None] = {}
         self._told = self.book.position
         self._news = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
@@ -57,12 +58,8 @@ class Demand:
     def follow_pools(self, changes: Sequence[Change[NodePool]]) -> None:
         """Pools have come or gone."""
         before = frozenset(self._pools)
-        for change in changes:
-            if change.new is None:
-                self._pools.discard(change.key.name)
-            else:
-                self._pools.add(change.key.name)
-        if self.is_complete and self._pools != before:
+        follow_names(self._pools, changes)
+        if self.is_complete and self._pools.keys() != before:
             self.book.pools(self._pools, self._now())
             self._review()
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from growth.api.nodepool import NodePool
 from growth.demand.demanded import Demand
+from growth.demand.pools import follow_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -39,7 +40,8 @@ class KnownDemand:
             for change in changes:
                 self._follow_pod(change)
         elif kind == POOLS and changes:
-            self._follow_pools(changes)
+            follow_names(self._pools, changes)
+            self._books.pools(self._pools, self._now())
 
     def at(self, now: Instant) -> Demanded:
         """Which pods need a node at this moment."""
@@ -63,11 +65,3 @@ class KnownDemand:
             self._books.put(change.new, self._now())
         elif change.old is not None:
             self._books.remove(change.old.metadata.uid, self._now())
-
-    def _follow_pools(self, changes: Sequence[Change[NodePool]]) -> None:
-        for change in changes:
-            if change.new is None:
-                self._pools.pop(change.key.name, None)
-            else:
-                self._pools[change.key.name] = None
-        self._books.pools(self._pools, self._now())

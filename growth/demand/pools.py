@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from growth.api.wellknown import DEFAULT_POOL, POOL_LABEL
+from growth.kube.contents import ChangeKind
 from growth.scheduling.selectors import Requirement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from growth.api.nodepool import NodePool
+    from growth.kube.contents import Change
     from growth.scheduling.node_affinity import NodeSelectorTerm
     from growth.scheduling.pod import Pod
 
@@ -112,6 +115,18 @@ def pools_of(pod: Pod, pools: Iterable[str]) -> frozenset[str]:
     """The existing pools that the pod may use; none, if what it names isn't there."""
     verdict = match(wish_of(pod), pools)
     return verdict.names if isinstance(verdict, Pools) else frozenset()
+
+
+def follow_names(names: dict[str, None], changes: Iterable[Change[NodePool]]) -> None:
+    """Keep the names of the pools that exist; one that can't be read any more still does.
+
+    A dict, as its order is the same in each run.
+    """
+    for change in changes:
+        if change.kind is ChangeKind.DELETED:
+            names.pop(change.key.name, None)
+        else:
+            names[change.key.name] = None
 
 
 def _about_pools(term: NodeSelectorTerm) -> Alternative:

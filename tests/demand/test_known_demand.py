@@ -45,6 +45,14 @@ def test_pods_and_pools_come_and_go() -> None:
     assert caches.told == {"a": "PoolNotFound"}
 
 
+def test_a_pool_that_cannot_be_read_any_more_is_there_all_the_same() -> None:
+    caches = Caches()
+    caches.pod(None, marked("a"))
+    caches.pool(ChangeKind.ADDED)
+    caches.pool(ChangeKind.UNREADABLE)
+    assert caches.told == {"a": "Unschedulable"}
+
+
 def test_a_name_that_is_used_again_is_another_pod() -> None:
     caches = Caches()
     old = marked("a", metadata={"name": "web-0"})

@@ -106,5 +106,9 @@ def changed(old: T, new: T) -> Change[T]:
     return Change(ChangeKind.MODIFIED, key_of(new), old, new)
 
 
+def unreadable(old: T) -> Change[T]:
+    return Change(ChangeKind.UNREADABLE, key_of(old), old, None)
+
+
 def gone(old: T) -> Change[T]:
     return Change(ChangeKind.DELETED, key_of(old), old, None)

@@ -14,7 +14,7 @@ from growth.api.nodepool import NodePool
 from growth.demand.entry import Reason, State
 from growth.demand.evidence import FEASIBLE_SECONDS
 from growth.scheduling.objects import Pod
-from tests.extender.build import added, changed, gone
+from tests.extender.build import added, changed, gone, unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,6 +127,14 @@ async def test_without_its_pool_demand_says_so_and_a_new_pool_mends_it() -> None
 
     demand.follow_pools([gone(a_pool())])
     assert states(demand) == {"web": (State.DEMAND, Reason.POOL_NOT_FOUND)}
+
+
+async def test_a_pool_that_cannot_be_read_any_more_is_there_all_the_same() -> None:
+    demand = a_complete_one(waiting("web"))
+
+    demand.follow_pools([unreadable(a_pool())])
+
+    assert states(demand) == {"web": NEEDED}
 
 
 async def test_in_a_cluster_without_pools_every_pod_misses_its_own() -> None:
