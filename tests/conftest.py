@@ -21,7 +21,8 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
-from tests.live import LiveCluster, bring_down, bring_up, run_kwok, wait_until
+from tests import order
+from tests.live import ROOT, LiveCluster, bring_down, bring_up, run_kwok, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,13 +35,21 @@ settings.register_profile(
 settings.load_profile("any machine")
 
 
-FIRST = {"thread", "stories"}
-"""The folders whose files take longest: begun at the end, one would be waited for alone."""
+def pytest_configure() -> None:
+    """All processes of a run draw alike, also when it goes on past midnight."""
+    os.environ[order.VARIABLE] = order.seed_from(os.environ)
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """How a failure that comes with one order is seen again."""
+    seed = order.seed_from(os.environ)
+    return f"order of files: {order.replay(seed, config.invocation_params.args)}"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files are given to processes in their order, so the longest ones come first."""
-    items.sort(key=lambda item: item.path.parent.name not in FIRST)
+    """The tests of a file keep their order."""
+    seed = order.seed_from(os.environ)
+    items.sort(key=lambda item: order.place_of(item.path.relative_to(ROOT), seed=seed))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -19,11 +19,6 @@ if TYPE_CHECKING:
     from tests.manifests.beside import Beside
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What ends growth comes last, wherever it was named."""
-    items.sort(key=lambda item: item.path.stem == "test_without_growth")
-
-
 @pytest.fixture(scope="session")
 def bare() -> Iterator[LiveCluster]:
     """A cluster that is nobody else's; GROWTH_TEST_CLUSTER=NAME takes one that stays."""

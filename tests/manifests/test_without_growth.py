@@ -1,7 +1,7 @@
 """growth frozen, dead, or gone in the wrong order: the cluster does what it always did.
 
 Rows 26 and 29 of the fault catalogue. The tests go from bad to worse, in this order, and leave an
-empty cluster; conftest.py puts them behind everything else that uses it.
+empty cluster; tests/order.py puts them behind everything else that uses it.
 """
 
 from __future__ import annotations
