@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from kwok.clusters import find_cluster
+from tests.cluster_wide import acting
 from tests.live import LiveCluster, wait_until
 
 pytestmark = pytest.mark.cluster
@@ -85,16 +86,15 @@ def test_a_mutating_admission_policy_changes_pods(cluster: LiveCluster, namespac
         },
     }
     binding = {**api, "kind": "MutatingAdmissionPolicyBinding", "spec": {"policyName": name}}
-    cluster.create(policy, binding)
-    # then it comes into force
     dry = ("--namespace", namespace, "create", "-f", "-", "--dry-run=server", "-o", "json")
 
     def is_labelled() -> bool:
         made = json.loads(cluster.kubectl(*dry, input=json.dumps(pod("dry"))))
         return bool(made["metadata"].get("labels") == {"labelled": "yes"})
 
-    wait_until(is_labelled, "the policy in force")
-    cluster.kubectl("delete", "mutatingadmissionpolicy,mutatingadmissionpolicybinding", name)
+    # then it comes into force, and goes with its policy
+    with acting(cluster, policy, binding, acts=is_labelled):
+        assert is_labelled()
 
 
 def test_a_watch_can_begin_with_a_list(cluster: LiveCluster) -> None:

@@ -33,6 +33,8 @@ BY_POLICY: Final = "by-policy"
 BY_BOTH: Final = "by-both"
 BY_NOBODY: Final = "by-nobody"
 FREE: Final = "by-whom-a-test-says"
+MARKED: Final = "by-markers"
+"""Where a registration shows that it is in force."""
 NODE_POOLS: Final = f"/apis/growth.dev/v1alpha1/{NodePool.kind_names[0]}"
 _MARKER: Final = "a-marker"
 
@@ -109,7 +111,7 @@ def admitting(folder: Path) -> Iterator[Admitting]:
         )
         cluster.kubectl("wait", "crd", "--all", "--for=condition=Established", "--timeout=20s")
         setting = Admitting(cluster, Api(cluster.kubeconfig), Authority())
-        for namespace in (BY_WEBHOOK, BY_POLICY, BY_BOTH, BY_NOBODY, FREE):
+        for namespace in (BY_WEBHOOK, BY_POLICY, BY_BOTH, BY_NOBODY, FREE, MARKED):
             _make_namespace(setting, namespace)
         register_policy(setting)
         with serving(setting, folder) as webhook, contextlib.closing(setting.api):
@@ -121,7 +123,7 @@ def admitting(folder: Path) -> Iterator[Admitting]:
 
 
 def _make_namespace(setting: Admitting, name: str) -> None:
-    labels = {"growth.dev/admission": "disabled"} if name == BY_NOBODY else {}
+    labels = {"growth.dev/admission": "disabled"} if name in {BY_NOBODY, MARKED} else {}
     document = {"metadata": {"name": name, "labels": labels}}
     setting.api.do("POST", "/api/v1/namespaces", document)
     account = f"/api/v1/namespaces/{name}/serviceaccounts/default"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import http.client
 import json
 import ssl
 import threading
@@ -12,8 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from aiohttp import web
 
-from tests.webhooks.api import ADMISSION, only_in
-from webhooks.registration.webhook import configuration
+from tests.cluster_wide import acting
+from tests.webhooks.admitting import MARKED
+from tests.webhooks.api import only_in
+from webhooks.registration.webhook import TIMEOUT, configuration
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -25,7 +28,9 @@ if TYPE_CHECKING:
     Answer = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 Document = dict[str, Any]
-CONFIGURATIONS: Final = f"{ADMISSION}/mutatingwebhookconfigurations"
+PATIENT: Final = 30
+"""Seconds that a busy machine may need for an answer; the shipped timeout is for those who hang."""
+_NOWHERE: Final = "https://127.0.0.1:1/"
 
 
 @contextlib.contextmanager
@@ -74,10 +79,12 @@ async def _serve(
 
 
 @contextlib.contextmanager
-def registered(setting: Admitting, name: str, url: str, *, namespace: str) -> Iterator[None]:
-    """A configuration like ours for another server, in one namespace, while the block lasts."""
+def registered(
+    setting: Admitting, name: str, url: str, *, namespace: str, within: int = TIMEOUT
+) -> Iterator[None]:
+    """A configuration like ours for another server, in force in one namespace during the block."""
     selector = only_in((namespace,), {"matchExpressions": []})
-    with registered_where(setting, name, url, namespaces=selector):
+    with _registered_where(setting, name, url, namespaces=selector, within=within):
         yield
 
 
@@ -85,13 +92,14 @@ def registered(setting: Admitting, name: str, url: str, *, namespace: str) -> It
 def registered_everywhere(setting: Admitting, name: str, url: str) -> Iterator[None]:
     """The same where ours would be in force."""
     [ours] = configuration()["webhooks"]
-    with registered_where(setting, name, url, namespaces=ours["namespaceSelector"]):
+    selector = ours["namespaceSelector"]
+    with _registered_where(setting, name, url, namespaces=selector, within=PATIENT):
         yield
 
 
 @contextlib.contextmanager
-def registered_where(
-    setting: Admitting, name: str, url: str, *, namespaces: Document
+def _registered_where(
+    setting: Admitting, name: str, url: str, *, namespaces: Document, within: int
 ) -> Iterator[None]:
     """The same in some namespaces."""
     [ours] = configuration()["webhooks"]
@@ -101,18 +109,46 @@ def registered_where(
         "name": f"{name}.example.org",
         "clientConfig": {"url": url, "caBundle": authority},
         "namespaceSelector": namespaces,
+        "timeoutSeconds": within,
     }
     document = {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "MutatingWebhookConfiguration",
         "metadata": {"name": name},
-        "webhooks": [webhook],
+        "webhooks": [webhook, _marker(name)],
     }
-    setting.api.do("POST", CONFIGURATIONS, document)
-    try:
+    with acting(setting.cluster, document, acts=lambda: _refuses(setting, name)):
         yield
-    finally:
-        setting.api.do("DELETE", f"{CONFIGURATIONS}/{name}")
+
+
+def _marker(name: str) -> Document:
+    """A second webhook of a configuration: nothing serves it, so while it acts pods stay out."""
+    [ours] = configuration()["webhooks"]
+    return {
+        **ours,
+        "name": _marker_name(name),
+        "clientConfig": {"url": _NOWHERE},
+        "failurePolicy": "Fail",
+        "namespaceSelector": only_in((MARKED,), {"matchExpressions": []}),
+    }
+
+
+def _marker_name(name: str) -> str:
+    return f"marker-of-{name}.example.org"
+
+
+def _refuses(setting: Admitting, name: str) -> bool:
+    """Whether the marker keeps a pod out, without a word to the server that is registered."""
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "marked"},
+        "spec": {"containers": [{"name": "main", "image": "none"}]},
+    }
+    answer = setting.api.ask("POST", f"/api/v1/namespaces/{MARKED}/pods?dryRun=All", pod)
+    is_refused = answer.status != http.client.CREATED
+    assert not is_refused or _marker_name(name) in json.dumps(answer.body), answer.body
+    return is_refused
 
 
 def changing(patch: Callable[[Document], list[Document]]) -> Answer:

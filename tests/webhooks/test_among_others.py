@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from growth.api.wellknown import POOL_LABEL
+from tests.cluster_wide import acting
 from tests.live import wait_until
 from tests.webhooks.admitting import BY_BOTH, BY_POLICY, BY_WEBHOOK, FREE, NODE_POOLS
-from tests.webhooks.api import ADMISSION, only_in
-from tests.webhooks.strangers import changing, registered, stranger
+from tests.webhooks.api import only_in
+from tests.webhooks.strangers import PATIENT, changing, registered, stranger
 from webhooks.admission import LARGEST
 from webhooks.registration.policy import binding, policy
 
@@ -156,24 +157,12 @@ def test_what_a_webhook_before_us_adds_is_seen(admitting: Admitting, tmp_path: P
 
     with (
         stranger(admitting, tmp_path, changing(choose_the_database)) as url,
-        registered(admitting, "a-before", url, namespace=BY_WEBHOOK),
+        registered(admitting, "a-before", url, namespace=BY_WEBHOOK, within=PATIENT),
     ):
-        spec = wait_for(lambda: created(admitting, a_pod(), namespace=BY_WEBHOOK), "nodeSelector")
+        spec = created(admitting, a_pod(), namespace=BY_WEBHOOK)
 
     assert DEDICATED in spec["tolerations"]
     assert "affinity" not in spec
-
-
-def wait_for(create: Any, key: str) -> Document:
-    """The first pod that shows that a registration is in force."""
-    found: list[Document] = []
-
-    def is_there() -> bool:
-        found[:] = [create()]
-        return key in found[0]
-
-    wait_until(is_there, f"a pod with {key}")
-    return found[0]
 
 
 def test_what_a_webhook_after_us_changes_is_answered_once_more(
@@ -192,9 +181,9 @@ def test_what_a_webhook_after_us_changes_is_answered_once_more(
 
     with (
         stranger(admitting, tmp_path, changing(choose_the_database_late)) as url,
-        registered(admitting, "z-after", url, namespace=BY_BOTH),
+        registered(admitting, "z-after", url, namespace=BY_BOTH, within=PATIENT),
     ):
-        spec = wait_for(lambda: created(admitting, a_pod(), namespace=BY_BOTH), "nodeSelector")
+        spec = created(admitting, a_pod(), namespace=BY_BOTH)
 
     assert [each["name"] for each in spec["containers"]] == ["main", "sidecar"]
     # The first time the pod named no pool; what it got then does no harm beside its pool.
@@ -216,12 +205,8 @@ def test_a_webhook_that_throws_our_tolerations_away_gets_them_back(
 
     with (
         stranger(admitting, tmp_path, changing(only_my_own)) as url,
-        registered(admitting, "z-after", url, namespace=BY_WEBHOOK),
+        registered(admitting, "z-after", url, namespace=BY_WEBHOOK, within=PATIENT),
     ):
-        wait_until(
-            lambda: own[0] in created(admitting, a_pod(), namespace=BY_WEBHOOK)["tolerations"],
-            "the other webhook",
-        )
         spec = created(admitting, a_pod(), namespace=BY_WEBHOOK)
 
     assert [each for each in spec["tolerations"] if each in (own[0], TEAM)] == [own[0], TEAM]
@@ -327,13 +312,12 @@ def test_the_policy_serves_pods_that_have_no_tolerations_at_all(admitting: Admit
         "policyName": "bare.example.org",
         "matchResources": {"namespaceSelector": selector},
     }
-    admitting.api.do("POST", f"{ADMISSION}/mutatingadmissionpolicies", rule)
-    admitting.api.do("POST", f"{ADMISSION}/mutatingadmissionpolicybindings", bound)
-    try:
-        spec = wait_for(lambda: created(admitting, a_pod(), namespace=FREE), "affinity")
-    finally:
-        for kind in ("mutatingadmissionpolicybindings", "mutatingadmissionpolicies"):
-            admitting.api.do("DELETE", f"{ADMISSION}/{kind}/bare.example.org")
+
+    def acts() -> bool:
+        return "affinity" in created(admitting, a_pod(), namespace=FREE)
+
+    with acting(admitting.cluster, rule, bound, acts=acts):
+        spec = created(admitting, a_pod(), namespace=FREE)
 
     assert spec["tolerations"] == [TEAM]
     assert preferred_pools(spec) == ["default"]
