@@ -1,7 +1,7 @@
 """What all tests share, above all a real control plane, started for the session when asked for.
 
 GROWTH_TEST_CLUSTER=NAME uses a cluster that runs already (or starts it and lets it run), so that a
-round of one test takes no start.
+round of one test takes no start. Each process of a run has a cluster NAME-gwN of its own then.
 """
 
 from __future__ import annotations
@@ -22,7 +22,15 @@ import structlog
 from hypothesis import HealthCheck, settings
 
 from tests import order
-from tests.live import ROOT, LiveCluster, bring_down, bring_up, run_kwok, wait_until
+from tests.live import (
+    ROOT,
+    LiveCluster,
+    bring_down,
+    bring_up,
+    kept_cluster,
+    run_kwok,
+    wait_until,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,8 +84,8 @@ def logging_stays_as_it_was() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[LiveCluster]:
     """A running cluster, shared by all tests of the session: use a namespace of your own."""
-    kept = os.environ.get("GROWTH_TEST_CLUSTER")
-    if kept:
+    kept = kept_cluster()
+    if kept is not None:
         yield bring_up(kept)
         return
     _remove_clusters_of_dead_sessions()
@@ -89,9 +97,9 @@ def cluster() -> Iterator[LiveCluster]:
 
 
 def _remove_clusters_of_dead_sessions() -> None:
-    """A session that was killed could not remove its cluster."""
+    """A session that was killed could not remove its clusters."""
     for found in json.loads(run_kwok("status", "--output", "json").stdout):
-        session = re.fullmatch(r"growth-test-(\d+)", found["name"])
+        session = re.fullmatch(r"growth-test-(\d+)(-.*)?", found["name"])
         if session is not None and not Path("/proc", session[1]).exists():
             bring_down(found["name"])
 

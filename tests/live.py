@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 NO_PROGRAMS: Final = "the control plane did not start in time; run `python -m kwok programs` first"
@@ -49,6 +50,16 @@ class LiveCluster:
         """Create objects."""
         listed = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
         self.kubectl("--namespace", namespace, "create", "-f", "-", input=json.dumps(listed))
+
+
+def kept_cluster(environment: Mapping[str, str] = os.environ) -> str | None:
+    """The cluster that GROWTH_TEST_CLUSTER names; of several processes each takes one of its own.
+
+    What one of them puts into the whole cluster, such as nodes, must not meet the other's tests.
+    """
+    named = environment.get("GROWTH_TEST_CLUSTER")
+    process = environment.get("PYTEST_XDIST_WORKER")
+    return f"{named}-{process}" if named and process else named or None
 
 
 def run_kwok(

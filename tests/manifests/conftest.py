@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.live import bring_down, bring_up, wait_until
+from tests.live import bring_down, bring_up, kept_cluster, wait_until
 from tests.manifests.beside import installed_beside
 from tests.manifests.commands import grow
+from tests.manifests.reading import SYSTEM
 from tests.thread.growing import EXAMPLE, deployment, wait_until_bound
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def bare() -> Iterator[LiveCluster]:
     """A cluster that is nobody else's; GROWTH_TEST_CLUSTER=NAME takes one that stays."""
-    kept = os.environ.get("GROWTH_TEST_CLUSTER")
-    if kept:
+    kept = kept_cluster()
+    if kept is not None:
         yield bring_up(f"{kept}-manifests")
         return
     name = f"growth-test-{os.getpid()}-manifests"
@@ -33,9 +34,26 @@ def bare() -> Iterator[LiveCluster]:
         bring_down(name)
 
 
+@pytest.fixture
+def emptied(bare: LiveCluster) -> LiveCluster:
+    """The same without growth, whatever another test has left of it."""
+    _empty(bare)
+    return bare
+
+
+def _empty(cluster: LiveCluster) -> None:
+    """Nothing that was installed is there, nor certificates, pools or machines."""
+    assert grow(cluster, "uninstall", "--machines", "keep") == 0
+    cluster.kubectl("delete", "nodes", "--selector=growth.dev/managed-by=growth")
+    cluster.kubectl("delete", "deployments", "--all", "--namespace=default")
+    present = ("get", "namespace", SYSTEM, "--ignore-not-found", "--output=name")
+    wait_until(lambda: not cluster.kubectl(*present), "the end of the namespace", within=60)
+
+
 @pytest.fixture(scope="module")
 def installed(bare: LiveCluster) -> LiveCluster:
     """The same with everything that is installed for KWOK; its pods are simulated."""
+    _empty(bare)
     assert grow(bare, "install", "--for", "kwok", "--wait", "0s") == 0
     default = ("get", "serviceaccount", "default", "--namespace", "default")
     wait_until(lambda: bare.try_kubectl(*default).returncode == 0, "the service account")

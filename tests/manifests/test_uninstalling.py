@@ -15,7 +15,6 @@ from tests.manifests.reading import ALL, SYSTEM
 from tests.thread.growing import EXAMPLE, deployment, pool_of, reconciling
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.live import LiveCluster
@@ -128,16 +127,13 @@ def test_what_becomes_of_machines_has_to_be_said(capsys: pytest.CaptureFixture[s
 @pytest.mark.timeout(180)
 class TestOnARealServer:
     @pytest.fixture
-    def used(self, bare: LiveCluster) -> Iterator[LiveCluster]:
+    def used(self, emptied: LiveCluster) -> LiveCluster:
         """Installed, with a pool, a machine on its way and one that is idle."""
-        phase = ("get", "namespace", SYSTEM, "--ignore-not-found", "--output=jsonpath={.status}")
-        wait_until(lambda: "Terminating" not in bare.kubectl(*phase), "its end", within=60)
-        assert grow(bare, "install", "--for", "kwok", "--wait", "0s") == 0
-        bare.kubectl("apply", "-f", str(EXAMPLE))
+        assert grow(emptied, "install", "--for", "kwok", "--wait", "0s") == 0
+        emptied.kubectl("apply", "-f", str(EXAMPLE))
         for item in (REQUEST, NODE, TOKEN):
-            bare.kubectl("apply", "-f", "-", input=json.dumps(item))
-        yield bare
-        bare.kubectl("delete", "node", "default-1", "--ignore-not-found", "--wait=false")
+            emptied.kubectl("apply", "-f", "-", input=json.dumps(item))
+        return emptied
 
     @pytest.mark.parametrize(
         "loss",
@@ -193,28 +189,26 @@ class TestOnARealServer:
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("machines", ["drain", "destroy"])
 def test_machines_are_given_back_before_growth_goes(
-    bare: LiveCluster, tmp_path: Path, machines: str
+    emptied: LiveCluster, tmp_path: Path, machines: str
 ) -> None:
-    phase = ("get", "namespace", SYSTEM, "--ignore-not-found", "--output=jsonpath={.status}")
-    wait_until(lambda: "Terminating" not in bare.kubectl(*phase), "its end", within=60)
-    assert grow(bare, "install", "--for", "kwok", "--wait", "0s") == 0
-    bare.kubectl("apply", "-f", str(EXAMPLE))
+    assert grow(emptied, "install", "--for", "kwok", "--wait", "0s") == 0
+    emptied.kubectl("apply", "-f", str(EXAMPLE))
     pool = pool_of("cx23")
-    bare.create({**pool, "spec": {**pool["spec"], "scaleDown": {"idleAfter": "1s"}}})
+    emptied.create({**pool, "spec": {**pool["spec"], "scaleDown": {"idleAfter": "1s"}}})
     settings = {"GROWTH_LEASE_NAMESPACE": SYSTEM, "GROWTH_BIND_WAIT": "1s"}
     try:
-        with reconciling(bare, tmp_path / "log", **settings):
-            bare.create(deployment("work", pool="cx23", replicas=2, cpu="1", memory="1Gi"))
-            wait_until(lambda: bound(bare) == 2, "the pods are bound", within=60)
+        with reconciling(emptied, tmp_path / "log", **settings):
+            emptied.create(deployment("work", pool="cx23", replicas=2, cpu="1", memory="1Gi"))
+            wait_until(lambda: bound(emptied) == 2, "the pods are bound", within=60)
 
             # The reconciler beside the cluster leads on until it is ended here, below.
-            assert grow(bare, "uninstall", "--machines", machines, "--wait", "2m") == 1
+            assert grow(emptied, "uninstall", "--machines", machines, "--wait", "2m") == 1
 
-        assert bare.get("nodes", "--selector=growth.dev/managed-by=growth")["items"] == []
-        assert grow(bare, "uninstall", "--machines", machines) == 0
-        assert left(bare) == []
+        assert emptied.get("nodes", "--selector=growth.dev/managed-by=growth")["items"] == []
+        assert grow(emptied, "uninstall", "--machines", machines) == 0
+        assert left(emptied) == []
     finally:
-        bare.kubectl("delete", "deployment", "work", "--ignore-not-found")
+        emptied.kubectl("delete", "deployment", "work", "--ignore-not-found")
 
 
 def bound(cluster: LiveCluster) -> int:
