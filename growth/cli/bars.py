@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from growth.cli import trouble
 from growth.cli.expenses import expense, filled, price_of
 from growth.cli.explain_node import plan_of
 from growth.cli.money import hourly
@@ -15,6 +16,7 @@ from growth.cli.names import ALONE
 from growth.cli.output import coloured
 from growth.cli.story import ahead, counted
 from growth.cli.tables import aligned
+from growth.cli.trouble import Trouble
 from growth.demand.detection import is_demand
 from growth.keeping.marks import pool_of_node, type_of_node
 from growth.scheduling.resources import CPU, MEMORY
@@ -72,6 +74,8 @@ class Fleet(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Machines that are on their way."""
     currency: str = ""
     """Of what is paid, if it is known."""
+    growth: Trouble | None = None
+    """What is wrong with growth itself."""
 
 
 def fleet(seen: Survey) -> Fleet:
@@ -93,6 +97,7 @@ def fleet(seen: Survey) -> Fleet:
             for name, request in seen.scene.requests.items()
         ),
         currency=seen.currency,
+        growth=seen.trouble,
     )
 
 
@@ -132,6 +137,7 @@ def told(
     found: Fleet, now: datetime, names: ShortNames = ALONE, *, most: int | None = None
 ) -> Iterator[str]:
     """The fleet for people; of a list that is too long for the window, the rest is counted."""
+    yield from trouble.told(found.growth)
     yield _total(found)
     if found.pending or found.coming:
         yield _moving(found)

@@ -129,7 +129,7 @@ def _of_plans(pod: Pod, seen: Survey) -> Iterator[Fact]:
     yield from _in_vain(pod, seen)
     usable = [seen.pools[name] for name in sorted(pools_of(pod, seen.pools))]
     if usable and not told and not _requests_for(pod, seen):
-        yield from _unplanned(pod, usable, seen.now.wall)
+        yield from _unplanned(pod, usable, seen)
 
 
 def _next_try(entry: UnplacedPod, now: datetime) -> str:
@@ -152,12 +152,14 @@ def _in_vain(pod: Pod, seen: Survey) -> Iterator[Fact]:
                 )
 
 
-def _unplanned(pod: Pod, usable: Sequence[NodePool], now: datetime) -> Iterator[Fact]:
+def _unplanned(pod: Pod, usable: Sequence[NodePool], seen: Survey) -> Iterator[Fact]:
     """Nobody has said anything: too early, one of too many, or nobody is there who plans."""
     since = _time(pod.metadata.creation_timestamp)
-    seconds = 0.0 if since is None else (now - since).total_seconds()
+    seconds = 0.0 if since is None else (seen.now.wall - since).total_seconds()
     full = [pool.name for pool in usable if len(pool.status.unplaced) >= MOST_UNPLACED]
-    if full:
+    if seen.trouble is not None and seen.trouble.stands_still:
+        text = f"none: {seen.trouble.text}"
+    elif full:
         text = f"pool {full[0]} tells of its {MOST_UNPLACED} most urgent pods only: see the events"
     elif seconds < UNSEEN_AFTER:
         text = "none yet: a plan is made as soon as no more pods come, within a second"

@@ -38,7 +38,7 @@ class Happening(msgspec.Struct, frozen=True, kw_only=True):
 
     at: str
     kind: str
-    """Of the object: Pod, NodeRequest, Node, NodeRemovalRequest, NodePool."""
+    """Of the object: Pod, NodeRequest, Node, NodeRemovalRequest, NodePool; or growth itself."""
     subject: str
     text: str
 
@@ -47,6 +47,7 @@ def happenings(before: Watched, after: Watched, now: datetime) -> Iterator[Happe
     """In the order in which one leads to the next."""
     at = write_time(now.replace(microsecond=0))
     for kind, subject, text in (
+        *_of_growth(before, after),
         *_of_pods(before, after),
         *_of_requests(before, after),
         *_of_nodes(before, after),
@@ -58,6 +59,12 @@ def happenings(before: Watched, after: Watched, now: datetime) -> Iterator[Happe
 
 
 Line = tuple[str, str, str]
+
+
+def _of_growth(before: Watched, after: Watched) -> Iterator[Line]:
+    if after.trouble != before.trouble:
+        trouble = after.trouble
+        yield "Growth", "growth itself", trouble.text if trouble else "works again"
 
 
 def _of_pods(before: Watched, after: Watched) -> Iterator[Line]:

@@ -17,6 +17,7 @@ from growth.api.noderequest import RequestPhase
 from growth.api.wellknown import POOL_LABEL
 from growth.api.written import parse_time
 from growth.cli.story import counted
+from growth.cli.trouble import Trouble
 from growth.demand.detection import is_demand
 
 if TYPE_CHECKING:
@@ -109,16 +110,22 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Nodes by the reason for which they are there, the most first."""
     currency: str = ""
     """Of what is paid, if it is known."""
+    growth: Trouble | None = None
+    """What is wrong with growth itself."""
+
+    @property
+    def is_well(self) -> bool:
+        """Whether nobody has to do anything."""
+        growth_is_well = self.growth is None or not self.growth.needs_a_person
+        return growth_is_well and not self.needs_a_person
 
 
 def overview(
     seen: Watched,
     now: datetime,
     kept: Mapping[str, Keeping] | None = None,
-    *,
-    stopped: Iterable[str] = (),
 ) -> Overview:
-    """Everything that is worth a line; what stops all of growth first."""
+    """Everything that is worth a line."""
     pending = [pod for pod in seen.pending if is_demand(pod)]
     return Overview(
         pools=tuple(_pool(pool, seen, now) for pool in _by_name(seen)),
@@ -129,9 +136,10 @@ def overview(
         going=tuple(_going(seen, now)),
         without_place=tuple(_without_place(seen)),
         sold_out=tuple(_sold_out(seen, now)),
-        needs_a_person=(*stopped, *_for_a_person(seen, now)),
+        needs_a_person=tuple(_for_a_person(seen, now)),
         kept=_kept((kept or {}).values(), now),
         currency=seen.currency,
+        growth=seen.trouble,
     )
 
 

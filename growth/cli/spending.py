@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from growth.cli.expenses import Expense, expense
+from growth.cli.trouble import Trouble
 from growth.keeping.marks import pool_of_node
 from growth.scheduling.owners import workload_of
 
@@ -56,6 +57,8 @@ class Spending(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     bound: Bound | None = None
     currency: str = ""
     """Of all amounts, if it is known."""
+    growth: Trouble | None = None
+    """What is wrong with growth itself."""
 
 
 class _Bill(NamedTuple):
@@ -77,6 +80,7 @@ def spending(seen: Survey) -> Spending:
         workloads=_of_workloads(bills),
         unpriced=tuple(bill.name for bill in bills if not bill.expense.price),
         currency=seen.currency,
+        growth=seen.trouble,
     )
 
 

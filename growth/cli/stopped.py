@@ -9,14 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.api.wellknown import WRITING_STOPPED_ANNOTATION
-from growth.cli.lists import LIST_PATIENCE
-from growth.installation.awaiting import LEASE, is_over
-from growth.kube.errors import Denied, NotFound
+from growth.installation.awaiting import is_over
 
 if TYPE_CHECKING:
     from datetime import datetime
-
-    from growth.cli.lists import Lists
 
 LEASES: Final = "/apis/coordination.k8s.io/v1/leases"
 REMEDY: Final = (
@@ -32,21 +28,3 @@ def stopped_by(lease: dict[str, Any], now: datetime) -> str:
         return ""
     annotations = lease["metadata"].get("annotations") or {}
     return str(annotations.get(WRITING_STOPPED_ANNOTATION, ""))
-
-
-def spoken(lease: dict[str, Any], rule: str) -> str:
-    """For a person who has only this line."""
-    namespace = lease["metadata"]["namespace"]
-    mend = REMEDY.format(namespace=namespace)
-    return f"the reconciler writes nothing any more ({rule}): {mend}"
-
-
-async def stopped(lists: Lists) -> tuple[str, ...]:
-    """A line for each reconciler that has stopped; none where Leases may not be read."""
-    query = {"fieldSelector": f"metadata.name={LEASE}"}
-    try:
-        answer = await lists.connection.request("GET", LEASES, query=query, timeout=LIST_PATIENCE)
-    except (Denied, NotFound):
-        return ()
-    leases = answer.json()["items"]
-    return tuple(spoken(each, rule) for each in leases if (rule := stopped_by(each, answer.date)))

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from growth.api.written import write_time
+from growth.cli import trouble
 from growth.cli.tables import spoken_span
+from growth.cli.trouble import Trouble
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -55,10 +57,13 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
     figures: Mapping[str, Figure] = {}
     """For programs."""
     events: tuple[Said, ...] = ()
+    growth: Trouble | None = None
+    """What is wrong with growth itself."""
 
 
 def told(story: Story, now: datetime, names: ShortNames) -> Iterator[str]:
     """The story for people."""
+    yield from trouble.told(story.growth)
     yield from wrapped("", names.in_text(story.headline), indent=4)
     width = max((len(fact.topic) for fact in story.facts), default=0)
     before = ""

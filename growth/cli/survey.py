@@ -24,6 +24,7 @@ from growth.api.written import parse_time
 from growth.cli.lists import together
 from growth.cli.money import currency_of
 from growth.cli.names import ShortNames
+from growth.cli.trouble import Trouble, trouble_of
 from growth.demand.detection import is_demand
 from growth.instant import Instant
 from growth.keeping.answer import Scene, keepings
@@ -77,6 +78,8 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
     unreadable: tuple[str, ...] = ()
     currency: str = ""
     """Of all prices, if it is known."""
+    trouble: Trouble | None = None
+    """What is wrong with growth itself."""
 
     @property
     def pools(self) -> Mapping[str, NodePool]:
@@ -99,6 +102,7 @@ async def surveyed(lists: Lists) -> Survey:
         [each for several in listed for each in several],
         now=datetime.now(UTC),
         unreadable=lists.unreadable,
+        trouble=await trouble_of(lists),
     )
 
 
@@ -108,6 +112,7 @@ def survey(
     *,
     now: datetime,
     unreadable: Iterable[str] = (),
+    trouble: Trouble | None = None,
 ) -> Survey:
     """The view that follows from what was read."""
     known, found = list(resources), list(seen)
@@ -138,6 +143,7 @@ def survey(
         now=instant,
         unreadable=tuple(sorted(unreadable)),
         currency=currency_of(each for each in classes if isinstance(each, HetznerNodeClass)),
+        trouble=trouble,
     )
 
 

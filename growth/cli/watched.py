@@ -13,12 +13,14 @@ from growth.api.noderequest import NodeRequest
 from growth.api.wellknown import MANAGED_BY, MANAGED_BY_LABEL
 from growth.cli.money import currency_of
 from growth.cli.names import ShortNames
+from growth.cli.trouble import trouble_of
 from growth.scheduling.objects import decode_node, decode_pod
 
 if TYPE_CHECKING:
     from growth.api.meta import Resource
     from growth.cli.lists import Lists
     from growth.cli.survey import Survey
+    from growth.cli.trouble import Trouble
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
 
@@ -39,6 +41,8 @@ class Watched:
     """What was left out: kind and name."""
     currency: str = ""
     """Of all prices, if it is known."""
+    trouble: Trouble | None = None
+    """What is wrong with growth itself."""
 
     @property
     def names(self) -> ShortNames:
@@ -58,6 +62,7 @@ def watched_in(seen: Survey) -> Watched:
         pending=seen.pending,
         unreadable=seen.unreadable,
         currency=seen.currency,
+        trouble=seen.trouble,
     )
 
 
@@ -79,4 +84,5 @@ async def watched(lists: Lists) -> Watched:
         pending=pending,
         currency=currency_of(classes),
         unreadable=lists.unreadable,
+        trouble=await trouble_of(lists),
     )

@@ -33,7 +33,10 @@ LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/growth-reco
 APPS = f"/apis/apps/v1/namespaces/{NAMESPACE}"
 GROWTH = "/apis/growth.dev/v1alpha1"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-COLLECTIONS = ("/pods", "/nodes", "/leases", "/namespaces", "pools", "classes")
+COLLECTIONS = (
+    *("/pods", "/nodes", "/leases", "/namespaces", "pools", "classes"),
+    *("/deployments", "/daemonsets"),
+)
 
 Object = dict[str, Any]
 
@@ -70,7 +73,8 @@ class Cluster(Api):
             return self._metrics(call)
         if method == "POST" and "dryRun" in dict(words.get("query", ())):
             return self._rehearsed(call)
-        if method == "GET" and path.endswith(COLLECTIONS):
+        listed = path.endswith(COLLECTIONS) and not path.endswith(tuple(self.forbidden))
+        if method == "GET" and listed:
             return self._answer(call, {"metadata": {}, "items": self._listed(path, words)})
         return await super().request(method, path, **words)
 

@@ -12,7 +12,7 @@ from growth.api.wellknown import WRITING_STOPPED_ANNOTATION
 from growth.cli.commands.doctor import examined
 from growth.cli.examination.finding import Level, Place
 from growth.cli.lists import Lists
-from growth.cli.stopped import stopped
+from growth.cli.trouble import Matter, trouble_of
 from growth.installation.awaiting import holder
 from tests.cli.installed import NAMESPACE, connection, installed, lead
 
@@ -38,8 +38,13 @@ def test_a_leader_is_one_as_long_as_its_lease_lasts_by_the_api_server(
     cluster = with_clock(ahead=ahead, silent=silent)
 
     assert bool(asyncio.run(holder(connection(cluster), NAMESPACE))) == leads
-    assert bool(asyncio.run(stopped(Lists(connection(cluster))))) == leads
+    assert reason(cluster) is (Matter.WRITING_STOPPED if leads else Matter.NOBODY_LEADS)
     assert ("writes nothing any more" in said_of_the_leader(cluster)) == leads
+
+
+def reason(cluster: Cluster) -> Matter | None:
+    found = asyncio.run(trouble_of(Lists(connection(cluster))))
+    return None if found is None else found.reason
 
 
 def said_of_the_leader(cluster: Cluster) -> str:

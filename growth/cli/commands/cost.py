@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from growth.cli import trouble
 from growth.cli.connecting import add_connection_arguments, completed
 from growth.cli.lists import reading, tell_left_out
 from growth.cli.money import hourly, month_of, monthly
@@ -93,6 +94,7 @@ async def _bound(arguments: argparse.Namespace, lists: Lists, now: Instant) -> B
 
 def told(found: Spending, names: ShortNames = ALONE) -> Iterator[str]:
     """Where the money goes, for people."""
+    yield from trouble.told(found.growth)
     if not found.pools:
         yield "No node of growth is there: nothing is paid."
         return

@@ -96,4 +96,4 @@ async def _with_events(arguments: argparse.Namespace, lists: Lists, seen: Survey
             pool = pool_named(arguments.name, seen)
             story = explain_pool.explained(pool, seen)
             events = await said_on(lists, "NodePool", pool.name, uid=pool.metadata.uid)
-    return msgspec.structs.replace(story, events=events)
+    return msgspec.structs.replace(story, events=events, growth=seen.trouble)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from growth.cli import trouble
 from growth.cli.connecting import add_connection_arguments, completed
 from growth.cli.lists import reading
 from growth.cli.money import hourly
 from growth.cli.names import ALONE
 from growth.cli.output import add_output_argument, coloured, print_json
 from growth.cli.overview import overview
-from growth.cli.stopped import stopped
 from growth.cli.story import counted, wrapped
 from growth.cli.survey import surveyed
 from growth.cli.tables import aligned, spoken_span
@@ -44,19 +44,18 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         for line in told(found, names):
             print(line)
-    return int(bool(found.needs_a_person))
+    return int(not found.is_well)
 
 
 async def _look(arguments: argparse.Namespace) -> tuple[Overview, ShortNames]:
     async with reading(arguments) as lists:
         seen = await surveyed(lists)
-        halted = await stopped(lists)
-        found = overview(watched_in(seen), seen.now.wall, seen.kept, stopped=halted)
-        return found, seen.names
+        return overview(watched_in(seen), seen.now.wall, seen.kept), seen.names
 
 
 def told(found: Overview, names: ShortNames = ALONE) -> Iterator[str]:
     """The overview for people."""
+    yield from trouble.told(found.growth)
     yield from _pools(found)
     yield ""
     yield _demand(found)

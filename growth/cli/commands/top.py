@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-ABOVE: Final = 6
+ABOVE: Final = 7
 """Lines of a window that aren't nodes."""
 
 

@@ -12,14 +12,15 @@ import msgspec
 from growth.cli import screen
 from growth.cli.commands import status
 from growth.cli.connecting import add_connection_arguments, completed
-from growth.cli.happenings import Happening, happenings, is_settled
+from growth.cli.happenings import Happening, happenings
 from growth.cli.lists import reading
 from growth.cli.money import hourly
 from growth.cli.names import ALONE
 from growth.cli.output import add_output_argument
 from growth.cli.overview import overview
+from growth.cli.settling import Settling
 from growth.cli.spans import add_every_argument, seconds_of
-from growth.cli.watched import watched
+from growth.cli.watched import Watched, watched
 from growth.errors import RetryLater
 
 if TYPE_CHECKING:
@@ -28,13 +29,9 @@ if TYPE_CHECKING:
 
     from growth.cli.lists import Lists
     from growth.cli.names import ShortNames
-    from growth.cli.watched import Watched
 
 REMEMBERED: Final = 500
 """Happenings that a view can show."""
-QUIET_LOOKS: Final = 5
-"""Looks in a row that find nothing to do, before it is believed: who has just made pods must not be
-told that all is done because no scheduler has seen them yet."""
 LONGEST: Final = 100
 
 
@@ -44,7 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--until-settled",
         action="store_true",
-        help="end when nothing waits that can have a place, and nothing comes or goes",
+        help="end when nothing waits that can have a place, and nothing comes or goes; with exit "
+        "code 1 when something does, and growth stands still",
     )
     add_connection_arguments(parser)
     add_output_argument(parser)
@@ -70,14 +68,17 @@ def run(arguments: argparse.Namespace) -> int:
 async def _lines(arguments: argparse.Namespace, every: float) -> None:
     """One line for each thing; a look that fails is only told on the other stream by the next."""
     async with reading(arguments) as lists:
-        before, quiet = await watched(lists), 0
+        before, settling = await watched(lists), Settling()
+        for each in happenings(Watched(), Watched(trouble=before.trouble), datetime.now(UTC)):
+            print(line_of(each, arguments.output), flush=True)
         if arguments.output == "text":
             print(_beginning(before), flush=True)
         async for after in _looks(lists, every=every):
             for each in happenings(before, after, datetime.now(UTC)):
                 print(line_of(each, arguments.output, after.names), flush=True)
-            quiet = quiet + 1 if is_settled(after) else 0
-            if arguments.until_settled and quiet >= QUIET_LOOKS:
+            if arguments.until_settled:
+                settling = settling.after(after, seconds=every)
+            if settling.is_over:
                 return
             before = after
 

@@ -1,0 +1,206 @@
+"""What is wrong with growth itself: the one line that `status`, `explain` and others begin with.
+
+Where no reconciler leads, a pod waits for something else than a plan, and figures tell of the past.
+Few questions suffice to know that, so every command can ask them: the Lease, judged by the clock
+of the API server; the ConfigMap of a pause; the counts of the processes beside the reconciler.
+What can't be asked for lack of rights is not told. `growth doctor` looks closer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from growth.api.wellknown import PAUSE_CONFIG_MAP, PAUSE_UNTIL_KEY
+from growth.api.written import parse_time, write_time
+from growth.cli.output import coloured
+from growth.cli.stopped import LEASES, stopped_by
+from growth.installation.awaiting import LEASE, is_over
+from growth.kube.errors import Denied, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.cli.lists import Lists
+    from growth.kube.call import Query
+    from growth.kube.transport import Response
+
+Object = dict[str, Any]
+
+PATIENCE: Final = 4.0
+"""Seconds: what would take longer is left out, as the answer to the command itself matters more."""
+NAMED: Final = {"labelSelector": "app.kubernetes.io/name=growth"}
+WORKLOADS: Final = ("deployments", "daemonsets")
+NEEDED_FOR: Final = {
+    "growth-webhooks": "new pods get no tolerations for pools",
+    "growth-extender": "kube-scheduler places pods unaided",
+    "growth-scheduler": "pods that name this scheduler stay pending",
+}
+"""What is missing while none of them is ready. A reconciler that is not ready does not lead."""
+
+
+class Matter(StrEnum):
+    """What is wrong, in one word for programs; the first one that applies is told."""
+
+    NEVER_LED = "NeverLed"
+    NOBODY_LEADS = "NobodyLeads"
+    SEVERAL_LEAD = "SeveralLead"
+    WRITING_STOPPED = "WritingStopped"
+    PAUSED = "Paused"
+    PROCESS_NOT_READY = "ProcessNotReady"
+
+
+STANDSTILL: Final = frozenset(
+    {Matter.NEVER_LED, Matter.NOBODY_LEADS, Matter.WRITING_STOPPED, Matter.PAUSED}
+)
+"""While it lasts nothing is planned, bought or given back."""
+
+
+class Trouble(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wrong, and what to do about it. The text stays the same for as long as it lasts."""
+
+    reason: Matter
+    text: str
+    hint: str
+
+    @property
+    def stands_still(self) -> bool:
+        """Whether nothing moves until it is over."""
+        return self.reason in STANDSTILL
+
+    @property
+    def needs_a_person(self) -> bool:
+        """A pause is what somebody wanted."""
+        return self.reason is not Matter.PAUSED
+
+    @property
+    def line(self) -> str:
+        """Everything, for a person."""
+        return f"growth itself: {self.text} ({self.hint})"
+
+
+class Signs(msgspec.Struct, frozen=True, kw_only=True):
+    """What the trouble is concluded from."""
+
+    now: datetime
+    """By the clock of the API server."""
+    leases: tuple[Object, ...]
+    """Of growth, in whichever namespaces."""
+    pauses: Mapping[str, str] = {}
+    """Until when everything is paused, as it is written, by the namespace of a Lease."""
+    workloads: tuple[Object, ...] = ()
+    """Deployments and DaemonSets beside the Leases."""
+
+
+async def trouble_of(lists: Lists) -> Trouble | None:
+    """What is wrong now; nothing where that may not be asked."""
+    signs = await _signs(lists)
+    return None if signs is None else trouble(signs)
+
+
+def trouble(signs: Signs) -> Trouble | None:
+    """The gravest thing that is wrong, if something is."""
+    return next(_troubles(signs), None)
+
+
+def told(found: Trouble | None) -> Iterator[str]:
+    """The line for people, or none."""
+    if found is not None:
+        yield coloured(found.line, "red" if found.needs_a_person else "yellow")
+
+
+def _troubles(signs: Signs) -> Iterator[Trouble]:
+    yield from _of_leaders(signs)
+    for namespace, until in signs.pauses.items():
+        if (text := _paused(until, signs.now)) is not None:
+            yield Trouble(reason=Matter.PAUSED, text=text, hint=f"growth resume -n {namespace}")
+    for workload in signs.workloads:
+        name = workload["metadata"]["name"]
+        if name in NEEDED_FOR and _none_is_ready(workload):
+            yield Trouble(
+                reason=Matter.PROCESS_NOT_READY,
+                text=f"no pod of {name} is ready: {NEEDED_FOR[name]}",
+                hint="growth doctor says why",
+            )
+
+
+def _of_leaders(signs: Signs) -> Iterator[Trouble]:
+    leading = [each for each in signs.leases if _leads(each, signs.now)]
+    stopped = next((text for each in leading if (text := stopped_by(each, signs.now))), "")
+    match leading:
+        case [] if not signs.leases:
+            text = "no reconciler has ever led; nothing is planned"
+            yield Trouble(reason=Matter.NEVER_LED, text=text, hint="growth install starts one")
+        case []:
+            text = "no reconciler leads; nothing is planned"
+            yield Trouble(reason=Matter.NOBODY_LEADS, text=text, hint="growth doctor says why")
+        case [_, _, *_]:
+            places = ", ".join(sorted(each["metadata"]["namespace"] for each in leading))
+            text = f"several reconcilers lead, in {places}; each buys for the same pods"
+            yield Trouble(reason=Matter.SEVERAL_LEAD, text=text, hint="growth doctor says more")
+        case _ if stopped:
+            text = f"the reconciler has stopped writing: {stopped}"
+            hint = "docs/runbooks/GrowthWritingStopped.md"
+            yield Trouble(reason=Matter.WRITING_STOPPED, text=text, hint=hint)
+        case _:
+            return
+
+
+def _leads(lease: Object, now: datetime) -> bool:
+    spec = lease["spec"]
+    return bool(spec.get("holderIdentity")) and not is_over(spec, now)
+
+
+def _paused(until: str, now: datetime) -> str | None:
+    try:
+        end = parse_time(until)
+    except ValueError:
+        return f'all pools are paused: "{until}" is no time, so the pause has no end'
+    return f"all pools are paused until {write_time(end)}" if end > now else None
+
+
+def _none_is_ready(workload: Object) -> bool:
+    """A Deployment or DaemonSet that should have pods, and has none that is ready."""
+    status = workload.get("status", {})
+    wanted = status.get("desiredNumberScheduled", workload["spec"].get("replicas", 0))
+    return wanted > 0 and not status.get("numberReady", status.get("readyReplicas", 0))
+
+
+async def _signs(lists: Lists) -> Signs | None:
+    """What can be read; None where the Lease can't, as it matters most."""
+    answer = await _read(lists, LEASES, {"fieldSelector": f"metadata.name={LEASE}"})
+    if answer is None:
+        return None
+    leases = tuple(answer.json()["items"])
+    namespaces = sorted({each["metadata"]["namespace"] for each in leases})
+    pauses = {name: await _pause(lists, name) for name in namespaces}
+    return Signs(
+        now=answer.date,
+        leases=leases,
+        pauses={name: until for name, until in pauses.items() if until is not None},
+        workloads=tuple([each for name in namespaces for each in await _workloads(lists, name)]),
+    )
+
+
+async def _pause(lists: Lists, namespace: str) -> str | None:
+    path = f"/api/v1/namespaces/{namespace}/configmaps/{PAUSE_CONFIG_MAP}"
+    answer = await _read(lists, path)
+    return None if answer is None else (answer.json().get("data") or {}).get(PAUSE_UNTIL_KEY, "")
+
+
+async def _workloads(lists: Lists, namespace: str) -> list[Object]:
+    path = f"/apis/apps/v1/namespaces/{namespace}"
+    answers = [await _read(lists, f"{path}/{kind}", NAMED) for kind in WORKLOADS]
+    return [each for answer in answers if answer is not None for each in answer.json()["items"]]
+
+
+async def _read(lists: Lists, path: str, query: Query = ()) -> Response | None:
+    """An answer, where it is there and may be read."""
+    try:
+        return await lists.connection.request("GET", path, query=query, timeout=PATIENCE)
+    except (Denied, NotFound):
+        return None

@@ -1,0 +1,288 @@
+"""What is wrong with growth itself stands in the first line of each command that is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import timedelta
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from growth.api.wellknown import POOL_LABEL, WRITING_STOPPED_ANNOTATION
+from growth.api.written import write_time
+from growth.cli import bars, explain_pod
+from growth.cli.__main__ import main
+from growth.cli.bars import fleet
+from growth.cli.commands import cost, status
+from growth.cli.happenings import happenings
+from growth.cli.lists import Lists
+from growth.cli.overview import overview
+from growth.cli.settling import STANDSTILL, Settling
+from growth.cli.spending import spending
+from growth.cli.story import told as told_story
+from growth.cli.trouble import Matter, Signs, Trouble, trouble, trouble_of
+from growth.cli.watched import Watched, watched_in
+from growth.errors import GiveUp
+from tests.cli.installed import APPS, NAMESPACE, Cluster, connection, installed, lead
+from tests.cli.seen import NOW, moment, pool, request, seen, waiting
+from tests.live import wait_until
+from tests.thread.growing import pool_of
+
+if TYPE_CHECKING:
+    from tests.live import LiveCluster
+
+RULE = "MaximumKept: 4 nodes in pool web, 3 allowed"
+NOBODY = Trouble(
+    reason=Matter.NOBODY_LEADS,
+    text="no reconciler leads; nothing is planned",
+    hint="growth doctor says why",
+)
+PAUSED = Trouble(reason=Matter.PAUSED, text="all pools are paused", hint="growth resume")
+WEBHOOKS_AWAY = Trouble(reason=Matter.PROCESS_NOT_READY, text="no pod is ready", hint="doctor")
+LINE = f"growth itself: {NOBODY.text} ({NOBODY.hint})"
+
+
+def lease(holder: str = "one", /, *, ago: float = 1, within: str = "a", rule: str = "") -> Any:
+    """A Lease for 15 seconds."""
+    held = {"holderIdentity": holder, "renewTime": moment(ago=ago), "leaseDurationSeconds": 15}
+    noted = {WRITING_STOPPED_ANNOTATION: rule} if rule else {}
+    return {"metadata": {"namespace": within, "annotations": noted}, "spec": held}
+
+
+def deployment(name: str, *, ready: int, wanted: int = 2) -> Any:
+    return {
+        "metadata": {"name": name},
+        "spec": {"replicas": wanted},
+        "status": {"readyReplicas": ready} if ready else {},
+    }
+
+
+def daemons(name: str, *, ready: int, wanted: int) -> Any:
+    status = {"desiredNumberScheduled": wanted, "numberReady": ready}
+    return {"metadata": {"name": name}, "spec": {}, "status": status}
+
+
+LED = (lease(),)
+TROUBLES: dict[str, tuple[dict[str, Any], str]] = {
+    "one leads": ({"leases": LED}, ""),
+    "no Lease at all": ({"leases": ()}, "no reconciler has ever led; nothing is planned"),
+    "an empty Lease": ({"leases": (lease(""),)}, NOBODY.text),
+    "a silent holder": ({"leases": (lease(ago=16),)}, NOBODY.text),
+    "a holder that is as old as it may be": ({"leases": (lease(ago=15),)}, ""),
+    "two lead": (
+        {"leases": (lease(), lease("two", within="b"))},
+        "several reconcilers lead, in a, b; each buys for the same pods",
+    ),
+    "one leads and one was": ({"leases": (lease(), lease(ago=60, within="b"))}, ""),
+    "writing stopped": (
+        {"leases": (lease(rule=RULE),)},
+        f"the reconciler has stopped writing: {RULE}",
+    ),
+    "writing stopped, and gone since": ({"leases": (lease(rule=RULE, ago=60),)}, NOBODY.text),
+    "paused": (
+        {"leases": LED, "pauses": {"a": moment(ago=-60)}},
+        f"all pools are paused until {moment(ago=-60)}",
+    ),
+    "a pause that is over": ({"leases": LED, "pauses": {"a": moment(ago=60)}}, ""),
+    "a pause without a time": (
+        {"leases": LED, "pauses": {"a": "soon"}},
+        'all pools are paused: "soon" is no time, so the pause has no end',
+    ),
+    "paused while nobody leads": (
+        {"leases": (lease(""),), "pauses": {"a": moment(ago=-60)}},
+        NOBODY.text,
+    ),
+    "no webhook is ready": (
+        {"leases": LED, "workloads": (deployment("growth-webhooks", ready=0),)},
+        "no pod of growth-webhooks is ready: new pods get no tolerations for pools",
+    ),
+    "one webhook is ready": (
+        {"leases": LED, "workloads": (deployment("growth-webhooks", ready=1),)},
+        "",
+    ),
+    "no webhook is wanted": (
+        {"leases": LED, "workloads": (deployment("growth-webhooks", ready=0, wanted=0),)},
+        "",
+    ),
+    "no extender is ready": (
+        {"leases": LED, "workloads": (daemons("growth-extender", ready=0, wanted=3),)},
+        "no pod of growth-extender is ready: kube-scheduler places pods unaided",
+    ),
+    "somebody else's Deployment": (
+        {"leases": LED, "workloads": (deployment("growth-dashboard", ready=0),)},
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize(("signs", "text"), TROUBLES.values(), ids=TROUBLES.keys())
+def test_the_gravest_thing_that_is_wrong_is_told_and_nothing_when_all_is_well(
+    signs: dict[str, Any], text: str
+) -> None:
+    found = trouble(Signs(now=NOW, **signs))
+    assert (found.text if found else "") == text
+
+
+def first_lines(growth: Trouble | None) -> dict[str, str]:
+    """What commands print first of the same cluster."""
+    waits = waiting("web-0")
+    view = msgspec.structs.replace(seen(pool(), waits), trouble=growth)
+    story = msgspec.structs.replace(explain_pod.explained(waits, view), growth=growth)
+    return {
+        "status": next(iter(status.told(overview(watched_in(view), NOW)))),
+        "explain": next(iter(told_story(story, NOW, view.names))),
+        "cost": next(iter(cost.told(spending(view)))),
+        "top": next(iter(bars.told(fleet(view), NOW))),
+    }
+
+
+def test_every_command_begins_with_it_and_says_nothing_when_all_is_well() -> None:
+    assert set(first_lines(NOBODY).values()) == {LINE}
+    assert not any("growth itself" in line for line in first_lines(None).values())
+
+
+def test_a_pod_that_waits_while_no_reconciler_leads_is_promised_no_plan() -> None:
+    waits = msgspec.structs.replace(seen(waiting("web-0"), pool()), trouble=NOBODY)
+    facts = {fact.topic: fact.text for fact in explain_pod.explained(waiting("web-0"), waits).facts}
+    assert facts["last plan"] == "none: no reconciler leads; nothing is planned"
+
+
+@pytest.mark.parametrize(
+    ("growth", "is_well"), [(None, True), (NOBODY, False), (WEBHOOKS_AWAY, False), (PAUSED, True)]
+)
+def test_a_person_is_needed_for_anything_but_a_pause(
+    growth: Trouble | None, *, is_well: bool
+) -> None:
+    assert overview(Watched(trouble=growth), NOW).is_well is is_well
+
+
+def test_a_watch_tells_when_it_begins_and_when_it_is_over() -> None:
+    broken, well = Watched(trouble=NOBODY), Watched()
+    lines = [
+        [(each.kind, each.text) for each in happenings(*looks, NOW)]
+        for looks in ((well, broken), (broken, broken), (broken, well))
+    ]
+    assert lines == [[("Growth", NOBODY.text)], [], [("Growth", "works again")]]
+
+
+def looked(*looks: Watched, seconds: float = 1.0) -> Settling:
+    """What so many looks come to, one a second."""
+    return reduce(lambda before, each: before.after(each, seconds=seconds), looks, Settling())
+
+
+COMES = request("default-1", "Pending")
+
+
+@pytest.mark.parametrize("growth", [NOBODY, PAUSED])
+def test_waiting_for_the_end_ends_with_the_reason_when_growth_stands_still(growth: Trouble) -> None:
+    still = Watched(requests=(COMES,), trouble=growth)
+    looks = int(STANDSTILL)
+    assert not looked(*[still] * (looks - 1)).is_over
+    with pytest.raises(GiveUp, match=growth.text):
+        looked(*[still] * looks)
+
+
+def test_a_leader_that_comes_back_in_time_is_waited_for() -> None:
+    still = [Watched(requests=(COMES,), trouble=NOBODY)] * (int(STANDSTILL) - 1)
+    moves = Watched(requests=(COMES,))
+    assert not looked(*still, moves, *still).is_over
+
+
+def test_a_webhook_that_is_away_keeps_nothing_from_settling() -> None:
+    looks = [Watched(requests=(COMES,), trouble=WEBHOOKS_AWAY)] * 99
+    assert not looked(*looks).is_over
+
+
+def test_where_nothing_is_to_be_done_it_is_settled_whoever_leads() -> None:
+    assert looked(*[Watched(trouble=NOBODY)] * 5).is_over
+
+
+# What is asked of the API server
+
+
+def asked(cluster: Cluster) -> str:
+    found = asyncio.run(trouble_of(Lists(connection(cluster))))
+    return found.text if found else ""
+
+
+def test_an_installation_that_is_well_has_no_trouble() -> None:
+    assert asked(installed()) == ""
+
+
+def test_leases_are_judged_by_the_clock_of_the_api_server() -> None:
+    cluster = installed()
+    cluster.skew = timedelta(minutes=5)
+    assert asked(cluster) == NOBODY.text
+    lead(cluster, seconds_ago=-300)
+    assert asked(cluster) == ""
+
+
+def test_a_rule_that_was_about_to_be_broken_is_told() -> None:
+    cluster = installed()
+    lead(cluster, annotations={WRITING_STOPPED_ANNOTATION: RULE})
+    assert asked(cluster).endswith(RULE)
+
+
+def test_a_pause_of_all_is_read_where_the_lease_is() -> None:
+    cluster = installed()
+    until = write_time(cluster.now.replace(microsecond=0) + timedelta(minutes=5))
+    path = f"/api/v1/namespaces/{NAMESPACE}/configmaps/growth-pause"
+    cluster.put(path, {"metadata": {"name": "growth-pause"}, "data": {"until": until}})
+    assert asked(cluster) == f"all pools are paused until {until}"
+
+
+def test_a_webhook_without_a_ready_pod_is_told() -> None:
+    cluster = installed()
+    cluster.edit(f"{APPS}/deployments/growth-webhooks", "status")["readyReplicas"] = 0
+    assert asked(cluster).startswith("no pod of growth-webhooks is ready")
+
+
+def test_what_may_not_be_read_is_not_told() -> None:
+    cluster = installed()
+    lead(cluster, seconds_ago=60)
+    cluster.forbidden = {"leases"}
+    assert asked(cluster) == ""
+
+
+# The commands
+
+
+@pytest.mark.cluster
+def test_with_an_empty_lease_commands_say_that_no_reconciler_leads(
+    defined: LiveCluster, namespace: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = f"t-{namespace}"
+    spec = {"containers": [{"name": "main", "image": "none"}], "nodeSelector": {POOL_LABEL: name}}
+    pods = [
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"web-{number}"}, "spec": spec}
+        for number in range(20)
+    ]
+    empty = {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": {"name": "growth-reconciler"},
+    }
+    defined.create(empty, *pods, namespace=namespace)
+    defined.create(pool_of(name))
+
+    def said(*words: str) -> tuple[int, str]:
+        code = main([*words, "--kubeconfig", str(defined.kubeconfig)])
+        return code, capsys.readouterr().out
+
+    try:
+        wait_until(lambda: "20 pods" in said("status")[1], "the scheduler has seen all")
+        code, told = said("status")
+        assert (code, told.splitlines()[0]) == (1, LINE)
+        for words in (("cost",), ("top",), ("explain", "pool", name)):
+            assert said(*words)[1].splitlines()[0] == LINE
+        code, told = said("explain", "pod", f"{namespace}/web-0", "-o", "json")
+        story = json.loads(told)
+        assert story["growth"]["reason"] == "NobodyLeads"
+        assert {"topic": "last plan", "text": f"none: {NOBODY.text}"} in story["facts"]
+    finally:
+        defined.kubectl("delete", "nodepool", name, "--wait=false")
+        defined.kubectl("delete", "lease", "growth-reconciler", "--namespace", namespace)
+        defined.kubectl("delete", "pods", "--all", "--namespace", namespace, "--wait=false")
