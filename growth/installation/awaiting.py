@@ -125,7 +125,7 @@ async def _leader(connection: Connection, namespace: str) -> AsyncIterator[str]:
 
 
 async def holder(connection: Connection, namespace: str) -> str:
-    """Who leads; empty while nobody does."""
+    """The reconciler that leads; empty while none does."""
     path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{LEASE}"
     try:
         answer = await ask(connection, "GET", path)

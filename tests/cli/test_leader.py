@@ -54,5 +54,5 @@ def said_of_the_leader(cluster: Cluster) -> str:
     return leader.text
 
 
-def test_nobody_leads_where_there_is_no_lease() -> None:
+def test_without_a_lease_there_is_no_leader() -> None:
     assert asyncio.run(holder(connection(installed()), "elsewhere")) == ""
