@@ -7,7 +7,8 @@ Whoever finds no seat of its own is to take nobody's: what a machine is still pr
 too.
 
 A pod counts where it is bound or nominated. One that was sent somewhere a moment ago counts there
-at once: its event takes some milliseconds, in which the scheduler asks for the next of its kind.
+at once: its event takes some milliseconds, in which the scheduler asks for the next of its kind. It
+counts until the scheduler says that nothing came of it, as when the binding failed.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from growth.api.noderequest import NodeRequest, RequestPhase
+from growth.demand.detection import scheduled
+from growth.kube.versions import is_before
 from growth.scheduling.owners import Owner, owner_of
-from growth.scheduling.resources import NOTHING, Resources, parse
+from growth.scheduling.resources import Resources, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -43,6 +46,14 @@ class Place(NamedTuple):
     workload: Owner
 
 
+class Sent(NamedTuple):
+    """A pod that the scheduler was told a node for, and that hasn't been seen there."""
+
+    version: str
+    """Of the pod, when the scheduler asked."""
+    size: Resources
+
+
 class Seats:
     """Follows the caches of requests and pods."""
 
@@ -54,8 +65,8 @@ class Seats:
         self._there: defaultdict[Place, set[str]] = defaultdict(set)
         """The uids of a workload's pods on a node, with those that were sent there."""
         self._places: dict[str, Place] = {}
-        self._sent: defaultdict[str, dict[str, Resources]] = defaultdict(dict)
-        """What those ask for who were sent to a node and haven't been seen there, by their uid."""
+        self._sent: defaultdict[str, dict[str, Sent]] = defaultdict(dict)
+        """By node, and the uid of the pod."""
         self._claims: dict[str, Resources] = {}
         """What was found of a node at the last question, as long as nothing has changed there."""
 
@@ -78,6 +89,8 @@ class Seats:
                 self._take(pod.metadata.uid)
             elif pod.place:
                 self._put(pod.metadata.uid, Place(pod.place, owner))
+            elif self._has_come_to_nothing(change.old, pod):
+                self._take(pod.metadata.uid)
 
     def node_for(
         self, uid: str, workload: Owner | None, hosts: Iterable[str], *, rather: str
@@ -105,11 +118,21 @@ class Seats:
                 self._claims[node] = Resources(dict(self._summed(node)))
         return {node: self._claims[node] for node in bought}
 
-    def sent(self, uid: str, workload: Owner | None, node: str, *, size: Resources) -> None:
+    def sent(self, uid: str, workload: Owner | None, node: str, sent: Sent) -> None:
         """The scheduler was told that this node is the best for a pod of this size."""
         if workload is not None and workload in self._nodes and node in self._planned:
             self._put(uid, Place(node, workload))
-            self._sent[node][uid] = size
+            self._sent[node][uid] = sent
+
+    def _has_come_to_nothing(self, before: Pod | None, pod: Pod) -> bool:
+        """Whether a pod without a place isn't expected any more where it counted until now."""
+        place = self._places.get(pod.metadata.uid)
+        sent = None if place is None else self._sent.get(place.node, {}).get(pod.metadata.uid)
+        if sent is None:
+            return True
+        # A version that brings other things, or that our watch brings late, says nothing of it.
+        is_said_anew = before is None or scheduled(before) != scheduled(pod)
+        return is_said_anew and is_before(sent.version, pod.metadata.resource_version)
 
     def _summed(self, node: str) -> Iterator[tuple[str, int]]:
         amounts: defaultdict[str, int] = defaultdict(int)
@@ -117,8 +140,8 @@ class Seats:
             missing = planned.pods - len(self._there.get(Place(node, workload), ()))
             for name, amount in planned.size.amounts.items() if missing > 0 else ():
                 amounts[name] += missing * amount
-        for size in self._sent.get(node, {}).values():
-            for name, amount in size.amounts.items():
+        for sent in self._sent.get(node, {}).values():
+            for name, amount in sent.size.amounts.items():
                 amounts[name] += amount
         yield from amounts.items()
 
@@ -136,7 +159,7 @@ class Seats:
         if not self._there[place]:
             del self._there[place]
         sent = self._sent.get(place.node, {})
-        if sent.pop(uid, NOTHING) is not NOTHING and not sent:
+        if sent.pop(uid, None) is not None and not sent:
             del self._sent[place.node]
         self._claims.pop(place.node, None)
 

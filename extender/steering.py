@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from extender.opening import Opening
 from extender.plans import Plans
 from extender.scoring import scores
-from extender.seats import Seats
+from extender.seats import Seats, Sent
 from growth.api.wellknown import SCALE_DOWN_TAINT
+from growth.scheduling.owners import manager
 from growth.scheduling.requests import ONE_POD
 from growth.scheduling.resources import CPU, MEMORY, NOTHING
 
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.api.noderequest import NodeRequest
     from growth.kube.contents import Change
+    from growth.scheduling.metadata import Metadata
     from growth.scheduling.node import Node
-    from growth.scheduling.owners import Owner
     from growth.scheduling.pod import Pod
     from growth.scheduling.resources import Resources
 
@@ -45,12 +46,12 @@ class Steering:
         self._removals: set[str] = set()
         self._leaving: frozenset[str] = frozenset()
 
-    def scores(self, pod_uid: str, workload: Owner | None, hosts: Iterable[str]) -> dict[str, int]:
-        """How well each node suits a pod of this workload."""
-        hosts = list(hosts)
-        size = self._waiting.get(pod_uid, ONE_POD)
-        named = self.plans.node_of(pod_uid)
-        planned = self.seats.node_for(pod_uid, workload, hosts, rather=named) or named
+    def scores(self, pod: Metadata, hosts: Iterable[str]) -> dict[str, int]:
+        """How well each node suits a pod, as the scheduler knows it."""
+        hosts, workload = list(hosts), manager(pod)
+        size = self._waiting.get(pod.uid, ONE_POD)
+        named = self.plans.node_of(pod.uid)
+        planned = self.seats.node_for(pod.uid, workload, hosts, rather=named) or named
         found = scores(
             hosts,
             planned=planned,
@@ -59,7 +60,7 @@ class Steering:
             lacking={} if planned in hosts else self._lacking(hosts, size),
         )
         best = max(found, key=lambda host: found[host], default="")
-        self.seats.sent(pod_uid, workload, best, size=size)
+        self.seats.sent(pod.uid, workload, best, Sent(pod.resource_version, size))
         return found
 
     def _lacking(self, hosts: Iterable[str], size: Resources) -> dict[str, float]:

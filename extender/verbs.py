@@ -22,7 +22,6 @@ from prometheus_client import Counter, Histogram
 from extender import protocol
 from extender.door import LARGEST_BODY, Later
 from extender.scoring import worth_telling
-from growth.scheduling.owners import manager
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -30,10 +29,10 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
     from extender.opening import Opening
-    from growth.scheduling.owners import Owner
+    from growth.scheduling.metadata import Metadata
 
     Feasible = Callable[[protocol.PodHead], None]
-    Scores = Callable[[str, Owner | None, Iterable[str]], dict[str, int]]
+    Scores = Callable[[Metadata, Iterable[str]], dict[str, int]]
 
 BUCKETS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.1, 0.3)
 """The last one is the timeout of the stanza."""
@@ -125,8 +124,7 @@ class Verbs:
         """The scores of those nodes that are better than the worst."""
         began = time.perf_counter()
         arguments = protocol.read(body)
-        pod = arguments.metadata
-        scored = self._scores(pod.uid, manager(pod), arguments.hosts)
+        scored = self._scores(arguments.metadata, arguments.hosts)
         answer = protocol.written(worth_telling(scored))
         self._metrics.prioritized(time.perf_counter() - began)
         return answer

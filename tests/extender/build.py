@@ -41,17 +41,30 @@ def a_node(name: str, *, cpu: str = "4", memory: str = "8Gi", **more: Any) -> No
 
 
 def a_pod(
-    name: str, *, node: str = "", cpu: str = "1", phase: str = "Running", of: str = ""
+    name: str,
+    *,
+    node: str = "",
+    cpu: str = "1",
+    phase: str = "Running",
+    of: str = "",
+    version: int = 1,
+    said: str = "",
 ) -> Pod:
-    """A pod, perhaps of a workload."""
+    """A pod, perhaps of a workload, and perhaps one that the scheduler says something of."""
+    condition = {"type": "PodScheduled", "status": "False", "message": said}
     owner = {"kind": "ReplicaSet", "name": of, "uid": f"uid-{of}", "controller": True}
     container = {"name": "main", "resources": {"requests": {"cpu": cpu, "memory": "1Gi"}}}
     return msgspec.convert(
         {
-            "metadata": {"name": name, "namespace": "shop", "uid": f"uid-{name}"}
+            "metadata": {
+                "name": name,
+                "namespace": "shop",
+                "uid": f"uid-{name}",
+                "resourceVersion": str(version),
+            }
             | ({"ownerReferences": [owner]} if of else {}),
             "spec": {"nodeName": node, "containers": [container]},
-            "status": {"phase": phase},
+            "status": {"phase": phase, "conditions": [condition] if said else []},
         },
         Pod,
     )
@@ -62,11 +75,12 @@ def a_request(
     *,
     pods: Iterable[str] = (),
     workloads: Mapping[str, int] | None = None,
+    kind: str = "ReplicaSet",
     phase: str = "Ready",
     made: str = "2026-01-01T00:00:00Z",
 ) -> NodeRequest:
     planned = [
-        {"kind": "ReplicaSet", "namespace": "shop", "name": name, "pods": count}
+        {"kind": kind, "namespace": "shop", "name": name, "pods": count}
         | {"requests": {"cpu": "1", "memory": "1Gi", "pods": "1"}}
         for name, count in (workloads or {}).items()
     ]

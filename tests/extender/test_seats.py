@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from extender.protocol import read
-from extender.seats import Seats
+from extender.seats import Seats, Sent
 from extender.steering import Steering
-from growth.scheduling.owners import Owner, manager, owner_of
+from growth.scheduling.owners import Owner, owner_of
 from growth.scheduling.resources import NOTHING
 from tests.extender.build import a_node, a_pod, a_request, added, changed, gone, question
 
@@ -38,7 +38,7 @@ def asked(seats: Seats, uid: str, *, hosts: str = "abc", named: str = "") -> str
     """What is said of a pod of web; the scheduler heeds it."""
     found = seats.node_for(uid, WEB, hosts, rather=named)
     if found:
-        seats.sent(uid, WEB, found, size=NOTHING)
+        seats.sent(uid, WEB, found, Sent("7", NOTHING))
     return found
 
 
@@ -66,6 +66,43 @@ def test_who_went_elsewhere_leaves_the_place_to_the_next() -> None:
     asked(seats, "uid-1")
     seats.follow_pods([changed(a_pod("1", of="web"), a_pod("1", of="web", node="z"))])
     assert asked(seats, "2") == "a"
+
+
+def waiting(version: int, said: str = "") -> Pod:
+    """A pod of web without a node, and why the scheduler has found it none."""
+    return a_pod("1", of="web", version=version, said=said)
+
+
+def test_a_pod_that_was_not_bound_leaves_its_place_to_the_next() -> None:
+    seats = planned(a=1)
+    asked(seats, "uid-1")
+    failed = waiting(8, said="binding rejected: the volume is gone")
+    seats.follow_pods([changed(waiting(7), failed)])
+    assert asked(seats, "2") == "a"
+
+
+def test_a_pod_that_is_no_longer_nominated_leaves_its_place_to_the_next() -> None:
+    seats, there = planned(a=1), a_pod("1", of="web", node="a")
+    seats.follow_pods([added(there)])
+    seats.follow_pods([changed(there, waiting(8))])
+    assert asked(seats, "2") == "a"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (waiting(5), waiting(6, said="0/3 nodes are available")),
+        (waiting(7, said="0/3 nodes are available"), waiting(8, said="0/3 nodes are available")),
+    ],
+    ids=["our watch brings late what was said before it was asked about", "another change"],
+)
+def test_news_that_say_nothing_of_the_binding_leave_its_place_to_a_pod(
+    before: Pod, after: Pod
+) -> None:
+    seats = planned(a=1)
+    asked(seats, "uid-1")
+    seats.follow_pods([changed(before, after)])
+    assert asked(seats, "2") == ""
 
 
 @pytest.mark.parametrize("last", ["gone", "finished"])
@@ -99,15 +136,14 @@ def test_a_pod_that_was_not_named_is_steered_by_what_the_scheduler_says_of_it() 
     steering = Steering()
     steering.follow_nodes([added(a_node(name)) for name in "ab"])
     steering.follow_pods([added(a_pod("other", node="b"))])
-    steering.follow_requests([added(a_request("a", workloads={"web": 1}))])
+    steering.follow_requests([added(a_request("a", workloads={"web": 1}, kind="Deployment"))])
     reference = {"kind": "ReplicaSet", "name": "web-5d8f", "uid": "u", "controller": True}
     labels = {"pod-template-hash": "5d8f"}
     metadata = {"uid": "1", "namespace": "shop", "labels": labels, "ownerReferences": [reference]}
     arguments = read(question("ab", Pod={"metadata": metadata}))
 
-    assert manager(arguments.metadata) == Owner("Deployment", "shop", "web")
-    assert steering.scores("1", WEB, "ab") == {"a": 10, "b": 3}
-    assert steering.scores("2", WEB, "ab") == {"a": 1, "b": 3}
+    assert steering.scores(arguments.metadata, "ab") == {"a": 10, "b": 3}
+    assert steering.scores(a_pod("2", of="web").metadata, "ab") == {"a": 1, "b": 3}
 
 
 def promised_to_web(*more: Pod) -> Steering:
@@ -133,19 +169,19 @@ def test_who_has_no_seat_goes_where_it_takes_nobodys(
     on_a: str, on_b: str, expected: dict[str, int]
 ) -> None:
     others = a_pod("one", node="a", cpu=on_a), a_pod("two", node="b", cpu=on_b)
-    assert promised_to_web(*others).scores("uid-new", None, "abc") == expected
+    assert promised_to_web(*others).scores(a_pod("new").metadata, "abc") == expected
 
 
 def test_where_all_is_promised_it_goes_where_the_others_lack_least() -> None:
     crowded = promised_to_web(a_pod("one", node="a"), a_pod("two", node="b", cpu="3"))
-    assert crowded.scores("uid-new", None, "ab") == {"a": 3, "b": 1}
+    assert crowded.scores(a_pod("new").metadata, "ab") == {"a": 3, "b": 1}
 
 
 def test_whoever_was_sent_a_moment_ago_has_taken_room_already() -> None:
     waits = a_pod("web-1", of="web")
     steering = promised_to_web(waits)
     assert steering.seats.claims("a")["a"]["cpu"] == 3000
-    steering.scores("uid-web-1", WEB, "a")
+    steering.scores(waits.metadata, "a")
     assert steering.seats.claims("a")["a"]["cpu"] == 3000
     steering.follow_pods([changed(waits, a_pod("web-1", of="web", node="a"))])
     assert steering.seats.claims("a")["a"]["cpu"] == 2000
@@ -182,5 +218,5 @@ def test_in_whichever_order_pods_come_and_events_arrive_each_node_gets_what_it_i
 def _heeded(seats: Seats, pod: Pod, hosts: Sequence[str]) -> str:
     owner = owner_of(pod)
     node = seats.node_for(pod.metadata.uid, owner, hosts, rather="")
-    seats.sent(pod.metadata.uid, owner, node, size=pod.requests)
+    seats.sent(pod.metadata.uid, owner, node, Sent("7", pod.requests))
     return node

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from extender.scoring import scores, worth_telling
 from extender.steering import Steering
 from growth.api.wellknown import SCALE_DOWN_TAINT
+from growth.scheduling.metadata import Metadata
 from tests.extender.build import a_node, a_pod, a_removal, a_request, added, changed, gone
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def a_cluster() -> Steering:
 
 
 def ranked(steering: Steering, *, uid: str = "", hosts: Iterable[str] = NODES) -> dict[str, int]:
-    return steering.scores(uid, None, hosts)
+    return steering.scores(Metadata(uid=uid), hosts)
 
 
 def test_the_fullest_comes_first_and_the_emptier_half_last() -> None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from extender.protocol import PodHead
     from extender.verbs import Feasible
-    from growth.scheduling.owners import Owner
+    from growth.scheduling.metadata import Metadata
 
 pytestmark = pytest.mark.usefixtures("nothing_blocks_the_loop")
 
@@ -84,8 +84,8 @@ class Scheduler:
             return answer.status, await answer.read()
 
 
-def ranked(uid: str, _: Owner | None, hosts: Iterable[str]) -> dict[str, int]:
-    return {host: 10 if host == f"planned-for-{uid}" else 1 for host in hosts}
+def ranked(pod: Metadata, hosts: Iterable[str]) -> dict[str, int]:
+    return {host: 10 if host == f"planned-for-{pod.uid}" else 1 for host in hosts}
 
 
 @asynccontextmanager
