@@ -6,11 +6,12 @@ import json
 import textwrap
 from collections import defaultdict
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
 from growth.api.wellknown import PLAN_ANNOTATION
+from growth.cli import plan_remarks
 from growth.cli.money import HOURS_A_MONTH, hourly, monthly
 from growth.cli.tables import aligned
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from growth.api.noderequest import NodeRequest
     from growth.cli.plan_prices import Bill
+    from growth.cli.plan_remarks import Remarks
     from growth.scheduling.pod import Pod
     from reconciler.planning.offline import OnPaper
 
@@ -30,8 +32,17 @@ COLUMNS: Final = ("POOL", "TYPE", "PLACE", "NODES", "PODS", "CPU", "MEMORY", "PE
 TO_THE_RIGHT: Final = frozenset({"NODES", "PODS", "CPU", "MEMORY", "PER HOUR"})
 
 
-def document(paper: OnPaper, bill: Bill, *, seconds: float) -> dict[str, Any]:
+class Told(NamedTuple):
+    """Everything that is told."""
+
+    paper: OnPaper
+    bill: Bill
+    remarks: Remarks
+
+
+def document(plan: Told, *, seconds: float) -> dict[str, Any]:
     """The plan for programs."""
+    paper, bill = plan.paper, plan.bill
     cost, bound = cost_of(paper), bound_of(paper)
     return {
         "result": result_of(paper),
@@ -46,6 +57,7 @@ def document(paper: OnPaper, bill: Bill, *, seconds: float) -> dict[str, Any]:
         "costPerMonth": float(month_of(paper, paper.requests)),
         "prices": msgspec.to_builtins(bill.origin),
         "notOffered": msgspec.to_builtins(bill.not_offered),
+        **msgspec.to_builtins(plan.remarks),
     }
 
 
@@ -111,8 +123,9 @@ def stop_of(paper: OnPaper) -> str:
     return paper.plans[-1].stop.value if paper.plans else "nothing to do"
 
 
-def table(paper: OnPaper, bill: Bill, *, seconds: float) -> Iterator[str]:
+def table(plan: Told, *, seconds: float) -> Iterator[str]:
     """The plan for people."""
+    paper, bill = plan.paper, plan.bill
     rows = list(_rows(paper, bill))
     if rows:
         yield from aligned([COLUMNS, *rows, _total(paper, bill)], to_the_right=TO_THE_RIGHT)
@@ -128,6 +141,7 @@ def table(paper: OnPaper, bill: Bill, *, seconds: float) -> Iterator[str]:
         yield from _without_place(paper.unplaced)
     for each in bill.not_offered:
         yield f'{each.what} is not offered to pool "{each.pool}": {each.reason}'
+    yield from plan_remarks.lines(plan.remarks)
 
 
 def _origin(bill: Bill) -> Iterator[str]:

@@ -15,10 +15,11 @@ from growth.api.nodepool import NodePool
 from growth.api.noderequest import NodeRequest
 from growth.api.problems import Problem
 from growth.api.wellknown import DEFAULT_NODE_CLASS
-from growth.cli import inputs
+from growth.cli import inputs, plan_manifests
 from growth.cli.bundle_input import opened
 from growth.cli.connecting import completed
 from growth.cli.plan_cluster import Seen, seen
+from growth.cli.plan_manifests import Applied, Replicas
 from growth.cli.plan_overlay import applied, overlaid, owners_in
 from growth.cli.plan_prices import Prices, offerings, prices_from
 from growth.errors import Misconfigured
@@ -59,6 +60,8 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     now: Instant
     unreadable: tuple[str, ...]
     """Objects of the cluster that were left out."""
+    manifests: Applied
+    """What became of the files."""
 
 
 def answered(
@@ -97,10 +100,11 @@ def reading(arguments: argparse.Namespace) -> Reading:
     prices = prices_from(arguments.catalogue)
     manifests = inputs.read(inputs.texts(arguments.files))
     live, now = _live(arguments)
-    written = _objects(manifests, live)
+    files = plan_manifests.applied(manifests.others, Replicas(arguments.replicas))
+    written = _objects(manifests, files, live)
     return Reading(
         world=world(
-            overlaid(live.objects, written, owners_in(each.body for each in manifests.others)),
+            overlaid(live.objects, written, owners_in(body for _, body in files.objects)),
             tuple(applied(live.resources, (one for _, one in manifests.resources))),
             prices,
             config_maps={**live.config_maps, **dict(_config_maps(manifests))},
@@ -109,6 +113,7 @@ def reading(arguments: argparse.Namespace) -> Reading:
         prices=prices,
         now=now,
         unreadable=live.unreadable,
+        manifests=files,
     )
 
 
@@ -120,15 +125,15 @@ def _live(arguments: argparse.Namespace) -> tuple[Seen, Instant]:
     return live, Instant(0.0, datetime.now(UTC))
 
 
-def _objects(manifests: Manifests, live: Seen) -> list[Object]:
+def _objects(manifests: Manifests, files: Applied, live: Seen) -> list[Object]:
     """The objects in the files, if nothing is wrong with any of them."""
     known = [(each.kind, each.name) for each in live.resources]
     mistakes = list(references.missing_node_classes(manifests, known=known))
-    mistakes += _without_default(manifests, known)
+    mistakes += [*_without_default(manifests, known), *files.mistakes]
     objects: list[Object] = []
-    for found in manifests.others:
+    for found, body in files.objects:
         try:
-            objects += _judged(found.body)
+            objects += _judged(body)
         except (msgspec.ValidationError, ValueError) as error:
             mistakes.append(found.mistake(_problem(error)))
     if mistakes:
@@ -163,7 +168,7 @@ def _without_default(manifests: Manifests, known: Sequence[tuple[str, str]]) -> 
             yield found.mistake(Problem(path=("spec",), text=problem))
 
 
-def _judged(document: dict[str, Any]) -> Iterator[Object]:
+def _judged(document: Mapping[str, Any]) -> Iterator[Object]:
     """The objects, each looked at as the plan will: an amount that can't be read shows here."""
     for each in expanded(document):
         if isinstance(each, Pod):

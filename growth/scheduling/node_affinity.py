@@ -106,6 +106,13 @@ class WantedNodes(msgspec.Struct, frozen=True, gc=False):
             return False
         return self.affinity is None or self.affinity.matches(name, labels)
 
+    @property
+    def keys(self) -> frozenset[str]:
+        """The labels that it says anything of."""
+        terms = (self.affinity.node_selector_terms or ()) if self.affinity else ()
+        named = (each.key for term in terms for each in term.match_expressions or ())
+        return frozenset((*(key for key, _ in self.labels), *named))
+
     def unmet(self, labels: Mapping[str, str]) -> str:
         """For people: the labels that are missing, else what the affinity asks for."""
         missing = [f"{key}={value}" for key, value in self.labels if labels.get(key) != value]

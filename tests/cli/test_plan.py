@@ -79,6 +79,9 @@ def test_programs_get_the_whole_plan(capsys: pytest.CaptureFixture[str]) -> None
         "costPerMonth",
         "prices",
         "notOffered",
+        "leftOut",
+        "autoscaled",
+        "anyArchitecture",
     ]
     assert plan["result"] == "IncompletePlacement"
     assert plan["cost"] >= plan["lowerBound"] > 0

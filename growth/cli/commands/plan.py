@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from growth.cli.plan_prices import Bill
-    from reconciler.planning.offline import OnPaper
+    from growth.cli.plan_printing import Told
     from reconciler.replacement.on_paper import OnPaper as Consolidated
     from reconciler.solver import Plan
 
@@ -60,6 +59,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "growth's own list, with its date)",
     )
     parser.add_argument(
+        "--replicas",
+        choices=("min", "max"),
+        default="min",
+        help="how many pods of a workload in the files that a HorizontalPodAutoscaler scales: its "
+        "minimum (default) or its maximum",
+    )
+    parser.add_argument(
         "--effort",
         choices=("quick", "normal", "thorough"),
         default="thorough",
@@ -90,9 +96,9 @@ def run(arguments: argparse.Namespace) -> int:
         return _consolidate(arguments)
     planned = _planner()
     begun = time.monotonic()
-    paper, bill = planned(arguments)
-    _print(paper, bill, arguments.output, seconds=time.monotonic() - begun)
-    return 1 if paper.unplaced else 0
+    plan = planned(arguments)
+    _print(plan, arguments.output, seconds=time.monotonic() - begun)
+    return 1 if plan.paper.unplaced else 0
 
 
 def _consolidate(arguments: argparse.Namespace) -> int:
@@ -131,19 +137,25 @@ def _consolidator() -> Callable[[argparse.Namespace], Consolidated]:
     return consolidate
 
 
-def _planner() -> Callable[[argparse.Namespace], tuple[OnPaper, Bill]]:
+def _planner() -> Callable[[argparse.Namespace], Told]:
     """The whole way from files to a plan; loaded only here, as the engine takes a moment."""
     try:
         from growth.cli.plan_prices import bill_of  # noqa: PLC0415 - see above
+        from growth.cli.plan_printing import Told  # noqa: PLC0415
         from growth.cli.plan_reading import answered, reading  # noqa: PLC0415
+        from growth.cli.plan_remarks import remarks_of  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise not_installed(error, command="plan") from None
 
-    def plan(arguments: argparse.Namespace) -> tuple[OnPaper, Bill]:
+    def plan(arguments: argparse.Namespace) -> Told:
         read = reading(arguments)
         tell_left_out(read.unreadable)
         paper = answered(read.world, effort=arguments.effort, now=read.now, watch=_progress())
-        return paper, bill_of(read.world, read.prices)
+        return Told(
+            paper=paper,
+            bill=bill_of(read.world, read.prices),
+            remarks=remarks_of(paper, read.manifests),
+        )
 
     return plan
 
@@ -161,19 +173,19 @@ def _progress() -> Callable[[Plan], None]:
     return show
 
 
-def _print(paper: OnPaper, bill: Bill, output: str, *, seconds: float) -> None:
+def _print(plan: Told, output: str, *, seconds: float) -> None:
     from growth.cli import plan_printing as printing  # noqa: PLC0415 - with the rest of planning
 
     if sys.stderr.isatty():
         print("\r\x1b[2K", end="", file=sys.stderr)
     match output:
         case "json":
-            print(json.dumps(printing.document(paper, bill, seconds=seconds), indent=2))
+            print(json.dumps(printing.document(plan, seconds=seconds), indent=2))
         case "yaml":
-            document = printing.document(paper, bill, seconds=seconds)
+            document = printing.document(plan, seconds=seconds)
             print(yaml.safe_dump(document, sort_keys=False), end="")
         case "requests":
-            documents = [request.document() for request in paper.requests.values()]
+            documents = [request.document() for request in plan.paper.requests.values()]
             print(yaml.safe_dump_all(documents, sort_keys=False), end="")
         case _:
-            print("\n".join(printing.table(paper, bill, seconds=seconds)))
+            print("\n".join(printing.table(plan, seconds=seconds)))

@@ -1,0 +1,215 @@
+"""What runs when manifests have been applied: Helm's hooks are over, autoscalers have acted.
+
+`helm template` prints what Helm runs beside a release (tests, migrations) like all the rest, marked
+by an annotation. A HorizontalPodAutoscaler keeps between two numbers of replicas, whatever its
+target says. A kind that isn't known here may make pods too: it is named, as a plan that goes
+without it in silence would look like advice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+
+from growth.api.files import FileObject, Mistake
+from growth.api.problems import Problem
+from growth.scheduling.expansion import AS_THEY_ARE, WITH_REPLICAS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+HOOK: Final = "helm.sh/hook"
+AUTOSCALER: Final = "HorizontalPodAutoscaler"
+UNDERSTOOD: Final = AS_THEY_ARE.keys() | WITH_REPLICAS | {"Pod", "Job", "CronJob", AUTOSCALER}
+REFERENCES: Final = {"scaleTargetRef", "targetRef"}
+"""Fields of objects that change how many pods another one has, or how large they are."""
+Target = tuple[str, str, str]
+"""Kind, namespace and name."""
+
+
+class Replicas(StrEnum):
+    """How many pods of a workload that an autoscaler keeps are planned for."""
+
+    MIN = "min"
+    MAX = "max"
+
+
+class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
+    """An object of the files that isn't planned for."""
+
+    object: str
+    """Kind and name."""
+    reason: str
+
+
+class Autoscaled(msgspec.Struct, frozen=True, kw_only=True):
+    """A workload whose replicas an autoscaler decides on."""
+
+    workload: str
+    replicas: int
+    """So many are planned for."""
+    minimum: int
+    maximum: int
+
+
+class Applied(msgspec.Struct, frozen=True, kw_only=True):
+    """What is planned for, and what there is to say of the rest."""
+
+    objects: tuple[tuple[FileObject, Mapping[str, Any]], ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    autoscaled: tuple[Autoscaled, ...] = ()
+    mistakes: tuple[Mistake, ...] = ()
+
+
+class _TargetReference(msgspec.Struct, frozen=True):
+    kind: str
+    name: str
+
+
+class _AutoscalerSpec(msgspec.Struct, frozen=True, rename="camel"):
+    """What all versions of the kind have."""
+
+    scale_target_ref: _TargetReference
+    max_replicas: int
+    min_replicas: int | None = None
+
+    @property
+    def least(self) -> int:
+        """Where none is said, Kubernetes takes one."""
+        return 1 if self.min_replicas is None else self.min_replicas
+
+
+class _Autoscaler(NamedTuple):
+    found: FileObject
+    spec: _AutoscalerSpec
+
+
+Scaling = Mapping[Target, _Autoscaler]
+"""Autoscalers by what they scale."""
+
+
+def applied(found: Iterable[FileObject], replicas: Replicas) -> Applied:
+    """The objects that make pods, with the replicas that they would have."""
+    known = list(found)
+    stays = [each for each in known if not _hook_of(each)]
+    scaling, mistakes = _autoscalers(stays)
+    return Applied(
+        objects=tuple((each, _scaled(each, scaling, replicas)) for each in stays),
+        left_out=(*_hooks(known), *_unknown(stays), *_without_target(scaling, stays)),
+        autoscaled=tuple(_told(stays, scaling, replicas)),
+        mistakes=tuple(mistakes),
+    )
+
+
+def _autoscalers(found: Iterable[FileObject]) -> tuple[Scaling, list[Mistake]]:
+    """What can't be read is a mistake."""
+    scaling: dict[Target, _Autoscaler] = {}
+    mistakes = []
+    for each in found:
+        if each.kind != AUTOSCALER:
+            continue
+        try:
+            spec = msgspec.convert(_mapping(each.body.get("spec")), _AutoscalerSpec)
+        except msgspec.ValidationError as error:
+            mistakes.append(each.mistake(Problem(path=("spec",), text=str(error))))
+            continue
+        reference = spec.scale_target_ref
+        scaling[reference.kind, _namespace(each), reference.name] = _Autoscaler(each, spec)
+        if spec.least > spec.max_replicas:
+            text = f"{spec.least} is above maxReplicas ({spec.max_replicas})"
+            mistakes.append(each.mistake(Problem(path=("spec", "minReplicas"), text=text)))
+    return scaling, mistakes
+
+
+def _scaled(found: FileObject, scaling: Scaling, replicas: Replicas) -> Mapping[str, Any]:
+    """The document with the replicas that its autoscaler gives it."""
+    count = _count(found, scaling, replicas)
+    if count is None:
+        return found.body
+    return {**found.body, "spec": {**_mapping(found.body.get("spec")), "replicas": count}}
+
+
+def _count(found: FileObject, scaling: Scaling, replicas: Replicas) -> int | None:
+    """How many replicas an autoscaler keeps; None where the document itself decides."""
+    if found.kind not in WITH_REPLICAS or _target(found) not in scaling:
+        return None
+    # Kubernetes: an autoscaler leaves a target alone that is scaled to 0.
+    if _mapping(found.body.get("spec")).get("replicas") == 0:
+        return None
+    spec = scaling[_target(found)].spec
+    return spec.least if replicas is Replicas.MIN else spec.max_replicas
+
+
+def _told(
+    found: Iterable[FileObject], scaling: Scaling, replicas: Replicas
+) -> Iterator[Autoscaled]:
+    for each in found:
+        if (count := _count(each, scaling, replicas)) is not None:
+            spec = scaling[_target(each)].spec
+            yield Autoscaled(
+                workload=_written(each),
+                replicas=count,
+                minimum=spec.least,
+                maximum=spec.max_replicas,
+            )
+
+
+def _hooks(found: Iterable[FileObject]) -> Iterator[LeftOut]:
+    for each in found:
+        if _makes_pods(each) and (hook := _hook_of(each)):
+            yield LeftOut(object=_written(each), reason=f"{HOOK}: {hook}")
+
+
+def _unknown(found: Iterable[FileObject]) -> Iterator[LeftOut]:
+    """Of kinds that make or change pods in ways of their own."""
+    for each in found:
+        if each.kind in UNDERSTOOD:
+            continue
+        if _makes_pods(each):
+            reason = f"growth doesn't know which pods a {each.kind} makes"
+            yield LeftOut(object=_written(each), reason=reason)
+        elif REFERENCES & _mapping(each.body.get("spec")).keys():
+            reason = f"growth doesn't know what a {each.kind} makes of its target"
+            yield LeftOut(object=_written(each), reason=reason)
+
+
+def _without_target(scaling: Scaling, found: Iterable[FileObject]) -> Iterator[LeftOut]:
+    there = {_target(each) for each in found}
+    for (kind, namespace, name), autoscaler in scaling.items():
+        if (kind, namespace, name) not in there:
+            reason = f"its target, {kind} {namespace}/{name}, isn't in the files"
+            yield LeftOut(object=_written(autoscaler.found), reason=reason)
+
+
+def _hook_of(found: FileObject) -> str:
+    """When Helm runs it; empty for what belongs to the release."""
+    annotations = _mapping(_mapping(found.body.get("metadata")).get("annotations"))
+    return str(annotations.get(HOOK, ""))
+
+
+def _makes_pods(found: FileObject) -> bool:
+    """A pod, or whatever has the template of one."""
+    if found.kind in {"Pod", "CronJob"}:
+        return True
+    template = _mapping(_mapping(found.body.get("spec")).get("template"))
+    return "containers" in _mapping(template.get("spec"))
+
+
+def _target(found: FileObject) -> Target:
+    return found.kind, _namespace(found), found.name
+
+
+def _namespace(found: FileObject) -> str:
+    return str(_mapping(found.body.get("metadata")).get("namespace", "default"))
+
+
+def _written(found: FileObject) -> str:
+    return f"{found.kind} {_namespace(found)}/{found.name}"
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    """A part of a document that should be a mapping: what is wrong with it is said elsewhere."""
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,68 @@
+"""What a plan leaves unsaid: objects that it goes without, replicas and images that it took for."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.cli.plan_manifests import Applied, Autoscaled, LeftOut
+from growth.cli.story import WIDTH, counted, listed
+from growth.scheduling.owners import workload_of
+from reconciler.planning.blueprints import ARCHITECTURE_LABEL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.scheduling.pod import Pod
+    from reconciler.planning.offers import Purchasable
+    from reconciler.planning.offline import OnPaper
+
+ARM: Final = "arm64"
+OTHER: Final = "amd64"
+
+
+class Remarks(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What a reader of the plan should know besides."""
+
+    left_out: tuple[LeftOut, ...]
+    autoscaled: tuple[Autoscaled, ...]
+    any_architecture: tuple[str, ...]
+    """Workloads that get Arm machines and don't say whether their images are made for them."""
+
+
+def remarks_of(paper: OnPaper, files: Applied) -> Remarks:
+    """What there is to say."""
+    bought = ((paper.items[name], pod) for name in paper.requests for pod in paper.pods[name])
+    owners = Counter(str(workload_of(pod)) for item, pod in bought if _is_a_guess(item, pod))
+    return Remarks(
+        left_out=files.left_out,
+        autoscaled=files.autoscaled,
+        any_architecture=tuple(name for name, _ in owners.most_common()),
+    )
+
+
+def _is_a_guess(item: Purchasable, pod: Pod) -> bool:
+    """Whether a pod gets an Arm machine and says nothing of what its image is made for."""
+    is_arm = item.offering.labels.get(ARCHITECTURE_LABEL) == ARM
+    return is_arm and ARCHITECTURE_LABEL not in pod.wanted_nodes.keys
+
+
+def lines(remarks: Remarks) -> Iterator[str]:
+    """The same for people."""
+    for each in remarks.autoscaled:
+        span = f"{each.minimum} to {counted(each.maximum, 'replica')}"
+        yield (
+            f"{each.workload} is planned with {each.replicas} of the {span} that its autoscaler "
+            "keeps (--replicas)"
+        )
+    for left_out in remarks.left_out:
+        yield f"not planned: {left_out.object} ({left_out.reason})"
+    if remarks.any_architecture:
+        text = (
+            f"{listed(remarks.any_architecture)} would run on Arm: see that their images are made "
+            f"for {ARM}, or give their pods the nodeSelector {ARCHITECTURE_LABEL}: {OTHER}"
+        )
+        yield textwrap.fill(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
