@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import PurePath
 
-from tests.order import Turn, place_of, replay, seed_from, turn_of
+from tests.order import Turn, number_of, place_of, replay, seed_from, turn_of
 
 FILES = [
     PurePath("tests", folder, f"test_{name}.py")
@@ -72,3 +72,11 @@ def test_the_command_that_runs_the_same_again_can_be_copied() -> None:
     command = replay("a seed", ["-m", "not long", "tests/api"])
 
     assert command == "ORDER='a seed' pytest -m 'not long' tests/api"
+
+
+def test_a_day_has_the_number_after_that_of_the_day_before() -> None:
+    assert number_of("2027-01-01") == number_of("2026-12-31") + 1
+
+
+def test_a_seed_that_is_no_day_has_a_number_of_its_own() -> None:
+    assert number_of("7") == number_of("7") != number_of("8")

@@ -9,6 +9,7 @@ while it is held at the point; what is there in the end is what the undisturbed 
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter, deque
 from itertools import count
@@ -18,6 +19,7 @@ import pytest
 
 from growth.kube.transport import connect
 from reconciler.points import is_stable
+from tests import order
 from tests.thread import scaledown, thirty, twenty
 from tests.thread.clearing import cleared
 from tests.thread.growing import cluster_for
@@ -32,8 +34,10 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.cluster]
 
-QUICK = 20
-"""Points of each story in the quick suite; each has some hundreds."""
+QUICK = 8
+"""Points of each story in the quick suite; each has some hundreds. Each day others: one week comes
+to a tenth of them."""
+TURN = order.number_of(order.seed_from(os.environ))
 KILLS = 20
 """In one telling: each process is killed at the next of its points."""
 IN_VAIN = 3
@@ -48,9 +52,12 @@ STORIES = [
 """Each with the settings that it needs."""
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def growing() -> Iterator[LiveCluster]:
-    """A cluster of its own: what growth buys would serve the pods of other tests too."""
+    """A cluster of its own, as what growth buys would serve the pods of other tests too.
+
+    Each telling clears it.
+    """
     with cluster_for("points") as cluster:
         yield cluster
 
@@ -61,9 +68,10 @@ async def connection(growing: LiveCluster) -> AsyncIterator[Connection]:
         yield connection
 
 
-def chosen(points: Sequence[str], number: int) -> list[str]:
-    """So many, evenly over the whole story."""
-    return [points[index * len(points) // number] for index in range(number)]
+def chosen(points: Sequence[str], number: int, *, turn: int) -> list[str]:
+    """So many, evenly over the whole story; one turn after the other comes to all of them."""
+    step = -(-len(points) // number)
+    return list(points[turn % step :: step])
 
 
 class Story(Protocol):
@@ -126,7 +134,7 @@ async def assert_converges(stage: Stage, number: int | None) -> None:
         assert not undisturbed.unknown
         assert undisturbed.machines == undisturbed.bound
         points = [name for name in announced if is_stable(name)]
-        tried = points if number is None else chosen(points, number)
+        tried = points if number is None else chosen(points, number, turn=TURN)
         left, in_vain = deque(tried), Counter[str]()
         for telling in count(1):
             ends = [left.popleft() for _ in range(min(KILLS, len(left)))]
