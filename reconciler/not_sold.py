@@ -8,19 +8,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from growth.api.wellknown import TYPES_MISSING
+from reconciler.planning.missing_types import why_missing
+from reconciler.planning.offers import node_class_of
 from reconciler.pool_notices import notice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from growth.api.nodepool import NodePool
+    from growth.api.written import ServerTypeName
     from growth.instant import Instant
     from reconciler.actions import Sequence
     from reconciler.pool_notices import Words
     from reconciler.world import World
 
-CONDITION: Final = "TypesMissing"
 SOLD: Final = ("AllSold", "Each server type of the pool is sold in one of its places.")
-NAMED: Final = 10
+NAMED: Final = 5
+"""So many types have their own reason; a condition's message has an end."""
 
 
 def notices(world: World, now: Instant) -> Iterator[Sequence]:
@@ -28,15 +33,18 @@ def notices(world: World, now: Instant) -> Iterator[Sequence]:
     for name, missing in sorted(world.ledger.planning.shelf.missing.items()):
         pool = world.pools.get(name)
         if pool is not None:
-            said = _said(missing) if missing else None
-            yield from notice(pool, world, now, condition=CONDITION, said=said, otherwise=SOLD)
+            said = _said(missing, pool, world) if missing else None
+            yield from notice(pool, world, now, condition=TYPES_MISSING, said=said, otherwise=SOLD)
 
 
-def _said(missing: tuple[str, ...]) -> Words:
-    more = len(missing) - NAMED
-    names = ", ".join(missing[:NAMED]) + (f" and {more} more" if more > 0 else "")
+def _said(missing: tuple[ServerTypeName, ...], pool: NodePool, world: World) -> Words:
+    key = node_class_of(pool, world)
+    sold = world.offerings[key]
+    reasons = [why_missing(each, sold, node_class=key.name) for each in missing[:NAMED]]
+    if len(missing) > NAMED:
+        reasons.append(f"and {len(missing) - NAMED} other types are not sold either")
     return "NotSold", (
-        f"{names}: sold in none of the pool's places, and so never bought. Look at the spelling, "
-        "whether the cloud still sells it, and whether the node class's images and networks admit "
-        "it; else take it out of spec.serverTypes."
+        f"{', '.join(reasons)}. What isn't sold is never bought: see whether the cloud still sells "
+        "it and whether the node class's images and networks admit it, or take it out of "
+        "spec.serverTypes."
     )

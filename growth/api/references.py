@@ -1,16 +1,22 @@
-"""References between objects of one set of files: a pool's node class has to be there."""
+"""References between objects of one set of files: a pool's class and what the class sells."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from growth.api.hetznernodeclass import HetznerNodeClass
+from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.api.problems import Problem
+from growth.api.wellknown import DEFAULT_NODE_CLASS
+from growth.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from growth.api.files import Manifests, Mistake
+
+NodeClass = KwokNodeClass | HetznerNodeClass
 
 
 def missing_node_classes(
@@ -26,6 +32,33 @@ def missing_node_classes(
                     yield found.mistake(_missing(*wanted))
             case _:
                 continue
+
+
+def types_not_sold(manifests: Manifests) -> Iterator[Mistake]:
+    """Types that a pool names and its class doesn't have, if the class lists them in the files."""
+    for found, pool in manifests.resources:
+        if not isinstance(pool, NodePool) or (own := _class_of(pool, manifests)) is None:
+            continue
+        sold = {each.name for each in own.spec.types}
+        for index, entry in enumerate(pool.spec.server_types):
+            if entry.name not in sold:
+                hint = did_you_mean(str(entry.name), map(str, sold))
+                text = f"{entry.name} isn't sold by class {own.name}{hint and f'; {hint}'}"
+                path = ("spec", "serverTypes", index, "name")
+                yield found.mistake(Problem(path=path, text=text))
+
+
+def _class_of(pool: NodePool, manifests: Manifests) -> KwokNodeClass | None:
+    """The pool's class, if it is in the files with a list of its own; other lists are elsewhere."""
+    reference = pool.spec.node_class_ref
+    name = DEFAULT_NODE_CLASS if reference is None else reference.name
+    of_its_name = [each for _, each in manifests.resources if each.name == name]
+    kinds = {each.kind for each in of_its_name if isinstance(each, NodeClass)}
+    wanted = kinds if reference is None else {str(reference.kind)}
+    if wanted != {"KwokNodeClass"}:
+        return None
+    own = next((each for each in of_its_name if isinstance(each, KwokNodeClass)), None)
+    return None if own is None or own.spec.catalogue_from else own
 
 
 def _missing(kind: str, name: str) -> Problem:

@@ -117,3 +117,6 @@ DEFAULT_POOL: Final = "default"
 
 DEFAULT_NODE_CLASS: Final = "default"
 """The node class of pools that name none, of whichever kind exists."""
+
+TYPES_MISSING: Final = "TypesMissing"
+"""The condition of a pool that names server types which it can buy nowhere."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
+from growth.api.conditions import Truth
 from growth.api.disruption import Consolidation
 from growth.api.noderequest import RequestPhase
+from growth.api.wellknown import TYPES_MISSING
 from growth.api.written import write_time
 from growth.cli.money import hourly
 from growth.cli.story import Fact, Story, ahead, counted, listed
@@ -62,6 +64,7 @@ def _facts(pool: NodePool, seen: Survey) -> Iterator[Fact]:
         most = next((each.max for each in pool.spec.server_types if each.name == entry.name), None)
         limit = "" if most is None else f"; at most {most}"
         yield Fact("nodes", f"{entry.name}: {entry.ready} of {entry.nodes} serve{coming}{limit}")
+    yield from _types_missing(pool)
     yield from _limits(pool)
     yield from _budgets(pool)
     yield from _in_flight(pool, seen)
@@ -77,6 +80,12 @@ def _facts(pool: NodePool, seen: Survey) -> Iterator[Fact]:
         yield Fact("no place", f"{name}: {without.reason}")
     if (more := len(pool.status.unplaced) - 5) > 0:
         yield Fact("no place", f"and {counted(more, 'other pod')}: growth status lists them")
+
+
+def _types_missing(pool: NodePool) -> Iterator[Fact]:
+    for condition in pool.status.conditions:
+        if condition.type == TYPES_MISSING and condition.status is Truth.TRUE:
+            yield Fact("not sold", condition.message)
 
 
 def _limits(pool: NodePool) -> Iterator[Fact]:

@@ -14,7 +14,7 @@ import msgspec
 from growth.api.conditions import Truth
 from growth.api.noderemovalrequest import RemovalPhase
 from growth.api.noderequest import RequestPhase
-from growth.api.wellknown import POOL_LABEL
+from growth.api.wellknown import POOL_LABEL, TYPES_MISSING
 from growth.api.written import parse_time
 from growth.cli.story import counted
 from growth.cli.trouble import Trouble
@@ -189,6 +189,9 @@ def _state(pool: NodePool, now: datetime) -> str:
     limit = next((each for each in pool.status.conditions if each.type == LIMIT_REACHED), None)
     if limit is not None and limit.status is Truth.TRUE:
         return f"at its limit: {limit.reason}"
+    types = next((each for each in pool.status.conditions if each.type == TYPES_MISSING), None)
+    if types is not None and types.status is Truth.TRUE:
+        return "some of its types aren't sold"
     refused = sum(offer.until > now for offer in pool.status.unmet_offers)
     return f"ok, {counted(refused, 'offer')} sold out" if refused else "ok"
 

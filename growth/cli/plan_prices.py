@@ -17,6 +17,7 @@ from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.cli import inputs
 from growth.errors import Misconfigured
+from reconciler.planning.missing_types import why_missing
 from reconciler.planning.offers import node_class_of, sold_to
 from reconciler.providers.hetzner import catalogue as hetzner
 from reconciler.providers.hetzner import listed, price_list
@@ -159,23 +160,21 @@ def _not_offered(world: World, prices: Prices) -> Iterator[NotOffered]:
                 yield NotOffered(pool=pool.name, what=str(entry.name), reason=reason)
         for each in pool.spec.locations:
             if own and each.region not in places:
-                reason = "none of the pool's types is sold there at a price that is known"
+                reason = f"none of its types is sold in {each.region} at a price that is known"
                 yield NotOffered(pool=pool.name, what=each.region, reason=reason)
 
 
 def _why_not(pool: NodePool, name: ServerTypeName, world: World, prices: Prices) -> str:
     key = node_class_of(pool, world)
-    sold = [each for each in world.offerings.get(key, ()) if each.server_type == name]
-    if sold:
-        places = ", ".join(sorted({each.location for each in sold}))
-        return f"it is sold in {places}, and the pool's locations are others"
+    sold = world.offerings.get(key, ())
+    is_somewhere = any(each.server_type == name for each in sold)
     match world.node_classes.get(key):
-        case HetznerNodeClass(spec=spec):
+        case HetznerNodeClass(spec=spec) if not is_somewhere:
             return listed.why_not(prices.listed, spec, name)
-        case KwokNodeClass(name=own):
-            return f'KwokNodeClass "{own}" doesn\'t sell it'
         case None:
             return "the pool's node class isn't there"
+        case _:
+            return why_missing(name, sold, node_class=key.name)
 
 
 def _class_of(pool: NodePool, world: World) -> NodeClass | None:

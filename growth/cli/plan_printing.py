@@ -140,7 +140,7 @@ def table(plan: Told, *, seconds: float) -> Iterator[str]:
     if paper.unplaced:
         yield from _without_place(paper.unplaced)
     for each in bill.not_offered:
-        yield f'{each.what} is not offered to pool "{each.pool}": {each.reason}'
+        yield f"pool {each.pool}: {each.reason}"
     yield from plan_remarks.lines(plan.remarks)
 
 

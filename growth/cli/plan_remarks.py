@@ -35,7 +35,9 @@ class Remarks(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 def remarks_of(paper: OnPaper, files: Applied) -> Remarks:
     """What there is to say."""
-    bought = ((paper.items[name], pod) for name in paper.requests for pod in paper.pods[name])
+    bought = (
+        (paper.items[name], pod) for name in paper.requests for pod in paper.pods.get(name, ())
+    )
     owners = Counter(str(workload_of(pod)) for item, pod in bought if _is_a_guess(item, pod))
     return Remarks(
         left_out=files.left_out,

@@ -16,6 +16,7 @@ import msgspec
 
 from growth.api.nodepool import NodeClassKind, NodePool
 from growth.api.wellknown import DEFAULT_NODE_CLASS
+from growth.api.written import ServerTypeName
 from growth.scheduling.daemonsets import daemon_pods
 from growth.scheduling.node import Node
 from growth.scheduling.pod import Pod
@@ -80,7 +81,7 @@ class Shelf(msgspec.Struct, frozen=True, kw_only=True):
     pools: tuple[object, ...] = ()
     seen: tuple[object, ...] = ()
     items: tuple[Purchasable, ...] = ()
-    missing: Mapping[str, tuple[str, ...]] = {}
+    missing: Mapping[str, tuple[ServerTypeName, ...]] = {}
     """Types that a pool names and can buy nowhere, of each pool whose catalogue is known."""
 
 
@@ -108,12 +109,14 @@ def shelf(world: World, before: Shelf) -> Shelf:
     return Shelf(pools=pools, seen=seen, items=items, missing=dict(_missing(world, items)))
 
 
-def _missing(world: World, items: Iterable[Purchasable]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _missing(
+    world: World, items: Iterable[Purchasable]
+) -> Iterator[tuple[str, tuple[ServerTypeName, ...]]]:
     sold = {(item.pool.name, item.offering.server_type) for item in items}
     for name, pool in sorted(world.pools.items()):
         if node_class_of(pool, world) in world.offerings:
             wanted = (entry.name for entry in pool.spec.server_types)
-            yield name, tuple(each.canonical for each in wanted if (name, each) not in sold)
+            yield name, tuple(each for each in wanted if (name, each) not in sold)
 
 
 def _version(pool: NodePool) -> tuple[object, ...]:

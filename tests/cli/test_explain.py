@@ -15,7 +15,9 @@ from growth.api.written import write_time
 from growth.cli import explain_node, explain_pod, explain_pool
 from growth.cli.__main__ import main
 from growth.cli.names import ALONE
+from growth.cli.overview import overview
 from growth.cli.story import Said, told
+from growth.cli.watched import watched_in
 from tests.cli.seen import (
     NOW,
     moment,
@@ -334,6 +336,21 @@ def test_a_pool_tells_what_it_has_what_holds_it_and_why_its_nodes_are_there() ->
         ("sold out", "cx33 in fsn1, failure 1 in a row; tried again in 1 m"),
     ]
     assert (story.figures["paused"], story.figures["keptOccupied"]) == (True, 1)
+
+
+def test_a_type_that_is_not_sold_is_told_with_its_pool_and_in_status() -> None:
+    condition = {
+        "type": "TypesMissing",
+        "status": "True",
+        "reason": "NotSold",
+        "message": "bgi isn't sold by class default; did you mean big?",
+        "lastTransitionTime": moment(ago=1),
+    }
+    misspelt = pool(status={"conditions": [condition]})
+    there = seen(misspelt)
+    assert facts(explain_pool.explained(misspelt, there))["not sold"] == condition["message"]
+    (line,) = overview(watched_in(there), NOW).pools
+    assert line.state == "some of its types aren't sold"
 
 
 NIGHTS = {"days": ["Monday", "Friday"], "start": "22:00", "duration": "8h"}

@@ -258,3 +258,37 @@ def test_a_wrong_amount_is_named_with_file_and_line(
     assert main(["plan", "-f", POOL, written(pod("odd", cpu="many"))]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert 'manifests.yaml:1: Pod "odd": cpu: not a quantity' in line
+
+
+def test_a_type_that_is_misspelt_is_named_by_validate_and_plan(
+    written: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The class is in the same files, so nothing has to be guessed."""
+    node_class, pool = yaml.safe_load_all((EXAMPLES / "kwok" / "pool.yaml").read_text())
+    pool["spec"]["serverTypes"] = [{"name": "cax3", "max": 1}, {"name": "cx33", "max": 1}]
+    files = written(node_class, pool, pod("one"))
+    said = "cax3 isn't sold by class default; did you mean cax31?"
+
+    assert main(["validate", "-f", files]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f'NodePool "default": spec.serverTypes[0].name: {said}' in line
+    assert main(["plan", "-f", files]) == 0
+    assert f"pool default: {said}" in capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("kind", "provider", "code"),
+    [
+        (None, "kwok", 2),
+        ("KwokNodeClass", "kwok", 2),
+        (None, "hetzner", 0),
+        ("HetznerNodeClass", "hetzner", 0),
+    ],
+)
+def test_only_a_class_whose_list_is_in_the_files_is_asked_what_it_sells(
+    kind: str | None, provider: str, code: int, written: Callable[..., str]
+) -> None:
+    node_class, pool = yaml.safe_load_all((EXAMPLES / provider / "pool.yaml").read_text())
+    reference = {"nodeClassRef": {"kind": kind, "name": "default"}} if kind else {}
+    pool["spec"] |= {"serverTypes": [{"name": "other", "max": 1}], **reference}
+    assert main(["validate", "-f", written(node_class, pool)]) == code

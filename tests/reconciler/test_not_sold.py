@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from growth.api.wellknown import TYPES_MISSING
 from reconciler import not_sold
 from reconciler.actions import PatchStatus
 from reconciler.ledger import Ledger
@@ -38,17 +39,26 @@ def said(known: World) -> dict[str, Any] | None:
         return None
     (patch,) = found
     assert isinstance(patch, PatchStatus)
-    (told,) = (it for it in patch.status["conditions"] if it["type"] == not_sold.CONDITION)
+    (told,) = (it for it in patch.status["conditions"] if it["type"] == TYPES_MISSING)
     return dict(told)
 
 
 @pytest.mark.parametrize(
     ("made", "names"),
     [
-        (listing("small", "retired", "smal"), "retired, smal: sold in none"),
-        (listing("small", "large", locations=[{"region": "there"}]), "large: sold in none"),
-        (listing("SMALL", "large", locations=NOWHERE), "small, large: sold in none"),
-        (listing(*(f"type-{number}" for number in range(12))), "type-9 and 2 more: sold in none"),
+        (
+            listing("small", "retired", "Smal"),
+            "retired isn't sold by class default, Smal isn't sold by class default; did you mean",
+        ),
+        (
+            listing("small", "large", locations=[{"region": "there"}]),
+            "large is sold in here, and the pool's locations are others",
+        ),
+        (listing("SMALL", locations=NOWHERE), "SMALL is sold in here, there, and the pool's"),
+        (
+            listing(*(f"type-{number}" for number in range(12))),
+            "type-4 isn't sold by class default, and 7 other types are not sold either",
+        ),
     ],
     ids=["retired", "elsewhere", "nowhere", "many"],
 )

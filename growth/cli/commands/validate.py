@@ -23,7 +23,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Say what the files hold, or all that is wrong with them."""
     manifests = inputs.read(inputs.texts(arguments.files))
-    mistakes = list(references.missing_node_classes(manifests))
+    mistakes = [
+        *references.missing_node_classes(manifests),
+        *references.types_not_sold(manifests),
+    ]
     if mistakes:
         raise inputs.refusal(Mistakes(mistakes))
     counts = Counter(found.kind for found, _ in manifests.resources)

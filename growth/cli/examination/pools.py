@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
-from growth.api.wellknown import GROUP_VERSION
+from growth.api.wellknown import GROUP_VERSION, TYPES_MISSING
 from growth.cli.examination.finding import fail, ok, warn
 from growth.cli.examination.processes import is_installed
 
@@ -91,7 +91,7 @@ def _told(name: str, conditions: dict[str, dict[str, Any]]) -> tuple[str, str] |
         "Paused": f"growth resume {name}; growth resume where all are paused",
         "RemovalHeld": "growth gives back nothing until the cloud's list is believed again",
         "LimitReached": f"kubectl edit nodepool {name}; or let the pods wait that are left out",
-        "TypesMissing": f"kubectl edit nodepool {name}",
+        TYPES_MISSING: f"kubectl edit nodepool {name}",
     }
     for condition, remedy in remedies.items():
         if conditions.get(condition, {}).get("status") == "True":

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from growth.errors import GiveUp
+from growth.spelling import did_you_mean
 from reconciler.providers.hetzner.catalogue import ARCHITECTURES, Catalogue, image_for
 from reconciler.providers.hetzner.price_list import (
     Currency,
@@ -156,16 +157,17 @@ def estimates(prices: PriceList, spec: HetznerNodeClassSpec) -> frozenset[tuple[
 def why_not(prices: PriceList, spec: HetznerNodeClassSpec, name: ServerTypeName) -> str:
     """Why a type can't be bought anywhere, for whom it isn't offered."""
     if name.canonical in {each.lower() for each in prices.without_price}:
-        return "no price of it is known"
+        return f"no price of {name} is known"
     found = next(
         (each for each in prices.server_types if each.name.lower() == name.canonical), None
     )
     if found is None:
-        return "Hetzner's price list doesn't have it"
+        hint = did_you_mean(str(name), (each.name for each in prices.server_types))
+        return f"{name} isn't in Hetzner's price list{hint and f'; {hint}'}"
     if image_for(spec, found.architecture.value) is None:
         field = f"spec.images.{found.architecture.value}"
         return (
-            f"it is of {ARCHITECTURES[found.architecture.value]}, and its node class has no {field}"
+            f"{name} is of {ARCHITECTURES[found.architecture.value]}, and the class has no {field}"
         )
     places = ", ".join(each.location for each in found.offers)
-    return f"it is sold in {places} only, or not any more"
+    return f"{name} is sold in {places} only, or not any more"

@@ -1,0 +1,26 @@
+"""Why a server type that a pool names can't be bought."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from growth.spelling import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from growth.api.written import ServerTypeName
+    from reconciler.providers.port import Offering
+
+PLACES: Final = 5
+
+
+def why_missing(name: ServerTypeName, offerings: Iterable[Offering], *, node_class: str) -> str:
+    """What is wrong with the name, or with where the pool buys; `offerings` are the class's."""
+    sold = list(offerings)
+    places = sorted({each.location for each in sold if each.server_type == name})
+    if places:
+        known = ", ".join(places[:PLACES]) + (" and elsewhere" if len(places) > PLACES else "")
+        return f"{name} is sold in {known}, and the pool's locations are others"
+    hint = did_you_mean(str(name), {str(each.server_type) for each in sold})
+    return f"{name} isn't sold by class {node_class}{hint and f'; {hint}'}"
