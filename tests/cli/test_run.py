@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import os
 import signal
 import subprocess
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from typing_extensions import override
 
+from growth.cli.__main__ import main
 from tests.faults.upstream import kubeconfig_to
 
 if TYPE_CHECKING:
@@ -23,10 +26,10 @@ if TYPE_CHECKING:
 FREE_PORTS = {f"GROWTH_{use}_ADDRESS": "127.0.0.1:0" for use in ("VERBS", "DEMAND", "WEBHOOK")}
 
 
-def started(kubeconfig: Path, *words: str) -> subprocess.Popen[str]:
+def started(kubeconfig: Path, *words: str, folder: Path | None = None) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "growth.cli", "run", "--kubeconfig", str(kubeconfig), *words]
     environment = {**os.environ, **FREE_PORTS}
-    return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, env=environment, cwd=folder, stderr=subprocess.PIPE, text=True)
 
 
 class Version(BaseHTTPRequestHandler):
@@ -76,3 +79,36 @@ def test_a_process_that_ends_by_itself_ends_the_others_and_is_named(
     assert said.splitlines()[-1] == (
         "reconciler has ended with exit code 2; its log above says why"
     )
+
+
+def test_a_folder_that_is_called_like_a_process_is_not_run_instead(
+    answering: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "extender").mkdir()
+    (tmp_path / "extender" / "__init__.py").touch()
+    (tmp_path / "extender" / "__main__.py").write_text("raise SystemExit('a stranger')")
+    monkeypatch.setenv("GROWTH_LOG_LEVEL", "loud")  # the real one ends at once, too
+    with started(answering, "--only", "extender", folder=tmp_path) as running:
+        _, said = running.communicate(timeout=30)
+    assert "a stranger" not in said
+    assert "extender has ended with exit code 2" in said
+
+
+def test_what_has_started_is_ended_when_a_later_one_cannot_be(
+    answering: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    start, begun = asyncio.create_subprocess_exec, list[asyncio.subprocess.Process]()
+
+    async def once(*_: str, **__: Any) -> asyncio.subprocess.Process:
+        if begun:
+            raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+        begun.append(await start(sys.executable, "-c", "import time; time.sleep(600)"))
+        return begun[0]
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", once)
+
+    assert main(["run", "--kubeconfig", str(answering)]) == 1
+
+    said = capsys.readouterr().err
+    assert said == "extender can't be started: resource temporarily unavailable\n"
+    assert begun[0].returncode == -signal.SIGTERM

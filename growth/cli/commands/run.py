@@ -57,9 +57,10 @@ async def _run_all(arguments: argparse.Namespace) -> None:
     loop = asyncio.get_running_loop()
     for each in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(each, stop.set)
-    names = arguments.only or PROCESSES
-    running = {name: await _start(name, arguments) for name in names}
+    running: dict[str, Process] = {}
     try:
+        for name in arguments.only or PROCESSES:
+            running[name] = await _start(name, arguments)
         await _first_of(stop, running)
     finally:
         await asyncio.gather(*(_end(process) for process in running.values()))
@@ -71,10 +72,16 @@ async def _start(name: str, arguments: argparse.Namespace) -> Process:
         words += ["--kubeconfig", str(arguments.kubeconfig)]
     if arguments.context is not None:
         words += ["--context", arguments.context]
-    # A group of its own: Ctrl-C comes to us alone, and we end it in order.
-    return await asyncio.create_subprocess_exec(
-        sys.executable, "-m", name, *words, env={**PLACES, **os.environ}, process_group=0
-    )
+    # -P, or a folder of this name where a person happens to be would be run instead.
+    command = [sys.executable, "-P", "-m", name, *words]
+    try:
+        # A group of its own: Ctrl-C comes to us alone, and we end it in order.
+        return await asyncio.create_subprocess_exec(
+            *command, env={**PLACES, **os.environ}, process_group=0
+        )
+    except OSError as error:
+        reason = (error.strerror or "no reason given").lower()
+        raise GiveUp(f"{name} can't be started: {reason}") from None
 
 
 async def _first_of(stop: asyncio.Event, running: dict[str, Process]) -> None:
