@@ -125,6 +125,8 @@ class Lane:
 async def _started() -> Process:
     return await asyncio.create_subprocess_exec(
         sys.executable,
+        # -P, or a folder of this name in the working directory would be run instead.
+        "-P",
         "-m",
         "reconciler.solver",
         str(MOST),

@@ -61,6 +61,19 @@ async def test_one_worker_answers_many_questions(worker: Lane) -> None:
     assert pid_of(worker) == before
 
 
+async def test_the_worker_is_growths_own_whatever_lies_in_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "reconciler").mkdir()
+    (tmp_path / "reconciler" / "__init__.py").write_text("raise SystemExit('a stranger')")
+    monkeypatch.chdir(tmp_path)
+    worker = Lane("demand", effort=Effort.QUICK, seconds=5.0)
+    try:
+        assert (await worker.solve(PROBLEM)).stop is Stop.PROVEN
+    finally:
+        await worker.close()
+
+
 async def test_first_fit_answers_for_a_worker_that_was_killed_and_the_next_one_again(
     worker: Lane,
 ) -> None:
