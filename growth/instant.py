@@ -27,6 +27,11 @@ class Instant(msgspec.Struct, frozen=True):
         return (self.wall - moment).total_seconds()
 
 
+def just_after(moment: float) -> float:
+    """A hair later in monotonic seconds: a time is over when it is exceeded, not when it is met."""
+    return moment + 1e-3
+
+
 def whole_second(moment: datetime) -> datetime:
     """A moment as it is told, rounded up: a time that was told is never too early.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
@@ -13,6 +13,9 @@ from growth.api.conditions import Conditions
 from growth.api.meta import Blockage, PodReference
 from growth.api.model import Model
 from growth.api.written import Money, Quantity, ServerType, Timestamp
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 
 class ServerTypeCount(Model):
@@ -39,6 +42,10 @@ class UnmetOffer(Model):
     """Not tried before; afterwards with one machine until one request for it is Ready."""
     failures: Count = 1
     """Failures in a row; each doubles the wait."""
+
+    def holds(self, moment: datetime) -> bool:
+        """Whether it isn't tried: at `until` itself the time is met and not exceeded yet."""
+        return moment <= self.until
 
 
 class LearntAllocatable(Model):

@@ -71,7 +71,7 @@ def _facts(pool: NodePool, seen: Survey) -> Iterator[Fact]:
     for reason, text in _kept(pool, seen):
         yield Fact("kept", f"{reason}: {text}")
     for offer in pool.status.unmet_offers:
-        if offer.until > now:
+        if offer.holds(now):
             what = " in ".join(filter(None, (offer.server_type, offer.location))) or "everything"
             again = f"tried again {ahead(offer.until, now)}"
             yield Fact("sold out", f"{what}, failure {offer.failures} in a row; {again}")

@@ -192,7 +192,7 @@ def _state(pool: NodePool, now: datetime) -> str:
     types = next((each for each in pool.status.conditions if each.type == TYPES_MISSING), None)
     if types is not None and types.status is Truth.TRUE:
         return "some of its types aren't sold"
-    refused = sum(offer.until > now for offer in pool.status.unmet_offers)
+    refused = sum(offer.holds(now) for offer in pool.status.unmet_offers)
     return f"ok, {counted(refused, 'offer')} sold out" if refused else "ok"
 
 
@@ -235,7 +235,7 @@ def _without_place(seen: Watched) -> Iterator[WithoutPlace]:
 def _sold_out(seen: Watched, now: datetime) -> Iterator[SoldOut]:
     for pool in _by_name(seen):
         for each in pool.status.unmet_offers:
-            if each.until > now:
+            if each.holds(now):
                 yield SoldOut(
                     pool=pool.name,
                     offer=" in ".join(filter(None, (each.server_type, each.location)))

@@ -146,6 +146,6 @@ def _refusals(world: World, now: Instant) -> Iterator[Metric]:
         told.add(float(pool.status.blocked is not None))
     for told, pool in _each(world, unmet):
         for offer in pool.status.unmet_offers:
-            if offer.until > now.wall:
+            if offer.holds(now.wall):
                 told.add(offer.failures, offer.server_type, offer.location)
     yield from (blocked, unmet)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from growth.api.meta import Blockage
 from growth.api.wellknown import DEFAULT_NODE_CLASS
+from growth.instant import just_after
 from reconciler.planning.offers import node_class_of
 from reconciler.providers.port import FailureClass
 
@@ -101,4 +102,4 @@ def next_look(pool: NodePool, now: Instant) -> float | None:
     if blocked is None or condition is None or blocked.reason != NO_ACCESS:
         return None
     left = ASKED_AGAIN - now.seconds_since(condition.last_transition_time)
-    return now.monotonic + max(0.0, left) + 1e-3
+    return just_after(now.monotonic + max(0.0, left))

@@ -129,7 +129,7 @@ def _standing(world: World, now: Instant) -> Iterator[Refusal]:
 def _entries(world: World, now: Instant, *, is_over: bool) -> Iterator[Refusal]:
     for pool in world.pools.values():
         for entry in pool.status.unmet_offers:
-            if (entry.until <= now.wall) is is_over:
+            if entry.holds(now.wall) is not is_over:
                 yield refusal_of_entry(entry, node_class_of(pool, world))
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from growth.api.noderemovalrequest import RemovalReason
 from growth.api.noderequest import RequestPhase, UnmetScope
+from growth.instant import just_after
 from reconciler.actions import OpenRemoval
 from reconciler.providers.port import MachineState
 from reconciler.provisioning.evidence import is_gone, machine_of
@@ -73,8 +74,7 @@ def _failed(request: NodeRequest, pool: NodePool, look: Look, listed: Machine) -
 def _late(request: NodeRequest, pool: NodePool, look: Look, node: Node | None) -> Step:
     due = look.memory.seen[request.name].since + pool.spec.readiness_wait.seconds
     if look.clock.now <= due or not look.clock.runs:
-        # A hair later, as the time is over when it is exceeded.
-        return Step(wake_at=look.clock.wake_at(due) + 1e-3)
+        return Step(wake_at=just_after(look.clock.wake_at(due)))
     what = "no node joined" if node is None else f"node {node.name} never became Ready"
     reason = f"{what} within {pool.spec.readiness_wait}"
     patch = moved(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from growth.api.noderequest import RequestPhase
+from growth.instant import just_after
 from reconciler.holding import is_held, let_go
 from reconciler.planning.refusals import is_written
 from reconciler.provisioning.refused import time_to_live
@@ -30,8 +31,7 @@ def finished(request: NodeRequest, pool: NodePool, now: Instant) -> Step:
     since = request.status.last_transition_time
     left = _time_to_live(request, pool) - now.seconds_since(since) if since else -1.0
     if left >= 0:
-        # A hair later, as the time is over when it is exceeded.
-        return Step(wake_at=now.monotonic + left + 1e-3)
+        return Step(wake_at=just_after(now.monotonic + left))
     is_unmet = request.status.phase is RequestPhase.UNMET
     if is_unmet and since is not None and not is_written(request, pool):
         return WAIT

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from growth.api.nodepool_status import UnmetOffer
 from growth.api.noderequest import RequestPhase
+from growth.instant import just_after
 from reconciler.planning.offers import asked_for, node_class_of
 from reconciler.planning.refusals import key_of_refusal, refusal_of_entry
 
@@ -58,7 +59,7 @@ def unmet_offers(
     found = {_key(each): each for each in pool.status.unmet_offers}
     for request, at in _failures(failed, world):
         known = found.get(key_of_refusal(request))
-        if known is None or known.until <= at:
+        if known is None or not known.holds(at):
             found[key_of_refusal(request)] = _after(known, request, pool, at=at)
     if found:
         served = tuple(_served(pool, world))
@@ -70,8 +71,8 @@ def next_end(pool: NodePool, now: Instant) -> Iterator[float]:
     """When refusals of the pool run out, in monotonic seconds."""
     for each in pool.status.unmet_offers:
         left = -now.seconds_since(each.until)
-        if left > 0:
-            yield now.monotonic + left + 1e-3
+        if left >= 0:
+            yield just_after(now.monotonic + left)
 
 
 def _key(entry: UnmetOffer) -> EntryKey:

@@ -144,11 +144,11 @@ def in_doubt() -> Any:
 
 
 def out_of_stock_until_back_off() -> Planner:
-    """Three pods that have given up on an offer whose refusal ends at ten thousand."""
+    """Three pods that have given up on an offer whose refusal has just ended, at ten thousand."""
     pods = [waiting(f"web-{number}", requests={"cpu": "2"}) for number in range(3)]
     refused = only_small(until=START + timedelta(seconds=10_000))
     planner = Planner(*pods, refused, node_class())
-    planner.until(10_000)
+    planner.until(10_000.1)
     assert planner.created == []
     return planner
 

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from growth.api.nodepool_status import UnmetOffer
+from reconciler.planning.refusals import Refusals, refusals
 from reconciler.providers.port import Unmet, UnmetScope
-from reconciler.provisioning.refused import span, unmet_offers
+from reconciler.provisioning.refused import next_end, span, unmet_offers
 from tests.provisioning.build import Life, made_at, settled
-from tests.reconciler.build import START, pool, request, world
+from tests.reconciler.build import START, at, pool, request, world
 
 SOLD_OUT = Unmet(reason="sold out", scope=UnmetScope.OFFER)
 
@@ -113,6 +114,9 @@ def test_each_failure_in_a_row_doubles_the_wait_up_to_its_ceiling(
             (),
             id="any machine proves that its place is back",
         ),
+        pytest.param(
+            (unmet(400),), (entry(400),), (entry(400),), id="refused at its end, which counts to it"
+        ),
         pytest.param((), (entry(400),), (entry(400),), id="after its time it stays in doubt"),
         pytest.param((lemon(40, 100),), (), (entry(101),), id="a lemon may be replaced once"),
         pytest.param(
@@ -130,6 +134,20 @@ def test_the_entries_of_a_pool(
     requests: tuple[Any, ...], before: tuple[UnmetOffer, ...], expected: tuple[UnmetOffer, ...]
 ) -> None:
     assert after(*requests, before=before) == expected
+
+
+@pytest.mark.parametrize(("seconds", "stands"), [(399.999, True), (400.0, True), (400.001, False)])
+def test_an_offer_rests_until_the_end_of_its_time_is_exceeded_and_not_only_met(
+    seconds: float,
+    stands: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    told = settled(status={"unmetOffers": [entry(400).document()]})
+
+    known, _ = refusals(Refusals(), world(told), at(seconds))
+    wakes = [each > seconds for each in next_end(told, at(seconds))]
+
+    assert (bool(known.standing), bool(known.doubtful)) == (stands, not stands)
+    assert wakes == [True] * stands, "the loop looks again when it is over"
 
 
 def test_of_too_many_entries_those_that_hold_longest_are_kept() -> None:

@@ -57,7 +57,7 @@ def _recovering(*, has_served: bool) -> Json:
     """Pods in back-off over an offer that was refused; its time runs out, a probe is bought."""
     pods = [waiting(f"web-{number}", requests={"cpu": "2"}) for number in range(3)]
     planner = Planner(*pods, _selling(until=10_000), node_class())
-    planner.until(10_000)
+    planner.until(10_000.1)
     (probe,) = planner.until(10_200)
     if has_served:
         status: Any = {"phase": "Ready", "readyAt": START + timedelta(seconds=10_200)}
