@@ -148,7 +148,7 @@ class ScaleDown(Model):
     retry_after: Annotated[Duration, between("1s", "24h")] = Duration.parse("30s")
     """Between two attempts to delete a machine."""
     attempts: Annotated[Count, Field(ge=1, le=1000)] = 5
-    """Attempts before the removal ends as RemovalFailed and a person has to look."""
+    """After more attempts than this the removal ends as RemovalFailed and a person has to look."""
     order: RemovalOrder = RemovalOrder.OLDEST
     """Which idle node goes first."""
     paid_hour: PaidHour | None = None

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from growth.api.nodepool import ScaleDown
 from growth.api.noderemovalrequest import RemovalPhase, RemovalReason
+from growth.instant import just_after
 from growth.kube.events.event import Severity
 from reconciler.actions import DeleteMachine
 from reconciler.holding import is_held, let_go
@@ -202,7 +203,7 @@ def _still_there(
         return Step(wake_at=begins)
     if kept := _kept_by(removal, world):
         return cancelled(removal, world, why=kept)
-    if removal.status.removal_attempt >= rules.attempts:
+    if removal.status.removal_attempt > rules.attempts:
         return _given_up(removal, world, now)
     ask = DeleteMachine(node_class=cloud.key, machine=machine)
     return Step(actions=(ask,), why=f"give the machine back: {removal.spec.reason}")
@@ -232,7 +233,7 @@ def _retry_at(removal: NodeRemovalRequest, rules: ScaleDown, now: Instant) -> fl
         return 0.0
     # A clock that was set back must not make the wait longer than it is.
     left = min(rules.retry_after.seconds - now.seconds_since(asked_at), rules.retry_after.seconds)
-    return now.monotonic + left if left > 0 else 0.0
+    return just_after(now.monotonic + left) if left >= 0 else 0.0
 
 
 def _given_up(removal: NodeRemovalRequest, world: World, now: Instant) -> Step:

@@ -186,4 +186,4 @@ def test_many_orphans_at_once_are_not_believed(
 
 def test_an_orphan_that_was_asked_for_is_asked_for_again_whatever_its_age() -> None:
     given = world(removal(reason="Orphan", status=attempted()), shown=(machine(),))
-    assert kinds(given, 110) == ["DeleteMachine"]
+    assert kinds(given, 111) == ["DeleteMachine"]

@@ -18,6 +18,9 @@ WAIVERS: Final[Mapping[str, str]] = {
         "nothing is looked up: a request names the location that it buys in, and the zone of a "
         "node is what the provider says of its machine"
     ),
+    "removal_step/attempts used up": (
+        "G49: a removal has failed when its attempts exceed the limit, which three of three don't"
+    ),
     "removal_cancel/step 2*": (
         "both marks of a node go in one write, so there is no state in which one of them is left"
     ),

@@ -175,10 +175,10 @@ def seed_removal(given: Json) -> Json:
         return {"provider_delete": bool(answer["provider_deletes"]), "phase": answer["phase"]}
     if given.get("provider") == "gone":
         return _gone()
-    tries = 5 if given.get("attempts_exceed_max") else given["attempts"]
+    tries = 6 if given.get("attempts_exceed_max") else given["attempts"]
     held = removal(reason="Idle", status=attempted(tries, seconds=LONG_AGO))
     seen = world(held, marked(until=0), shown=(machine(),), listed_at=NOW)
-    if tries < 5:
+    if tries < 6:
         answer = _stepped(seen)
         return {
             "attempts": answer["removal_attempts"],
