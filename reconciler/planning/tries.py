@@ -68,7 +68,7 @@ def pause_after(count: int, *, patience: int = PATIENCE) -> float:
     if count < patience:
         return PAUSE
     # Beyond 2^9 it makes no difference, and the power would outgrow any number.
-    return min(CEILING, 2.0 ** min(count - patience, 9))
+    return min(CEILING, 2.0 ** min(count - patience + 1, 9))
 
 
 def after_left_out(
