@@ -5,16 +5,14 @@ They outlive a restart of everything; what the reconciler keeps in memory doesn'
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from growth.api.noderequest import NodeRequest, RequestPhase
+from growth.api.noderequest import FAILED, NodeRequest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from growth.kube.contents import Change
-
-_WITHOUT_NODE: Final = {RequestPhase.UNMET, RequestPhase.DEPROVISIONING}
 
 
 class Plans:
@@ -29,7 +27,7 @@ class Plans:
         for change in changes:
             if change.old is not None:
                 self._forget(change.old)
-            if change.new is not None and change.new.status.phase not in _WITHOUT_NODE:
+            if change.new is not None and change.new.status.phase not in FAILED:
                 self._remember(change.new)
 
     def node_of(self, pod_uid: str) -> str:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from growth.api.noderequest import NodeRequest, RequestPhase
+from growth.api.noderequest import FAILED, NodeRequest
 from growth.demand.detection import scheduled
 from growth.kube.versions import is_before
 from growth.scheduling.owners import Owner, owner_of
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from growth.kube.contents import Change
     from growth.scheduling.pod import Pod
-
-_WITHOUT_NODE = {RequestPhase.UNMET, RequestPhase.DEPROVISIONING}
 
 
 class Planned(NamedTuple):
@@ -75,7 +73,7 @@ class Seats:
         for change in changes:
             if change.old is not None:
                 self._forget(change.old)
-            if change.new is not None and change.new.status.phase not in _WITHOUT_NODE:
+            if change.new is not None and change.new.status.phase not in FAILED:
                 self._remember(change.new)
 
     def follow_pods(self, changes: Sequence[Change[Pod]]) -> None:

@@ -93,6 +93,10 @@ class RequestPhase(StrEnum):
     DEPROVISIONING = "Deprovisioning"
 
 
+FAILED: Final = frozenset({RequestPhase.UNMET, RequestPhase.DEPROVISIONING})
+"""The phases of a purchase that has brought no node."""
+
+
 class UnmetScope(StrEnum):
     """How far a refusal reaches."""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from growth.api.noderequest import RequestPhase
+from growth.api.noderequest import FAILED
 from growth.api.wellknown import POOL_LABEL
 from reconciler.planning.fleet import nodes_of_pools
 from reconciler.planning.nominations import COMING
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from reconciler.provisioning.ledger import ProvisioningLedger
     from reconciler.removal.seeing import Clock
     from reconciler.world import World
-
-FAILED: Final = frozenset({RequestPhase.UNMET, RequestPhase.DEPROVISIONING})
 
 
 @dataclass(frozen=True, kw_only=True)
