@@ -129,7 +129,8 @@ def _token_used(bootstrap: Bootstrap) -> bool:
 
 
 def _templates(bootstrap: Bootstrap) -> int:
-    return [bootstrap.template, bootstrap.template_secret_ref].count(None)
+    given = (bootstrap.template, bootstrap.template_secret_ref)
+    return sum(each is not None for each in given)
 
 
 def _template_given(bootstrap: Bootstrap) -> bool:
@@ -141,7 +142,7 @@ def _configuration_given(bootstrap: Bootstrap) -> bool:
 
 
 def _template_used(bootstrap: Bootstrap) -> bool:
-    return not _joins_by_address(bootstrap) or _templates(bootstrap) == 2
+    return not _joins_by_address(bootstrap) or _templates(bootstrap) == 0
 
 
 def _template_complete(bootstrap: Bootstrap) -> bool:
