@@ -19,7 +19,6 @@ from typing_extensions import override
 from growth.api.bounds import SUBDOMAIN
 from growth.api.kinds import KINDS
 from growth.api.model import model_within
-from growth.api.rules import Path, TransitionRule
 from growth.api.wellknown import GROUP, GROUP_VERSION
 from growth.spelling import did_you_mean
 
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
     from growth.api.meta import Resource
+    from growth.api.rules import Path
 
 # Kubernetes has more metadata than we read; none of it is a mistake.
 _UNREAD_METADATA: Final = frozenset(
@@ -80,16 +80,6 @@ def problems_of(error: ValidationError, model: type[BaseModel]) -> tuple[Problem
     errors = error.errors(include_url=False)
     return tuple(
         _problem(each, model) for each in errors if not _follows_from_another(each, errors)
-    )
-
-
-def changes_refused(old: Resource, new: Resource) -> tuple[Problem, ...]:
-    """What the API server would refuse of an update, beyond what it refuses of any document."""
-    return tuple(
-        Problem(path=(rule.at,), text=rule.text)
-        for rule in type(new).rules
-        if isinstance(rule, TransitionRule)
-        and not rule.allows(old.field(rule.at), new.field(rule.at))
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.api.rules import Breach, Rule, TransitionRule, as_cel_prints, repeated
@@ -62,4 +61,4 @@ def no_reserved_labels(at: str) -> Rule:
 
 def never_changes(at: str, *, text: str) -> TransitionRule:
     """What is written once stays as it is."""
-    return TransitionRule(at=at, cel="self == oldSelf", text=text, allows=operator.eq)
+    return TransitionRule(at=at, cel="self == oldSelf", text=text)

@@ -81,7 +81,7 @@ class ModelRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransitionRule:
-    """What may not change once it is written; it has no twin on a single document."""
+    """What may not change once it is written. It has no twin: only the API server sees both."""
 
     at: str
     """The field that it is attached to."""
@@ -89,8 +89,6 @@ class TransitionRule:
     """Holds when `oldSelf` may become `self`."""
     text: str
     """Names what is wrong and what to do instead."""
-    allows: Callable[[Any, Any], bool]
-    """The twin, of the old and the new value."""
 
     def as_schema(self) -> dict[str, str]:
         """The entry of `x-kubernetes-validations`."""
