@@ -96,11 +96,6 @@ class Cluster(msgspec.Struct, frozen=True, dict=True, kw_only=True):
             occupancies={**self.occupancies, node.name: held},
         )
 
-    def with_pod(self, pod: Pod, *, node: str) -> Cluster:
-        """The cluster as it would be with this pod on a node."""
-        occupancies = {**self.occupancies, node: self.occupancy(node).having(pod)}
-        return self._replace(occupancies=occupancies)
-
     def without_pod(self, pod: Pod) -> Cluster:
         """The cluster as it would be without this pod; itself, if the pod is nowhere."""
         # A pod is judged as if it weren't there: nominated pods already hold their place.
@@ -113,7 +108,7 @@ class Cluster(msgspec.Struct, frozen=True, dict=True, kw_only=True):
         return msgspec.structs.replace(self, **changed)
 
     def labels_of_namespace(self, name: str) -> Mapping[str, str]:
-        """None, if the namespace isn't known."""
+        """None at all, if the namespace isn't known."""
         namespace = self.namespaces.get(name)
         return namespace.metadata.labels if namespace else {}
 

@@ -39,7 +39,6 @@ class Spot(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     node: Node
     room: Resources
-    is_coming: bool
 
 
 class Ground(msgspec.Struct, frozen=True, kw_only=True):
@@ -145,4 +144,4 @@ def _spot(node: Node, world: World, cluster: Cluster, *, is_coming: bool) -> Spo
         if each.metadata.uid not in here and runs_on(each, node)
     )
     room = node.allocatable - running.requested - total(missing)
-    return Spot(name=node.name, node=node, room=room, is_coming=is_coming)
+    return Spot(name=node.name, node=node, room=room)

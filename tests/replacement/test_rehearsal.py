@@ -34,8 +34,7 @@ def asked(*pods: tuple[str, int, int], rooms: dict[str, int]) -> Question:
     )
     nodes = {name: build.node(name, cpu="4") for name in rooms}
     spots = {
-        name: Spot(name=name, node=node, room=node.allocatable, is_coming=False)
-        for name, node in nodes.items()
+        name: Spot(name=name, node=node, room=node.allocatable) for name, node in nodes.items()
     }
     return Question(problem=problem, pods={}, offers={}, spots=spots, left_out={}, waiting={})
 

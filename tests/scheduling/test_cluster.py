@@ -18,7 +18,7 @@ def test_a_snapshot_does_not_change_when_a_pod_is_added_to_the_next_one() -> Non
     there = node(cpu="1")
     before = cluster(there)
     taken = pod("first", requests={"cpu": "1"})
-    after = before.with_pod(taken, node="one")
+    after = before.with_node(there, pods=(taken,))
     new = pod("new", requests={"cpu": "1"})
     assert verdict(new, there, before) == FITS
     assert isinstance(verdict(new, there, after), Rejected)
@@ -37,7 +37,7 @@ def test_what_was_counted_in_one_snapshot_is_counted_anew_in_the_next() -> None:
     before = cluster(there)
     new = pod("new", affinity=away)
     assert verdict(new, there, before) == FITS
-    after = before.with_pod(pod("first"), node="one")
+    after = before.with_node(there, pods=(pod("first"),))
     assert isinstance(verdict(new, there, after), Rejected)
     assert verdict(new, there, before) == FITS
 
@@ -48,8 +48,9 @@ def test_a_question_is_answered_once_for_a_snapshot() -> None:
 
 
 def test_the_neighbours_sums_are_shared_between_snapshots() -> None:
-    before = cluster(node("one"), node("two"), pod("first", on="one"))
-    after = before.with_pod(pod("second"), node="two")
+    two = node("two")
+    before = cluster(node("one"), two, pod("first", on="one"))
+    after = before.with_node(two, pods=(pod("second"),))
     assert after.occupancy("one") is before.occupancy("one")
 
 

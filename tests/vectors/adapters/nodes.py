@@ -62,7 +62,7 @@ def scheduled(given: Json) -> Json:
         fitting = (each for each in nodes if isinstance(verdict(pod, each, cluster), Fits))
         found = next(fitting, None)
         if found is not None:
-            cluster, placed = cluster.with_pod(pod, node=found.name), placed + 1
+            cluster, placed = cluster.with_node(found, pods=(pod,)), placed + 1
     return {"scheduled": placed}
 
 
