@@ -17,7 +17,9 @@ from growth.api.wellknown import (
     PAUSED_UNTIL_ANNOTATION,
 )
 from growth.cli.names import bare, unknown
+from growth.cli.stopped import LEASES
 from growth.errors import GiveUp, Misconfigured
+from growth.installation.awaiting import LEASE
 from growth.kube.call import APPLY_PATCH, MERGE_PATCH
 from growth.kube.errors import NotFound
 
@@ -28,8 +30,6 @@ if TYPE_CHECKING:
     from growth.kube.transport import Connection
 
 POOLS: Final = f"/apis/{GROUP_VERSION}/nodepools"
-LEASES: Final = "/apis/coordination.k8s.io/v1/leases"
-LEASE: Final = "growth-reconciler"
 
 
 def add_pool_arguments(parser: argparse.ArgumentParser) -> None:
