@@ -11,7 +11,7 @@ from growth.kube.errors import NotFound
 
 if TYPE_CHECKING:
     from growth.kube.call import Query
-    from growth.kube.transport import Connection
+    from growth.kube.transport import Connection, Response
 
 PATIENCE: Final = 4.0
 """Seconds to wait for an answer: a person is told within five that nobody is there."""
@@ -42,23 +42,22 @@ class Place(NamedTuple):
     connection: Connection
     namespace: str
 
-    async def found(self, path: str) -> dict[str, Any] | None:
-        """What is at a path, if anything is."""
+    async def answer(self, path: str, query: Query = ()) -> Response | None:
+        """What the API server answers; None where nothing is at this path."""
         try:
-            answer = await self.connection.request("GET", path, timeout=PATIENCE)
+            return await self.connection.request("GET", path, query=query, timeout=PATIENCE)
         except NotFound:
             return None
-        document: dict[str, Any] = answer.json()
-        return document
+
+    async def found(self, path: str) -> dict[str, Any] | None:
+        """What is at a path, if anything is."""
+        answer = await self.answer(path)
+        return None if answer is None else answer.json()
 
     async def listed(self, path: str, query: Query = ()) -> list[dict[str, Any]]:
         """The objects of a collection; none where there is no such collection."""
-        try:
-            answer = await self.connection.request("GET", path, query=query, timeout=PATIENCE)
-        except NotFound:
-            return []
-        items: list[dict[str, Any]] = answer.json()["items"]
-        return items
+        answer = await self.answer(path, query)
+        return [] if answer is None else answer.json()["items"]
 
 
 Findings = AsyncIterator[Finding]

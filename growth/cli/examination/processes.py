@@ -131,8 +131,9 @@ async def _may_create(place: Place, resource: str, group: str) -> bool:
 
 async def _leader(place: Place) -> Findings:
     """Of all namespaces: two that lead buy twice, wherever they are."""
-    query = {"fieldSelector": f"metadata.name={LEASE}"}
-    answer = await place.connection.request("GET", LEASES, query=query, timeout=PATIENCE)
+    answer = await place.answer(LEASES, {"fieldSelector": f"metadata.name={LEASE}"})
+    if answer is None:
+        return
     held = [each for each in answer.json()["items"] if each["spec"].get("holderIdentity")]
     alive = [each for each in held if not is_over(each["spec"], answer.date)]
     who = ", ".join(f"{_spoken(each)}" for each in alive)
