@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -21,7 +22,7 @@ from reconciler.providers.kwok.machines import (
     READY_AFTER_ANNOTATION,
     REGION,
 )
-from reconciler.providers.kwok.provider import KwokProvider
+from reconciler.providers.kwok.provider import NODES, KwokProvider
 from reconciler.providers.port import (
     Accepted,
     ClassKey,
@@ -36,7 +37,7 @@ from reconciler.scene import now
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from growth.kube.transport import Connection
+    from growth.kube.transport import Connection, Response
     from reconciler.providers.port import CreateAnswer
     from tests.live import LiveCluster
 
@@ -50,6 +51,20 @@ TYPES = [
 ]
 
 
+class Reader:
+    """A connection that keeps how many nodes each of its listings held."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.listed: list[int] = []
+
+    async def request(self, method: str, path: str, **more: Any) -> Response:
+        response = await self._connection.request(method, path, **more)
+        if (method, path) == ("GET", NODES):
+            self.listed.append(len(response.json()["items"]))
+        return response
+
+
 class Cloud:
     """The simulated cloud of one class, as a process sees it that may be started again."""
 
@@ -61,6 +76,13 @@ class Cloud:
 
     def start(self) -> None:
         self.provider = KwokProvider(self.connection, node_class=lambda: self.node_class, now=now)
+
+    def start_reader(self) -> Reader:
+        """The process starts again, and what it lists is counted."""
+        reader = Reader(self.connection)
+        connection = cast("Connection", reader)
+        self.provider = KwokProvider(connection, node_class=lambda: self.node_class, now=now)
+        return reader
 
     async def write(self, **spec: Any) -> None:
         document = {
@@ -192,6 +214,27 @@ async def test_no_more_machines_of_an_offer_are_made_than_it_has(cloud: Cloud) -
     await cloud.write(types=[TYPES[0] | {"offers": offers}])
     answers = [told(await cloud.provider.create(cloud.order())) for _ in range(3)]
     assert answers == ["Accepted", "Accepted", "Unmet"]
+
+
+async def test_several_that_buy_at_once_get_no_more_than_an_offer_has(cloud: Cloud) -> None:
+    offers = [{"location": "here", "price": "1", "available": 2}]
+    await cloud.write(types=[TYPES[0] | {"offers": offers}])
+
+    answers = await asyncio.gather(*(cloud.provider.create(cloud.order()) for _ in range(6)))
+
+    assert Counter(map(told, answers)) == {"Accepted": 2, "Unmet": 4}
+
+
+async def test_machines_of_other_offers_are_not_read_to_count_those_of_one(cloud: Cloud) -> None:
+    here, there = [place | {"available": 2} for place in PLACES]
+    await cloud.write(types=[TYPES[0] | {"offers": [here, there]}])
+    for _ in range(2):
+        await cloud.provider.create(cloud.order(location="there"))
+    reader = cloud.start_reader()
+
+    assert told(await cloud.provider.create(cloud.order())) == "Accepted"
+
+    assert reader.listed == [0]
 
 
 async def test_a_slow_machine_takes_so_much_longer(cloud: Cloud) -> None:

@@ -42,7 +42,7 @@ from reconciler.providers.port import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from growth.api.kwoknodeclass import Fault, KwokNodeClass, KwokServerType
     from growth.api.meta import KeyReference
@@ -76,6 +76,7 @@ class KwokProvider:
         self._connection = connection
         self._node_class = node_class
         self._now = now
+        self._one_at_a_time = asyncio.Lock()
         self._tally = Tally(connection, node_class=node_class)
         self._known = _Sold(None, (), ())
         self._text = ""
@@ -141,6 +142,15 @@ class KwokProvider:
             found = await self._found(order)
             if found is not None:
                 return found
+        if offering.available is None:
+            return await self._bought(order, offering, node_class)
+        # Counted and made in one go, or two at once would both get the last one.
+        async with self._one_at_a_time:
+            return await self._bought(order, offering, node_class)
+
+    async def _bought(
+        self, order: Order, offering: Offering, node_class: KwokNodeClass
+    ) -> CreateAnswer:
         if await self._is_sold_out(offering, node_class, order):
             return Unmet(reason="sold out", scope=UnmetScope.OFFER)
         node = await self._ordered(order, offering, node_class)
@@ -165,14 +175,9 @@ class KwokProvider:
 
     async def _sold(self, order: Order) -> int:
         """How many others of this offer there are."""
-        nodes = await self._nodes()
         alike = {INSTANCE_TYPE_LABEL: order.server_type.canonical, REGION: order.location}
-        alike |= order.own_labels
-        return sum(
-            alike.items() <= node["metadata"]["labels"].items()
-            for node in nodes
-            if node["metadata"]["name"] != order.name
-        )
+        nodes = await self._nodes(alike | dict(order.own_labels))
+        return sum(node["metadata"]["name"] != order.name for node in nodes)
 
     async def _ordered(
         self, order: Order, offering: Offering, node_class: KwokNodeClass
@@ -209,11 +214,13 @@ class KwokProvider:
     async def list(self) -> Listing:
         """Every Node that was made as a machine of ours."""
         at = self._now()
-        machines = [listed(node) for node in await self._nodes()]
+        machines = [listed(node) for node in await self._nodes({})]
         return Listing(at=at, is_complete=True, machines={each.name: each for each in machines})
 
-    async def _nodes(self) -> Sequence[dict[str, Any]]:
-        query = {"labelSelector": f"{MANAGED_BY_LABEL}={MANAGED_BY}"}
+    async def _nodes(self, labels: Mapping[str, str]) -> Sequence[dict[str, Any]]:
+        """The machines that carry these labels."""
+        selected = {MANAGED_BY_LABEL: MANAGED_BY, **labels}
+        query = {"labelSelector": ",".join(f"{key}={value}" for key, value in selected.items())}
         nodes = (await self._connection.request("GET", NODES, query=query)).json()["items"]
         return [node for node in nodes if request_uid(node)]
 
