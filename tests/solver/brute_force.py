@@ -7,12 +7,11 @@ from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING
 
-from reconciler.solver.plan import PlannedNode
-from reconciler.solver.problem import HOSTNAME, Together
-from tests.solver.checker import domain_of, group_complaints
+from reconciler.solver.problem import HOSTNAME, Apart
+from tests.solver.checker import domain_of, group_complaints, open_to
 
 if TYPE_CHECKING:
-    from reconciler.solver.problem import Offer, Problem
+    from reconciler.solver.problem import Group, Offer, Problem
 
 Rank = tuple[tuple[int, ...], int]
 """Pods left out by priority, the most important first; then the cost."""
@@ -58,15 +57,12 @@ class _Search:
         return all(self._keeps(group_index, offer, counts) for group_index in self._by_node())
 
     def _by_node(self) -> list[int]:
-        return [i for i, group in enumerate(self.problem.groups) if group.key == HOSTNAME]
+        return [i for i, group in enumerate(self.problem.groups) if _is_by_node(group)]
 
     def _keeps(self, index: int, offer: Offer, counts: tuple[int, ...]) -> bool:
         group = self.problem.groups[index]
-        if isinstance(group, Together):
-            return True
         count = self._members(index, counts)
-        node = PlannedNode(offer=offer.name, pods={}, price=0)
-        domain = domain_of(group, node, 0, offer)
+        domain = domain_of(group, offer, 0)
         return not count or not group_complaints(group, self.problem, Counter({domain: count}))
 
     def _members(self, index: int, counts: tuple[int, ...]) -> int:
@@ -140,9 +136,8 @@ class _Search:
         after = Counter({(index, domain): n for index, domain, n in levels})
         for index, group in enumerate(self.problem.groups):
             count = self._members(index, counts)
-            if count and (group.key != HOSTNAME or isinstance(group, Together)):
-                node = PlannedNode(offer=offer.name, pods={}, price=0)
-                after[index, domain_of(group, node, copies, offer)] += count
+            if not _is_by_node(group) and (count or offer.name in open_to(group, self.problem)):
+                after[index, domain_of(group, offer, copies)] += count
         return tuple(sorted((index, domain, n) for (index, domain), n in after.items()))
 
     def _end(
@@ -161,3 +156,8 @@ class _Search:
         for pod, n in zip(self.classes, left, strict=True):
             unplaced[pod.priority] += n
         return tuple(unplaced[priority] for priority in self.priorities), 0
+
+
+def _is_by_node(group: Group) -> bool:
+    """Whether each node by itself shows if the rule is kept."""
+    return isinstance(group, Apart) and group.key == HOSTNAME

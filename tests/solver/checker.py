@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from reconciler.solver.problem import HOSTNAME, Apart, Group, Spread, Together
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from reconciler.solver.plan import Plan, PlannedNode
     from reconciler.solver.problem import Offer, PodClass, Problem
 
@@ -102,7 +104,7 @@ def _counts_wrong(problem: Problem, plan: Plan, offers: dict[str, Offer]) -> lis
     return wrong
 
 
-def domain_of(group: Group, node: PlannedNode, number: int, offer: Offer) -> str:
+def domain_of(group: Group, offer: Offer, number: int) -> str:
     """Where a node lies in the eyes of a group; each new node is a domain of its own."""
     if group.key == HOSTNAME:
         return offer.name if offer.exists else f"{offer.name} #{number}"
@@ -111,44 +113,54 @@ def domain_of(group: Group, node: PlannedNode, number: int, offer: Offer) -> str
 
 def _group_wrong(group: Group, problem: Problem, plan: Plan) -> list[str]:
     offers = {offer.name: offer for offer in problem.offers}
+    usable = open_to(group, problem)
     added: Counter[str] = Counter()
     for number, node in enumerate(plan.nodes):
         count = sum(node.pods.get(name, 0) for name in group.members)
-        if count:
-            added[domain_of(group, node, number, offers[node.offer])] += count
+        if count or node.offer in usable:
+            added[domain_of(group, offers[node.offer], number)] += count
     return group_complaints(group, problem, added)
 
 
+def open_to(group: Group, problem: Problem) -> set[str]:
+    """The offers that pods of a group may use."""
+    return {n for pod in problem.classes if pod.name in group.members for n in pod.offers}
+
+
 def group_complaints(group: Group, problem: Problem, added: Counter[str]) -> list[str]:
-    """What is wrong with so many more pods of a group in each domain."""
-    if "" in added:
+    """What is wrong with so many more pods of a group in the domain of each node of a plan.
+
+    A node that the group may use counts as a domain, also if it gets none of its pods.
+    """
+    taken = [domain for domain, count in added.items() if count]
+    if "" in taken:
         return [f"group {group.name}: pods on a node without the label {group.key}"]
     if isinstance(group, Together):
-        return [f"group {group.name}: in {len(added)} domains"] if len(added) > 1 else []
+        return [f"group {group.name}: in {len(taken)} domains"] if len(taken) > 1 else []
     level = Counter(dict(group.running))
     level.update(added)
     if isinstance(group, Apart):
         return [
             f"group {group.name}: {level[domain]} in {domain}, at most {group.most}"
-            for domain in added
+            for domain in taken
             if level[domain] > group.most
         ]
-    lowest = _lowest(group, problem, level)
+    lowest = min((level[domain] for domain in _domains(group, problem, added)), default=0)
     return [
         f"group {group.name}: {level[domain]} in {domain}, {lowest} in the emptiest"
-        for domain in added
+        for domain in taken
         if level[domain] - lowest > group.max_skew
     ]
 
 
-def _lowest(group: Spread, problem: Problem, level: Counter[str]) -> int:
-    """The emptiest domain; over nodes that is a new node, which starts with none."""
+def _domains(group: Spread, problem: Problem, added: Iterable[str]) -> set[str]:
+    """All domains that a spread counts; over nodes these are the ones there are and the bought."""
+    usable = [offer for offer in problem.offers if offer.name in open_to(group, problem)]
     if group.key == HOSTNAME:
-        return 0
-    open_to = {n for pod in problem.classes if pod.name in group.members for n in pod.offers}
-    domains = {o.labels.get(group.key, "") for o in problem.offers if o.name in open_to}
-    domains |= group.domains | set(group.running)
-    return min((level[domain] for domain in domains - {""}), default=0)
+        there = {*added, *(offer.name for offer in usable if offer.exists)}
+    else:
+        there = {offer.labels.get(group.key, "") for offer in usable}
+    return (there | group.domains | set(group.running)) - {""}
 
 
 def _money_wrong(plan: Plan, offers: dict[str, Offer]) -> list[str]:

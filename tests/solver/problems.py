@@ -40,7 +40,7 @@ def ruled(seed: int) -> Problem:
         limits=_limits(chance, offers),
         minima=_minima(chance, offers),
         groups=tuple(
-            _group(chance, number, names) for number in range(chance.choice((0, 0, 1, 2)))
+            _group(chance, number, names, offers) for number in range(chance.choice((0, 0, 1, 2)))
         ),
     )
 
@@ -126,13 +126,15 @@ def _minima(chance: random.Random, offers: tuple[Offer, ...]) -> tuple[Minimum, 
     return (Minimum(name="warm", offers=some, count=1),)
 
 
-def _group(chance: random.Random, number: int, names: tuple[str, ...]) -> Group:
+def _group(
+    chance: random.Random, number: int, names: tuple[str, ...], offers: tuple[Offer, ...]
+) -> Group:
     members = frozenset(chance.sample(names, chance.randint(1, min(2, len(names)))))
     key = chance.choice((ZONE, HOSTNAME))
     name = f"group-{number}"
-    running = (
-        {} if key == HOSTNAME else {z: chance.randint(0, 2) for z in chance.choice(("", "a", "ab"))}
-    )
+    zones = chance.choice(("", "a", "ab"))
+    homes = [offer.name for offer in offers if offer.exists] if key == HOSTNAME else zones
+    running = {home: chance.randint(0, 2) for home in homes}
     match chance.choice(("spread", "apart", "together")):
         case "spread":
             return Spread(
