@@ -11,6 +11,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
+from growth.api.wellknown import DEFAULT_POOL
 from growth.cli.connecting import add_connection_arguments, completed, connected
 from growth.cli.examination.admission import examine_admission
 from growth.cli.examination.certificates import examine_certificates
@@ -23,6 +24,7 @@ from growth.cli.examination.rights import examine_rights
 from growth.cli.examination.scheduler import examine_scheduler
 from growth.cli.logs import log_errors_only
 from growth.cli.output import add_output_argument, coloured
+from growth.cli.proof import running
 from growth.cli.story import wrapped
 from growth.errors import GrowthError
 from growth.installation.places import NAMESPACE
@@ -54,14 +56,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-n", "--namespace", metavar="NAME", default=NAMESPACE, help="default: %(default)s"
     )
+    _add_proof_arguments(parser)
     add_connection_arguments(parser)
     add_output_argument(parser)
     parser.epilog = "Exit code 0 when nothing failed, 1 otherwise."
 
 
+def _add_proof_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--prove",
+        action="store_true",
+        help="buy one machine for a small pod, give it back, and say how long each step took; the "
+        "price is named first",
+    )
+    parser.add_argument(
+        "--pool",
+        metavar="NAME",
+        default=DEFAULT_POOL,
+        help="of which it is bought (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--pod-namespace",
+        metavar="NAME",
+        default="default",
+        help="in which the pod is created (default: %(default)s)",
+    )
+    parser.add_argument("--yes", action="store_true", help="buy it without asking")
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Print every finding; the exit code tells whether one of them failed."""
     log_errors_only()
+    if arguments.prove:
+        return running.run(arguments)
     findings = completed(_examine(arguments))
     if arguments.output == "json":
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
