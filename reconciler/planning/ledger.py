@@ -12,7 +12,7 @@ from reconciler.planning.commit import Window
 from reconciler.planning.nominations import Nominated
 from reconciler.planning.offers import Shelf
 from reconciler.planning.question import Question
-from reconciler.planning.refusals import Refusal, Refusals
+from reconciler.planning.refusals import Probe, Refusals
 from reconciler.planning.tries import Try
 
 
@@ -21,7 +21,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
     number: int
     question: Question
-    probe: Refusal | None = None
+    probe: Probe | None = None
     """What a single pod of those in back-off is to find out, if it was asked for that."""
 
 

@@ -3,8 +3,8 @@
 A refusal holds from the moment at which a request is Unmet; from then on the pool's status keeps
 it, over restarts and for all pools of its node class. When its time is over the offer is doubtful:
 one machine of it may be bought at a time, until one serves. Pods in back-off don't come back by
-that alone: one of them is given the machine that finds out, and when it serves all of them are
-planned again.
+that alone: one of them is given the machine that finds out (probing.py), and when it serves all of
+them are planned again.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import msgspec
 
 from growth.api.noderequest import RequestPhase, UnmetScope
 from growth.api.written import ServerTypeName
+from reconciler.decision import NEVER
 from reconciler.planning.blocking import may_buy
 from reconciler.planning.nominations import COMING
 from reconciler.planning.offers import node_class_of
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from growth.api.nodepool_status import UnmetOffer
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
+    from growth.scheduling.shape import Shape
     from reconciler.planning.offers import Purchasable
     from reconciler.providers.port import ClassKey
     from reconciler.world import World
@@ -60,26 +62,42 @@ class Refusal(NamedTuple):
         return f"{what} in {self.location}" if self.location else what
 
 
+class Probe(NamedTuple):
+    """What finds out whether a refusal still holds: a machine for one pod of a shape."""
+
+    refusal: Refusal
+    shape: Shape
+
+
 class Refusals(msgspec.Struct, frozen=True, kw_only=True):
     """What is refused, and what may be had again."""
 
     standing: frozenset[Refusal] = frozenset()
     doubtful: frozenset[Refusal] = frozenset()
     """Those whose time is over, and of which nobody knows whether they still hold."""
-    probe_at: Mapping[Refusal, float] = {}
-    """The monotonic second before which no probe is planned again: the last found nothing."""
+    probe_at: Mapping[Probe, float] = {}
+    """The monotonic second at which a probe is planned again whose last plan bought nothing."""
 
-    def probed_in_vain(self, refusal: Refusal, now: Instant) -> Refusals:
-        """The same, with the next probe later: this one found nothing to buy."""
-        later = {**self.probe_at, refusal: now.monotonic + PROBE_PAUSE}
+    def probed_in_vain(self, probe: Probe, now: Instant) -> Refusals:
+        """The same, with this probe later: its plan bought nothing."""
+        later = {**self.probe_at, probe: now.monotonic + PROBE_PAUSE}
         return msgspec.structs.replace(self, probe_at=later)
+
+    @property
+    def next_probe(self) -> float:
+        """When a probe is due that was planned in vain, in monotonic seconds."""
+        return min(self.probe_at.values(), default=NEVER)
 
 
 def refusals(before: Refusals, world: World, now: Instant) -> tuple[Refusals, bool]:
     """What is refused now, and whether something that was refused has proven to be there again."""
     standing = frozenset(_standing(world, now))
     doubtful = frozenset(_entries(world, now, is_over=True)) - standing
-    probe_at = {each: at for each, at in before.probe_at.items() if each in doubtful}
+    probe_at = {
+        probe: at
+        for probe, at in before.probe_at.items()
+        if probe.refusal in doubtful and at > now.monotonic
+    }
     has_recovered = bool((before.standing | before.doubtful) - standing - doubtful)
     return Refusals(standing=standing, doubtful=doubtful, probe_at=probe_at), has_recovered
 
@@ -134,15 +152,10 @@ def _entries(world: World, now: Instant, *, is_over: bool) -> Iterator[Refusal]:
 
 
 def to_be_probed(
-    known: Refusals, world: World, requests: Iterable[NodeRequest], now: Instant
+    known: Refusals, world: World, requests: Iterable[NodeRequest]
 ) -> tuple[Refusal, ...]:
     """Refusals that have run out and of which no machine is on its way that would tell."""
-    asked = _asked_for(known, world, requests)
-    return tuple(
-        refusal
-        for refusal in sorted(known.doubtful, key=str)
-        if known.probe_at.get(refusal, 0.0) <= now.monotonic and refusal not in asked
-    )
+    return tuple(sorted(known.doubtful - _asked_for(known, world, requests), key=str))
 
 
 def _asked_for(

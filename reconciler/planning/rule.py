@@ -8,7 +8,6 @@ node that has just begun to serve; and no limit is exceeded.
 
 from __future__ import annotations
 
-from collections import Counter
 from random import Random
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -32,8 +31,8 @@ from reconciler.planning.demand import (
 from reconciler.planning.ledger import Asked, Bought
 from reconciler.planning.market import market
 from reconciler.planning.nominations import next_end
+from reconciler.planning.probing import next_trial
 from reconciler.planning.question import question
-from reconciler.planning.refusals import matching, to_be_probed
 from reconciler.planning.remembering import looked_after
 from reconciler.planning.requested import HOUR, all_requests, bought_lately
 from reconciler.planning.seats import kept
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
     from reconciler.planning.fleet import Market
-    from reconciler.planning.refusals import Refusal
+    from reconciler.planning.refusals import Probe
     from reconciler.planning.tries import Try
     from reconciler.world import World
 
@@ -85,6 +84,7 @@ class _Pass:
             next_end(self.ledger.nominated, self.world),
             self._next_try(),
             self._next_hour(),
+            self.ledger.refusals.next_probe,
         )
         return Decision(
             section=self.ledger, sequences=tuple(self.sequences), wake_at=min(self.wakes)
@@ -178,7 +178,7 @@ class _Pass:
         elif not self._probe(waiting):
             self._prewarm()
 
-    def _put(self, pods: Mapping[str, Pod], sold: Market, *, probe: Refusal | None = None) -> None:
+    def _put(self, pods: Mapping[str, Pod], sold: Market, *, probe: Probe | None = None) -> None:
         pools, missing = pools_by_pod(pods, self.world)
         self._remember(window=None)
         self._leave_out(missing, Cause.POOL_NOT_FOUND)
@@ -223,25 +223,10 @@ class _Pass:
 
     def _probe(self, waiting: Mapping[str, Pod]) -> bool:
         """Buy one machine of an offer that may be back, for a pod that waits for nothing else."""
-        resting = [
-            pod
-            for uid, pod in waiting.items()
-            if uid in self.ledger.tries
-            and self.ledger.tries[uid].standing(self.now.monotonic) is Standing.BACK_OFF
-        ]
-        if not resting:
-            return False
-        largest = Counter(pod.shape for pod in resting).most_common(1)[0][0]
-        pod = next(pod for pod in resting if pod.shape == largest)
-        requests = all_requests(self.world).values()
-        for refusal in to_be_probed(self.ledger.refusals, self.world, requests, self.now):
-            sold = market(self.world, self.now)
-            items = matching(sold.items, refusal, self.world)
-            if items:
-                only = msgspec.structs.replace(sold, items=items)
-                self._put({pod.metadata.uid: pod}, only, probe=refusal)
-                return True
-        return False
+        trial = next_trial(waiting, self.world, self.now)
+        if trial is not None:
+            self._put({trial.pod.metadata.uid: trial.pod}, trial.sold, probe=trial.probe)
+        return trial is not None
 
     def _tell(self, before: Mapping[str, Try]) -> None:
         if self.ledger.tries is before:

@@ -1,0 +1,80 @@
+"""Which pod is given the machine that finds out whether an offer is there again.
+
+Each refusal whose time is over is a question of its own, and only a pod that could use the offer
+can ask it: one of its pools has to sell it, and the pod has to fit. Of those the kind of pod that
+rests most often goes first. A kind for which no machine can be planned (a limit, a selector) leaves
+the question to the next one, so that pods which nothing can help hold nobody else back.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from growth.demand.pools import pools_of
+from reconciler.planning.market import market
+from reconciler.planning.refusals import Probe, matching, to_be_probed
+from reconciler.planning.requested import all_requests
+from reconciler.planning.tries import Standing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from growth.instant import Instant
+    from growth.scheduling.pod import Pod
+    from reconciler.planning.fleet import Market
+    from reconciler.planning.offers import Purchasable
+    from reconciler.world import World
+
+
+class Trial(NamedTuple):
+    """A plan for one pod, which may buy nothing but what it is to find out about."""
+
+    probe: Probe
+    pod: Pod
+    sold: Market
+
+
+def next_trial(waiting: Mapping[str, Pod], world: World, now: Instant) -> Trial | None:
+    """The first trial that is due and could end in a machine; `waiting` are pods without a place.
+
+    There is none as long as no refusal is in doubt, which is nearly always.
+    """
+    known = world.ledger.planning.refusals
+    refusals = to_be_probed(known, world, all_requests(world).values())
+    kinds = _resting(waiting, world, now) if refusals else ()
+    if not kinds:
+        return None
+    sold = market(world, now)
+    for refusal in refusals:
+        items = matching(sold.items, refusal, world)
+        for pod in _able(kinds, items, world):
+            probe = Probe(refusal, pod.shape)
+            if probe not in known.probe_at:
+                return Trial(probe, pod, msgspec.structs.replace(sold, items=items))
+    return None
+
+
+def _resting(waiting: Mapping[str, Pod], world: World, now: Instant) -> tuple[Pod, ...]:
+    """One pod of each kind that is in back-off, the most frequent kind first."""
+    tries = world.ledger.planning.tries
+    resting = [
+        pod
+        for uid, pod in waiting.items()
+        if uid in tries and tries[uid].standing(now.monotonic) is Standing.BACK_OFF
+    ]
+    # The first pod of a kind is named in each try, as long as it is there.
+    first = {pod.shape: pod for pod in reversed(resting)}
+    counts = Counter(pod.shape for pod in resting)
+    return tuple(first[shape] for shape, _ in counts.most_common())
+
+
+def _able(kinds: Iterable[Pod], items: Iterable[Purchasable], world: World) -> Iterator[Pod]:
+    """Those that could use one of these offers, as far as that is known without a plan."""
+    offered = tuple(items)
+    for pod in kinds:
+        pools = pools_of(pod, world.pools)
+        if any(item.pool.name in pools and item.room.covers(pod.requests) for item in offered):
+            yield pod
