@@ -91,7 +91,7 @@ def announced(world: World, nominated: Nominated, now: Instant) -> tuple[Coming,
     An owner that has made nothing for a while may be kept from it for ever. While pods aren't seen
     as they are, those who seem to be missing may be there.
     """
-    if any(world.sources[name].blind_since is not None for name in SEEN & world.sources.keys()):
+    if not is_seeing(world):
         return ()
     found = {
         uid: (each.like, each.missing)
@@ -103,6 +103,11 @@ def announced(world: World, nominated: Nominated, now: Instant) -> tuple[Coming,
     return tuple(
         Coming(like, number, pools[uid]) for uid, (like, number) in found.items() if uid in pools
     )
+
+
+def is_seeing(world: World) -> bool:
+    """Whether pods and their owners are seen as they are, so that it is known who is missing."""
+    return all(world.sources[name].blind_since is None for name in SEEN & world.sources.keys())
 
 
 def _before_their_first_look(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from reconciler.actions import machine
+from reconciler.planning.awaited import Awaiting
 from reconciler.planning.blocking import may_buy
 from reconciler.planning.demand import without_place
 from reconciler.planning.fleet import is_alive, nodes_of_pools
@@ -116,16 +117,17 @@ def _unconfirmed(
     """Decided and not seen yet.
 
     One that is free has failed, as far as we know: it may well be there, its answer lost and the
-    cache behind. So it is created again under the same name, as long as somebody wants it.
+    cache behind. So it is created again under the same name, as long as anyone awaits it.
     """
+    awaiting = Awaiting(world=world, now=now, waiting=demand)
     for name, request in world.ledger.planning.unconfirmed.items():
         if name in world.requests:
             continue
         if not world.is_free(machine(name)):
             yield name, request
             continue
-        pods = tuple(pod for pod in request.spec.pods if pod.uid in demand)
-        if (pods or not request.spec.pods) and not _is_lost(name, world, now):
+        if awaiting.awaits(request) and not _is_lost(name, world, now):
+            pods = tuple(pod for pod in request.spec.pods if pod.uid in demand)
             # Who has a place by now isn't bought for: the effect would refuse that each time.
             yield name, _bought_for(request, pods)
 

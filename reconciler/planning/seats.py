@@ -93,7 +93,7 @@ def free(
     if not asking:
         return {}
     meant = {
-        name: {owner: count for owner, count in _planned(request) if owner in asking}
+        name: {owner: count for owner, count in seats_of(request).items() if owner in asking}
         for name, request in sorted(requests.items())
         if request.spec.workloads and _counts(request, world, now)
     }
@@ -108,9 +108,11 @@ def free(
     return found
 
 
-def _planned(request: NodeRequest) -> Iterator[tuple[Owner, int]]:
-    for each in request.spec.workloads:
-        yield Owner(each.kind, each.namespace, each.name), each.pods
+def seats_of(request: NodeRequest) -> Mapping[Owner, int]:
+    """How many pods of each workload its machine is for, there already or still to come."""
+    return {
+        Owner(each.kind, each.namespace, each.name): each.pods for each in request.spec.workloads
+    }
 
 
 def _counts(request: NodeRequest, world: World, now: Instant) -> bool:

@@ -1,32 +1,47 @@
 """A second request for the same pods: what a leader wrote that had lost its Lease already.
 
 Its write may arrive late, when the next leader has bought for the pods. The older request counts.
+It stands in for the later one only if it has as many seats for those still to come, too.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from reconciler.planning.nominations import COMING
+from reconciler.planning.seats import seats_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from growth.api.noderequest import NodeRequest
+    from growth.scheduling.owners import Owner
 
 
 def duplicates(requests: Iterable[NodeRequest]) -> frozenset[str]:
-    """The requests of which each pod has an older one, whose machine is on its way."""
+    """The requests of which older ones, whose machines are on their way, serve everyone."""
     coming = sorted((each for each in requests if _counts(each)), key=_age)
-    served: set[str] = set()
+    served: dict[str, NodeRequest] = {}
     found = set()
     for request in coming:
         pods = {pod.uid for pod in request.spec.pods}
-        if pods and pods <= served:
+        if pods and pods <= served.keys() and _has_as_many_seats(request, pods, served):
             found.add(request.name)
         else:
-            served |= pods
+            served |= dict.fromkeys(pods - served.keys(), request)
     return frozenset(found)
+
+
+def _has_as_many_seats(
+    request: NodeRequest, pods: Iterable[str], served: Mapping[str, NodeRequest]
+) -> bool:
+    """Whether those that serve its pods have all the seats that it would have."""
+    older = {served[uid].name: served[uid] for uid in pods}
+    seats: Counter[Owner] = Counter()
+    for each in older.values():
+        seats.update(seats_of(each))
+    return Counter(seats_of(request)) <= seats
 
 
 def _counts(request: NodeRequest) -> bool:

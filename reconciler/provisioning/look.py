@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from growth.api.noderequest import FAILED
 from growth.api.wellknown import POOL_LABEL
+from reconciler.planning.awaited import Awaiting
 from reconciler.planning.fleet import nodes_of_pools
 from reconciler.planning.nominations import COMING
 from reconciler.provisioning.duplicates import duplicates
@@ -41,6 +42,11 @@ class Look:
     def duplicates(self) -> frozenset[str]:
         """Requests whose pods all have an older one."""
         return duplicates(self.world.requests.values())
+
+    @cached_property
+    def awaiting(self) -> Awaiting:
+        """Everyone who may await a machine."""
+        return Awaiting(world=self.world, now=self.now, waiting=self.world.pending)
 
     @cached_property
     def companies(self) -> Mapping[int, Company]:

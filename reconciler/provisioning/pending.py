@@ -65,7 +65,7 @@ def _unwanted(request: NodeRequest, pool: NodePool, look: Look) -> str:
         return f"its pool is blocked: {pool.status.blocked.reason}"
     if request.name in look.duplicates:
         return "its pods have another machine coming"
-    if request.spec.pods and not any(pod.uid in look.world.pending for pod in request.spec.pods):
+    if not look.awaiting.awaits(request):
         # Also what a leader wrote too late, for pods that the next one has bought for.
         return "none of its pods waits any more"
     return ""

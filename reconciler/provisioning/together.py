@@ -18,15 +18,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from growth.demand.one_plan import of_one_plan, second_of
 from growth.keeping.marks import is_held_back
-from growth.scheduling.owners import Owner
 from growth.scheduling.resources import CPU, MEMORY, parse
 from reconciler.decision import NEVER
+from reconciler.planning.seats import seats_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from growth.api.noderequest import NodeRequest
     from growth.scheduling.node import Node
+    from growth.scheduling.owners import Owner
 
 A_MOMENT: Final = 0.5
 """Seconds for which a Ready machine waits at least for one that isn't."""
@@ -106,7 +107,7 @@ def _alone(coming: Coming) -> Company:
     is_held = node is not None and node.is_ready and is_held_back(node)
     return Company(
         machines=1,
-        workloads=frozenset(Owner(w.kind, w.namespace, w.name) for w in request.spec.workloads),
+        workloads=frozenset(seats_of(request)),
         is_booting=is_booting,
         held_until=ready_at + AT_MOST if is_held else -NEVER,
     )

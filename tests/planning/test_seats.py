@@ -66,6 +66,16 @@ def test_a_request_tells_how_many_pods_of_which_workload_it_is_for() -> None:
     assert [pod.name for pod in made.spec.pods] == ["web-0"]
 
 
+def test_a_create_that_failed_is_tried_again_for_pods_that_are_still_to_come() -> None:
+    found = Planner(of("web", 0), pool(), node_class())
+    found.announced = announced(3)
+    found.creates_fail = True
+    assert found.soon() == []
+    found.put(build.pod("web-0", on="elsewhere", **_made_by("web")))
+    found.creates_fail = False
+    assert bought(found.soon()) == [("large", 0)]
+
+
 def test_who_comes_is_promised_a_seat_and_nobody_is_asked_again() -> None:
     found = planner()
     assert come(found, 1, 2, 3) == []
