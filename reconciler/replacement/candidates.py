@@ -10,11 +10,11 @@ from growth.api.disruption import Consolidation, DisruptionReason
 from growth.api.noderequest import RequestPhase
 from growth.api.wellknown import INSTANCE_TYPE_LABEL
 from growth.api.written import ServerTypeName
-from growth.keeping.marks import protection
+from growth.keeping.marks import is_held_by_a_person
 from growth.scheduling.moving import obstacle
 from reconciler.actions import machine
 from reconciler.decision import NEVER
-from reconciler.marks import is_cordoned_by_a_person, is_marked
+from reconciler.marks import is_marked
 from reconciler.ownership import pool_of_node
 from reconciler.planning.fleet import nodes_of_pools
 from reconciler.planning.nominations import serves
@@ -153,8 +153,7 @@ def may_go(node: Node, pool: NodePool, look: Look) -> bool:
         and world.is_free(machine(node.name))
         and cloud is not None
         and node.name in cloud.listing.machines
-        and not is_cordoned_by_a_person(node)
-        and not protection(node)
+        and not is_held_by_a_person(node)
     )
 
 

@@ -6,6 +6,8 @@
     old nodes go       nothing; the drain is removal's. One whose removal ends while it is still
                        there was rolled back: it isn't asked about again for a while
     a machine lacks    the swap is given up, at once where a request is Unmet, else after a wait
+    a person's hand    an old node that a person has cordoned or protected since stays, the others
+                       go without it; if that is all of them, the swap is given up
 
 What came of a swap that is given up is ordinary from then on: a machine on its way is cancelled, a
 node that serves loses the annotation and goes when it is idle. Its old nodes rest.
@@ -67,6 +69,9 @@ def followed(
     for text, since in lacking.items():
         if _is_lost(text, world, since, now):
             ledger = given_up(ledger, text, under_way[text].nodes, now)
+    for swap in under_way.values():
+        if swap.stage(world) is not Stage.GOING and not swap.goers(world):
+            ledger = given_up(ledger, swap.text, swap.nodes, now)
     return _with_going(ledger, under_way.values(), world, now)
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, assert_never
 
 from growth.api.disruption import DisruptionReason
+from growth.keeping.marks import is_held_by_a_person
 from reconciler.actions import machine
 from reconciler.replacement.candidates import price_of
 from reconciler.replacement.rehearsal import Preference, left_over, with_slack
@@ -96,6 +97,7 @@ def has_changed(asked: Proof, world: World) -> bool:
         name not in world.cluster.nodes
         or name in world.removals
         or not world.is_free(machine(name))
+        or is_held_by_a_person(world.cluster.nodes[name])
         or uids(world.cluster.occupancy(name).keepers) != pods
         for name, pods in asked.nodes.items()
     )

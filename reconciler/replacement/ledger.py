@@ -49,6 +49,8 @@ class Confirmation(msgspec.Struct, frozen=True, kw_only=True):
 
     number: int
     swap: str
+    nodes: frozenset[str]
+    """Whose pods it is about; a node that may go since is another question."""
     question: Question
 
 

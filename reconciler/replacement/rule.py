@@ -253,7 +253,8 @@ class _Pass:
             self._remember()
             self.swaps = tuple(each for each in self.swaps if each is not swap)
         elif swap.stage(self.world) is Stage.READY:
-            self._open(swap.old(self.world), swap.reason, said={})
+            asked_about = (name for name in swap.goers(self.world) if name in asked.nodes)
+            self._open(asked_about, swap.reason, said={})
 
     def _open(
         self, names: Iterable[str], reason: DisruptionReason, *, said: Mapping[str, EmitEvent]
@@ -292,10 +293,11 @@ class _Pass:
         return self._is_due(self.ledger.confirmed_at, self.world.timing.retry)
 
     def _confirm(self, swap: Swap) -> None:
-        pods = pods_on(swap.old(self.world), self.world)
-        question = asking.proof(pods, frozenset(swap.nodes), self.world, nothing_sold(self.world))
-        number = self._solve(question.problem, why=f"may {len(swap.nodes)} nodes go now?")
-        asked = Confirmation(number=number, swap=swap.text, question=question)
+        goers = frozenset(swap.goers(self.world))
+        pods = pods_on(sorted(goers), self.world)
+        question = asking.proof(pods, goers, self.world, nothing_sold(self.world))
+        number = self._solve(question.problem, why=f"may {len(goers)} nodes go now?")
+        asked = Confirmation(number=number, swap=swap.text, nodes=goers, question=question)
         self._remember(asked=asked, confirmed_at=self.now.monotonic)
 
     def _one_of(self, found: Mapping[str, str], reason: DisruptionReason) -> bool:

@@ -15,6 +15,7 @@ import msgspec
 
 from growth.api.disruption import DisruptionReason
 from growth.api.noderequest import RequestPhase
+from growth.keeping.marks import is_held_by_a_person
 from reconciler.planning.nominations import COMING, serves
 from reconciler.planning.requested import all_requests
 from reconciler.replaces import annotation, read
@@ -49,6 +50,11 @@ class Swap(msgspec.Struct, frozen=True, kw_only=True):
     def old(self, world: World) -> tuple[str, ...]:
         """The replaced nodes that are there still."""
         return tuple(name for name in self.nodes if name in world.cluster.nodes)
+
+    def goers(self, world: World) -> tuple[str, ...]:
+        """Those of them that may go still: a person may have laid a hand on one since."""
+        nodes = world.cluster.nodes
+        return tuple(name for name in self.old(world) if not is_held_by_a_person(nodes[name]))
 
     def stage(self, world: World) -> Stage:
         """How far it is."""

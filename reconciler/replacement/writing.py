@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 from growth.api.disruption import DisruptionReason
 from growth.api.noderemovalrequest import RemovalReason
 from growth.api.wellknown import INSTANCE_TYPE_LABEL, REPLACES_ANNOTATION
+from growth.keeping.marks import is_held_by_a_person
 from reconciler.actions import CreateNodeRequest, OpenRemoval, Sequence, SetNode, machine
 from reconciler.actions import version_of as version
 from reconciler.ownership import pool_of_node
@@ -73,9 +74,11 @@ def openings(
     reason: DisruptionReason,
     said: Mapping[str, EmitEvent],
 ) -> Iterator[Sequence]:
-    """A removal for each node that its provider lists."""
+    """A removal for each node that its provider lists and that no person holds."""
     for name in names:
         node = world.cluster.nodes[name]
+        if is_held_by_a_person(node):
+            continue
         pool = world.pools.get(pool_of_node(node))
         cloud = None if pool is None else clouds.get(node_class_of(pool, world))
         listed = None if cloud is None else cloud.listing.machines.get(name)

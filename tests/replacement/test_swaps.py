@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -257,3 +259,64 @@ def test_a_node_that_takes_anothers_place_isn_t_idle_as_long_as_that_is_there() 
     assert "default-0" in wanted(new, renewer.world(), frozenset())
     renewer.remove(renewer.node("default-0"))
     assert not wanted(new, renewer.world(), frozenset())
+
+
+HOLDS: dict[str, dict[str, Any]] = {
+    "cordoned": {"unschedulable": True},
+    "protected": {"annotations": {"growth.dev/do-not-disrupt": "true"}},
+}
+
+
+def two_large_ones_make_way() -> Renewer:
+    """Two small nodes are on their way in the place of two large ones."""
+    renewer = Renewer(
+        *(standing(f"default-{n}", "large") for n in range(2)),
+        *(running(f"web-{n}", f"default-{n}", cpu="1900m") for n in range(2)),
+    )
+    renewer.serves_after = 30.0
+    renewer.passes(40)
+    assert len(renewer.created) == 2
+    assert not renewer.gone
+    return renewer
+
+
+@pytest.mark.parametrize("hold", HOLDS.values(), ids=HOLDS.keys())
+def test_a_node_that_a_person_holds_since_stays_and_the_others_go(hold: dict[str, Any]) -> None:
+    renewer = two_large_ones_make_way()
+    renewer.put(held := standing("default-1", "large", **hold))
+    renewer.passes(60)
+    assert renewer.gone == ["default-0"]
+    assert renewer.node("default-1") == held
+
+
+@pytest.mark.parametrize("hold", HOLDS.values(), ids=HOLDS.keys())
+def test_a_swap_of_which_a_person_holds_all_nodes_is_given_up(hold: dict[str, Any]) -> None:
+    renewer = two_large_ones_make_way()
+    renewer.put(*(standing(f"default-{n}", "large", **hold) for n in range(2)))
+    renewer.passes(60)
+    assert not renewer.gone
+    assert all(REPLACES_ANNOTATION not in each.metadata.annotations for each in renewer.nodes)
+
+
+def test_the_rest_of_a_swap_is_given_up_when_what_remains_is_held() -> None:
+    """Or nothing else would ever be asked again."""
+    renewer = two_large_ones_make_way()
+    renewer.put(standing("default-1", "large", **HOLDS["cordoned"]))
+    renewer.passes(60)
+    renewer.drain()
+    renewer.passes(60)
+    assert all(REPLACES_ANNOTATION not in each.metadata.annotations for each in renewer.nodes)
+
+
+def test_a_node_that_a_person_holds_since_is_no_part_of_an_answer() -> None:
+    free = Renewer(standing("default-0")).world()
+    asked = Proof(
+        number=1,
+        nodes={"default-0": frozenset()},
+        reason=DisruptionReason.CONSOLIDATION,
+        why="",
+        question=asking.proof([], frozenset(), free, market(free, at(100))),
+    )
+    assert not has_changed(asked, free)
+    held = Renewer(standing("default-0", unschedulable=True))
+    assert has_changed(asked, held.world())
