@@ -158,6 +158,11 @@ class Life:
             soonest = self.now + 0.01
             self.now = min(max(min(wake, listed), soonest), max(seconds, soonest))
 
+    def at_once(self) -> None:
+        """All passes that are due while no time passes."""
+        while self.step() <= self.now:
+            pass
+
     def soon(self) -> None:
         self.until(self.now + 0.3)
 

@@ -7,6 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from typing_extensions import override
+
 from tests.vectors.registry import adapter_of
 from tests.vectors.waivers import waiver_of
 
@@ -38,23 +40,59 @@ class Judgement:
 
 def judge(row: Row) -> Judgement:
     """Runs a row."""
+    wrong = row.flaw or _wrong(row)
+    if not wrong:
+        return Judgement(row, Outcome.PASSED)
     waiver = waiver_of(row)
     if waiver is not None:
         return Judgement(row, Outcome.WAIVED, waiver)
+    return Judgement(row, Outcome.FAILED, wrong)
+
+
+def _wrong(row: Row) -> str:
+    """What is different from the row, in one line; empty if nothing is."""
     adapter = adapter_of(row.system, row.kind)
     if adapter is None:
-        return Judgement(row, Outcome.FAILED, f'the kind "{row.kind}" has no adapter')
+        return f'the kind "{row.kind}" has no adapter'
+    given = Heard(row.given)
     try:
-        answer = adapter(row.given)
+        answer = adapter(given)
+    except KeyError as error:
+        wrong = f"the adapter of {row.kind} finds nothing under {error}"
     except Exception as error:  # noqa: BLE001 - whatever goes wrong is this row's failure
-        return Judgement(row, Outcome.FAILED, f"{type(error).__name__}: {error}".split("\n")[0])
-    wrong = "; ".join(_differences(row.expected, answer))
-    return Judgement(row, Outcome.FAILED if wrong else Outcome.PASSED, wrong)
+        wrong = f"{type(error).__name__}: {error}".split("\n")[0]
+    else:
+        wrong = "; ".join(_differences(row.expected, answer))
+    unread = ", ".join(sorted(set(given) - given.read))
+    return f"{wrong} (its adapter doesn't read: {unread})" if wrong and unread else wrong
+
+
+class Heard(dict[str, Any]):
+    """A row's input, which knows what was read of it: what wasn't may be why a row fails."""
+
+    def __init__(self, given: Json) -> None:
+        super().__init__(given)
+        self.read: set[str] = set()
+
+    @override
+    def __getitem__(self, key: str) -> Any:
+        self.read.add(key)
+        return super().__getitem__(key)
+
+    @override
+    def __contains__(self, key: object) -> bool:
+        self.read.add(str(key))
+        return super().__contains__(key)
+
+    @override
+    def get(self, key: str, default: Any = None) -> Any:
+        self.read.add(key)
+        return super().get(key, default)
 
 
 def _differences(expected: Json, answer: Json) -> list[str]:
     return [
-        f"{key}: expected {wanted!r}, got {_answered(key, answer)!r}"
+        f"{key}: expected {wanted!r}, {_answered(key, answer)}"
         for key, wanted in expected.items()
         if not _holds(key, wanted, answer)
     ]
@@ -71,8 +109,11 @@ def _holds(key: str, wanted: Any, answer: Json) -> bool:
     return bound in {"max", "min"} and (low <= high or _same(low, high))
 
 
-def _answered(key: str, answer: Json) -> Any:
-    return answer.get(key, answer.get(key.partition("_")[2]))
+def _answered(key: str, answer: Json) -> str:
+    for name in (key, key.partition("_")[2]):
+        if name in answer:
+            return f"got {answer[name]!r}"
+    return "and nothing answers that"
 
 
 def _same(wanted: Any, got: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
@@ -33,6 +34,7 @@ REGION = "topology.kubernetes.io/region"
 ZONE = "topology.kubernetes.io/zone"
 GPU = "nvidia.com/gpu"
 GPU_MODEL = "nvidia.com/gpu.product"
+UNSAID = "unsaid"
 NOW = 1000.0
 """Seconds after the start of everything."""
 READY = Condition("Ready", "True")
@@ -42,7 +44,8 @@ class Place(NamedTuple):
     """Where a machine is."""
 
     region: str
-    zone: str
+    zone: str | None
+    """None for a zone that isn't said."""
 
 
 def resources(given: Json) -> dict[str, str]:
@@ -82,10 +85,10 @@ def offered(node_class: KwokNodeClass) -> Sequence[Offering]:
 
 
 def _offer(row: Json, number: int) -> Json:
-    """A zone that isn't said is one that no pool can ask for."""
+    """A zone that isn't said is one that no pool asks for."""
     labels = dict(row.get("labels", {}))
     if "region" in row:
-        labels |= {REGION: row["region"], ZONE: row["zone"] or "unsaid"}
+        labels |= {REGION: row["region"], ZONE: row["zone"] or UNSAID}
     location = row.get("region", f"place-{number}")
     return {"location": location, "price": str(row["cost"]), "labels": labels}
 
@@ -94,6 +97,8 @@ def _offer(row: Json, number: int) -> Json:
 class Found:
     """What a plan came to."""
 
+    memory: PlanningLedger
+    """What planning remembers of it."""
     pods: Sequence[Pod]
     requests: Sequence[NodeRequest]
     machines: Mapping[str, str]
@@ -128,11 +133,32 @@ class Found:
         return [self._place(each) for each in self.requests]
 
     @property
-    def places_with_pods(self) -> list[Place]:
-        """Where the pods are."""
+    def places_with_pods(self) -> dict[str, Place]:
+        """Where each pod is."""
         bought = {each.name: self._place(each) for each in self.requests}
-        there = {name: _place(node.labels) for name, node in self.nodes.items()}
-        return [(bought | there)[name] for name in self.machines.values()]
+        there = {name: place_of(node.labels) for name, node in self.nodes.items()}
+        return {pod: (bought | there)[name] for pod, name in self.machines.items()}
+
+    @property
+    def bought_for(self) -> list[Json]:
+        """The type of each machine that is bought, and the pods that it is for."""
+        return [
+            {
+                "type": each.spec.server_type.canonical,
+                "pods": sorted(pod for pod, name in self.machines.items() if name == each.name),
+            }
+            for each in self.requests
+        ]
+
+    def overcommits(self, resource: str) -> bool:
+        """Whether pods on some machine ask for more than it has."""
+        rooms = {each.name: self._offer(each).allocatable[resource] for each in self.requests}
+        rooms |= {name: node.allocatable[resource] for name, node in self.nodes.items()}
+        asked = Counter[str]()
+        for pod in self.pods:
+            if pod.metadata.name in self.machines:
+                asked[self.machines[pod.metadata.name]] += pod.requests[resource]
+        return any(amount > rooms[name] for name, amount in asked.items())
 
     @property
     def cpu_utilisation(self) -> float:
@@ -154,7 +180,7 @@ class Found:
         )
 
     def _place(self, bought: NodeRequest) -> Place:
-        return _place(self._offer(bought).labels)
+        return place_of(self._offer(bought).labels)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,22 +193,33 @@ class Stage:
     existing: Sequence[Json] = ()
     in_flight: Mapping[str, Sequence[Json]] = field(default_factory=dict)
     locations: Sequence[Json] = ()
-    unmet_seconds: int | None = None
-    """The time to live of an Unmet request for the first type, a second old; None: no such one."""
+    occupied: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Nodes that have no room any more, by pool and type."""
+    existing_phase: str = ""
+    """Where a request for the first type stands that is a second old; empty: there is none."""
+    unmet_seconds: int = 0
+    """Its time to live, if it is Unmet."""
 
-    def play(self) -> Found:
-        """Plan once, to the requests."""
+    def play(
+        self, memory: PlanningLedger | None = None, *, listed: Iterable[NodeRequest] = ()
+    ) -> Found:
+        """Plan once, to the requests; with what was remembered, and with requests that are seen."""
         pods = [*self._pods()]
         nodes = {node.name: node for node in self._nodes()}
         coming = [row for name in self.pools for _, row in self._coming(name)]
         seller = [catalogue([*self.offerings, *coming])] if self.offerings else []
-        ours = [*self._in_flight(), *self._left()]
-        seen = world(*pods, *nodes.values(), *ours, *seller)
+        ours = [*self._in_flight(), *self._left(), *listed]
+        seen = world(*pods, *nodes.values(), *self._full(), *ours, *seller)
+        if memory is not None:
+            # What is planned anew has names of its own.
+            seen = msgspec.structs.replace(seen, seed=seen.seed + len(memory.bought))
+            seen = seen.remembering("planning", memory)
         decision = planned(seen, NOW)
         assert isinstance(decision.section, PlanningLedger)
         names = {pod.metadata.uid: pod.metadata.name for pod in pods}
         places = decision.section.nominated.places
         return Found(
+            memory=decision.section,
             pods=pods,
             requests=[
                 step.request
@@ -201,9 +238,9 @@ class Stage:
         )
 
     def _pods(self) -> Iterable[Pod]:
-        for row in self.pods:
+        for place, row in enumerate(self.pods):
             for number in range(row.get("count", 1)):
-                name = row.get("name") or f"pod-{row['cpu']}-{row['mem_mib']}-{number}"
+                name = row.get("name") or f"pod-{place}-{number}"
                 yield _pod(row, name)
 
     def _nodes(self) -> Iterable[Node]:
@@ -213,12 +250,20 @@ class Stage:
             status = msgspec.structs.replace(node.status, conditions=(READY,))
             yield msgspec.structs.replace(node, status=status)
 
+    def _full(self) -> Iterable[Node]:
+        for name, kinds in self.occupied.items():
+            for kind, count in kinds.items():
+                labels = {"growth.dev/pool": name, "growth.dev/instance-type": kind}
+                for number in range(count):
+                    nothing = {"cpu": "0", "memory": "0"}
+                    yield build.node(f"{name}-{kind}-{number}", labels=labels, allocatable=nothing)
+
     def _pools(self) -> Iterable[NodePool]:
         for name, kinds in self.pools.items():
             types = [{"name": kind, "max": most} for kind, most in kinds.items()]
             coming = [{"name": kind, "max": 1} for kind, _ in self._coming(name)]
             # A second is the shortest time to live that can be written.
-            ttl = {"unmet": f"{max(1, self.unmet_seconds or 0)}s"}
+            ttl = {"unmet": f"{max(1, self.unmet_seconds)}s"}
             places = [*self.locations]
             yield pool(name, serverTypes=types + coming, locations=places, requestTTL=ttl)
 
@@ -241,22 +286,29 @@ class Stage:
                     resources=resources(row),
                 )
 
-    def _unmet(self) -> Iterable[NodeRequest]:
-        if self.unmet_seconds is None:
+    def _existing(self) -> Iterable[NodeRequest]:
+        if not self.existing_phase:
             return
         # The product's shortest time to live is a second; it is over a moment after that.
         since = START + timedelta(seconds=NOW - 1.01)
-        kind, status = self.offerings[0]["type"], {"phase": "Unmet", "lastTransitionTime": since}
-        offering = f"kwok-{kind}"
-        made = request(serverType=kind, targetOffering=offering, location="place-0", status=status)
+        kind, offering = self.offerings[0]["type"], f"kwok-{self.offerings[0]['type']}"
+        status = {"phase": self.existing_phase, "lastTransitionTime": since}
+        room = resources(self.offerings[0])
+        made = request(
+            serverType=kind,
+            targetOffering=offering,
+            location="place-0",
+            resources=room,
+            status=status,
+        )
         metadata = made.metadata.model_copy(update={"finalizers": ()})
         yield made.model_copy(update={"metadata": metadata})
 
     def _left(self) -> Iterable[NodePool | NodeRequest]:
-        """The pools, and of their finished requests those whose time to live isn't over."""
-        pools, requests = [*self._pools()], [*self._unmet()]
-        if not requests:
-            return pools
+        """The pools, and of their requests those whose time to live isn't over."""
+        pools, requests = [*self._pools()], [*self._existing()]
+        if self.existing_phase not in {"Ready", "Unmet"}:
+            return [*pools, *requests]
         life = Life(*map(held, pools), *requests)
         life.now = NOW - 1.0
         life.until(NOW)
@@ -271,6 +323,8 @@ def _pod(row: Json, name: str) -> Pod:
         selector["growth.dev/pool"] = row["pool"]
     return waiting(
         name,
+        # The same pod each time that it is looked at.
+        metadata={"uid": f"uid-{name}"},
         requests=resources(row),
         labels=row.get("labels", {}),
         nodeSelector=selector,
@@ -296,5 +350,7 @@ def _affinity(terms: Iterable[Json]) -> Json:
     return found
 
 
-def _place(labels: Mapping[str, str]) -> Place:
-    return Place(labels.get(REGION, ""), labels.get(ZONE, ""))
+def place_of(labels: Mapping[str, str]) -> Place:
+    """Where a machine with these labels is."""
+    zone = labels.get(ZONE, "")
+    return Place(labels.get(REGION, ""), None if zone == UNSAID else zone)

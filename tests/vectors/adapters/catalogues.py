@@ -24,11 +24,12 @@ from reconciler.providers.kwok.catalogue import offerings
 from tests.hetzner.build import node_class
 from tests.reconciler.build import START
 from tests.vectors.registry import adapts
-from tests.vectors.staging import GPU, GPU_MODEL, REGION
+from tests.vectors.staging import GPU, GPU_MODEL, REGION, ZONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from reconciler.providers.port import Offering
     from tests.vectors.rows import Json
 
 MACHINES = Path(__file__).parents[3] / "docs" / "examples" / "seed" / "machines.yaml"
@@ -40,32 +41,45 @@ NOTHING_KEPT = {"evictionHard": {"memory.available": "0", "nodefs.available": "0
 def hetzner_server_type(given: Json) -> Json:
     """Hetzner tells an end with its day; a type that is only called deprecated has had it."""
     places = given.get("locations", ["fsn1"])
+    ended = given.get("deprecated_locations", [])
     is_over = given.get("deprecated") or given.get("deprecation_info")
-    end = Deprecation(START - timedelta(days=1)) if is_over else None
-    costs = Net(Decimal("0.01"))
+    end = Deprecation(START - timedelta(days=1))
+    costs = Net(Decimal(str(given.get("hourly", "0.01"))))
+    everywhere = sorted({*places, *ended})
     sold = ServerType(
         name="cx22",
-        cores=2,
+        cores=given.get("cores", 2),
         memory=Decimal(str(given.get("memory_gb", 4))),
-        disk=40,
+        disk=given.get("disk", 40),
         architecture="x86",
-        prices=tuple(Price(place, costs, Net(Decimal(5))) for place in places),
-        locations=tuple(TypeLocation(place, deprecation=end) for place in places),
+        prices=tuple(Price(place, costs, Net(Decimal(5))) for place in everywhere),
+        locations=tuple(
+            TypeLocation(place, deprecation=end if is_over or place in ended else None)
+            for place in everywhere
+        ),
     )
     catalogue = hetzner.Catalogue(
         types=(sold,),
-        locations=tuple(Location(place, "eu-central") for place in places),
+        locations=tuple(Location(place, "eu-central") for place in everywhere),
         pricing=Pricing("EUR"),
     )
     bootstrap = {"kind": "K3s", "server": "https://10.0.0.2:6443", "kubelet": NOTHING_KEPT}
     spec = node_class(bootstrap=bootstrap).spec
     found = hetzner.offerings(catalogue, spec, networks=(), now=START)
-    sizes = {each.allocatable["memory"] / hetzner.USABLE_MEMORY for each in found}
+    answer = {"count": len(found), "regions": sorted(each.labels[REGION] for each in found)}
+    return answer | (_size(found[0]) if found else {})
+
+
+def _size(offer: Offering) -> Json:
+    """The figures of the catalogue, of which a node has less for its pods."""
+    room = offer.allocatable
     return {
-        "count": len(found),
-        "regions": sorted(each.labels[REGION] for each in found),
-        # The row has the catalogue's figure, of which a node has less.
-        "mem_mib": round(max(sizes, default=0) / MI),
+        "cpu": room["cpu"] // 1000,
+        "mem_mib": round(room["memory"] / hetzner.USABLE_MEMORY / MI),
+        "disk_gib": round(room["ephemeral-storage"] / hetzner.USABLE_DISK / 10**9),
+        "hourly": float(offer.price),
+        # An offer that isn't sold by the zone has none of its own, whatever its nodes are labelled.
+        "zone": offer.own_labels.get(ZONE),
     }
 
 

@@ -36,10 +36,13 @@ def unconfirmed(given: Json) -> Json:
 
 @adapts("seed_backoff")
 def backed_off(given: Json) -> Json:
+    if given.get("placed"):
+        return {"consecutive": _count_after_a_place(given["consecutive"])}
     if "consecutive" in given:
         pause = pause_after(given["consecutive"], patience=given["n"])
-        name = {PAUSE: "normal", CEILING: "BackOff"}.get(pause, "backing off")
-        return {"in_demand": pause < CEILING, "state": name}
+        name = {PAUSE: "normal", CEILING: "BackOff"}.get(pause, "backing-off")
+        next_try = {"normal": "next loop", "BackOff": None}.get(name, "delayed")
+        return {"in_demand": pause < CEILING, "state": name, "next_try": next_try}
     if "offering" in given:
         return _recovering(has_served="succeeded" in given["offering"])
     planner = Planner(waiting("left", requests={"cpu": "99"}), pool(), node_class())
@@ -51,6 +54,21 @@ def backed_off(given: Json) -> Json:
         "in_demand": one.standing(planner.now) is not Standing.BACK_OFF,
         "event": {"on": "pod", "reason": said[-1]},
     }
+
+
+def _count_after_a_place(failures: int) -> int:
+    """Plans in a row that have left a pod out, after so many of them and one with a place."""
+    pod, sold = waiting("left", requests={"cpu": "4"}), node_class()
+    types = [each for each in sold.document()["spec"]["types"] if each["name"] == "small"]
+    planner = Planner(pod, pool(), node_class(types=types))
+    planner.soon()
+    while planner.memory.tries[pod.metadata.uid].count < failures:
+        planner.soon()
+    planner.put(sold)
+    planner.until(planner.now + CEILING)
+    assert planner.created
+    left = planner.memory.tries.get(pod.metadata.uid)
+    return 0 if left is None else left.count
 
 
 def _recovering(*, has_served: bool) -> Json:

@@ -7,21 +7,29 @@ wave that closes, the solver, and the requests that its plan becomes.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
+from growth.api.nodepool import NodePool
+from growth.scheduling.resources import CPU, MEMORY
 from reconciler.planning.fleet import fleet
+from reconciler.planning.ledger import PlanningLedger
 from reconciler.planning.offers import sold_to
 from tests.reconciler.build import pool, request, world
 from tests.scheduling import build
-from tests.vectors.answers import AtLeast
+from tests.vectors.answers import AtLeast, InAnyOrder
 from tests.vectors.registry import adapts
-from tests.vectors.staging import Stage, catalogue, offered
+from tests.vectors.staging import Stage, catalogue, offered, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from growth.api.noderequest import NodeRequest
     from growth.scheduling.objects import Node
     from tests.vectors.rows import Json
+    from tests.vectors.staging import Found
 
 
 @adapts("filter_offerings")
@@ -59,6 +67,7 @@ def reconciled_demand(given: Json) -> Json:
         offerings=given["offerings"],
         pools=given["pools"],
         in_flight=given.get("in_flight", {}),
+        occupied=given.get("occupied", {}),
     )
     found = stage.play()
     pools = {each.spec.pool for each in found.requests}
@@ -79,7 +88,13 @@ def filtered_locations(given: Json) -> Json:
         locations=given["locations"] or [],
     )
     found = stage.play()
-    answer: Json = {"requests": len(found.requests)}
+    types = [{"name": name, "max": most} for name, most in kinds.items()]
+    buyer = pool(serverTypes=types, locations=given["locations"] or [])
+    sold = sold_to(buyer, offered(catalogue(given["offerings"])))
+    answer: Json = {
+        "requests": len(found.requests),
+        "allowed": InAnyOrder([*place_of(each.labels)] for each in sold),
+    }
     for place in found.places:
         answer |= {"region": place.region, "zone": place.zone}
     return answer
@@ -87,13 +102,20 @@ def filtered_locations(given: Json) -> Json:
 
 @adapts("pod_loop")
 def pod_loops(given: Json) -> Json:
+    if isinstance(given.get("loops"), int):
+        return _seen_twice(given)
     if "loops" in given:
-        return {"created": [_created(*_loop(each)) for each in given["loops"]]}
-    if "existing_request" in given:
-        assert given["existing_request"] == "Unmet"
-        return {"created": _created([POD], [OFFERING], unmet_seconds=given["unmet_ttl_seconds"])}
-    rows = [_requesting(each) for each in given["pods"] or ()]
-    return {"created": _created(rows, [given.get("offering", OFFERING)])}
+        stages = [_staged(*_loop(each)) for each in given["loops"]]
+        return {"created": [len(each.play().requests) for each in stages]}
+    stage = _staged(
+        _pods(given.get("pods", 1)),
+        [given.get("offering", OFFERING)],
+        existing_phase=given.get("existing_request", ""),
+        unmet_seconds=given.get("unmet_ttl_seconds", 0),
+    )
+    named = [name for name in given.get("pools", ["default"]) if _is_read(name)]
+    stage = replace(stage, pools=dict.fromkeys(named, stage.pools["default"]))
+    return {"created": len(stage.play().requests)}
 
 
 @adapts("solve")
@@ -106,14 +128,19 @@ def solved(given: Json) -> Json:
         existing=given["existing"],
     )
     found = stage.play()
-    regions = {place.region for place in found.places_with_pods}
-    zones = {place.zone for place in found.places_with_pods}
-    return {
+    places = found.places_with_pods
+    regions = {place.region for place in places.values()}
+    zones = {place.zone for place in places.values()}
+    return _distinct_by_app(found) | {
         "result": found.result,
         "new_nodes": len(found.requests),
         "unmet": found.unmet,
         "unmet_count": len(found.unmet),
+        "placed": AtLeast(found.placed),
         "placed_count": len(found.placed),
+        "nodes": InAnyOrder(found.bought_for),
+        "no_cpu_overcommit": not found.overcommits(CPU),
+        "no_memory_overcommit": not found.overcommits(MEMORY),
         "placement": found.placed,
         "pods_per_node": sorted(Counter(found.machines.values()).values()),
         # The last machine of a plan may be a smaller one than the original ever mixes in.
@@ -130,15 +157,60 @@ POD: Json = {"cpu": 1, "mem_mib": 1024}
 OFFERING: Json = {"type": "cpx22", "cpu": 2, "mem_mib": 4096, "cost": 0.01}
 
 
-def _created(pods: list[Json], offerings: list[Json], *, unmet_seconds: int | None = None) -> int:
-    kinds = {each["type"]: 10 for each in offerings}
-    stage = Stage(
+def _staged(pods: list[Json], offerings: list[Json], **more: Any) -> Stage:
+    return Stage(
         pods=[row | {"name": f"pod-{number}"} for number, row in enumerate(pods)],
         offerings=offerings,
-        pools={"default": kinds},
-        unmet_seconds=unmet_seconds,
+        pools={"default": {each["type"]: 10 for each in offerings}},
+        **more,
     )
-    return len(stage.play().requests)
+
+
+def _pods(told: int | list[list[str]]) -> list[Json]:
+    """A row tells how many there are, or what each asks for."""
+    return [POD] * told if isinstance(told, int) else [_requesting(each) for each in told]
+
+
+def _is_read(name: str | None) -> bool:
+    """Whether a pool under this name is one; of others the cache says that it can't read them."""
+    types = [{"name": "small", "max": 1}]
+    try:
+        NodePool.model_validate({"metadata": {"name": name}, "spec": {"serverTypes": types}})
+    except ValidationError:
+        return False
+    return True
+
+
+def _seen_twice(given: Json) -> Json:
+    """The same demand in loop after loop, whether or not the API lists what the first has made."""
+    stage = _staged(_pods(given.get("pods", 1)), [given.get("offering", OFFERING)])
+    phase = given["api_lists_request"]
+    created: list[int] = []
+    known: dict[str, NodeRequest] = {}
+    memory = PlanningLedger()
+    for _ in range(given["loops"]):
+        listed = [_in_phase(each, phase) for each in known.values()] if phase else []
+        found = stage.play(memory, listed=listed)
+        # What was made before is made again under its name until it is seen: it is the same one.
+        made = {each.name: each for each in found.requests if each.name not in known}
+        created.append(len(made))
+        known, memory = known | made, found.memory
+    return {"created": created, "unconfirmed_after": len(memory.unconfirmed)}
+
+
+def _in_phase(made: NodeRequest, phase: str) -> NodeRequest:
+    status = type(made.status).model_validate({"phase": phase})
+    return made.model_copy(update={"status": status})
+
+
+def _distinct_by_app(found: Found) -> Json:
+    """Whether the pods of each app are all in zones of their own."""
+    zones: defaultdict[str, list[str | None]] = defaultdict(list)
+    for pod in found.pods:
+        place = found.places_with_pods.get(pod.metadata.name)
+        if place is not None:
+            zones[pod.metadata.labels.get("app", "")].append(place.zone)
+    return {f"{app}_zones_distinct": len(set(it)) == len(it) for app, it in zones.items()}
 
 
 def _loop(given: Json) -> tuple[list[Json], list[Json]]:

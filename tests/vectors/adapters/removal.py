@@ -6,36 +6,41 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from growth.api.nodepool import ScaleDown
+from growth.api.noderemovalrequest import RemovalPhase
 from growth.api.wellknown import SCALE_DOWN_AT_ANNOTATION
 from growth.api.written import parse_time
-from reconciler import removal as removing
-from reconciler.actions import Delete, DeleteMachine, EmitEvent, OpenRemoval, PatchStatus, SetNode
+from reconciler.actions import Delete, OpenRemoval, SetNode
 from reconciler.decision import NEVER
-from reconciler.providers.port import DeleteAnswer, DeleteOutcome, GivenBack, Sight
-from tests.reconciler.build import START, at, pool
-from tests.removal.build import (
-    CLOUD,
-    NAME,
-    attempted,
-    machine,
-    marked,
-    node,
-    removal,
-    steps,
-    world,
-)
+from reconciler.providers.port import DeleteOutcome, Sight
+from tests.reconciler.build import at, pool
+from tests.removal.build import CLOUD, NAME, attempted, machine, marked, node, removal, steps, world
 from tests.scheduling import build
 from tests.vectors.registry import adapts
+from tests.vectors.removing import NOW, SCALE_DOWN, Removing
 
 if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
     from reconciler.world import World
     from tests.vectors.rows import Json
 
-NOW = 1000.0
+A_MOMENT_AGO = NOW - 1.0
 LONG_AGO = NOW - 500.0
 UPSTREAM = {"RemovalFailed": "CouldNotRemove"}
 """A phase as upstream's rows call it."""
+PODS: dict[str, Json] = {
+    "workload": {"nodeSelector": {"growth.dev/pool": "default"}},
+    "plain": {},
+    "daemonset": {
+        "metadata": {
+            "ownerReferences": [
+                {"kind": "DaemonSet", "name": "owner", "uid": "1", "controller": True}
+            ]
+        }
+    },
+    "mirror": {"metadata": {"annotations": {"kubernetes.io/config.mirror": "1"}}},
+    "finished": {"status": {"phase": "Succeeded"}},
+}
 
 
 @adapts("idle_nodes")
@@ -46,80 +51,64 @@ def idle_nodes(given: Json) -> Json:
         for each in given["removal_requests"]
     ]
     pods = [_pod(each["kind"], each["node"]) for each in given["pods"]]
-    names = given["nodes"]
+    nodes = [each if isinstance(each, dict) else {"name": each} for each in given["nodes"]]
+    managed = [each["name"] for each in nodes if each.get("managed", True)]
     seen = world(
-        *(node(name) for name in names),
+        *(node(name) for name in managed),
+        *(build.node(each["name"]) for each in nodes if each["name"] not in managed),
         *pods,
         *removals,
         pool(serverTypes=types),
-        shown=tuple(machine(name) for name in names),
+        shown=tuple(machine(name) for name in managed),
     )
     idle = [step.node.name for step in steps(seen, NOW) if isinstance(step, SetNode)]
     return {"idle": idle, "idle_count": len(idle)}
 
 
 def _pod(kind: str, place: str) -> Pod:
-    selector = {"growth.dev/pool": "default"} if kind == "workload" else {}
-    return build.pod("one", on=place, nodeSelector=selector)
+    return build.pod("one", on=place, **PODS[kind])
 
 
 @adapts("removal_step")
 def removal_step(given: Json) -> Json:
     """Upstream's cooling-off is our wait for an orphan, as idle nodes wait before their removal."""
-    waits = given.get("cooling_off_seconds")
+    waits = float(given.get("cooling_off_seconds") or 0)
     status: Any = {"phase": given["phase"]}
     if given["phase"] == "Deprovisioning":
         status = attempted(given.get("removal_attempts", 1), seconds=LONG_AGO)
+    has_node = given.get("node_exists", True)
     seen = world(
         removal(
-            reason="NeverJoined" if waits is None else "Orphan",
+            reason="Orphan" if waits else "Idle",
             status=status,
             made_at=NOW - given.get("elapsed_seconds", 0),
         ),
+        *([marked(until=0)] if has_node and not waits else []),
+        *([] if given.get("idle", True) else [build.pod("one", on=NAME)]),
         pool(scaleDown={"attempts": given.get("max_attempts", 5)}),
-        shown=(machine(),),
+        shown=() if given.get("provider_status") == "NotFound" else (machine(),),
         listed_at=NOW,
     )
-    timing = msgspec.structs.replace(seen.timing, orphan_age=float(waits or 0))
+    timing = msgspec.structs.replace(seen.timing, orphan_age=waits)
     seen = msgspec.structs.replace(seen, timing=timing)
     if given.get("provider_status") == "error":
         seen = msgspec.structs.replace(seen, clouds={CLOUD: Sight(blind_since=NOW, problem="x")})
-    return _stepped(seen, fails=given.get("provider_delete") == "fails")
-
-
-def _stepped(seen: World, *, fails: bool = False) -> Json:
-    """Pass after pass, each delete answered, until nothing more is done now."""
-    deletes, wakes = 0, NEVER
-    phase, attempts = seen.removals[NAME].status.phase.value, None
-    for _ in range(3):
-        decision = removing.decide(seen, at(NOW))
-        wakes = decision.wake_at
-        done = [step for each in decision.sequences for step in each.steps]
-        for step in done:
-            match step:
-                case DeleteMachine():
-                    deletes += 1
-                    seen = msgspec.structs.replace(seen, deletions={NAME: _answer(fails=fails)})
-                case PatchStatus(status=status):
-                    phase, attempts = status["phase"], status.get("removalAttempt", 0)
-                    after = removal(reason="NeverJoined", status=status)
-                    seen = msgspec.structs.replace(seen, removals={NAME: after}, deletions={})
-                case _:
-                    pass
+    is_refused = given.get("provider_delete") == "fails"
+    answer = DeleteOutcome.FAILED if is_refused else DeleteOutcome.ACCEPTED
+    # Without a Node there is nothing to be freed: only the machine's end is waited for.
+    played = Removing(world=seen, answer=answer, goes_at_once=not has_node)
+    played.play()
+    phase = played.status.phase.value
     is_blind = seen.clouds[CLOUD].listing is None
     return {
         "phase": UPSTREAM.get(phase, phase),
-        "requeue": wakes < NEVER or is_blind,
-        "provider_deletes": deletes,
+        "requeue": played.wakes_at < NEVER or is_blind,
+        "request_deleted": played.is_deleted,
+        "removal_attempts": played.status.removal_attempt,
+        "provider_deletes": played.asked,
         # The listing is one for all machines, whoever asks.
         "provider_status_calls": 0,
-        **({} if attempts is None else {"removal_attempts": attempts}),
     }
-
-
-def _answer(*, fails: bool) -> GivenBack:
-    outcome = DeleteOutcome.FAILED if fails else DeleteOutcome.ACCEPTED
-    return GivenBack(at=NOW, answer=DeleteAnswer(outcome=outcome))
 
 
 @adapts("removal_cancel")
@@ -149,64 +138,70 @@ def removal_cancel(given: Json) -> Json:
 
 @adapts("seed_scale_down")
 def seed_scale_down(given: Json) -> Json:
-    if not given.get("marked"):
-        (mark,) = steps(world(node(), shown=(machine(),)), NOW)
-        assert isinstance(mark, SetNode)
-        (taint,) = mark.taints or ()
-        is_future = parse_time(mark.annotations[SCALE_DOWN_AT_ANNOTATION] or "") > at(NOW).wall
-        return {
-            "scale_down_at": "set (future)" if is_future else "set (past)",
-            "taint": f"{taint.key}:{taint.effect}",
-        }
-    until = NOW - 1 if given["time_reached"] else NOW + 30
-    opened = [
-        step
-        for step in steps(world(marked(until=until), shown=(machine(),)), NOW)
-        if isinstance(step, OpenRemoval)
-    ]
-    return {"removal_request": opened[0].removal.status.phase.value if opened else False}
+    is_marked = given.get("marked", False)
+    until = A_MOMENT_AGO if given.get("time_reached") else NOW + 30
+    pods = [build.pod(f"pod-{n}", on=NAME) for n in range(given.get("pods", 0))]
+    idle = marked(until=until) if is_marked else node()
+    done = steps(world(idle, *pods, shown=(machine(),)), NOW)
+    opened = [each.removal.status.phase.value for each in done if isinstance(each, OpenRemoval)]
+    answer: Json = {"removal_request": opened[0] if opened else False}
+    for each in done:
+        if isinstance(each, SetNode):
+            answer |= _marks(each)
+    return answer
+
+
+def _marks(step: SetNode) -> Json:
+    """What a write makes of the marks of a node."""
+    taint = next((each for each in step.taints or () if each.key == SCALE_DOWN), None)
+    if SCALE_DOWN_AT_ANNOTATION not in step.annotations:
+        return {"taint_removed": taint is None, "mark_removed": False}
+    written = step.annotations[SCALE_DOWN_AT_ANNOTATION]
+    if written is None or taint is None:
+        return {"taint_removed": taint is None, "mark_removed": written is None}
+    is_future = parse_time(written) > at(NOW).wall
+    return {
+        "scale_down_at": "set (future)" if is_future else "set (past)",
+        "taint": f"{taint.key}:{taint.effect}",
+    }
 
 
 @adapts("seed_removal")
 def seed_removal(given: Json) -> Json:
-    if given["phase"] == "Pending":
-        seen = world(removal(), shown=(machine(),))
-        answer = _stepped(seen)
-        return {"provider_delete": bool(answer["provider_deletes"]), "phase": answer["phase"]}
-    if given.get("provider") == "gone":
-        return _gone()
-    tries = 6 if given.get("attempts_exceed_max") else given["attempts"]
-    held = removal(reason="Idle", status=attempted(tries, seconds=LONG_AGO))
-    seen = world(held, marked(until=0), shown=(machine(),), listed_at=NOW)
-    if tries < 6:
-        answer = _stepped(seen)
-        return {
-            "attempts": answer["removal_attempts"],
-            "remove_attempted_at": "now",
-            "provider_delete": bool(answer["provider_deletes"]),
-        }
-    return _given_up(seen)
-
-
-def _gone() -> Json:
-    held = removal(reason="Idle", status=attempted(seconds=LONG_AGO))
-    pod = build.pod("one", on=NAME)
-    unmark, end = steps(world(held, marked(until=0), pod, listed_at=NOW), NOW)
+    seen = _removal_of(given)
+    before = seen.removals[NAME].status
+    played = Removing(world=seen)
+    played.play()
+    after = played.status
+    is_given_up = after.phase is RemovalPhase.REMOVAL_FAILED
+    asked_now = after.remove_attempted_at == at(NOW).wall
     return {
-        "request_deleted": isinstance(end, Delete) and end.kind == "NodeRemovalRequest",
-        "taint_removed": isinstance(unmark, SetNode) and unmark.taints == (),
-        "cancelled": True,
+        "phase": after.phase.value,
+        "provider_delete": bool(played.asked),
+        "attempts": after.removal_attempt,
+        "attempts_added": after.removal_attempt - before.removal_attempt,
+        "remove_attempted_at": "now" if asked_now else "unchanged",
+        "request_deleted": played.is_deleted,
+        "node_freed": played.is_freed,
+        "cancelled": played.is_deleted and not played.is_freed,
+        "taint_removed": not played.is_tainted,
+        "node_still_tainted": played.is_tainted,
+        "events_on": played.events_on,
+        "terminal": is_given_up and not steps(played.world, NOW + 9999),
     }
 
 
-def _given_up(seen: World) -> Json:
-    done = steps(seen, NOW)
-    (patch,) = (step for step in done if isinstance(step, PatchStatus))
-    after = removal(status=patch.status, held=False)
-    later = msgspec.structs.replace(seen, removals={NAME: after})
-    return {
-        "phase": patch.status["phase"],
-        "events_on": [step.event.regarding.kind for step in done if isinstance(step, EmitEvent)],
-        "node_still_tainted": not any(isinstance(step, SetNode) for step in done),
-        "terminal": not steps(later, NOW + 9999) and at(NOW).wall > START,
-    }
+def _removal_of(given: Json) -> World:
+    most = ScaleDown().attempts
+    tries = most + 1 if given.get("attempts_exceed_max") else given.get("attempts", 1)
+    asked_at = LONG_AGO if given.get("retry_due", True) else A_MOMENT_AGO
+    status = attempted(tries, seconds=asked_at)
+    return world(
+        removal(
+            reason="Idle", status=status if given["phase"] == "Deprovisioning" else None, held=False
+        ),
+        marked(until=0),
+        *(build.pod(f"pod-{n}", on=NAME) for n in range(given.get("pods", 0))),
+        shown=() if given.get("provider") == "gone" else (machine(),),
+        listed_at=NOW,
+    )

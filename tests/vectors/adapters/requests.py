@@ -5,18 +5,28 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from growth.errors import RetryLater
+from growth.kube.call import Call
+from growth.kube.errors import Status, error_of
 from reconciler.planning.refusals import Refusals, refusals
-from reconciler.providers.port import Accepted, MachineState
+from reconciler.providers.port import Accepted, MachineState, Unmet, UnmetScope
 from tests.planning.driver import Planner
 from tests.provisioning.build import NAME, STARTS_AT, Life, machine, made_at, node, settled
 from tests.reconciler.build import START, at, node_class, pool, waiting
 from tests.vectors.registry import adapts
 
 if TYPE_CHECKING:
+    from growth.api.events import Event
+    from reconciler.providers.port import CreateAnswer
     from tests.vectors.rows import Json
 
 WAIT = 60.0
 """Seconds of readinessWait, and of both times to live, where a row doesn't say."""
+ANSWERS: dict[str, CreateAnswer] = {
+    "accepted": Accepted(machine_id="kwok://default-1"),
+    "no capacity": Unmet(reason="No capacity", scope=UnmetScope.OFFER),
+}
+"""What the cloud says to an order, as rows call it."""
 
 
 def _life(phase: str, *, age: float | None, seconds: float = WAIT, held: bool = True) -> Life:
@@ -37,7 +47,9 @@ def _life(phase: str, *, age: float | None, seconds: float = WAIT, held: bool = 
 @adapts("request_step")
 def request_step(given: Json) -> Json:
     """The original looks each minute; ours when its time is over, or when something changes."""
-    life = _life("Provisioning", age=given["age_seconds"], seconds=given["timeout_seconds"])
+    if "pool_get" in given:
+        return _without_pool(given)
+    life = _life(given["phase"], age=given["age_seconds"], seconds=given["timeout_seconds"])
     life.machines[NAME] = machine(state=MachineState(given["provider_status"]))
     life.refuses = {"OpenRemoval"} if given.get("create_removal") == "fails" else set()
     wake_at = life.step()
@@ -46,9 +58,21 @@ def request_step(given: Json) -> Json:
         "phase": life.phase,
         "requeue": looks_again,
         "requeue_seconds": 60 if looks_again else None,
+        "removal_request_created": life.get("NodeRemovalRequest") is not None,
         # Machines are deleted in another room, and only by way of a removal.
         "provider_deletes": 0,
     }
+
+
+def _without_pool(given: Json) -> Json:
+    """Its pool can't be read, or isn't there: nothing is bought for it in either case."""
+    call = Call(method="GET", path="/apis/growth.dev/v1alpha1/nodepools/default")
+    error = error_of(call, code=int(given["pool_get"]), said=Status(), headers={})
+    life = _life(given["phase"], age=1)
+    life.drop("NodePool", "default")
+    life.soon()
+    assert not life.orders
+    return {"error": isinstance(error, RetryLater), "phase": life.phase}
 
 
 @adapts("provisioning_expired")
@@ -63,61 +87,56 @@ def provisioning_expired(given: Json) -> Json:
 @adapts("unmet_expired")
 def unmet_expired(given: Json) -> Json:
     life = _life("Unmet", age=given["age_seconds"], seconds=given["ttl_seconds"], held=False)
-    life.soon()
+    life.at_once()
     return {"expired": life.phase != "Unmet"}
 
 
 @adapts("seed_request")
 def seed_request(given: Json) -> Json:
-    match given["phase"]:
-        case "Pending":
-            return _accepted()
-        case "Provisioning":
-            return _waiting(is_over=given["wait_over"])
-        case "Deprovisioning":
-            return _given_back()
-        case phase:
-            return _finished(phase)
+    phase = given["phase"]
+    is_over = given.get("ttl_over", given.get("wait_over", False))
+    is_finished = phase in {"Ready", "Unmet"}
+    life = _life(phase, age=WAIT + 1 if is_over else WAIT - 1, held=not is_finished)
+    if "provider_create" in given:
+        life.answer = lambda _: ANSWERS[given["provider_create"]]
+    if phase != "Unmet":
+        life.machines[NAME] = machine(state=MachineState.CREATING)
+    if "node_ready" in given:
+        life.put(node(ready=given["node_ready"]))
+    if given.get("wait_over"):
+        # One pass: the next one gives back what is late, and the row tells of the first.
+        life.step()
+    else:
+        life.soon()
+    return _told(life)
 
 
-def _accepted() -> Json:
-    life = _life("Pending", age=1)
-    life.answer = lambda _: Accepted(machine_id="kwok://default-1")
-    life.machines[NAME] = machine()
-    life.soon()
-    is_set = bool(life.get("NodeRequest").status.node_id)
-    return {"phase": life.phase, "node_id": "set" if is_set else None}
-
-
-def _waiting(*, is_over: bool) -> Json:
-    life = _life("Provisioning", age=WAIT + 1 if is_over else WAIT - 1)
-    life.machines[NAME] = machine(state=MachineState.CREATING)
-    life.put(node(ready=False))
-    life.step()
-    return {"phase": life.phase}
-
-
-def _given_back() -> Json:
-    life = _life("Deprovisioning", age=1)
-    life.machines[NAME] = machine(state=MachineState.CREATING)
-    life.soon()
-    order = [each for each in life.writes if each in {"OpenRemoval", "SetFinalizers", "Delete"}]
-    return {
-        "removal_request_created": order[:1] == ["OpenRemoval"],
-        "deleted": life.phase == "",
-    }
-
-
-def _finished(phase: str) -> Json:
-    """The node of a Ready one stays; an offer that was refused may be tried again."""
-    life = _life(phase, age=WAIT + 1, held=False)
-    life.put(node())
-    life.soon()
+def _told(life: Life) -> Json:
+    """What is there of the request, and what has come of it."""
+    made = life.get("NodeRequest")
     known, _ = refusals(Refusals(), life.world(), at(life.now))
-    return {
-        "deleted": life.phase == "" and life.get("Node") is not None,
+    answer: Json = {
+        "deleted": made is None,
+        "removal_request_created": life.get("NodeRemovalRequest") is not None,
+        "offering_excluded_from_solver": bool(known.standing),
         "offering_available_again": not known.standing,
     }
+    if made is None:
+        return answer
+    unmet = life.get("NodePool", "default").status.unmet_offers
+    events = [_event(each) for each in made.status.events]
+    return answer | {
+        "phase": made.status.phase.value,
+        "node_id": "set" if made.status.node_id else None,
+        "ttl": "set" if any(each.until > at(life.now).wall for each in unmet) else None,
+        "event": events[-1] if events else None,
+        "events": [each["name"] for each in events],
+    }
+
+
+def _event(event: Event) -> Json:
+    told = {"name": event.name, "reason": event.reason}
+    return {key: text for key, text in told.items() if text}
 
 
 @adapts("restart")
