@@ -1,8 +1,9 @@
 """What is wrong with a document: a path and a text, in the API server's own words.
 
 Files are read strictly: unknown fields are refused at every level, and names only count as YAML
-writes them. The texts follow the API server's (`should match`, `Required value`, `Unsupported
-value`), so that whoever knows one knows the other.
+writes them. The texts follow the API server's (`Required value`, `Unsupported value`), so that
+whoever knows one knows the other; where it can only repeat a pattern or a type, ours say what to
+write instead.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 _UNREAD_METADATA: Final = frozenset(
     {"generateName", "namespace", "selfLink", "managedFields", "deletionGracePeriodSeconds"}
 )
+FEW: Final = 8
+"""So many fields are listed where none is near."""
 _SUBDOMAIN_IN_WORDS: Final = (
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
     "'.', and must start and end with an alphanumeric character"
@@ -148,8 +151,11 @@ def _as_pydantic(error: ErrorDetails) -> str:
 
 
 def _unknown_field(path: Path, model: type[BaseModel]) -> str:
-    hint = did_you_mean(str(path[-1]), _fields_at(model, path[:-1]), alike=0.7)
-    return f'unknown field "{written(path)}"{hint and f", {hint}"}'
+    known = _fields_at(model, path[:-1])
+    hint = did_you_mean(str(path[-1]), known, alike=0.7)
+    if not hint and len(known) <= FEW:
+        hint = f"there {'are' if len(known) > 1 else 'is'} {', '.join(known)}"
+    return f"unknown field{hint and f'; {hint}'}"
 
 
 def _fields_at(model: type[BaseModel], path: Path) -> list[str]:
@@ -162,8 +168,26 @@ def _fields_at(model: type[BaseModel], path: Path) -> list[str]:
 
 
 def _wrong_type(error: ErrorDetails) -> str:
-    wanted = _TYPES.get(error["type"]) or error["ctx"]["wanted"]
-    return f'must be of type {wanted}: "{_json_type(error["input"])}"'
+    wanted, found = _TYPES.get(error["type"]) or error["ctx"]["wanted"], error["input"]
+    if quoted := _in_quotes(error):
+        return f"put it in quotes: {quoted}"
+    match found:
+        case str() if wanted == "boolean":
+            return "write true or false, without quotes"
+        case str() if wanted == "integer" and found.isdecimal():
+            return f"take it out of quotes: {found}"
+        case _:
+            return f'must be of type {wanted}: "{_json_type(found)}"'
+
+
+def _in_quotes(error: ErrorDetails) -> str | None:
+    """The value as it should be written, if quotes are all that it lacks."""
+    found = error["input"]
+    if error["type"] == "wrong_type":
+        quoted: str | None = error["ctx"]["quoted"]
+        return quoted
+    is_plain = error["type"] == "string_type" and isinstance(found, bool | int | float)
+    return json.dumps(str(found).lower()) if is_plain else None
 
 
 def _json_type(value: object) -> str:

@@ -32,6 +32,8 @@ NANOSECONDS: Final = {
 }
 DURATION_PATTERN: Final = r"^([0-9]{1,9}(\.[0-9]{1,9})?(ns|us|ms|s|m|h)){1,6}$"
 QUANTITY_PATTERN: Final = r"^[0-9]{1,20}(\.[0-9]{1,9})?(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$"
+_NEARLY: Final = re.compile(r"([0-9]{1,20}(?:\.[0-9]{1,9})?) *([mkKMgGtTpPeE])(i?)([bB]?)")
+"""A quantity as people write it elsewhere: 16GB, 16 Gi, 16gb."""
 MONEY_PATTERN: Final = r"^[0-9]{1,9}(\.[0-9]{1,12})?$"
 SERVER_TYPE_PATTERN: Final = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$"
 PERCENT_PATTERN: Final = r"^(100|[1-9]?[0-9])%$"
@@ -77,11 +79,20 @@ class Written:
         if isinstance(value, self.made) and not isinstance(value, self.accepts):
             return value
         if not isinstance(value, self.accepts) or isinstance(value, bool):
-            raise PydanticCustomError("wrong_type", "{wanted}", {"wanted": self._wanted()})
+            context = {"wanted": self._wanted(), "quoted": self._quoted(value)}
+            raise PydanticCustomError("wrong_type", "{wanted}", context)
         try:
             return self.read(value)
         except ValueError as error:
             raise PydanticCustomError("written", "{text}", {"text": str(error)}) from None
+
+    def _quoted(self, value: object) -> str | None:
+        """The value in quotes, if that is all that it lacks."""
+        try:
+            self.read(str(value))
+        except ValueError:
+            return None
+        return f'"{value}"'
 
     def _wanted(self) -> str:
         return ",".join({int: "integer", str: "string"}[kind] for kind in self.accepts)
@@ -163,7 +174,8 @@ class ServerTypeName:
     @classmethod
     def parse(cls, written: str) -> Self:
         """Any name that may be a label's value, as the type's name becomes one."""
-        return cls(_matching(written, SERVER_TYPE_PATTERN, longest=63))
+        words = "a server type's name; write letters, digits and any of -._ between them"
+        return cls(_matching(written, SERVER_TYPE_PATTERN, longest=63, otherwise=words))
 
     @override
     def __str__(self) -> str:
@@ -182,18 +194,20 @@ class Portion:
         """3 is a count, "10%" is a share."""
         if isinstance(written, int):
             return cls(_not_negative(written), "nodes")
-        return cls(int(_matching(written, PERCENT_PATTERN, longest=4)[:-1]), "%")
+        words = 'a share; write a number such as 3, or a percentage such as "10%"'
+        return cls(int(_matching(written, PERCENT_PATTERN, longest=4, otherwise=words)[:-1]), "%")
 
     def as_json(self) -> int | str:
         """As it is written."""
         return self.number if self.unit == "nodes" else f"{self.number}%"
 
 
-def _matching(written: str, pattern: str, *, longest: int) -> str:
+def _matching(written: str, pattern: str, *, longest: int, otherwise: str) -> str:
+    """The text, if it has the form; `otherwise` tells what it should be."""
     if len(written) > longest:
         raise ValueError(f"may not be more than {longest} bytes")
     if not re.fullmatch(pattern, written):
-        raise ValueError(f"should match '{pattern}'")
+        raise ValueError(f"{written} isn't {otherwise}")
     return written
 
 
@@ -204,12 +218,28 @@ def _not_negative(number: int) -> int:
 
 
 def _decimal(written: str) -> Decimal:
-    return Decimal(_matching(written, MONEY_PATTERN, longest=22))
+    words = 'an amount of money; write it without its currency, such as "0.05"'
+    return Decimal(_matching(written, MONEY_PATTERN, longest=22, otherwise=words))
 
 
 def _quantity(written: int | str) -> str:
     text = str(_not_negative(written)) if isinstance(written, int) else written
-    return _matching(text, QUANTITY_PATTERN, longest=32)
+    words = f"a quantity; write {_meant(text)}"
+    return _matching(text, QUANTITY_PATTERN, longest=32, otherwise=words)
+
+
+def _meant(text: str) -> str:
+    """A quantity that comes near: of GB it can't be known whether GiB are meant."""
+    found = _NEARLY.fullmatch(text)
+    if found is None:
+        return "a number that isn't negative, with a unit where it needs one: 2, 500m or 16Gi"
+    number, unit, binary, byte = found.groups()
+    if unit == "m" and not binary and not byte:
+        return f"{number}m"
+    if binary:
+        return f"{number}{unit.upper()}i"
+    decimal = "k" if unit in "kK" else unit.upper()
+    return f"{number}{decimal} or {number}{unit.upper()}i"
 
 
 def parse_time(written: str) -> datetime:

@@ -82,6 +82,8 @@ class Case:
     """The refused field; None = accepted."""
     text: str = ""
     """What the refusal says, in part."""
+    server: str = ""
+    """What the API server says, where its words are not ours to choose."""
     model_only: str = ""
     """Why the API server takes what the model refuses."""
 
@@ -199,7 +201,8 @@ SERVER_TYPES: Final = (
         "a max in quotes",
         types(("cx33", {"max": "3"})),
         "spec.serverTypes[0].max",
-        'must be of type integer: "string"',
+        "take it out of quotes: 3",
+        server='must be of type integer: "string"',
     ),
     Case(
         "no max",
@@ -208,7 +211,11 @@ SERVER_TYPES: Final = (
         "Required value",
     ),
     Case(
-        "a type name with a blank", types(("cx 33", {})), "spec.serverTypes[0].name", "should match"
+        "a type name with a blank",
+        types(("cx 33", {})),
+        "spec.serverTypes[0].name",
+        "cx 33 isn't a server type's name; write letters",
+        server="should match",
     ),
     Case(
         "a type name of 64 characters",
@@ -227,7 +234,8 @@ SERVER_TYPES: Final = (
         "an unknown field in a list",
         types(("cx33", {"maximum": 3})),
         "spec.serverTypes[0].maximum",
-        'unknown field "spec.serverTypes[0].maximum"',
+        "unknown field; there are name, min, max",
+        server='unknown field "spec.serverTypes[0].maximum"',
     ),
 )
 
@@ -265,7 +273,8 @@ TEMPLATE: Final = (
         "a label's value that is a number",
         spec(POOL, labels={"team": 1}),
         "spec.labels.team",
-        'must be of type string: "integer"',
+        'put it in quotes: "1"',
+        server='must be of type string: "integer"',
     ),
     Case(
         "a label's key with a blank",
@@ -341,7 +350,8 @@ TEMPLATE: Final = (
         "an unknown field of the spec",
         spec(POOL, serverTyps=[]),
         "spec.serverTyps",
-        'unknown field "spec.serverTyps"',
+        "unknown field; did you mean serverTypes?",
+        server='unknown field "spec.serverTyps"',
     ),
     Case("a spec that is a list", POOL | {"spec": []}, "spec", 'must be of type object: "array"'),
     Case(
@@ -368,7 +378,11 @@ LIMITS: Final = (
     ),
     Case("quantities as numbers", spec(POOL, limits={"cpu": 100, "memory": "512Gi"})),
     Case(
-        "a negative quantity", spec(POOL, limits={"cpu": "-1"}), "spec.limits.cpu", "should match"
+        "a negative quantity",
+        spec(POOL, limits={"cpu": "-1"}),
+        "spec.limits.cpu",
+        "-1 isn't a quantity; write a number that isn't negative",
+        server="should match",
     ),
     Case(
         "a negative number as quantity",
@@ -398,19 +412,22 @@ LIMITS: Final = (
         "a quantity with a typing mistake",
         spec(POOL, limits={"memory": "8GB"}),
         "spec.limits.memory",
-        "should match",
+        "8GB isn't a quantity; write 8G or 8Gi",
+        server="should match",
     ),
     Case(
         "money as a number",
         spec(POOL, limits={"hourlyCost": 1.5}),
         "spec.limits.hourlyCost",
-        'must be of type string: "number"',
+        'put it in quotes: "1.5"',
+        server='must be of type string: "number"',
     ),
     Case(
         "negative money",
         spec(POOL, limits={"hourlyCost": "-1"}),
         "spec.limits.hourlyCost",
-        "should match",
+        "-1 isn't an amount of money; write it without its currency",
+        server="should match",
     ),
     Case(
         "minima above the limit",
@@ -493,7 +510,8 @@ TIMES: Final = (
         "an unknown field of scaleDown",
         spec(POOL, scaleDown={"idleAftr": "1m"}),
         "spec.scaleDown.idleAftr",
-        'unknown field "spec.scaleDown.idleAftr"',
+        "unknown field; did you mean idleAfter?",
+        server='unknown field "spec.scaleDown.idleAftr"',
     ),
 )
 
@@ -523,7 +541,8 @@ DISRUPTION: Final = (
         "a share above all",
         spec(POOL, disruption={"budgets": [{"nodes": "110%"}]}),
         "spec.disruption.budgets[0].nodes",
-        "should match",
+        "110% isn't a share; write a number such as 3",
+        server="should match",
     ),
     Case(
         "a negative budget",
@@ -593,7 +612,13 @@ REQUESTS: Final = (
         "spec.targetOffering",
         "should match",
     ),
-    Case("a price below nothing", spec(REQUEST, price="-0.1"), "spec.price", "should match"),
+    Case(
+        "a price below nothing",
+        spec(REQUEST, price="-0.1"),
+        "spec.price",
+        "-0.1 isn't an amount of money",
+        server="should match",
+    ),
     Case(
         "256 pods",
         spec(
@@ -748,7 +773,8 @@ HETZNER_CLASSES: Final = (
         "a yes in quotes",
         spec(HETZNER, publicIPv4="yes"),
         "spec.publicIPv4",
-        'must be of type boolean: "string"',
+        "write true or false, without quotes",
+        server='must be of type boolean: "string"',
     ),
     Case(
         "K3s without a server",
@@ -758,7 +784,10 @@ HETZNER_CLASSES: Final = (
     ),
     Case(
         "K3s with a server that is no URL",
-        bootstrap(kind="K3s", server="10.0.0.2:6443"),
+        bootstrap(
+            kind="K3s",
+            server="10.0.0.2:6443",
+        ),
         "spec.bootstrap.server",
         "write it like https://host:6443",
     ),
@@ -770,7 +799,10 @@ HETZNER_CLASSES: Final = (
     ),
     Case(
         "Kubeadm without the CA's hash",
-        bootstrap(kind="Kubeadm", server="10.0.0.2:6443"),
+        bootstrap(
+            kind="Kubeadm",
+            server="10.0.0.2:6443",
+        ),
         "spec.bootstrap.caHash",
         "caHash is needed for Kubeadm",
     ),
@@ -915,7 +947,8 @@ KWOK_CLASSES: Final = (
         "a negative price",
         catalogue(offers=[{"location": "nbg1", "price": "-0.1"}]),
         "spec.types[0].offers[0].price",
-        "should match",
+        "-0.1 isn't an amount of money",
+        server="should match",
     ),
     Case(
         "an offer twice",
@@ -951,7 +984,8 @@ KWOK_CLASSES: Final = (
         "an unknown field in a list in a list",
         catalogue(offers=[{"location": "nbg1", "price": "0.1", "pric": "0.2"}]),
         "spec.types[0].offers[0].pric",
-        'unknown field "spec.types[0].offers[0].pric"',
+        "unknown field; did you mean price?",
+        server='unknown field "spec.types[0].offers[0].pric"',
     ),
     Case(
         "machines that boot in 5 to 15 seconds", spec(KWOK, bootDelay={"min": "5s", "max": "15s"})

@@ -35,9 +35,9 @@ def test_a_file_is_refused_for_each_unknown_field_at_every_depth() -> None:
     texts = [str(problem) for problem in problems(document | {"extra": 1})]
 
     assert texts == [
-        'spec.serverTypes[0].maxx: unknown field "spec.serverTypes[0].maxx", did you mean max?',
-        'spec.shiny: unknown field "spec.shiny"',
-        'extra: unknown field "extra"',
+        "spec.serverTypes[0].maxx: unknown field; did you mean max?",
+        "spec.shiny: unknown field",
+        "extra: unknown field; there are apiVersion, metadata, kind, spec, status",
     ]
 
 
@@ -99,6 +99,32 @@ def test_metadata_of_an_exported_object_is_no_mistake() -> None:
 )
 def test_a_document_that_is_no_object_of_ours_is_told_why(document: Any, text: str) -> None:
     assert any(text in problem.text for problem in problems(document))
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"limits": {"memory": "16GB"}}, "16GB isn't a quantity; write 16G or 16Gi"),
+        ({"limits": {"memory": "16 Gi"}}, "16 Gi isn't a quantity; write 16Gi"),
+        ({"limits": {"memory": "512mb"}}, "512mb isn't a quantity; write 512M or 512Mi"),
+        ({"limits": {"cpu": "500 m"}}, "500 m isn't a quantity; write 500m"),
+        ({"limits": {"memory": "512MB"}}, "512MB isn't a quantity; write 512M or 512Mi"),
+        ({"limits": {"memory": "4 kB"}}, "4 kB isn't a quantity; write 4k or 4Ki"),
+        ({"limits": {"cpu": "two"}}, "two isn't a quantity; write a number that isn't negative"),
+        ({"limits": {"cpu": 0.5}}, 'put it in quotes: "0.5"'),
+        ({"limits": {"cpu": True}}, 'must be of type integer,string: "boolean"'),
+        ({"limits": {"hourlyCost": 0.01}}, 'put it in quotes: "0.01"'),
+        ({"limits": {"hourlyCost": "0,50"}}, "0,50 isn't an amount of money; write it without"),
+        ({"limits": {"nodes": "20"}}, "take it out of quotes: 20"),
+        ({"limits": {"nodes": "many"}}, 'must be of type integer: "string"'),
+        ({"labels": {"debug": True}}, 'put it in quotes: "true"'),
+        ({"readinessWait": 600}, 'must be of type string: "integer"'),
+        ({"disruption": {"budgets": [{"nodes": "10 %"}]}}, "10 % isn't a share; write a number"),
+    ],
+)
+def test_a_value_in_the_wrong_form_is_told_the_right_one(fields: dict[str, Any], text: str) -> None:
+    (problem,) = problems(spec(POOL, **fields))
+    assert problem.text.startswith(text)
 
 
 JSON = st.recursive(
