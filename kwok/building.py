@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -23,13 +24,15 @@ from kwok.processes import end_processes
 from kwok.versions import GO_MODULE, Program, Project, Wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from kwok.progress import Progress
     from kwok.toolchain import Go
 
 _VERSIONED_PACKAGES: Final = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
+_SILENT_FOR: Final = 1200.0
+"""Seconds; linking the largest program takes a minute where nothing else runs."""
 _NETWORK_WORDS: Final = ("dial tcp", "no such host", "i/o timeout", "connection refused", "TLS ")
 
 
@@ -119,13 +122,13 @@ class Build:
             with interrupted_only_after():
                 process = ended.enter_context(self._started(arguments, output))
                 ended.push(partial(_end_group, process))
-            for line in process.stderr or ():
-                lines.append(line.rstrip())
-                report(lines[-1])
+            for line in _lines(process):
+                lines.append(line)
+                report(line)
         if process.returncode != 0:
             raise Misconfigured(explain(lines))
 
-    def _started(self, arguments: Sequence[str], output: int) -> subprocess.Popen[str]:
+    def _started(self, arguments: Sequence[str], output: int) -> subprocess.Popen[bytes]:
         temporary = {"GOTMPDIR": str(self.workshop / "temporary")}
         return subprocess.Popen(
             [str(self.go.program), *arguments],
@@ -133,14 +136,29 @@ class Build:
             env={**os.environ, **self.go.environment, **temporary},
             stdout=output,
             stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
             start_new_session=True,
         )
 
 
+def _lines(process: subprocess.Popen[bytes]) -> Iterator[str]:
+    """What Go says, line by line; when it says nothing for long it waits for a network in vain."""
+    output, kept, last = process.stderr, b"", "nothing before"
+    while output is not None and select.select([output], [], [], _SILENT_FOR)[0]:
+        chunk = os.read(output.fileno(), 1 << 16)
+        *whole, kept = (kept + chunk).split(b"\n") if chunk else (kept, b"")
+        for line in whole:
+            last = line.decode(errors="replace").rstrip()
+            yield last
+        if not chunk:
+            return
+    raise Misconfigured(
+        f"the programs can't be built: Go has said nothing for {_SILENT_FOR:.0f} s ({last}); "
+        "set GOPROXY, or name the programs: --programs DIR"
+    )
+
+
 def _end_group(
-    process: subprocess.Popen[str], failure: type[BaseException] | None, *_: object
+    process: subprocess.Popen[bytes], failure: type[BaseException] | None, *_: object
 ) -> None:
     """Go's compilers are in its group; without this they would finish for nobody."""
     if failure is not None:

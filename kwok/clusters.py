@@ -9,6 +9,7 @@ Each cluster has a work folder of kwokctl to itself, so a broken one is of no co
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from growth.errors import Misconfigured
 from kwok.locks import is_held, locked
-from kwok.places import clusters_folder, clusters_folders, locks_folder
+from kwok.places import clusters_folder, clusters_folders, failed_folder, locks_folder
 from kwok.processes import Process, end_processes, processes_in
 
 if TYPE_CHECKING:
@@ -105,6 +106,17 @@ class Cluster:
         shutil.rmtree(self.work.parent, ignore_errors=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
+    def keep_logs(self) -> Path:
+        """Copy what its programs have written to where it outlives the cluster."""
+        kept = failed_folder(self.name)
+        shutil.rmtree(kept, ignore_errors=True)
+        # A disk that is full may be the reason of the failure, which must not be lost for it.
+        with contextlib.suppress(OSError):
+            kept.mkdir(parents=True)
+            for log in (*self.folder.glob("*.log"), *(self.work / "logs").glob("*.log")):
+                shutil.copyfile(log, kept / log.name)
+        return kept
+
     def log(self, component: str) -> str:
         """What a component has written, as far as it has."""
         try:
@@ -141,8 +153,15 @@ def all_clusters() -> Iterator[Cluster]:
         folder for place in clusters_folders() if place.is_dir() for folder in place.iterdir()
     ]
     for folder in sorted(folders, key=lambda each: each.name):
-        if folder.is_dir() and folder.stat().st_uid == os.getuid():
+        if _is_ours(folder):
             yield _read(folder)
+
+
+def _is_ours(folder: Path) -> bool:
+    """One that another command is just removing is nobody's any more."""
+    with contextlib.suppress(FileNotFoundError):
+        return folder.is_dir() and folder.stat().st_uid == os.getuid()
+    return False
 
 
 def cluster_lock(name: str, *, waiting: Callable[[], None]) -> AbstractContextManager[None]:

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from kwok.store import Store
 
 IN_CACHE: Final = "found in cache"
+_MADE_WITHIN: Final = 3600.0
+"""Seconds; from sources they take six minutes where nothing else runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Search:
         self._take(found, self._on_path(_missing(found)))
         self._take(found, self._in_store(_missing(found)))
         if _missing(found):
-            with locked(self.store.lock, waiting=self._say_waiting):
+            with locked(self.store.lock, waiting=self._say_waiting, within=_MADE_WITHIN):
                 self._fill_store(found)
         return found
 

@@ -14,8 +14,8 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,6 +25,7 @@ from growth.demand import wire
 from growth.errors import GiveUp
 from kwok import admission
 from kwok.apiserver import ask
+from kwok.waiting import Patience, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -38,8 +39,10 @@ _LEASE: Final[dict[str, Any]] = {
     "kind": "Lease",
     "metadata": {"name": "growth-reconciler", "namespace": "kube-system"},
 }
-_WORKS_WITHIN: Final = 90.0
-_ENDS_WITHIN: Final = 20.0
+_LOG: Final = "growth.log"
+_WORKS_WITHIN: Final = 120.0
+_ENDS_WITHIN: Final = 60.0
+_KUBECTL_WITHIN: Final = 120.0
 # A cluster of one's own is trusted at once; in production a stable interval passes first.
 _SETTINGS: Final = {"GROWTH_STABLE_INTERVAL": "100ms", "GROWTH_LEASE_DURATION": "5s"}
 _VERBS: Final = "growth-verbs"
@@ -50,7 +53,7 @@ def install(cluster: Cluster) -> None:
     """Everything that has to be in a cluster before growth starts."""
     definitions = "---\n".join(crd.render().values())
     kubectl(cluster, "apply", "--server-side", "-f", "-", given=definitions)
-    established = ("wait", "crd", "--all", "--for=condition=Established", "--timeout=20s")
+    established = ("wait", "crd", "--all", "--for=condition=Established", "--timeout=60s")
     kubectl(cluster, *established)
     # A Lease that is there and was never held is taken at once; a missing one could be one that
     # was deleted under a living leader, and so would have to be waited out.
@@ -70,7 +73,7 @@ def start(
 
     `settings` are defaults of this cluster: what the environment says counts more.
     """
-    log = cluster.folder / "growth.log"
+    log = cluster.folder / _LOG
     if not cluster.growing():
         only = itertools.chain.from_iterable(("--only", each) for each in processes)
         command = [sys.executable, "-m", "growth.cli", "run", *only, "--kubeconfig"]
@@ -84,13 +87,17 @@ def start(
                 stderr=output,
                 start_new_session=True,
             )
-    deadline = time.monotonic() + _WORKS_WITHIN
-    works = [_WORKS[each] for each in processes]
-    while not all(is_working(cluster) for is_working in works):
-        if time.monotonic() > deadline:
-            raise GiveUp(f'growth does not work in cluster "{cluster.name}"; see {log}')
-        time.sleep(0.05)
+    patience = Patience(_WORKS_WITHIN)
+    for each in processes:
+        goal = f'the {each} of growth in cluster "{cluster.name}"'
+        wait_for(partial(_works, cluster, each, log), goal, patience=patience, log=log)
     return log
+
+
+def _works(cluster: Cluster, process: str, log: Path) -> bool:
+    if not cluster.growing():
+        raise GiveUp(f'growth has ended in cluster "{cluster.name}"; see {log}')
+    return _WORKS[process](cluster)
 
 
 def stop(cluster: Cluster) -> None:
@@ -98,17 +105,27 @@ def stop(cluster: Cluster) -> None:
     for process in cluster.growing():
         with contextlib.suppress(ProcessLookupError):
             os.kill(process.pid, signal.SIGTERM)
-    deadline = time.monotonic() + _ENDS_WITHIN
-    while cluster.growing():
-        if time.monotonic() > deadline:
-            raise GiveUp(f'growth does not end in cluster "{cluster.name}"')
-        time.sleep(0.05)
+    goal = f'the end of growth in cluster "{cluster.name}"'
+    log = cluster.folder / _LOG
+    wait_for(lambda: not cluster.growing(), goal, patience=Patience(_ENDS_WITHIN), log=log)
 
 
 def kubectl(cluster: Cluster, *words: str, given: str | None = None) -> str:
     """Run kubectl as the cluster's administrator."""
     command = [str(cluster.kubectl), "--kubeconfig", str(cluster.kubeconfig), *words]
-    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(
+            command,
+            input=given,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_KUBECTL_WITHIN,
+        )
+    except subprocess.TimeoutExpired:
+        log = cluster.work / "logs" / "kube-apiserver.log"
+        limit = f"{_KUBECTL_WITHIN:.0f} s"
+        raise GiveUp(f"timed out after {limit} waiting for kubectl {words[0]}; see {log}") from None
     if done.returncode != 0:
         raise GiveUp(f"kubectl {words[0]} failed: {done.stderr.strip()}")
     return done.stdout

@@ -2,7 +2,8 @@
 
 The kernel gives a lock on a file back when the process dies, so a killed builder or a killed `up`
 blocks nobody. The file itself is removed with the lock, which needs one look after locking: the
-file that we hold may have been removed by its last owner while we waited.
+file that we hold may have been removed by its last owner while we waited. It names its owner, for
+those who wait in vain.
 """
 
 from __future__ import annotations
@@ -10,34 +11,61 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from growth.errors import GiveUp
+from kwok.waiting import Patience, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+_WITHIN: Final = 600.0
+
+
+class _Held(NamedTuple):
+    descriptor: int
+
 
 @contextlib.contextmanager
-def locked(path: Path, *, waiting: Callable[[], None]) -> Iterator[None]:
+def locked(path: Path, *, waiting: Callable[[], None], within: float = _WITHIN) -> Iterator[None]:
     """Hold the lock while the body runs; `waiting` is told once when someone else holds it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    told = False
-    while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            if not _try_lock(descriptor):
-                if not told:
-                    waiting()
-                    told = True
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-            if _still_there(descriptor, path):
-                try:
-                    yield
-                finally:
-                    path.unlink(missing_ok=True)
-                return
-        finally:
-            os.close(descriptor)
+    held = _take(path)
+    if held is None:
+        waiting()
+        held = _wait(path, within)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(held.descriptor)
+
+
+def _wait(path: Path, within: float) -> _Held:
+    try:
+        return wait_for(lambda: _take(path), f"the lock {path}", patience=Patience(within))
+    except GiveUp as failure:
+        raise GiveUp(f"{failure}; {_owner(path)} holds it: wait for it, or end it") from None
+
+
+def _owner(path: Path) -> str:
+    with contextlib.suppress(OSError, ValueError):
+        return f"process {int(path.read_text('utf-8'))}"
+    return "another command"
+
+
+def _take(path: Path) -> _Held | None:
+    """The lock, if nobody holds it."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    if _try_lock(descriptor) and _still_there(descriptor, path):
+        # A full disk must not keep anybody from removing a cluster.
+        with contextlib.suppress(OSError):
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, str(os.getpid()).encode())
+        return _Held(descriptor)
+    os.close(descriptor)
+    return None
 
 
 def is_held(path: Path) -> bool:

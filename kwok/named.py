@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FOLDER_VARIABLE: Final = "GROWTH_KWOK_PROGRAMS"
+_ANSWERS_WITHIN: Final = 60.0
 
 
 def named_programs(
@@ -56,7 +57,7 @@ def _ask(program: Program, path: Path) -> str:
     command = [path, *arguments]
     try:
         return subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=10
+            command, capture_output=True, text=True, check=False, timeout=_ANSWERS_WITHIN
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return ""

@@ -35,6 +35,11 @@ def cache_folder(environment: Mapping[str, str] = os.environ) -> Path:
     return folder
 
 
+def failed_folder(name: str, environment: Mapping[str, str] = os.environ) -> Path:
+    """Where the logs lie of the last start of that cluster, if it failed."""
+    return _cache(environment) / "failed" / name
+
+
 def clusters_folder(environment: Mapping[str, str] = os.environ) -> Path:
     """The folder for a new cluster: the first place that is ours, writable and large enough."""
     for folder in clusters_folders(environment):

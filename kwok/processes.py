@@ -12,10 +12,12 @@ import contextlib
 import os
 import select
 import signal
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from growth.errors import GiveUp
+from kwok.waiting import Patience
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -37,13 +39,14 @@ def processes_in(folder: Path, names: Collection[str]) -> list[Process]:
     return [process for process in found if process is not None and process.name in names]
 
 
-def end_processes(folder: Path, names: Collection[str], *, within: float = 10.0) -> int:
+def end_processes(folder: Path, names: Collection[str], *, within: float = 60.0) -> int:
     """Kill them until none is left: one that starts another is seen in the next round."""
     ended = 0
-    deadline = time.monotonic() + within
+    patience = Patience(within)
     while processes := processes_in(folder, names):
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"process {processes[0].pid} in {folder} does not end")
+        if patience.is_over():
+            left = f"process {processes[0].pid} ({processes[0].name}) in {folder}"
+            raise GiveUp(f"{left} has been killed {within:.0f} s ago and is still there")
         # What starts others goes first, so that nothing new appears behind our back.
         for process in sorted(processes, key=lambda each: each.name not in {"kwokctl", "go"}):
             ended += _end(process, folder)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import ssl
 import subprocess
-import time
 import urllib.request
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -20,12 +19,13 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from growth.errors import GiveUp
 from kwok.ports import free_port
+from kwok.waiting import Patience, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_READY_WITHIN: Final = 40.0
+_READY_WITHIN: Final = 120.0
 _TIMEOUT: Final = 5.0
 
 
@@ -103,11 +103,13 @@ def _completed(configuration: str, *, name: str, kubeconfig: Path) -> str:
 
 
 def _wait(scheduler: Scheduler, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + _READY_WITHIN
-    while not scheduler.is_ready():
-        if process.poll() is not None or time.monotonic() > deadline:
-            raise GiveUp(f'scheduler "{scheduler.name}" does not start; see {log}')
-        time.sleep(0.05)
+    def is_ready() -> bool:
+        if process.poll() is not None:
+            raise GiveUp(f'scheduler "{scheduler.name}" has ended; see {log}')
+        return scheduler.is_ready()
+
+    goal = f'scheduler "{scheduler.name}"'
+    wait_for(is_ready, goal, patience=Patience(_READY_WITHIN), log=log)
 
 
 def _asked(port: int, path: str) -> str:

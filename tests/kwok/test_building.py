@@ -61,6 +61,21 @@ def test_what_go_says_about_its_failure_is_one_line(tmp_path: Path) -> None:
     assert str(caught.value) == "the programs can't be built: a.go:1:2: undefined: x"
 
 
+def test_a_go_that_says_nothing_any_more_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kwok.building._SILENT_FOR", 0.2)
+    go = fake_go(tmp_path / "go", during="echo k8s.io/client-go >&2; exec sleep 600")
+    making = build(tmp_path, go)
+
+    with pytest.raises(
+        Misconfigured, match=r"said nothing for 0 s \(k8s\.io/client-go\); set GOPR"
+    ):
+        making.make(PROGRAMS)
+
+    wait_until(lambda: not processes_in(making.workshop, {"sh", "sleep"}), "the end of all")
+
+
 @pytest.mark.parametrize(
     ("line", "advice"),
     [
@@ -126,6 +141,12 @@ def test_a_go_that_is_new_enough_is_taken_from_path(
     assert found.program == go
 
 
+def test_a_go_that_hangs_is_passed_by(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kwok.toolchain._ANSWERS_WITHIN", 0.2)
+
+    assert version_of(script(tmp_path / "go", "exec sleep 600")) is None
+
+
 @pytest.mark.parametrize(
     ("said", "version"),
     [
@@ -167,6 +188,17 @@ def test_an_installation_that_fails_is_one_line(
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     with pytest.raises(Misconfigured, match=r"can't be installed \(error: failed to fetch\)"):
+        find_go(oldest=Version(1, 26, 0), cache=tmp_path, progress=Progress(io.StringIO()))
+
+
+def test_an_installation_that_hangs_is_ended_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uv = script(tmp_path / ".uv" / "bin" / "uv", "exec /bin/sleep 600")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setattr("kwok.toolchain._INSTALLED_WITHIN", 0.2)
+    with pytest.raises(Misconfigured, match=rf"timed out after 0 s waiting for {uv}\); install Go"):
         find_go(oldest=Version(1, 26, 0), cache=tmp_path, progress=Progress(io.StringIO()))
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from growth.errors import GiveUp
 from kwok.locks import locked
 
 if TYPE_CHECKING:
@@ -56,6 +58,22 @@ def test_the_second_waits_and_says_so(tmp_path: Path) -> None:
     thread.join(10)
     assert order == ["first", "second"]
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("each_look_takes_a_minute")
+def test_who_waits_in_vain_is_told_for_how_long_and_for_whom(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+
+    with (
+        locked(lock, waiting=no_wait),
+        pytest.raises(GiveUp) as failure,
+        locked(lock, waiting=lambda: None, within=300),
+    ):
+        pytest.fail("two hold the lock")
+
+    told = f"timed out after 300 s waiting for the lock {lock}; process {os.getpid()} holds it"
+    assert str(failure.value) == f"{told}: wait for it, or end it"
+    assert not lock.exists()
 
 
 def test_many_never_hold_it_together(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kwok.processes import end_processes, processes_in
+from growth.errors import GiveUp
+from kwok.processes import Process, end_processes, processes_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,6 +75,17 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 print("ready", flush=True)
 time.sleep(60)
 """
+
+
+@pytest.mark.usefixtures("each_look_takes_a_minute")
+def test_one_that_can_not_be_ended_is_named_after_a_minute(
+    running: subprocess.Popen[bytes], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stuck = Process(running.pid, "etcd")
+    monkeypatch.setattr("kwok.processes.processes_in", lambda *_: [stuck])
+
+    with pytest.raises(GiveUp, match=rf"process {running.pid} \(etcd\) in {folder} .* 60 s ago"):
+        end_processes(folder, {"etcd"})
 
 
 def test_they_end_though_they_ignore_being_asked(folder: Path) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +17,6 @@ from kwok.progress import Progress
 from kwok.starting import start
 from kwok.versions import PROGRAMS, Version
 from tests.kwok.fakes import script
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # It notes the ports that it was given, and an etcd that has ended with these words.
 PRETENDS = """
@@ -70,10 +68,61 @@ def test_what_a_component_says_last_is_the_reason_and_nothing_is_left(
     cluster: Cluster, tmp_path: Path
 ) -> None:
     programs = pretending(tmp_path, "first words\nno space left on device")
-    with pytest.raises(GiveUp, match=r'etcd of cluster "fake" has ended: no space left on device$'):
+    with pytest.raises(
+        GiveUp, match=r'etcd of cluster "fake" has ended: no space left on device; '
+    ):
         start(cluster, programs, Progress(io.StringIO()))
     assert tries(tmp_path) == 1
     assert not cluster.folder.exists()
+
+
+def test_what_a_start_that_failed_has_written_outlives_its_cluster(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    with pytest.raises(GiveUp) as failure:
+        start(cluster, pretending(tmp_path, "no space left"), Progress(io.StringIO()))
+
+    kept = Path(str(failure.value).rpartition("; its logs: ")[2])
+    assert (kept / "etcd.log").read_text() == "no space left\n"
+    assert (kept / "kwokctl.log").exists()
+
+
+@pytest.mark.parametrize(
+    ("does", "goal"),
+    [
+        pytest.param("exec sleep 600", "kwokctl", id="kwokctl hangs"),
+        pytest.param("exit 0", "the first answer of kube-apiserver", id="nothing answers"),
+    ],
+)
+@pytest.mark.usefixtures("each_look_takes_a_minute")
+def test_a_start_that_hangs_ends_and_says_what_it_waited_for(
+    cluster: Cluster, tmp_path: Path, does: str, goal: str
+) -> None:
+    programs = pretending(tmp_path, "")
+    script(programs["kwokctl"].path, does)
+
+    told = f'^timed out after 120 s waiting for {goal} of cluster "fake"; its logs: /'
+    with pytest.raises(GiveUp, match=told):
+        start(cluster, programs, Progress(io.StringIO()))
+
+    assert not cluster.folder.exists()
+
+
+def test_a_cluster_that_is_just_being_removed_is_passed_by(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster.save()
+    is_dir = Path.is_dir
+
+    def gone_right_after(path: Path) -> bool:
+        there = is_dir(path)
+        if path == cluster.folder:
+            shutil.rmtree(path)
+        return there
+
+    monkeypatch.setattr(Path, "is_dir", gone_right_after)
+
+    assert list(all_clusters()) == []
 
 
 def test_a_kwokctl_that_fails_is_told(cluster: Cluster, tmp_path: Path) -> None:
