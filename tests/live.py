@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 ROOT: Final = Path(__file__).resolve().parent.parent
+UP_WITHIN: Final = 150.0
+"""Seconds: longer than `up` itself waits, so that it can say for what, and shorter than a test."""
 NO_PROGRAMS: Final = "the control plane did not start in time; run `python -m kwok programs` first"
 
 
@@ -63,7 +65,7 @@ def kept_cluster(environment: Mapping[str, str] = os.environ) -> str | None:
 
 
 def run_kwok(
-    *arguments: str, environment: dict[str, str] | None = None, within: float = 50
+    *arguments: str, environment: dict[str, str] | None = None, within: float = UP_WITHIN
 ) -> subprocess.CompletedProcess[str]:
     """Run `python -m kwok` as a person does."""
     return subprocess.run(
@@ -81,8 +83,9 @@ def bring_up(name: str, *arguments: str) -> LiveCluster:
     """Start a cluster, or find the one that runs."""
     try:
         answer = run_kwok("up", "--name", name, *arguments)
-    except subprocess.TimeoutExpired:
-        pytest.fail(NO_PROGRAMS)
+    except subprocess.TimeoutExpired as late:
+        said = (late.stderr or b"").decode(errors="replace")
+        pytest.fail(f"{NO_PROGRAMS}\n{said}")
     assert answer.returncode == 0, answer.stderr
     kubeconfig = Path(answer.stdout.splitlines()[-1].removeprefix("KUBECONFIG="))
     record = json.loads((kubeconfig.parents[2] / "cluster.json").read_text("utf-8"))
@@ -95,8 +98,11 @@ def bring_down(name: str) -> None:
     assert answer.returncode == 0, answer.stderr
 
 
-def wait_until(done: Callable[[], object], goal: str, *, within: float = 20) -> float:
-    """Wait for something that another process does; gives the seconds that it took."""
+def wait_until(done: Callable[[], object], goal: str, *, within: float = 60) -> float:
+    """Wait for something that another process does; gives the seconds that it took.
+
+    The limit is for what never happens: a machine that does much else may take very long.
+    """
     started = time.monotonic()
     while not done():
         assert time.monotonic() - started < within, f"{goal}: not within {within} s"

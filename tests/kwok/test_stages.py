@@ -93,20 +93,20 @@ def test_a_node_keeps_the_resources_and_the_architecture_that_it_was_made_with(
 def test_a_node_is_ready_after_its_delay_though_it_is_changed_meanwhile(
     cluster: LiveCluster, node_name: str
 ) -> None:
-    # given a node that takes three seconds
-    cluster.create(node(node_name, ready_after="3s"))
+    # given a node that takes six seconds
+    cluster.create(node(node_name, ready_after="6s"))
     wait_until(lambda: ready_condition(cluster, "node", node_name), "an answer of the kubelet")
     # then it says that it isn't Ready, and gets no pods
     assert ready_condition(cluster, "node", node_name)["status"] == "False"
     wait_until(lambda: "NoSchedule" in not_ready_taints(cluster, node_name), "the taint")
-    # and a change in the middle doesn't begin the delay anew
+    # and a change shortly before its time doesn't begin the delay anew
     appeared = appeared_at(cluster, node_name)
-    wait_until(lambda: datetime.now(UTC) - appeared > timedelta(seconds=1.5), "the middle")
+    wait_until(lambda: datetime.now(UTC) - appeared > timedelta(seconds=5), "nearly its time")
     cluster.kubectl("label", "node", node_name, "changed=yes")
     wait_until(lambda: is_ready(cluster, node_name), "a Ready node")
     since = ready_condition(cluster, "node", node_name)["lastTransitionTime"]
-    # Conditions know whole seconds only, so up to one is missing.
-    assert 2 <= (datetime.fromisoformat(since) - appeared).total_seconds() < 4
+    # Conditions know whole seconds only, so up to one is missing. Begun anew it takes eleven.
+    assert 5 <= (datetime.fromisoformat(since) - appeared).total_seconds() < 10
     wait_until(lambda: not not_ready_taints(cluster, node_name), "no taint")
 
 
@@ -136,8 +136,8 @@ def test_a_pod_runs_at_once_and_ends_at_once(
     assert ready_condition(cluster, *here)["status"] == "True"
     assert cluster.get(*here)["status"]["podIP"]
     cluster.kubectl("delete", *here, "--wait=false")
-    seconds = wait_until(lambda: cluster.try_kubectl("get", *here).returncode, "its end")
-    assert seconds < 5
+    # Far less than the thirty seconds that it would be given to end.
+    wait_until(lambda: cluster.try_kubectl("get", *here).returncode, "its end", within=20)
 
 
 def test_a_pod_that_takes_long_to_end_does_so_until_its_grace_period_is_over(
@@ -145,19 +145,20 @@ def test_a_pod_that_takes_long_to_end_does_so_until_its_grace_period_is_over(
 ) -> None:
     cluster.create(node(node_name))
     cluster.create(
-        pod("slow", node_name, terminates_after="2s"),
+        pod("slow", node_name, terminates_after="4s"),
         pod("killed", node_name, grace=1, terminates_after="1h"),
         namespace=namespace,
     )
     slow, killed = (("pod", each, "--namespace", namespace) for each in ("slow", "killed"))
     for each in (slow, killed):
         wait_until(lambda: cluster.get(*each)["status"]["phase"] == "Running", "a running pod")  # noqa: B023 - called at once
-    cluster.kubectl("delete", "pod", "slow", "killed", "--namespace", namespace, "--wait=false")
     started = time.monotonic()
+    cluster.kubectl("delete", "pod", "slow", "killed", "--namespace", namespace, "--wait=false")
     assert "deletionTimestamp" in cluster.get(*slow)["metadata"]
     wait_until(lambda: cluster.try_kubectl("get", *killed).returncode, "the end of the killed one")
-    wait_until(lambda: cluster.try_kubectl("get", *slow).returncode, "the end of the slow one")
-    assert 1.5 < time.monotonic() - started < 6
+    gone = "the end of the slow one"
+    wait_until(lambda: cluster.try_kubectl("get", *slow).returncode, gone, within=20)
+    assert time.monotonic() - started > 3
 
 
 def test_a_pod_that_completes_has_succeeded_and_its_job_with_it(
@@ -180,4 +181,5 @@ def test_a_pod_that_completes_has_succeeded_and_its_job_with_it(
     worked = datetime.fromisoformat(ended["finishedAt"]) - datetime.fromisoformat(
         ended["startedAt"]
     )
-    assert 1 <= worked.total_seconds() <= 4
+    # The moments know whole seconds only.
+    assert worked.total_seconds() >= 1

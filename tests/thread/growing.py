@@ -66,7 +66,7 @@ def reconciling(cluster: LiveCluster, log: Path, **settings: str) -> Iterator[No
             yield
         finally:
             process.terminate()
-            assert process.wait(timeout=10) == 0, log.read_text()
+            assert process.wait(timeout=60) == 0, log.read_text()
 
 
 def pool_of(server_type: str) -> dict[str, Any]:

@@ -176,7 +176,7 @@ def serving(
             yield Webhook(process.pid, f"https://{_said(log)['webhook_address']}{names.PATH}")
         finally:
             process.terminate()
-            assert process.wait(timeout=20) == 0, log.read_text()
+            assert process.wait(timeout=60) == 0, log.read_text()
 
 
 def _said(log: Path) -> Document:

@@ -75,7 +75,7 @@ def started(tmp_path: Path) -> Iterator[dict[str, str]]:
             yield said()
         finally:
             process.terminate()
-            assert process.wait(timeout=20) == 0
+            assert process.wait(timeout=60) == 0
 
 
 def test_it_is_ready_only_with_a_certificate_and_with_its_pools(
