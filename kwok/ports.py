@@ -12,9 +12,10 @@ import socket
 from typing import TYPE_CHECKING, Final
 
 from growth.errors import Misconfigured
+from kwok.clusters import all_clusters
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Iterator
 
 LOWEST: Final = 20000
 BEYOND: Final = 32000
@@ -32,11 +33,9 @@ USES: Final = (
 )
 
 
-def choose_ports(taken: Collection[int]) -> dict[str, int]:
+def choose_ports() -> dict[str, int]:
     """One free port for each use."""
-    candidates = random.sample(range(LOWEST, BEYOND), k=BEYOND - LOWEST)
-    free = (port for port in candidates if port not in taken and _is_free(port))
-    chosen = dict(zip(USES, free, strict=False))
+    chosen = dict(zip(USES, _free_ports(), strict=False))
     if len(chosen) < len(USES):
         raise Misconfigured(f"no free ports from {LOWEST} to {BEYOND}; end some clusters")
     return chosen
@@ -44,8 +43,13 @@ def choose_ports(taken: Collection[int]) -> dict[str, int]:
 
 def free_port() -> int:
     """One free port, for a program beside a cluster."""
+    return next(_free_ports())
+
+
+def _free_ports() -> Iterator[int]:
+    taken = {port for cluster in all_clusters() for port in cluster.ports.values()}
     candidates = random.sample(range(LOWEST, BEYOND), k=BEYOND - LOWEST)
-    return next(port for port in candidates if _is_free(port))
+    return (port for port in candidates if port not in taken and _is_free(port))
 
 
 def _is_free(port: int) -> bool:

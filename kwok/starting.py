@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth.errors import GiveUp, GrowthError, RetryLater
 from kwok.apiserver import ask, is_healthy
-from kwok.clusters import Cluster, all_clusters
 from kwok.configuration import write_configuration
 from kwok.locks import locked
 from kwok.places import failed_folder, locks_folder
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
+    from kwok.clusters import Cluster
     from kwok.finding import Found
     from kwok.progress import Progress
 
@@ -99,8 +99,7 @@ def _wait(
 def _with_ports(cluster: Cluster) -> Cluster:
     """Choose ports and note them before anyone else of this user may choose."""
     with locked(locks_folder() / "ports.lock", waiting=lambda: None):
-        taken = {port for other in all_clusters() for port in other.ports.values()}
-        chosen = replace(cluster, ports=choose_ports(taken))
+        chosen = replace(cluster, ports=choose_ports())
         chosen.save()
     return chosen
 
