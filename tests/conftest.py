@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
 import os
 import re
@@ -21,6 +20,7 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
+from kwok.clusters import all_clusters
 from tests import order
 from tests.live import (
     ROOT,
@@ -28,7 +28,6 @@ from tests.live import (
     bring_down,
     bring_up,
     kept_cluster,
-    run_kwok,
     wait_until,
 )
 
@@ -98,10 +97,11 @@ def cluster() -> Iterator[LiveCluster]:
 
 def _remove_clusters_of_dead_sessions() -> None:
     """A session that was killed could not remove its clusters."""
-    for found in json.loads(run_kwok("status", "--output", "json").stdout):
-        session = re.fullmatch(r"growth-test-(\d+)(-.*)?", found["name"])
+    # Not by `status`, which asks each cluster how it is, also those that others are just starting.
+    for found in list(all_clusters()):
+        session = re.fullmatch(r"growth-test-(\d+)(-.*)?", found.name)
         if session is not None and not Path("/proc", session[1]).exists():
-            bring_down(found["name"])
+            bring_down(found.name)
 
 
 @pytest.fixture
