@@ -44,6 +44,15 @@ def acting(
         wait_steadily(lambda: not acts(), f"{names} out of force")
 
 
+def may(
+    cluster: LiveCluster, verb: str, resource: str, *, account: str, namespace: str = "default"
+) -> bool:
+    """Whether a service account, written as NAMESPACE:NAME, has a right by now."""
+    who = f"system:serviceaccount:{account}"
+    words = ("auth", "can-i", verb, resource, "--as", who, "--namespace", namespace)
+    return cluster.try_kubectl(*words).stdout.strip() == "yes"
+
+
 def wait_steadily(holds: Callable[[], bool], goal: str, *, within: float = WITHIN) -> None:
     """Wait until something is so at several looks in a row."""
     looks = [False] * IN_A_ROW

@@ -25,6 +25,7 @@ from growth.kube.errors import Denied
 from growth.kube.transport import connect
 from growth.service.tls import Certificates, Files
 from tests.certs.build import becomes, leading
+from tests.cluster_wide import acting, may, wait_steadily
 from tests.live import ROOT
 from tests.service.authority import Authority
 from tests.service.build import a_service
@@ -254,30 +255,55 @@ async def test_a_missing_namespace_is_told_with_its_remedy(connection: Connectio
 async def test_the_rights_of_the_page_are_enough_and_no_more_than_that(
     cluster: LiveCluster, namespace: str, tmp_path: Path
 ) -> None:
-    names = (f"--serviceaccount={namespace}:default", f"{namespace}-certs")
-    rights = _rights(namespace)
-    cluster.kubectl("apply", "-f", "-", input=yaml.safe_dump_all(rights))
-    cluster.kubectl(
-        *("create", "rolebinding", "certs", "--role=growth-certs", names[0]),
-        *("--namespace", namespace),
-    )
-    cluster.kubectl("create", "clusterrolebinding", names[1], f"--clusterrole={names[1]}", names[0])
+    role, cluster_role = _rights(namespace)
+    cluster.create(role, _bound(role, namespace), namespace=namespace)
     cluster.create(configuration(namespace, "https://127.0.0.1:1/", selector="none"))
     kubeconfig = tmp_path / "kubeconfig"
     kubeconfig.write_text(_as_nobody(cluster, namespace))
-    try:
-        async with await connect(kubeconfig=kubeconfig, process="test") as connection:
-            done = await tend(_objects(connection, namespace), may_write=leading)
 
-            assert done.problems == ()
-            assert len(done.written) == 7
-            with pytest.raises(Denied):
-                await connection.request("GET", f"/api/v1/namespaces/{namespace}/secrets")
-            with pytest.raises(Denied):
-                await connection.request("GET", f"{CONFIGURATIONS}/{namespace}-foreign")
+    def has_rights() -> bool:
+        own = f"mutatingwebhookconfigurations/{namespace}"
+        return may(cluster, "get", own, account=f"{namespace}:default")
+
+    try:
+        with acting(cluster, cluster_role, _bound(cluster_role, namespace), acts=has_rights):
+            wait_steadily(lambda: _may_make_secrets(cluster, namespace), "the rights of the role")
+            await _are_enough(kubeconfig, namespace)
     finally:
         cluster.kubectl("delete", "mutatingwebhookconfiguration", namespace)
-        cluster.kubectl("delete", "clusterrole,clusterrolebinding", names[1])
+
+
+def _may_make_secrets(cluster: LiveCluster, namespace: str) -> bool:
+    account = f"{namespace}:default"
+    return may(cluster, "create", "secrets", account=account, namespace=namespace)
+
+
+async def _are_enough(kubeconfig: Path, namespace: str) -> None:
+    async with await connect(kubeconfig=kubeconfig, process="test") as connection:
+        done = await tend(_objects(connection, namespace), may_write=leading)
+
+        assert done.problems == ()
+        assert len(done.written) == 7
+        with pytest.raises(Denied):
+            await connection.request("GET", f"/api/v1/namespaces/{namespace}/secrets")
+        with pytest.raises(Denied):
+            await connection.request("GET", f"{CONFIGURATIONS}/{namespace}-foreign")
+
+
+def _bound(role: dict[str, Any], namespace: str) -> dict[str, Any]:
+    """A role, given to the account of the namespace's pods."""
+    place = {"namespace": namespace} if role["kind"] == "Role" else {}
+    return {
+        "apiVersion": role["apiVersion"],
+        "kind": f"{role['kind']}Binding",
+        "metadata": {"name": role["metadata"]["name"], **place},
+        "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io",
+            "kind": role["kind"],
+            "name": role["metadata"]["name"],
+        },
+        "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": namespace}],
+    }
 
 
 def _rights(namespace: str) -> list[dict[str, Any]]:

@@ -283,16 +283,16 @@ def test_without_a_cluster_one_line_says_so(
 
 
 @pytest.fixture
-def demand(defined: LiveCluster, namespace: str) -> Iterator[str]:
+def demand(alone: LiveCluster, namespace: str) -> Iterator[str]:
     """Pods that wait for machines of a pool of one name."""
     name = f"b-{namespace}"
-    defined.create(node_class(name), pool(name))
+    alone.create(node_class(name), pool(name))
     web = deployment("web", pool=name, replicas=5, cpu="900m")
     web["spec"]["template"]["spec"]["containers"][0]["env"] = [ENV]
-    defined.create(web, namespace=namespace)
-    wait_for_pods(defined, namespace, 5)
+    alone.create(web, namespace=namespace)
+    wait_for_pods(alone, namespace, 5)
     yield name
-    defined.kubectl("delete", "nodepool,kwoknodeclass", name, "--wait=false")
+    alone.kubectl("delete", "nodepool,kwoknodeclass", name, "--wait=false")
 
 
 @pytest.mark.cluster

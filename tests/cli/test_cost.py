@@ -152,7 +152,7 @@ def test_without_a_cluster_one_line_says_so(
 
 @pytest.mark.cluster
 def test_what_runs_on_a_real_cluster_is_held_against_a_plan(
-    defined: LiveCluster, namespace: str, capsys: pytest.CaptureFixture[str]
+    alone: LiveCluster, namespace: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name = f"c-{namespace}"
     # Two pods of 900m on a large machine: a small one would do.
@@ -170,20 +170,20 @@ def test_what_runs_on_a_real_cluster_is_held_against_a_plan(
         },
         "status": {"allocatable": {"cpu": "8", "memory": "16Gi", "pods": "10"}},
     }
-    defined.create(node_class(name), pool_of_class(name), large)
+    alone.create(node_class(name), pool_of_class(name), large)
     try:
         web = deployment("web", pool=name, replicas=2, cpu="900m")
-        defined.create(web, namespace=namespace)
+        alone.create(web, namespace=namespace)
 
         def bound() -> bool:
-            pods = defined.get("pods", "--namespace", namespace)["items"]
+            pods = alone.get("pods", "--namespace", namespace)["items"]
             return len(pods) == 2 and all("nodeName" in each["spec"] for each in pods)
 
         wait_until(bound, "both pods are bound", within=50)
-        assert main(["cost", "--kubeconfig", str(defined.kubeconfig), "-o", "json"]) == 0
+        assert main(["cost", "--kubeconfig", str(alone.kubeconfig), "-o", "json"]) == 0
         found = json.loads(capsys.readouterr().out)
         assert (found["hourlyCost"], found["bound"]["lowerBound"]) == ("0.05", "0.01")
         assert found["workloads"][0]["name"] == f"Deployment {namespace}/web"
     finally:
-        defined.kubectl("delete", "node", f"{name}-1", "--wait=false")
-        defined.kubectl("delete", "nodepool,kwoknodeclass", name, "--wait=false")
+        alone.kubectl("delete", "node", f"{name}-1", "--wait=false")
+        alone.kubectl("delete", "nodepool,kwoknodeclass", name, "--wait=false")

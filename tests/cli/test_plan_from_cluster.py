@@ -27,7 +27,7 @@ from tests.hetzner.fake.api import Account
 from tests.hetzner.fake.project import Project
 from tests.hetzner.fake.serving import serve
 from tests.live import ROOT, wait_until
-from tests.thread.growing import deployment, install_definitions
+from tests.thread.growing import deployment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,11 +36,6 @@ if TYPE_CHECKING:
     from tests.live import LiveCluster
 
 Plan = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def _definitions(cluster: LiveCluster) -> None:
-    install_definitions(cluster)
 
 
 def node_class(name: str) -> dict[str, Any]:
@@ -75,12 +70,12 @@ def pool(name: str, **spec: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def own_pool(cluster: LiveCluster, namespace: str, _definitions: None) -> Iterator[str]:
+def own_pool(alone: LiveCluster, namespace: str) -> Iterator[str]:
     """A pool and a class of one name, for one test."""
     name = f"p-{namespace}"
-    cluster.create(node_class(name), pool(name))
+    alone.create(node_class(name), pool(name))
     yield name
-    cluster.kubectl("delete", "nodepool,kwoknodeclass", name, "--wait=false")
+    alone.kubectl("delete", "nodepool,kwoknodeclass", name, "--wait=false")
 
 
 @pytest.fixture
@@ -279,17 +274,18 @@ def test_the_rights_in_the_guide_are_enough(
 
 
 @pytest.mark.cluster
-def test_nothing_is_written(
-    cluster: LiveCluster, own_pool: str, planned: Callable[..., Plan]
-) -> None:
-    before = cluster.get("nodepool", own_pool)["metadata"]["resourceVersion"]
+@pytest.mark.usefixtures("own_pool")
+def test_nothing_is_written(cluster: LiveCluster, planned: Callable[..., Plan]) -> None:
+    versions = "--output=jsonpath={.items[*].metadata.resourceVersion}"
+    read = ("get", "nodepools,kwoknodeclasses,noderequests", versions)
+    before = cluster.kubectl(*read)
+    assert before
     planned()
-    assert cluster.get("nodepool", own_pool)["metadata"]["resourceVersion"] == before
-    assert cluster.get("noderequests")["items"] == []
+    assert cluster.kubectl(*read) == before
 
 
 @pytest.mark.cluster
-@pytest.mark.usefixtures("_definitions")
+@pytest.mark.usefixtures("defined")
 def test_the_token_of_a_node_class_reads_the_catalogue(
     cluster: LiveCluster,
     namespace: str,

@@ -216,45 +216,45 @@ def test_for_programs_a_happening_is_an_object_on_a_line() -> None:
 
 @pytest.mark.cluster
 def test_into_a_pipe_it_is_a_line_for_each_thing_and_ends_when_all_is_settled(
-    defined: LiveCluster, namespace: str
+    alone: LiveCluster, namespace: str
 ) -> None:
-    own = ["--kubeconfig", str(defined.kubeconfig), "--every", "200ms"]
+    own = ["--kubeconfig", str(alone.kubeconfig), "--every", "200ms"]
     words = [sys.executable, "-m", "growth.cli", "watch", *own, "--until-settled"]
     name = f"w-{namespace}"
     coming = request("default-1", "Pending").document() | {"metadata": {"name": f"{name}-1"}}
     coming["spec"]["pool"] = name
     # As long as a machine is on its way, nothing is settled.
-    defined.create(coming)
+    alone.create(coming)
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         # Growth itself doesn't run here, and that is told first.
         beginning = [process.stdout.readline() for _ in range(2)]
         assert "growth itself  no reconciler" in beginning[0]
         assert re.match(r"watching: \d+ nodes? at ", beginning[1])
-        defined.create(pool_of(name))
-        defined.kubectl("delete", "noderequest", f"{name}-1")
+        alone.create(pool_of(name))
+        alone.kubectl("delete", "noderequest", f"{name}-1")
         lines = process.stdout.read().splitlines()
         assert process.wait(timeout=30) == 0
     assert any(line.endswith(f"  {name}  is there") for line in lines)
-    defined.kubectl("delete", "nodepool", name, "--wait=false")
+    alone.kubectl("delete", "nodepool", name, "--wait=false")
 
 
 @pytest.mark.cluster
 def test_the_view_has_the_overview_above_and_what_happened_last_below(
-    defined: LiveCluster, namespace: str
+    alone: LiveCluster, namespace: str
 ) -> None:
     name = f"v-{namespace}"
-    arguments = argparse.Namespace(kubeconfig=defined.kubeconfig, context=None)
+    arguments = argparse.Namespace(kubeconfig=alone.kubeconfig, context=None)
 
     async def looks() -> tuple[Sequence[str], Sequence[str]]:
         async with reading(arguments) as lists:
             view = View(lists)
             first = await view.look()
-            await asyncio.to_thread(defined.create, pool_of(name))
+            await asyncio.to_thread(alone.create, pool_of(name))
             return first, await view.look()
 
     before, after = completed(looks())
-    defined.kubectl("delete", "nodepool", name, "--wait=false")
+    alone.kubectl("delete", "nodepool", name, "--wait=false")
     assert before[-1] == "nothing has happened yet; Ctrl-C ends it"
     assert any(line.startswith(name) for line in after)
     assert after[-1].endswith(f"  {name}  is there")

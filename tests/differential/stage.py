@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from tests.differential import manifests
 from tests.differential.connection import Refused
 from tests.differential.manifests import NAMESPACES, PRIORITY_CLASS
 
@@ -61,6 +62,26 @@ async def prepare(connection: Connection, places: int) -> None:
     await asyncio.gather(
         _unless_there(connection, path, never), *(_namespace(connection, name) for name in names)
     )
+    await _until_known(connection, names[0])
+
+
+async def _until_known(connection: Connection, namespace: str) -> None:
+    """Admission refuses a pod whose priority class it has not read yet."""
+    rehearsed = f"{PATHS['Pod'].format(namespace)}?dryRun=All"
+    tried = manifests.pod("tried", namespace=namespace, labels={})
+
+    async def is_admitted() -> bool:
+        try:
+            await connection.create(rehearsed, tried)
+        except Refused as refusal:
+            if refusal.status != 403:
+                raise
+            return False
+        return True
+
+    async with asyncio.timeout(60):
+        while not await is_admitted():  # noqa: ASYNC110 - nothing tells when it is read
+            await asyncio.sleep(0.05)
 
 
 async def put_in_place(connection: Connection, case: Case) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from growth.cli.__main__ import main
+from tests.cluster_wide import may, wait_steadily
 from tests.live import wait_until
 from tests.manifests.beside import pod_network
 from tests.manifests.reading import SYSTEM
@@ -56,13 +57,21 @@ def is_read(beside: Beside) -> bool:
 
 @contextmanager
 def without_binding(beside: Beside) -> Iterator[None]:
-    beside.cluster.kubectl("delete", "clusterrolebinding", "growth-extender")
+    cluster = beside.cluster
+    before = cluster.get("clusterrolebinding", "growth-extender")
+    for of_the_server in ("uid", "resourceVersion", "creationTimestamp", "managedFields"):
+        before["metadata"].pop(of_the_server, None)
+
+    def may_list() -> bool:
+        return may(cluster, "list", "pods", account=f"{SYSTEM}:growth-extender")
+
+    cluster.kubectl("delete", "clusterrolebinding", "growth-extender")
     try:
+        wait_steadily(lambda: not may_list(), "the extender without rights")
         yield
     finally:
-        words = ("clusterrolebinding", "growth-extender", "--clusterrole=growth-extender")
-        account = f"--serviceaccount={SYSTEM}:growth-extender"
-        beside.cluster.kubectl("create", *words, account)
+        cluster.create(before)
+        wait_steadily(may_list, "the extender with rights")
 
 
 @contextmanager

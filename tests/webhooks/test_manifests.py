@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from growth.service import process
+from tests.cluster_wide import acting, may
 from tests.live import ROOT, wait_until
 from tests.webhooks.admitting import serving
 from tests.webhooks.reviews import posted
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from tests.webhooks.admitting import Admitting
 
 BASE = ROOT / "manifests" / "base"
+NODE_POOLS = "nodepools.growth.dev"
 DOCUMENTS: dict[str, dict[str, Any]] = {
     each["kind"]: each for each in yaml.safe_load_all((BASE / "webhooks.yaml").read_text("utf-8"))
 }
@@ -65,11 +67,15 @@ def test_the_api_server_takes_the_manifests_and_their_rights_are_enough(
         text = re.sub(r"(?m)^  name: ", "  name: new-", (BASE / file).read_text("utf-8"))
         cluster.kubectl("create", "--dry-run=server", "--validate=strict", "-f", "-", input=text)
 
-    rights = [DOCUMENTS[kind] for kind in ("ServiceAccount", "ClusterRole", "ClusterRoleBinding")]
-    cluster.kubectl("apply", "-f", "-", input=yaml.safe_dump_all(rights))
-    with serving(
-        admitting, tmp_path, kubeconfig=as_service_account(admitting, tmp_path)
-    ) as webhook:
+    account = DOCUMENTS["ServiceAccount"]
+    cluster.kubectl("apply", "-f", "-", input=yaml.safe_dump(account))
+    rights = [DOCUMENTS[kind] for kind in ("ClusterRole", "ClusterRoleBinding")]
+    name = f"{names.NAMESPACE}:{account['metadata']['name']}"
+    kubeconfig = as_service_account(admitting, tmp_path)
+    with (
+        acting(cluster, *rights, acts=lambda: may(cluster, "list", NODE_POOLS, account=name)),
+        serving(admitting, tmp_path, kubeconfig=kubeconfig) as webhook,
+    ):
         (tmp_path / "authority").write_bytes(admitting.authority.certificate)
         tls = ssl.create_default_context(cafile=str(tmp_path / "authority"))
         wait_until(lambda: answers(webhook.url, tls), "reviews are answered")
