@@ -31,12 +31,14 @@ DEFAULT_SCHEDULER: Final = json.dumps(
         "apiVersion": SCHEDULER_API,
         "kind": "KubeSchedulerConfiguration",
         "clientConnection": {"qps": 500, "burst": 1000},
+        # Alone it needs no Lease: where the API server is slow or away it would lose one and end.
+        "leaderElection": {"leaderElect": False},
     }
 )
 EXTRA_ARGUMENTS: Final = {
     "etcd": {"unsafe-no-fsync": "true"},
     "kube-apiserver": {"advertise-address": "192.0.2.1"},
-    # Alone it needs no Lease, and on a busy machine it would lose one and end.
+    # As for the scheduler.
     "kube-controller-manager": {
         "leader-elect": "false",
         "kube-api-qps": "500",

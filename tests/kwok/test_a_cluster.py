@@ -33,6 +33,12 @@ def test_the_only_node_is_a_tainted_control_plane(cluster: LiveCluster) -> None:
     assert "node-role.kubernetes.io/control-plane" in node["metadata"]["labels"]
 
 
+def test_no_program_ends_because_it_lost_its_lease(cluster: LiveCluster) -> None:
+    leases = cluster.get("leases", "--namespace", "kube-system")["items"]
+    held = {each["metadata"]["name"] for each in leases}
+    assert not held & {"kube-scheduler", "kube-controller-manager"}
+
+
 def test_nothing_but_loopback_is_served(cluster: LiveCluster) -> None:
     found = find_cluster(cluster.name)
     assert found is not None
