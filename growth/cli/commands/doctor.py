@@ -28,7 +28,7 @@ from growth.cli.proof import running
 from growth.cli.story import wrapped
 from growth.errors import GrowthError
 from growth.installation.places import NAMESPACE
-from growth.kube.errors import Overloaded
+from growth.kube.errors import Denied, Overloaded
 
 if TYPE_CHECKING:
     import argparse
@@ -131,6 +131,9 @@ async def _guarded(examination: Examination, place: Place) -> Findings:
     except Overloaded as error:
         # Right after definitions were applied, for one.
         yield warn(_subject(examination), str(error), "ask again in a moment")
+    except Denied as error:
+        hint = "ask as a user who may do that, such as an administrator of the cluster"
+        yield fail(_subject(examination), str(error), hint)
     except GrowthError as error:
         yield fail(
             _subject(examination),
