@@ -1,6 +1,6 @@
 """What a command logs goes to standard error: standard output is its answer, which programs read.
 
-Most of it are warnings of the API server, such as what PodSecurity thinks of an object.
+Mostly that is what the API server warns of, such as a pod that PodSecurity wouldn't let in.
 """
 
 from __future__ import annotations

@@ -8,13 +8,14 @@ import re
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
 from typing_extensions import override
 
 from growth.kube.errors import ApiError, NotFound
-from tests.cli.test_doctor import kubeconfig_for
+from tests.faults.upstream import kubeconfig_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -27,7 +28,9 @@ EMPTY = b'{"metadata": {}, "items": []}'
 
 
 @contextmanager
-def served(cluster: Cluster, folder: Path, *, headers: Mapping[str, str]) -> Iterator[str]:
+def served(
+    cluster: Cluster, folder: Path, *, headers: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[str]:
     """The path of a kubeconfig that leads to it; each answer bears these headers, too."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -63,5 +66,7 @@ def served(cluster: Cluster, folder: Path, *, headers: Mapping[str, str]) -> Ite
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield kubeconfig_for(folder, f"http://127.0.0.1:{server.server_port}")
+        path = folder / "kubeconfig.yaml"
+        path.write_text(kubeconfig_to(f"http://127.0.0.1:{server.server_port}"))
+        yield str(path)
         server.shutdown()

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import socket
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from typing_extensions import override
 
 from growth.cli.__main__ import main
+from tests.cli.installed import Cluster
+from tests.cli.serving import served
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,38 +20,12 @@ if TYPE_CHECKING:
 
     from tests.live import LiveCluster
 
-ALLOWED = {"status": {"allowed": True}}
-
 
 @pytest.fixture
 def kubeconfig(tmp_path: Path) -> Iterator[str]:
     """An API server of an old version, which knows of nothing and allows everything."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            version = {"gitVersion": "v1.29.0", "major": "1", "minor": "29"}
-            found = version if self.path == "/version" else None
-            self.answer(200 if found else 404, found or {"kind": "Status", "code": 404})
-
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            self.answer(201, ALLOWED)
-
-        def answer(self, status: int, document: object) -> None:
-            body = json.dumps(document).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        @override
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield kubeconfig_for(tmp_path, f"http://127.0.0.1:{server.server_port}")
-        server.shutdown()
+    with served(Cluster(version_said="1.29.0"), tmp_path) as path:
+        yield path
 
 
 def kubeconfig_for(folder: Path, server: str) -> str:
