@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from growth.api.noderemovalrequest import NodeRemovalRequestStatus
+from growth.api.wellknown import SCALE_DOWN_AT_ANNOTATION
 from reconciler import removal
 from reconciler.actions import Delete, DeleteMachine, EmitEvent, PatchStatus, SetNode
 from reconciler.decision import NEVER
@@ -16,8 +17,7 @@ from tests.reconciler.build import at
 from tests.removal.build import CLOUD, NAME, listing
 
 if TYPE_CHECKING:
-    from growth.scheduling.taints import Taint
-    from reconciler.actions import Action
+    from reconciler.actions import Action, Sequence
     from reconciler.world import World
 
 NOW = 1000.0
@@ -35,6 +35,10 @@ class Removing:
     """What the cloud says when it is asked to delete the machine."""
     goes_at_once: bool = False
     """Whether the next listing is without a machine whose delete was accepted."""
+    refuses: frozenset[str] = frozenset()
+    """Actions that the API server refuses: the first of them ends its sequence."""
+    has_failed: bool = False
+    """Whether one was refused."""
     asked: int = 0
     """How often the cloud was asked to delete it."""
     is_deleted: bool = False
@@ -49,9 +53,9 @@ class Removing:
         for _ in range(PASSES):
             decision = removal.decide(self.world, at(NOW))
             self.wakes_at = decision.wake_at
-            for step in (step for each in decision.sequences for step in each.steps):
-                self._carry_out(step)
-            if self.is_deleted or not decision.sequences:
+            for sequence in decision.sequences:
+                self._carry_out_all(sequence)
+            if self.is_deleted or self.has_failed or not decision.sequences:
                 break
 
     @property
@@ -65,6 +69,19 @@ class Removing:
         node = self.world.cluster.nodes.get(NAME)
         return node is not None and any(taint.key == SCALE_DOWN for taint in node.spec.taints)
 
+    @property
+    def goes_at(self) -> str | None:
+        """What the node tells of when it goes."""
+        node = self.world.cluster.nodes.get(NAME)
+        return None if node is None else node.metadata.annotations.get(SCALE_DOWN_AT_ANNOTATION)
+
+    def _carry_out_all(self, sequence: Sequence) -> None:
+        for step in sequence.steps:
+            if type(step).__name__ in self.refuses:
+                self.has_failed = True
+                break
+            self._carry_out(step)
+
     def _carry_out(self, step: Action) -> None:
         match step:
             case DeleteMachine():
@@ -74,8 +91,8 @@ class Removing:
                 after = NodeRemovalRequestStatus.model_validate(status)
                 removals = {NAME: held.model_copy(update={"status": after})}
                 self.world = msgspec.structs.replace(self.world, removals=removals, deletions={})
-            case SetNode(taints=taints) if taints is not None:
-                self._taint(taints)
+            case SetNode():
+                self._set_node(step)
             case Delete(kind="nodes"):
                 self.is_freed = True
             case Delete(kind="NodeRemovalRequest"):
@@ -93,10 +110,16 @@ class Removing:
             clouds = {CLOUD: Sight(listing=listing(seconds=NOW), before=listing(seconds=NOW - 1))}
         self.world = msgspec.structs.replace(self.world, deletions={NAME: given}, clouds=clouds)
 
-    def _taint(self, taints: tuple[Taint, ...]) -> None:
+    def _set_node(self, step: SetNode) -> None:
         node = self.world.cluster.nodes[NAME]
-        spec = msgspec.structs.replace(node.spec, taints=taints)
-        tainted = msgspec.structs.replace(node, spec=spec)
+        told = {**node.metadata.annotations, **step.annotations}
+        kept = {key: text for key, text in told.items() if text is not None}
+        taints = node.spec.taints if step.taints is None else step.taints
+        after = msgspec.structs.replace(
+            node,
+            metadata=msgspec.structs.replace(node.metadata, annotations=kept),
+            spec=msgspec.structs.replace(node.spec, taints=taints),
+        )
         pods = self.world.cluster.occupancy(NAME).pods
-        cluster = self.world.cluster.with_node(tainted, pods=pods)
+        cluster = self.world.cluster.with_node(after, pods=pods)
         self.world = msgspec.structs.replace(self.world, cluster=cluster)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tests.vectors.rows import Json
 
 NODES: Json = {"nodes": ["a"], "min": 0, "removal_requests": []}
+LATE: Json = {"phase": "Provisioning", "age_seconds": 301, "timeout_seconds": 300}
 BIG: Json = {"type": "big", "cpu": 4, "mem_mib": 8192, "cost": 0.02, "max": 5}
 POD: Json = {"cpu": 2, "mem_mib": 4096}
 ROWS: dict[str, list[tuple[Json, Json]]] = {
@@ -36,7 +37,18 @@ ROWS: dict[str, list[tuple[Json, Json]]] = {
             {"event": {"name": "nodeRequested"}, "deleted": False},
         ),
     ],
-    "request_step": [({"phase": "Pending", "pool_get": "404"}, {"error": False})],
+    "request_step": [
+        ({"phase": "Pending", "pool_get": "404"}, {"error": False}),
+        (
+            LATE | {"provider_status": "Creating", "age_seconds": 300},
+            {"phase": "Provisioning", "requeue": True},
+        ),
+        (LATE | {"provider_status": "Creating"}, {"phase": "Deprovisioning"}),
+        (
+            LATE | {"provider_status": "NotFound", "age_seconds": 10},
+            {"phase": "Unmet", "requeue": False},
+        ),
+    ],
     "seed_scale_down": [
         ({"pods": 1}, {"removal_request": False}),
         ({"marked": True, "time_reached": False, "pods": 1}, {"taint_removed": True}),
@@ -46,7 +58,19 @@ ROWS: dict[str, list[tuple[Json, Json]]] = {
             {"phase": "Deprovisioning", "provider": "exists", "retry_due": True, "attempts": 5},
             {"attempts": 6, "terminal": False, "node_still_tainted": True},
         ),
+        ({"phase": "RemovalFailed"}, {"provider_delete": False, "terminal": True}),
         ({"phase": "Pending", "pods": 1}, {"provider_delete": False, "cancelled": True}),
+    ],
+    "removal_cancel": [
+        (
+            {"pod_scheduled_on_node": True, "fail_step": 1},
+            {
+                "request_exists": True,
+                "candidate_mark_present": True,
+                "delete_at_present": True,
+                "retry": {"ok": True, "request_exists": False, "marks_present": False},
+            },
+        )
     ],
     "removal_step": [
         (

@@ -10,7 +10,7 @@ from growth.api.nodepool import ScaleDown
 from growth.api.noderemovalrequest import RemovalPhase
 from growth.api.wellknown import SCALE_DOWN_AT_ANNOTATION
 from growth.api.written import parse_time
-from reconciler.actions import Delete, OpenRemoval, SetNode
+from reconciler.actions import OpenRemoval, SetNode
 from reconciler.decision import NEVER
 from reconciler.providers.port import DeleteOutcome, Sight
 from tests.reconciler.build import at, pool
@@ -113,25 +113,23 @@ def removal_step(given: Json) -> Json:
 
 @adapts("removal_cancel")
 def removal_cancel(given: Json) -> Json:
-    """The marks go in one write, the removal in the next; what fails is decided anew."""
+    """The original's three steps are two writes here: both marks go in one, the removal after."""
+    refused = {1: "SetNode", 2: "SetNode", 3: "Delete"}[given["fail_step"]]
     pods = [build.pod("one", on=NAME)] if given["pod_scheduled_on_node"] else []
-    opened = removal(reason="Idle")
-    seen = world(marked(until=0), opened, *pods, shown=(machine(),))
-    unmark, end = steps(seen, NOW)
-    assert isinstance(unmark, SetNode)
-    assert isinstance(end, Delete)
-    bare = node(taints=[])
-    again = steps(world(bare, opened, *pods, shown=(machine(),)), NOW)
-    keys = {taint.key for taint in unmark.taints or ()}
+    seen = world(marked(until=0), removal(reason="Idle"), *pods, shown=(machine(),))
+    first = Removing(world=seen, refuses=frozenset({refused}))
+    first.play()
+    retry = Removing(world=first.world)
+    retry.play()
     return {
-        "first_run": "error",
-        "request_exists": True,
-        "candidate_mark_present": "growth.dev/scale-down" in keys,
-        "delete_at_present": unmark.annotations.get(SCALE_DOWN_AT_ANNOTATION, "") is not None,
+        "first_run": "error" if first.has_failed else "ok",
+        "request_exists": not first.is_deleted,
+        "candidate_mark_present": first.is_tainted,
+        "delete_at_present": first.goes_at is not None,
         "retry": {
-            "ok": True,
-            "request_exists": not any(isinstance(step, Delete) for step in again),
-            "marks_present": any(isinstance(step, SetNode) for step in again),
+            "ok": not retry.has_failed,
+            "request_exists": not retry.is_deleted,
+            "marks_present": retry.is_tainted or retry.goes_at is not None,
         },
     }
 
@@ -195,11 +193,11 @@ def _removal_of(given: Json) -> World:
     most = ScaleDown().attempts
     tries = most + 1 if given.get("attempts_exceed_max") else given.get("attempts", 1)
     asked_at = LONG_AGO if given.get("retry_due", True) else A_MOMENT_AGO
-    status = attempted(tries, seconds=asked_at)
+    status: Json = {"phase": given["phase"]}
+    if given["phase"] != "Pending":
+        status = attempted(tries, seconds=asked_at) | status
     return world(
-        removal(
-            reason="Idle", status=status if given["phase"] == "Deprovisioning" else None, held=False
-        ),
+        removal(reason="Idle", status=status, held=False),
         marked(until=0),
         *(build.pod(f"pod-{n}", on=NAME) for n in range(given.get("pods", 0))),
         shown=() if given.get("provider") == "gone" else (machine(),),

@@ -9,7 +9,14 @@ from growth.errors import RetryLater
 from growth.kube.call import Call
 from growth.kube.errors import Status, error_of
 from reconciler.planning.refusals import Refusals, refusals
-from reconciler.providers.port import Accepted, MachineState, Unmet, UnmetScope
+from reconciler.providers.port import (
+    Accepted,
+    Failed,
+    FailureClass,
+    MachineState,
+    Unmet,
+    UnmetScope,
+)
 from tests.planning.driver import Planner
 from tests.provisioning.build import NAME, STARTS_AT, Life, machine, made_at, node, settled
 from tests.reconciler.build import START, at, node_class, pool, waiting
@@ -24,6 +31,7 @@ WAIT = 60.0
 """Seconds of readinessWait, and of both times to live, where a row doesn't say."""
 ANSWERS: dict[str, CreateAnswer] = {
     "accepted": Accepted(machine_id="kwok://default-1"),
+    "error": Failed(failure=FailureClass.TRANSIENT, reason="no answer came"),
     "no capacity": Unmet(reason="No capacity", scope=UnmetScope.OFFER),
 }
 """What the cloud says to an order, as rows call it."""
@@ -50,7 +58,13 @@ def request_step(given: Json) -> Json:
     if "pool_get" in given:
         return _without_pool(given)
     life = _life(given["phase"], age=given["age_seconds"], seconds=given["timeout_seconds"])
-    life.machines[NAME] = machine(state=MachineState(given["provider_status"]))
+    state = given["provider_status"]
+    life.sees = state != "error"
+    if state == "NotFound":
+        # One listing is no proof.
+        life.until(life.now + 3)
+    elif life.sees:
+        life.machines[NAME] = machine(state=MachineState(state))
     life.refuses = {"OpenRemoval"} if given.get("create_removal") == "fails" else set()
     wake_at = life.step()
     looks_again = life.phase == "Provisioning" and wake_at < float("inf")
