@@ -23,8 +23,9 @@ from reconciler.providers.hetzner.wire import (
 from reconciler.providers.kwok.catalogue import offerings
 from tests.hetzner.build import node_class
 from tests.reconciler.build import START
+from tests.vectors.found import REGION, ZONE
 from tests.vectors.registry import adapts
-from tests.vectors.staging import GPU, GPU_MODEL, REGION, ZONE
+from tests.vectors.staging import GPU, GPU_MODEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -20,16 +20,17 @@ from reconciler.planning.offers import sold_to
 from tests.reconciler.build import pool, request, world
 from tests.scheduling import build
 from tests.vectors.answers import AtLeast, InAnyOrder
+from tests.vectors.found import place_of
 from tests.vectors.registry import adapts
-from tests.vectors.staging import Stage, catalogue, offered, place_of
+from tests.vectors.staging import Stage, catalogue, offered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from growth.api.noderequest import NodeRequest
     from growth.scheduling.objects import Node
+    from tests.vectors.found import Found
     from tests.vectors.rows import Json
-    from tests.vectors.staging import Found
 
 
 @adapts("filter_offerings")
