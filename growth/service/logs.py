@@ -8,6 +8,7 @@ place where secrets are taken out.
 from __future__ import annotations
 
 import logging
+import os
 from typing import TYPE_CHECKING, TextIO, cast
 
 import structlog
@@ -64,8 +65,17 @@ def _rendering(form: LogForm, stream: TextIO) -> Iterable[Processor]:
         case LogForm.JSON:
             return (_in_reading_order, structlog.processors.JSONRenderer())
         case LogForm.CONSOLE:
-            colours = stream.isatty()
-            return (structlog.dev.ConsoleRenderer(colors=colours, timestamp_key="time"),)
+            colours = stream.isatty() and not os.environ.get("NO_COLOR")
+            return (
+                _at_a_glance,
+                structlog.dev.ConsoleRenderer(colors=colours, timestamp_key="time"),
+            )
+
+
+def _at_a_glance(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """The time of day in UTC, and who speaks: `growth run` shows three processes at once."""
+    process = event.pop("process").removeprefix("growth-")
+    return {**event, "time": event["time"][11:19], "event": f"{process}: {event['event']}"}
 
 
 def _in_reading_order(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:

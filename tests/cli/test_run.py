@@ -16,6 +16,7 @@ import pytest
 from typing_extensions import override
 
 from growth.cli.__main__ import main
+from tests.cli.test_top import on_a_terminal
 from tests.faults.upstream import kubeconfig_to
 
 if TYPE_CHECKING:
@@ -67,6 +68,19 @@ def test_a_signal_ends_all_of_them_in_order(answering: Path) -> None:
         _, rest = running.communicate(timeout=15)
     assert running.returncode == 0
     assert rest.count('"message": "ended"') == 2
+
+
+def test_on_a_terminal_its_log_is_for_people(answering: Path) -> None:
+    """The processes are children, and see the terminal all the same."""
+    words = ("--only", "extender", "--kubeconfig", str(answering))
+    with pytest.MonkeyPatch.context() as patch:
+        for name, address in FREE_PORTS.items():
+            patch.setenv(name, address)
+        drawn, code = on_a_terminal("run", *words, until=b"extender: listening", times=1)
+    lines = [line.strip() for line in drawn.decode().splitlines()]
+    assert code == 0
+    assert lines
+    assert not any(line.startswith("{") for line in lines)
 
 
 def test_a_process_that_ends_by_itself_ends_the_others_and_is_named(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -155,6 +156,30 @@ def test_auto_means_console_on_a_terminal() -> None:
 
     assert "hi" in terminal.getvalue()
     assert not terminal.getvalue().startswith("{")
+
+
+def test_the_console_form_begins_with_the_time_of_day_and_tells_which_process_speaks(
+    stream: io.StringIO,
+) -> None:
+    logger = start_logs(
+        process="growth-bakery", level=LogLevel.INFO, form=LogForm.CONSOLE, stream=stream
+    )
+
+    logger.info("bread is ready", loaves=3)
+
+    assert re.fullmatch(
+        r"\d\d:\d\d:\d\d \[info +\] bakery: bread is ready +loaves=3\n", stream.getvalue()
+    )
+
+
+def test_a_terminal_that_wants_no_colour_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    for wish, escapes in (("", True), ("1", False)):
+        monkeypatch.setenv("NO_COLOR", wish)
+        terminal = Terminal()
+        start_logs(process="bakery", level=LogLevel.INFO, form=LogForm.AUTO, stream=terminal).info(
+            "bread is ready"
+        )
+        assert ("\x1b[" in terminal.getvalue()) is escapes
 
 
 def test_auto_means_json_where_no_terminal_is(stream: io.StringIO) -> None:
