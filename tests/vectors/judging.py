@@ -56,13 +56,11 @@ def _wrong(row: Row) -> str:
         return f'the kind "{row.kind}" has no adapter'
     given = Heard(row.given)
     try:
-        answer = adapter(given)
+        wrong = "; ".join(_differences(row.expected, adapter(given)))
     except KeyError as error:
         wrong = f"the adapter of {row.kind} finds nothing under {error}"
     except Exception as error:  # noqa: BLE001 - whatever goes wrong is this row's failure
         wrong = f"{type(error).__name__}: {error}".split("\n")[0]
-    else:
-        wrong = "; ".join(_differences(row.expected, answer))
     unread = ", ".join(sorted(set(given) - given.read))
     return f"{wrong} (its adapter doesn't read: {unread})" if wrong and unread else wrong
 

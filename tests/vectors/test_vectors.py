@@ -79,6 +79,7 @@ DAEMON = Row(
     [
         ({"expected": {"daemonset": False}}, "expected False, got True"),
         ({"expected": {"daemonset": 1}}, "expected 1, got True"),
+        ({"expected": {"max_daemonset": "few"}}, "TypeError"),
         (
             {"expected": {"daemonset": True, "more": None}},
             "more: expected None, and nothing answers that",

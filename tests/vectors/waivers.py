@@ -45,8 +45,9 @@ def _is_late(given: Json) -> bool:
 
 
 def _keeps_apart_if_it_can(given: Json) -> bool:
+    preferred = {"kind": "AntiAffinity", "strength": "Preferred"}
     terms = (term for each in given.get("demands", ()) for term in each.get("affinity", ()))
-    return any((term["kind"], term["strength"]) == ("AntiAffinity", "Preferred") for term in terms)
+    return any(preferred.items() <= term.items() for term in terms)
 
 
 WAIVERS: Final = (
