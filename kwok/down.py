@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def bring_down(name: str, *, progress: Progress) -> None:
     """Remove the cluster of that name, whole or half-made."""
-    with cluster_lock(name, waiting=lambda: progress.say(f'waiting for the `up` of "{name}"')):
+    with cluster_lock(name, waiting=lambda: progress.wait(f'waiting for the `up` of "{name}"')):
         cluster = find_cluster(name)
         if cluster is None:
             progress.say(f'there is no cluster "{name}"')

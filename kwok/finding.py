@@ -94,7 +94,7 @@ class Search:
             found[find.program.name] = replace(find, seconds=time.monotonic() - started)
 
     def _say_waiting(self) -> None:
-        self.progress.say("another command is making the programs: waiting for it")
+        self.progress.wait("another command is making the programs: waiting for it")
 
     def _named(self, programs: Sequence[Program]) -> Iterator[Found]:
         places = {each: self.named[each.name] for each in programs if each.name in self.named}

@@ -29,12 +29,9 @@ class _Held(NamedTuple):
 
 @contextlib.contextmanager
 def locked(path: Path, *, waiting: Callable[[], None], within: float = _WITHIN) -> Iterator[None]:
-    """Hold the lock while the body runs; `waiting` is told once when someone else holds it."""
+    """Hold the lock while the body runs; `waiting` is told at each look that finds it held."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    held = _take(path)
-    if held is None:
-        waiting()
-        held = _wait(path, within)
+    held = _take(path) or _wait(path, waiting, within)
     try:
         yield
     finally:
@@ -42,9 +39,13 @@ def locked(path: Path, *, waiting: Callable[[], None], within: float = _WITHIN) 
         os.close(held.descriptor)
 
 
-def _wait(path: Path, within: float) -> _Held:
+def _wait(path: Path, waiting: Callable[[], None], within: float) -> _Held:
+    def look() -> _Held | None:
+        waiting()
+        return _take(path)
+
     try:
-        return wait_for(lambda: _take(path), f"the lock {path}", patience=Patience(within))
+        return wait_for(look, f"the lock {path}", patience=Patience(within))
     except GiveUp as failure:
         raise GiveUp(f"{failure}; {_owner(path)} holds it: wait for it, or end it") from None
 

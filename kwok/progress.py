@@ -26,6 +26,8 @@ class Progress:
     clock: Callable[[], float] = time.monotonic
     _shown_at: float | None = None
     _drawn: bool = False
+    _waits_for: str = ""
+    _waits_since: float = 0.0
 
     def say(self, text: str) -> None:
         """A line that stays."""
@@ -39,6 +41,14 @@ class Progress:
             self.stream.write("\r\x1b[K")
             self.stream.flush()
         self._drawn = False
+
+    def wait(self, text: str) -> None:
+        """What somebody else is waited for: a line that stays, and then for how long already."""
+        now = self.clock()
+        if self._waits_for != text:
+            self._waits_for, self._waits_since = text, now
+            self.say(text)
+        self.show(f"{text} ({now - self._waits_since:.0f} s by now)")
 
     def show(self, text: str) -> None:
         """How far a long step is; most calls write nothing."""

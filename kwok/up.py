@@ -69,7 +69,7 @@ def bring_up(name: str, *, arguments: argparse.Namespace, progress: Progress) ->
     programs = programs_for(arguments, progress)
 
     def say_waiting() -> None:
-        progress.say(f'another command works on cluster "{name}": waiting for it')
+        progress.wait(f'another command works on cluster "{name}": waiting for it')
 
     with cluster_lock(name, waiting=say_waiting):
         found = find_cluster(name)

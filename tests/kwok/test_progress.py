@@ -34,6 +34,24 @@ def test_in_a_log_a_line_comes_every_quarter_of_a_minute() -> None:
     assert progress.stream.getvalue() == "second 15\nsecond 30\nsecond 45\nsecond 60\n"  # type: ignore[attr-defined]
 
 
+def test_a_wait_for_another_command_is_told_at_once_and_then_now_and_then() -> None:
+    clock = Clock()
+    progress = Progress(io.StringIO(), clock)
+    for second in range(100, 136):
+        clock.now = second
+        progress.wait("waiting for it")
+    told = "waiting for it\nwaiting for it (15 s by now)\nwaiting for it (30 s by now)\n"
+    assert progress.stream.getvalue() == told  # type: ignore[attr-defined]
+
+
+def test_each_wait_is_told_by_itself() -> None:
+    clock = Clock()
+    progress = Progress(io.StringIO(), clock)
+    for text in ("for one", "for one", "for another"):
+        progress.wait(text)
+    assert progress.stream.getvalue() == "for one\nfor another\n"  # type: ignore[attr-defined]
+
+
 def test_a_step_that_is_soon_over_leaves_no_line_in_a_log() -> None:
     clock = Clock()
     progress = Progress(io.StringIO(), clock)
