@@ -27,8 +27,8 @@ pytestmark = pytest.mark.cluster
 
 Work = tuple[float, str, str]
 LIMIT = SETTINGS.lease_duration + 2
-AT_ONCE = 1.5
-"""Milliseconds are meant; the rest is what a busy machine may add."""
+SLOWLY = 100
+"""Leases last so many times longer where nobody is to wait for one, nor for the next look at it."""
 
 
 class Candidate:
@@ -200,7 +200,7 @@ async def a_kill(crowd: Crowd) -> None:
 async def a_clean_stop(crowd: Crowd) -> None:
     leader = await crowd.leader()
     stopped = leader.signal(signal.SIGTERM)
-    assert await crowd.successor(leader, since=stopped) < AT_ONCE
+    await crowd.successor(leader, since=stopped)
     await leader.ended()
 
 
@@ -208,7 +208,7 @@ async def a_crash_of_the_work(crowd: Crowd) -> None:
     leader = await crowd.leader()
     leader.crash.touch()
     crashed = time.monotonic()
-    assert await crowd.successor(leader, since=crashed) < AT_ONCE
+    await crowd.successor(leader, since=crashed)
     assert "the work has a bug" in await leader.ended()
     assert leader.running.returncode == 1
 
@@ -219,9 +219,7 @@ async def a_kill_and_a_restart_of_the_last(crowd: Crowd) -> None:
     leader.signal(signal.SIGKILL)
     await leader.ended()
     await asyncio.gather(*(one.start() for one in crowd.candidates if one.has_ended))
-    started = time.monotonic()
     assert await crowd.leader() is leader
-    assert time.monotonic() - started < AT_ONCE
 
 
 HAPPENINGS = (a_freeze, a_hanging_api_server, a_kill, a_clean_stop, a_crash_of_the_work)
@@ -237,9 +235,23 @@ async def test_a_bad_day_of_three_candidates(
         await a_hanging_api_server(crowd)
         await a_kill(crowd)
         await a_clean_stop(crowd)
+    assert len(crowd.leaderships()) >= 5
+    assert crowd.never_two_led()
+
+
+@pytest.mark.timeout(180)
+async def test_nobody_waits_for_the_lease_of_a_leader_that_is_known_to_be_gone(
+    cluster: LiveCluster, namespace: str, tmp_path: Path
+) -> None:
+    install_the_lease(cluster, namespace)
+    async with three(cluster, namespace, tmp_path, times=SLOWLY) as crowd:
+        for leaves in (a_clean_stop, a_crash_of_the_work):
+            began = time.monotonic()
+            await leaves(crowd)
+            assert time.monotonic() - began < SLOWLY * SETTINGS.retry / 2
+        # Two begin anew beside it, and for them the Lease lasts longer than this test.
         await a_kill_and_a_restart_of_the_last(crowd)
-        await a_crash_of_the_work(crowd)
-    assert len(crowd.leaderships()) >= 7
+    assert len(crowd.leaderships()) == 4
     assert crowd.never_two_led()
 
 
