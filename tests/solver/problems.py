@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 from reconciler.solver.problem import (
     HOSTNAME,
@@ -43,6 +44,23 @@ def ruled(seed: int) -> Problem:
             _group(chance, number, names, offers) for number in range(chance.choice((0, 0, 1, 2)))
         ),
     )
+
+
+def within_skew(problem: Problem) -> Problem:
+    """The same where no node holds more pods of a spread than its skew, as plans have it so far."""
+    groups = tuple(
+        Apart(
+            name=group.name,
+            key=HOSTNAME,
+            members=group.members,
+            most=group.max_skew,
+            running=group.running,
+        )
+        if isinstance(group, Spread) and group.key == HOSTNAME
+        else group
+        for group in problem.groups
+    )
+    return replace(problem, groups=groups)
 
 
 def _offer(chance: random.Random, number: int) -> Offer:

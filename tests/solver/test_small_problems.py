@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from benchmarks.workloads import catalogue, workload
 from reconciler.solver import Effort, Offer, PodClass, Problem, Stop
-from reconciler.solver.problem import HOSTNAME, Apart, Spread
+from reconciler.solver.problem import HOSTNAME, Spread
 from reconciler.solver.solving import solve
 from tests.solver.brute_force import Rank, optimum
 from tests.solver.checker import complaints
-from tests.solver.problems import plain, ruled
+from tests.solver.problems import plain, ruled, within_skew
 
 if TYPE_CHECKING:
     from reconciler.solver import Plan
@@ -38,28 +37,11 @@ def _solved_as_by_trying_everything(problem: Problem) -> None:
         return
     assert wrong == []
     assert _rank(problem, plan) >= best
-    if optimum(_within_skew(problem)) != best:
+    if optimum(within_skew(problem)) != best:
         return
     assert _rank(problem, plan) == best
     assert plan.bound <= best[1]
     assert plan.stop in {Stop.PROVEN, Stop.NOTHING_TO_DO}
-
-
-def _within_skew(problem: Problem) -> Problem:
-    """The same where no node holds more pods of a spread than its skew, as plans have it so far."""
-    groups = tuple(
-        Apart(
-            name=group.name,
-            key=HOSTNAME,
-            members=group.members,
-            most=group.max_skew,
-            running=group.running,
-        )
-        if isinstance(group, Spread) and group.key == HOSTNAME
-        else group
-        for group in problem.groups
-    )
-    return replace(problem, groups=groups)
 
 
 def _pods_beside_full_nodes() -> Problem:
