@@ -12,7 +12,7 @@ from growth.cli.story import Fact, Story, ago, ahead, counted, span_since
 from growth.cli.survey import paused
 from growth.demand.detection import Standing, scheduled, standing
 from growth.demand.pools import Pools, match, pools_of, wish_of
-from growth.keeping.answer import BIND_WAIT
+from growth.scheduling.resources import shortages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 UNSEEN_AFTER: Final = 30
 """Seconds after which a pod that no plan has looked at tells that nobody plans."""
-COMING: Final = frozenset({RequestPhase.PENDING, RequestPhase.PROVISIONING, RequestPhase.READY})
+COMING: Final = frozenset({RequestPhase.PENDING, RequestPhase.PROVISIONING})
 MOST_UNPLACED: Final = 50
 """As many pods without a place as the status of a pool tells of."""
 
@@ -128,7 +128,7 @@ def _of_plans(pod: Pod, seen: Survey) -> Iterator[Fact]:
         yield Fact("next try", _next_try(next(iter(told.values())), seen.now.wall))
     yield from _in_vain(pod, seen)
     usable = [seen.pools[name] for name in sorted(pools_of(pod, seen.pools))]
-    if usable and not told and not _requests_for(pod, seen):
+    if usable and not told and not _awaited(pod, seen):
         yield from _unplanned(pod, usable, seen)
 
 
@@ -176,7 +176,7 @@ def _of_requests(pod: Pod, seen: Survey) -> Iterator[Fact]:
         spec = request.spec
         machine = f"{spec.server_type} in {spec.location}, {hourly(spec.price)} per hour"
         pods = f"for it and {counted(others, 'other pod')}"
-        yield Fact("request", f"{request.name} ({machine}) {pods}: {how_far(request, seen)}")
+        yield Fact("request", f"{request.name} ({machine}) {pods}: {_for_this(pod, request, seen)}")
 
 
 def _requests_for(pod: Pod, seen: Survey) -> list[NodeRequest]:
@@ -187,6 +187,44 @@ def _requests_for(pod: Pod, seen: Survey) -> list[NodeRequest]:
         if any(each.uid == pod.metadata.uid for each in request.spec.pods)
     ]
     return sorted(found, key=lambda each: (_made(each), each.name), reverse=True)
+
+
+def _awaited(pod: Pod, seen: Survey) -> list[NodeRequest]:
+    """Those of its requests that it can still get its place by."""
+    return [
+        each
+        for each in _requests_for(pod, seen)
+        if each.status.phase in COMING
+        or (_bind_wait(each, seen) > 0 and not _too_little(pod, each.name, seen))
+    ]
+
+
+def _for_this(pod: Pod, request: NodeRequest, seen: Survey) -> str:
+    """How far a purchase is for one of the pods that it was made for."""
+    if request.status.phase is not RequestPhase.READY:
+        return how_far(request, seen)
+    if request.name not in seen.scene.cluster.nodes:
+        return "its node is gone; the pod is planned anew"
+    if lacks := _too_little(pod, request.name, seen):
+        return f"others have taken the pod's place ({lacks}); it is planned anew"
+    if _bind_wait(request, seen) <= 0:
+        return "the node is ready, and the pod was not bound to it; it is planned anew"
+    return how_far(request, seen)
+
+
+def _too_little(pod: Pod, name: str, seen: Survey) -> str:
+    """What of the pod's requests is no longer left on a node; empty where all is."""
+    node, held = seen.scene.cluster.nodes[name], seen.scene.cluster.occupancy(name)
+    lacking = shortages(pod.requests, have=node.allocatable, taken=held.requested)
+    return lacking[0].text if lacking else ""
+
+
+def _bind_wait(request: NodeRequest, seen: Survey) -> float:
+    """Seconds in which the scheduler is still expected to bind pods to the new node."""
+    ready_at = request.status.ready_at
+    if ready_at is None or request.name not in seen.scene.cluster.nodes:
+        return 0.0
+    return seen.scene.bind_wait - (seen.now.wall - ready_at).total_seconds()
 
 
 def _made(request: NodeRequest) -> str:
@@ -206,8 +244,8 @@ def how_far(request: NodeRequest, seen: Survey) -> str:
             until = _given_up(status.accepted_at, pool, now)
             return f"the provider has accepted {since} ago, {_joined(request, seen)}{until}"
         case RequestPhase.READY:
-            wait = f"the scheduler has {BIND_WAIT:.0f} s to bind it, then it is planned anew"
-            return f"the node serves since {since}; {wait}"
+            left = max(0.0, _bind_wait(request, seen))
+            return f"the node is ready since {since}; its pods have {left:.0f} s more to be bound"
         case RequestPhase.UNMET:
             return f"the provider had none {since} ago; it is planned without that offer"
         case RequestPhase.DEPROVISIONING:
@@ -236,7 +274,7 @@ def _unplaced(pod: Pod, pools: Mapping[str, NodePool]) -> Iterator[tuple[str, Un
 
 def _figures(pod: Pod, seen: Survey) -> dict[str, Figure]:
     found = next((entry for _, entry in _unplaced(pod, seen.pools)), None)
-    coming = [each for each in _requests_for(pod, seen) if each.status.phase in COMING]
+    coming = _awaited(pod, seen)
     at = None if found is None else found.next_try
     return {
         "state": standing(pod).name.lower() if not pod.spec.node_name else "bound",

@@ -19,6 +19,7 @@ from growth.api.written import parse_time
 from growth.cli.story import counted
 from growth.cli.trouble import Trouble
 from growth.demand.detection import is_demand
+from growth.keeping.serving import serves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -171,7 +172,7 @@ def _pool(pool: NodePool, seen: Watched, now: datetime) -> PoolLine:
     return PoolLine(
         name=pool.name,
         nodes=len(nodes),
-        ready=sum(node.is_ready for node in nodes),
+        ready=sum(serves(node, pool) for node in nodes),
         coming=sum(each.status.phase in COMING for each in requests),
         going=sum(each.spec.pool == pool.name for each in seen.removals),
         hourly_cost=str(pool.status.hourly_cost),

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from growth.api.noderequest import NodeRequest, RequestPhase
-from growth.api.wellknown import POOL_LABEL, UNREGISTERED_TAINT
-from growth.keeping.marks import OF_THE_CONTROL_PLANE
+from growth.api.wellknown import POOL_LABEL
+from growth.keeping import serving
 from growth.scheduling.fits import verdict
 from growth.scheduling.occupancy import Occupancy
 from growth.scheduling.resources import total
@@ -31,6 +31,7 @@ from reconciler.decision import NEVER
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from growth.api.nodepool import NodePool
     from growth.instant import Instant
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
@@ -49,11 +50,6 @@ UNSERVED = 1800.0
 WITNESSES = ("pods", "nodes")
 """What tells that a pod is bound, and where to."""
 COMING = frozenset({RequestPhase.PENDING, RequestPhase.PROVISIONING})
-_BEFORE_IT_SERVES = (
-    UNREGISTERED_TAINT,
-    *OF_THE_CONTROL_PLANE,
-    "node.cloudprovider.kubernetes.io/uninitialized",
-)
 
 
 class Nomination(msgspec.Struct, frozen=True, kw_only=True):
@@ -261,17 +257,16 @@ def _told(world: World, now: Instant) -> Iterator[tuple[tuple[Shape, str], float
 
 def serves(node: Node, world: World) -> bool:
     """Whether the scheduler can put ordinary pods on a node by now."""
-    if not node.is_ready or node.spec.unschedulable:
-        return False
-    passing = passing_taints(node, world)
-    return not any(taint.key in passing for taint in node.spec.taints)
+    return serving.serves(node, _pool_of(node, world))
 
 
 def passing_taints(node: Node, world: World) -> frozenset[str]:
     """The keys of taints that a node of ours has only until it serves."""
-    pool = world.pools.get(node.labels.get(POOL_LABEL, ""))
-    own = (taint.key for taint in pool.spec.startup_taints) if pool is not None else ()
-    return frozenset((*_BEFORE_IT_SERVES, *own))
+    return serving.passing_taints(_pool_of(node, world))
+
+
+def _pool_of(node: Node, world: World) -> NodePool | None:
+    return world.pools.get(node.labels.get(POOL_LABEL, ""))
 
 
 def _still_declined(before: Nominated, world: World) -> dict[tuple[str, Shape], str]:

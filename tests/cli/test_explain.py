@@ -36,6 +36,7 @@ from tests.scheduling import build
 from tests.thread.growing import pool_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from growth.cli.story import Story
@@ -100,7 +101,7 @@ COMES: dict[str, tuple[str, dict[str, Any], str]] = {
     "serving": (
         "Ready",
         {"readyAt": moment(ago=8)},
-        "the node serves since 8 s; the scheduler has 15 s to bind it, then it is planned anew",
+        "the node is ready since 8 s; its pods have 7 s more to be bound",
     ),
     "refused": (
         "Unmet",
@@ -120,11 +121,40 @@ def test_a_request_that_comes_for_a_pod_tells_how_far_it_is(
     phase: str, status: dict[str, Any], far: str
 ) -> None:
     coming = request("default-1", phase, pods=(WAITS, pod("web-1", on="")), **status)
-    story = explain_pod.explained(WAITS, seen(WAITS, pool(), coming))
+    there = (node(),) if phase == "Ready" else ()
+    story = explain_pod.explained(WAITS, seen(WAITS, pool(), coming, *there))
     bought = "default-1 (cx33 in nbg1, 0.0136 per hour) for it and 1 other pod"
     assert facts(story)["request"] == f"{bought}: {far}"
     comes = phase in {"Pending", "Provisioning", "Ready"}
     assert story.figures["request"] == ("default-1" if comes else None)
+
+
+FULL = [pod(f"other-{number}") for number in range(4)]
+NO_PLACE_ANY_MORE: dict[str, tuple[float, Sequence[Any], str]] = {
+    "siblings have filled it": (
+        8,
+        [node(), *FULL],
+        "others have taken the pod's place (needs 1 of cpu, 0 are left); it is planned anew",
+    ),
+    "it was not bound in time": (
+        49,
+        [node()],
+        "the node is ready, and the pod was not bound to it; it is planned anew",
+    ),
+    "the node is gone": (49, [], "its node is gone; the pod is planned anew"),
+}
+
+
+@pytest.mark.parametrize(
+    ("ago", "there", "far"), NO_PLACE_ANY_MORE.values(), ids=NO_PLACE_ANY_MORE.keys()
+)
+def test_a_node_on_which_the_pod_has_no_place_any_more_is_no_answer(
+    ago: float, there: Sequence[Any], far: str
+) -> None:
+    came = request("default-1", "Ready", pods=(WAITS,), readyAt=moment(ago=ago))
+    story = explain_pod.explained(WAITS, seen(WAITS, pool(), came, *there))
+    assert facts(story)["request"].endswith(far)
+    assert story.figures["request"] is None
 
 
 GATED = build.pod("web-0", schedulingGates=[{"name": "quota"}])

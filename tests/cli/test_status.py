@@ -85,6 +85,18 @@ def test_a_pool_counts_its_nodes_and_what_comes_and_goes() -> None:
     assert (line.hourly_cost, line.state) == ("0.0272", "ok")
 
 
+def test_a_cordoned_node_serves_no_more_than_its_pool_says() -> None:
+    cordoned = node("default-2", pool="default", ready="True")
+    cordoned = msgspec.structs.replace(
+        cordoned, spec=msgspec.structs.replace(cordoned.spec, unschedulable=True)
+    )
+    found = Watched(
+        pools=(pool(),), nodes=(node("default-1", pool="default", ready="True"), cordoned)
+    )
+    (line,) = overview(found, NOW).pools
+    assert (line.nodes, line.ready) == (2, 1)
+
+
 @pytest.mark.parametrize(
     ("status", "state"),
     [

@@ -1,0 +1,32 @@
+"""Whether a node serves: one answer for what is planned and for whatever people are shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from growth.api.wellknown import UNREGISTERED_TAINT
+from growth.keeping.marks import OF_THE_CONTROL_PLANE
+
+if TYPE_CHECKING:
+    from growth.api.nodepool import NodePool
+    from growth.scheduling.node import Node
+
+_BEFORE_IT_SERVES: Final = (
+    UNREGISTERED_TAINT,
+    *OF_THE_CONTROL_PLANE,
+    "node.cloudprovider.kubernetes.io/uninitialized",
+)
+
+
+def serves(node: Node, pool: NodePool | None) -> bool:
+    """Whether the scheduler can put ordinary pods on a node by now: a cordoned one serves none."""
+    if not node.is_ready or node.spec.unschedulable:
+        return False
+    passing = passing_taints(pool)
+    return not any(taint.key in passing for taint in node.spec.taints)
+
+
+def passing_taints(pool: NodePool | None) -> frozenset[str]:
+    """The keys of taints that a node of this pool has only until it serves."""
+    own = (taint.key for taint in pool.spec.startup_taints) if pool is not None else ()
+    return frozenset((*_BEFORE_IT_SERVES, *own))
