@@ -23,9 +23,11 @@ ALERTS: dict[str, dict[str, Any]] = {
 }
 RUNBOOKS = ROOT / "docs" / "runbooks"
 DASHBOARD = json.loads((ROOT / "manifests" / "dashboards" / "growth.json").read_text("utf-8"))
+PANELS = [panel for each in DASHBOARD["panels"] for panel in (each, *each.get("panels", ()))]
+"""Those that are folded away in a row too."""
 QUERIES = {
     f"{panel['title']} ({target['refId']})": target["expr"]
-    for panel in DASHBOARD["panels"]
+    for panel in PANELS
     for target in panel.get("targets", ())
 }
 

@@ -74,18 +74,32 @@ def _panel(panel: Mapping[str, Any], series: Sequence[Series], seconds: float) -
     yield _text(13, 20, panel["title"], weight="bold")
     unit = panel.get("fieldConfig", {}).get("defaults", {}).get("unit", "short")
     if panel["type"] == "stat":
-        yield from _stat(series, unit, width=width, height=height)
+        yield from _stat(series, unit, says=_says(panel), width=width, height=height)
     elif any(each.points for each in series):
         yield from Graph(width=width, height=height, seconds=seconds, unit=unit).drawn(series)
     else:
         yield _text(width / 2, height / 2, NOTHING, anchor="middle", colour="#7b8087")
 
 
-def _stat(series: Sequence[Series], unit: str, *, width: float, height: float) -> Iterator[str]:
+def _says(panel: Mapping[str, Any]) -> dict[str, str]:
+    """Words that stand for values."""
+    mappings = panel.get("fieldConfig", {}).get("defaults", {}).get("mappings", ())
+    return {value: word["text"] for each in mappings for value, word in each["options"].items()}
+
+
+def _stat(
+    series: Sequence[Series],
+    unit: str,
+    *,
+    says: Mapping[str, str],
+    width: float,
+    height: float,
+) -> Iterator[str]:
     for number, each in enumerate(series):
         middle = width * (2 * number + 1) / (2 * len(series))
         value = written(each.points[-1][1], unit) if each.points else "-"
-        yield _text(middle, height / 2 + 22, value, anchor="middle", size=34, colour=COLOURS[0])
+        value = says.get(value, value)
+        yield _text(middle, height / 2 + 16, value, anchor="middle", size=26, colour=COLOURS[0])
         name = each.name.removeprefix("growth-")
         yield _text(middle, height - 14, name, anchor="middle", colour="#9fa7b3")
 
