@@ -184,6 +184,18 @@ def test_after_a_reboot_the_metadata_address_is_closed_before_pods_run(
 
 
 @by_kind
+def test_a_shutdown_opens_the_metadata_address_to_no_pod_that_still_runs(
+    bootstrap: dict[str, Any],
+) -> None:
+    unit = unit_of(joining(bootstrap))
+
+    # What is stopped at a shutdown conflicts with it, as every unit does by default.
+    assert lines_of(unit, "DefaultDependencies") == ["no"]
+    assert lines_of(unit, "Conflicts") == []
+    assert lines_of(unit, "After") == ["sysinit.target"]
+
+
+@by_kind
 def test_systemd_finds_nothing_wrong_with_the_unit(
     tmp_path: Path, bootstrap: dict[str, Any]
 ) -> None:

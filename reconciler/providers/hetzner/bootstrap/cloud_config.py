@@ -30,10 +30,13 @@ CLOSING_UNIT: Final = "growth-close-metadata.service"
 # systemd-networkd deletes every rule that it hasn't made, unless the kernel is named as its maker.
 _HOST_MAY: Final = "priority 90 iif lo to 169.254.169.254/32 lookup main protocol kernel"
 _OTHERS_MAY_NOT: Final = "priority 91 to 169.254.169.254/32 prohibit protocol kernel"
-# A rule that is gone already must not keep the other one from being deleted: hence the `-`.
+# A rule that is gone already must not keep the other one from being deleted: hence the `-`. With
+# default dependencies a shutdown would stop the unit, while pods still run that wait for that.
 CLOSING: Final = f"""\
 [Unit]
 Description=Keep pods from the metadata address
+DefaultDependencies=no
+After=sysinit.target
 Before=kubelet.service k3s-agent.service
 
 [Service]
