@@ -10,13 +10,15 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from growth.cli.__main__ import main
-from growth.cli.commands.watch import View, line_of, told
+from growth.cli.commands.watch import View, line_of, shown, told
 from growth.cli.connecting import completed
-from growth.cli.happenings import happenings, is_settled
+from growth.cli.happenings import Happening, happenings, is_settled
 from growth.cli.lists import reading
+from growth.cli.names import ALONE
 from growth.cli.watched import Watched
 from tests.cli.seen import NOW, moment, node, pod, pool, removal, request, waiting
 from tests.cli.test_doctor import nobody_listens
@@ -174,6 +176,19 @@ def test_what_happens_between_two_looks_is_told_once(
     assert [told(each) for each in happenings(before, after, NOW)] == [
         f"12:00:00  {line}" for line in lines
     ]
+
+
+def test_a_view_cuts_nothing_off_and_shows_what_happened_last() -> None:
+    first = Happening(at="2026-01-01T12:00:00Z", kind="Pod", subject="shop/import-0", text="first")
+    last = msgspec.structs.replace(first, text=f"no place: {'it is too large, ' * 9}and so on")
+
+    lines = shown([first, last], ALONE, room=3)
+
+    assert lines[0] == "12:00:00  shop/import-0  first"
+    assert " ".join(lines[1:]).split() == told(last).split()
+    assert max(map(len, lines)) <= 100
+    assert lines[2].startswith(" " * 10)
+    assert shown([first, last], ALONE, room=2) == lines[1:]
 
 
 SETTLED: dict[str, tuple[Watched, str]] = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import socket
 import sys
 import tempfile
@@ -25,7 +26,7 @@ from tests.manifests.programs import find
 from tests.manifests.prometheus import scraping
 from tests.pictures import panels, terminal
 from tests.pictures.recording import COLUMNS, Piece, recorded
-from tests.pictures.screen import Screen
+from tests.pictures.screen import BY_ITSELF, Screen
 from tests.pictures.story import NAMESPACE, Shop
 
 if TYPE_CHECKING:
@@ -116,7 +117,8 @@ def _environment() -> dict[str, str]:
 def _draw(name: str, title: str, pieces: Iterable[Piece], *, speed: float) -> None:
     screen = Screen()
     # The leader is named after its host.
-    screen.write(Piece(at, text.replace(socket.gethostname(), HOST)) for at, text in pieces)
+    host = re.compile(BY_ITSELF.format(re.escape(socket.gethostname())))
+    screen.write(Piece(at, host.sub(HOST, text)) for at, text in pieces)
     lines = screen.written()
     columns = max([COLUMNS, *(len(line.text()) for line in lines)])
     _write(name, terminal.picture(title, lines, columns=columns, speed=speed))

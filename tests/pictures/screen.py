@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _TOKEN: Final = re.compile(r"\x1b\[(\??)([0-9;]*)([A-Za-z])|(\r)|(\n)|([^\x1b\r\n]+)")
 _LEAVES: Final = ("?", "1049", "l")
+BY_ITSELF: Final = r"(?<![A-Za-z0-9-]){}(?![A-Za-z0-9-])"
+"""A machine's name where it is one, and not some letters of a pod's."""
 
 
 class Run(NamedTuple):

@@ -14,7 +14,7 @@ from tests.docs.pages import links, name_of, pages
 from tests.live import ROOT
 from tests.pictures import panels, terminal
 from tests.pictures.recording import COLUMNS, Piece, recorded
-from tests.pictures.screen import Run, Screen
+from tests.pictures.screen import BY_ITSELF, Run, Screen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -139,6 +139,18 @@ def test_a_scale_ends_at_a_round_number(value: float, top: float) -> None:
     assert panels.ceiling(value) == pytest.approx(top)
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("leader vm_037f_ea4e leads", "leader HOST_037f_ea4e leads"),
+        ("shop/cache-7b4bf84bc4-vmtbh is there", "shop/cache-7b4bf84bc4-vmtbh is there"),
+        ("the lvm, vm-1 and vm.", "the lvm, vm-1 and HOST."),
+    ],
+)
+def test_a_machine_s_name_is_one_only_where_it_stands_by_itself(text: str, told: str) -> None:
+    assert re.sub(BY_ITSELF.format("vm"), "HOST", text) == told
+
+
 def test_each_picture_is_there_and_shown_in_some_page() -> None:
     shown = {
         (page.parent / link).resolve() for page in pages() for link in links(page) if ".svg" in link
@@ -154,7 +166,7 @@ def test_a_picture_is_whole_and_tells_nothing_of_the_machine(picture: Path) -> N
 
     assert ET.fromstring(text).tag == f"{SVG}svg"
     assert re.search(r"/root|/home/|/tmp/|/dev/shm|Traceback", text) is None
-    assert socket.gethostname() not in text
+    assert re.search(BY_ITSELF.format(re.escape(socket.gethostname())), text) is None
 
 
 @pytest.mark.parametrize("name", sorted(WANTED - {"demo", "dashboard"}))

@@ -20,19 +20,19 @@ from growth.cli.output import add_output_argument
 from growth.cli.overview import overview
 from growth.cli.settling import Settling
 from growth.cli.spans import add_every_argument, seconds_of
+from growth.cli.story import wrapped
 from growth.cli.watched import Watched, watched
 from growth.errors import RetryLater
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Iterable, Sequence
 
     from growth.cli.lists import Lists
     from growth.cli.names import ShortNames
 
 REMEMBERED: Final = 500
 """Happenings that a view can show."""
-LONGEST: Final = 100
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -116,6 +116,13 @@ def told(each: Happening, names: ShortNames = ALONE) -> str:
     return f"{each.at[11:19]}  {names.in_text(f'{each.subject}  {each.text}')}"
 
 
+def shown(last: Iterable[Happening], names: ShortNames, *, room: int) -> list[str]:
+    """As many whole lines of what happened last as there is room for; nothing is cut off."""
+    newest = list(last)[-room:]
+    lines = [line for each in newest for line in wrapped("", told(each, names), indent=10)]
+    return lines[-room:]
+
+
 async def _view(arguments: argparse.Namespace, every: float) -> None:
     async with reading(arguments) as lists:
         view = View(lists)
@@ -138,5 +145,5 @@ class View:
         self._before = seen
         above = [*status.told(overview(seen, now), seen.names), ""]
         room = max(3, screen.height() - len(above) - 2)
-        below = [told(each, seen.names)[:LONGEST] for each in list(self._last)[-room:]]
+        below = shown(self._last, seen.names, room=room)
         return [*above, *(below or ["nothing has happened yet; Ctrl-C ends it"])]
