@@ -180,7 +180,7 @@ def test_what_happens_between_two_looks_is_told_once(
 
 def test_a_view_cuts_nothing_off_and_shows_what_happened_last() -> None:
     first = Happening(at="2026-01-01T12:00:00Z", kind="Pod", subject="shop/import-0", text="first")
-    last = msgspec.structs.replace(first, text=f"no place: {'it is too large, ' * 9}and so on")
+    last = msgspec.structs.replace(first, text=f"no place: {'it is too large, ' * 5}and so on")
 
     lines = shown([first, last], ALONE, room=3)
 
