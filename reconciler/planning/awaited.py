@@ -3,8 +3,8 @@
 It was asked for on behalf of pods that the request names, and of pods of its workloads that were
 only announced then. So it isn't enough to look for the named ones: it is awaited as long as one of
 them waits, or another pod has been promised a place on it, or a workload with seats on it has pods
-without a place or still to come. A machine that was asked for on behalf of no pod is a pool's
-minimum, and is awaited whatever happens.
+without a place or still to come. A request that names no pod isn't judged by pods at all: its
+machine is a pool's minimum, or takes the place of a node on which its pods still run.
 """
 
 from __future__ import annotations
@@ -37,10 +37,8 @@ class Awaiting:
 
     def awaits(self, request: NodeRequest) -> bool:
         """Whether anyone awaits the machine of a request."""
-        spec = request.spec
-        if not spec.pods and not spec.workloads:
-            return True
-        if any(pod.uid in self.waiting for pod in spec.pods):
+        named = request.spec.pods
+        if not named or any(pod.uid in self.waiting for pod in named):
             return True
         return request.name in self._promised or self._awaits_a_seat(request)
 

@@ -78,6 +78,15 @@ def test_a_throttled_request_stays_when_its_named_pod_runs_elsewhere_and(
     assert life.phase == "Pending"
 
 
+def test_a_request_of_a_swap_stays_though_the_pods_of_its_seats_run_elsewhere() -> None:
+    """It names none of them: they wait only when their node goes."""
+    swap = for_ten().model_copy(update={"spec": for_ten().spec.model_copy(update={"pods": ()})})
+    life = Life(build.pod("web-1", on="elsewhere"), swap, settled())
+    life.answer = lambda _: Throttled(seconds=3600)
+    life.until(110)
+    assert life.phase == "Pending"
+
+
 def elsewhere(life: Life) -> None:
     """The others of the workload have their places on another machine."""
     pod = web(1)
