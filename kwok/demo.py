@@ -151,10 +151,10 @@ def _show_cost(cost: Decimal, workloads: Sequence[Any]) -> None:
     manifests = [(_ROOT / _EXAMPLE).read_text("utf-8"), *(json.dumps(each) for each in workloads)]
     paper = on_paper(*manifests)
     bound, first_fit = Decimal(str(paper["lowerBound"])), Decimal(str(paper["firstFitCost"]))
-    print(f"     No plan could cost less than {money(bound)} per hour: this one costs ", end="")
-    print(f"{100 * (cost / bound - 1):.1f} % more. ", end="")
+    most = f"at most {100 * (cost / bound - 1):.1f} % above the optimum"
+    print(f"     {money(cost)} per hour, {'proven optimal' if cost == bound else most}. ", end="")
     print(f"First-fit would pay {money(first_fit)}, ", end="")
-    print(f"{100 * (first_fit / bound - 1):.1f} % more.", flush=True)
+    print(f"{100 * (first_fit / cost - 1):.1f} % more.", flush=True)
 
 
 def _show_later(scene: Scene, plan: Sequence[Mapping[str, Any]]) -> None:

@@ -18,7 +18,7 @@ TOLD = """\
          3 x cx33   fsn1   0.0136/h each     6 pods
          3 x cx33   nbg1   0.0136/h each     6 pods
         11 machines      0.1704/h in all  50 pods
-     No plan could cost less than 0.1704 per hour: this one costs 0.0 % more.
+     0.1704 per hour, proven optimal. First-fit would pay 0.2600, 52.6 % more.
      the first machine requested after 835 ms, 11 machines joined, 50 of 50 pods bound after 3.7 s
 
   4  What is asked for next is sold out (we made it so); 6 more pods:
