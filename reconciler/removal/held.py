@@ -10,7 +10,6 @@ from reconciler.pool_notices import notice
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from growth.api.nodepool import NodePool
     from growth.instant import Instant
     from reconciler.actions import Sequence
     from reconciler.providers.port import ClassKey
@@ -24,22 +23,24 @@ RELEASED: Final = ("Released", "What the cloud lists is believed.")
 def notices(world: World, found: Mapping[ClassKey, Orphans], now: Instant) -> Iterator[Sequence]:
     """The condition of each pool for which it has begun, changed or ended."""
     for _, pool in sorted(world.pools.items()):
-        said = _doubt(pool, world, found)
-        yield from notice(pool, world, now, condition=CONDITION, said=said, otherwise=RELEASED)
+        key = node_class_of(pool, world)
+        said = _doubt(key, world, found)
+        # While nothing may be concluded from a cloud, what was told of it stands.
+        if said is not None or key in found:
+            yield from notice(pool, world, now, condition=CONDITION, said=said, otherwise=RELEASED)
 
 
 def _doubt(
-    pool: NodePool, world: World, found: Mapping[ClassKey, Orphans]
+    key: ClassKey, world: World, found: Mapping[ClassKey, Orphans]
 ) -> tuple[str, str] | None:
     """Reason and message; None while nothing is held."""
-    key = node_class_of(pool, world)
     trust = world.ledger.brakes.clouds.get(key)
     if trust is not None and trust.suspected_at is not None and trust.doubt:
         return "ListingDoubted", f"{trust.doubt}; nothing is given back until another one agrees."
     orphans = found.get(key)
     if orphans is not None and orphans.are_too_many:
         return "TooManyOrphans", (
-            f"{len(orphans.found)} machines have no NodeRequest and no Node, too many to be "
+            f"{orphans.sudden} machines have no NodeRequest and no Node, too many to be "
             "believed: was this cluster restored from a backup, or does another one bear its id? "
             "None of them is deleted."
         )

@@ -4,8 +4,14 @@ A machine of ours has a NodeRequest while it comes, a Node while it serves, and 
 while it goes. One that has none of them is an orphan: its process died at the wrong moment, or
 somebody deleted what belonged to it. It gets a removal as soon as another listing confirms it, for
 everybody to see, and goes when it is old enough and is still listed; if anything turns up that
-knows it, the removal ends. Many orphans at once mean that it is us who are wrong, about the cluster
-or about the time: then none of them is touched.
+knows it, the removal ends.
+
+Many orphans at once mean that it is us who are wrong, about the cluster or about the time: then
+none of them is touched. At once are those that have no removal yet, and those whose removal is
+younger than an orphan has to be. An older one was believed when it turned up; it may stand for long
+(its provider refuses to delete it, or we were blind for a while), and it mustn't keep the next ones
+from being found. So what turns up in a crowd is never touched, and of what turns up one by one no
+more goes in ten minutes than may turn up at once.
 """
 
 from __future__ import annotations
@@ -46,7 +52,10 @@ class Orphans(msgspec.Struct, frozen=True, kw_only=True):
 
     found: Mapping[str, Machine]
     """By name."""
+    sudden: int
+    """How many of them have turned up of late."""
     are_too_many: bool
+    """Whether so many at once are not believed."""
 
     @property
     def goers(self) -> Mapping[str, Machine]:
@@ -54,7 +63,7 @@ class Orphans(msgspec.Struct, frozen=True, kw_only=True):
         return {} if self.are_too_many else self.found
 
 
-def orphans(cloud: Cloud, world: World) -> Orphans:
+def orphans(cloud: Cloud, world: World, now: Instant) -> Orphans:
     """What a believed listing shows that nothing in the cluster explains."""
     unknown = [
         each for _, each in sorted(cloud.listing.machines.items()) if not is_known(each, world)
@@ -62,9 +71,16 @@ def orphans(cloud: Cloud, world: World) -> Orphans:
     nodes = world.cluster.nodes.values() if unknown else ()
     ids = frozenset(_id(node.spec.provider_id) for node in nodes)
     found = {each.name: each for each in unknown if _id(each.machine_id) not in ids}
-    return Orphans(
-        found=found, are_too_many=len(found) > max(FEW, SHARE * len(cloud.listing.machines))
-    )
+    sudden = sum(_is_sudden(name, world, now) for name in found)
+    most = max(FEW, SHARE * len(cloud.listing.machines))
+    return Orphans(found=found, sudden=sudden, are_too_many=sudden > most)
+
+
+def _is_sudden(name: str, world: World, now: Instant) -> bool:
+    """Whether people haven't been told of it for long enough."""
+    removal = world.removals.get(name)
+    told_at = None if removal is None else removal.metadata.creation_timestamp
+    return told_at is None or now.seconds_since(told_at) < world.timing.orphan_age
 
 
 def _id(written: str) -> str:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def decide(world: World, now: Instant) -> Decision:
     """One step for each machine that is free for one."""
     shown, seen = seeing.clock(world, now), clouds(world)
-    found = {key: orphans(cloud, world) for key, cloud in seen.items()}
+    found = {key: orphans(cloud, world, now) for key, cloud in seen.items()}
     ledger = seeing.after(_remembered(world, found, now=now, shown=shown), shown)
     world = world.remembering("removal", ledger)
     lost = {each.subject: each for each in leftovers.freed(world, seen)}

@@ -76,5 +76,11 @@ def test_it_is_told_when_it_is_over_and_other_conditions_stay() -> None:
     assert {each["type"] for each in patch.status["conditions"]} == {"RemovalHeld", "Paused"}
 
 
+def test_what_was_told_stands_while_nothing_is_seen() -> None:
+    blind = msgspec.structs.replace(RELEASED, may_remove=False)
+    given = world(telling("TooManyOrphans"), shown=(machine(),), ledger=Ledger(brakes=blind))
+    assert said(given) is None
+
+
 def test_a_pool_of_which_nothing_was_ever_held_says_nothing() -> None:
     assert said(world(node(), shown=(machine(),))) is None

@@ -178,10 +178,38 @@ def test_many_orphans_at_once_are_not_believed(
     machines = several(orphans, known)
     nodes = tuple(node(each.name) for each in machines if "fine" in each.name)
     assert ("OpenRemoval" in kinds(lost(world(*nodes, shown=machines)))) is goes
-    opened = [removal(each.name, reason="Orphan") for each in machines if "lost" in each.name]
-    given = world(*nodes, *opened, shown=machines)
-    *_, done = waits(given, 100, 701)
+
+
+@pytest.mark.parametrize(("others", "goes"), [(2, True), (3, False)])
+def test_many_orphans_at_once_hold_back_one_that_was_believed_before(
+    others: int,
+    goes: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    *_, done = waits(world(orphaned(), shown=(machine(), *several(others, 0))), 100, 701)
     assert ("DeleteMachine" in done) is goes
+
+
+STUCK = {
+    "its provider refuses to delete them": {"phase": "RemovalFailed"},
+    "they waited while nothing was seen": {},
+}
+
+
+@pytest.mark.parametrize("status", STUCK.values(), ids=STUCK.keys())
+def test_orphans_of_long_ago_do_not_keep_the_next_one_from_being_found(status: Any) -> None:
+    old = [removal(f"default-old{n}", reason="Orphan", status=status) for n in range(2)]
+    shown = (machine(), *(machine(each.name) for each in old))
+    assert "OpenRemoval" not in waits(world(*old, shown=shown), 580, 590)[-1], "three at once"
+    assert "OpenRemoval" in waits(world(*old, shown=shown), 600, 610)[-1]
+
+
+def test_a_cluster_that_shrinks_makes_no_crowd_of_orphans_that_were_believed() -> None:
+    """Three of thirty are believed; when one of them is old enough, there are twenty."""
+    opened = [removal(f"default-lost{n}", reason="Orphan", made_at=100 * n) for n in range(3)]
+    machines = several(3, 17)
+    nodes = tuple(node(each.name) for each in machines if "fine" in each.name)
+    given = world(*nodes, *opened, shown=machines)
+    assert "DeleteMachine" in waits(given, 200, 601)[-1]
 
 
 def test_an_orphan_that_was_asked_for_is_asked_for_again_whatever_its_age() -> None:
