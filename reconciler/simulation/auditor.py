@@ -24,6 +24,7 @@ from reconciler.simulation.cloud import pool_of
 from reconciler.simulation.faults import Fault
 from reconciler.simulation.pod_collector import pods_on
 from reconciler.simulation.possible import Possible, Sort
+from reconciler.simulation.unknown import Unknown
 
 if TYPE_CHECKING:
     from growth.api.meta import PodReference
@@ -64,8 +65,6 @@ RESTED: Final = 25.0
 FORGETS_AN_ANSWER: Final = frozenset({Fault.RESTART, Fault.FREEZE, Fault.CLOCK_JUMP})
 SEEN_WITHIN: Final = 300.0
 """Seconds until each node that serves is known to, whatever is late or lost."""
-FOUND_WITHIN: Final = 900.0
-"""Seconds until a machine that nobody knows has a removal, whatever goes wrong meanwhile."""
 FOUND_BEFORE: Final = 60.0
 """An orphan is found at most so many seconds before its removal is written."""
 A_SECOND: Final = 1.0
@@ -99,6 +98,7 @@ class Auditor:
         """Machines that were asked for though their pod had one coming or just come."""
         self.wished_at: dict[str, float] = {}
         """Since when a person wants that a node stays, by its name."""
+        self.unknown = Unknown(around, cloud, breach=self.breach)
         self._waiting: set[str] = set()
         self._tried: dict[tuple[str, str], tuple[float, int]] = {}
         self._server = server
@@ -113,7 +113,6 @@ class Auditor:
         self._intents: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._served_at: dict[str, float] = {}
         self._asked_at: dict[str, float] = {}
-        self._unknown_since: dict[str, float] = {}
         cloud.made, cloud.gone = self.machine_made, self.machine_gone
         cloud.deleting = self.machine_ends
         server.kind("NodeRequest").heard_by.append(self._request_changed)
@@ -153,7 +152,7 @@ class Auditor:
     def machine_gone(self, name: str) -> None:
         """A machine is no longer paid for."""
         self._recount(name)
-        self._unknown_since.pop(name, None)
+        self.unknown.look(name)
         self._asked_at.pop(name, None)
 
     def machine_ends(self, machine: ListedMachine) -> None:
@@ -269,27 +268,10 @@ class Auditor:
             self._intents[pod.uid].pop(request.name, None)
             if not self._intents[pod.uid]:
                 del self._intents[pod.uid]
-        self._look_who_knows(request.name)
+        self.unknown.look(request.name)
 
     def _removal_changed(self, event: Event) -> None:
-        self._look_who_knows(event.key.name)
-
-    def _look_who_knows(self, name: str) -> None:
-        """A machine that nobody knows may be found late, but it has to be found."""
-        if name not in self._cloud.machines or self._is_known(name):
-            self._unknown_since.pop(name, None)
-        elif name not in self._unknown_since:
-            self._unknown_since[name] = self._timeline.now
-            self._timeline.after(FOUND_WITHIN, self._check_found, name)
-
-    def _check_found(self, name: str) -> None:
-        since = self._unknown_since.get(name, self._timeline.now)
-        if self._timeline.now - since >= FOUND_WITHIN - 1.0:
-            self.breach("every machine is known", f"nobody knows {name} for {FOUND_WITHIN:.0f} s")
-
-    def _is_known(self, name: str) -> bool:
-        kinds = ("NodeRequest", "nodes", REMOVALS)
-        return any(self._server.kind(kind).named(name) is not None for kind in kinds)
+        self.unknown.look(event.key.name)
 
     def _moved(self, old: NodeRequest, new: NodeRequest) -> None:
         before, after = old.status, new.status
@@ -307,7 +289,7 @@ class Auditor:
         if pool_of(node):
             label = ServerTypeName(node.labels[INSTANCE_TYPE_LABEL])
             self._recount(node.name, Sort(pool_of(node), label))
-        self._look_who_knows(node.name)
+        self.unknown.look(node.name)
         self._check_cordon(event.old, event.new)
         is_paid = node.name in self._cloud.machines and node.name not in self._cloud.forgotten
         if event.new is None and is_paid:
@@ -321,10 +303,14 @@ class Auditor:
             self.breach("a person's cordon is never touched", f"{new.name} is uncordoned")
 
     def _recount(self, name: str, sort: Sort | None = None) -> None:
-        """Whether there is, or may yet be, a machine of this name."""
+        """Whether there is, or may yet be, a machine of this name.
+
+        One whose Node somebody has deleted counts for no maximum: no object tells its type any
+        more, nor does a listing. It is found as an orphan, and goes.
+        """
         request = self._server.kind("NodeRequest").named(name)
         exists = (
-            name in self._cloud.machines
+            (name in self._cloud.machines and name not in self._cloud.forgotten)
             or self._server.kind("nodes").named(name) is not None
             or (request is not None and request.status.phase in ON_THE_WAY)
         )

@@ -2,6 +2,9 @@
 
 They lay a hand on a node, ask that one isn't disturbed, let no pod be moved, or start a pod by hand
 that goes where others don't. The auditor is told of each wish, so it knows which node has to stay.
+
+And where a pool says that machines are held back because too many are lost at once, somebody looks
+after a while: here no cluster was ever restored, so they delete those machines at the cloud.
 """
 
 from __future__ import annotations
@@ -11,10 +14,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from growth.api.conditions import Truth
 from growth.api.wellknown import DO_NOT_DISRUPT_ANNOTATION, SCALE_DOWN_TAINT
 from growth.kube.errors import NotFound
 from growth.kube.resource import Key
 from growth.scheduling.objects import Pod
+from reconciler.simulation.chance import Chance
 from reconciler.simulation.cloud import pool_of
 from reconciler.simulation.faults import Fault
 from reconciler.simulation.server import with_metadata
@@ -23,14 +28,17 @@ from reconciler.simulation.workload import NAMESPACE
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from growth.api.nodepool import NodePool
     from growth.scheduling.node import Node
-    from reconciler.simulation.chance import Chance
     from reconciler.simulation.living import Living
+    from reconciler.simulation.server import Event
 
     Change = Callable[[Node], Node]
 
 LASTS: Final = (60.0, 1200.0)
 """Seconds until it is taken back: also longer than anything stays unheard of."""
+LOOKS_AFTER: Final = (1200.0, 1800.0)
+"""Seconds until somebody reads what a pool says: longer than what is believed may stay unfound."""
 ALL: Final = 10**6
 """A budget that wants so many healthy pods lets none be moved."""
 
@@ -42,6 +50,8 @@ class People:
         self._living = living
         self._server = living.server
         self._started = 0
+        self._chance = Chance(living.around.story.seed, "people")
+        self._server.kind("NodePool").heard_by.append(self._read)
 
     @property
     def strokes(self) -> Mapping[Fault, Callable[[Chance], None]]:
@@ -52,6 +62,17 @@ class People:
             Fault.NOTHING_MOVES: self._guard,
             Fault.VISITOR: self._visit,
         }
+
+    def _read(self, event: Event) -> None:
+        if _says_held(event.new) and not _says_held(event.old):
+            wait = self._chance.between(*LOOKS_AFTER)
+            self._living.timeline.after(wait, self._clear_up)
+
+    def _clear_up(self) -> None:
+        if any(_says_held(pool) for pool in self._server.kind("NodePool").objects.values()):
+            for name in self._living.auditor.unknown.names:
+                self._living.around.trace.note(f"a person: deletes the machine {name}")
+                self._living.cloud.die(name)
 
     def _a_node(self, chance: Chance) -> Node | None:
         """One that serves, and that nobody has cordoned."""
@@ -106,6 +127,14 @@ class People:
         # Its node may have died with it.
         if key in self._server.kind("pods").objects:
             self._living.kubelets.end(key)
+
+
+def _says_held(pool: NodePool | None) -> bool:
+    said = pool.status.conditions if pool is not None else ()
+    return any(
+        (each.type, each.status, each.reason) == ("RemovalHeld", Truth.TRUE, "TooManyOrphans")
+        for each in said
+    )
 
 
 def _visitor(name: str) -> Pod:

@@ -25,6 +25,45 @@ STORM = (
 """What people do to nodes and pods, and what makes giving back hard."""
 
 
+BREACHED = (
+    (32, 60.0, "cordon,slow-boot"),
+    (
+        815,
+        180.0,
+        (
+            "watch-cut,event-lost,lost-answer,server-error,foreign-write,stock-out,machine-dies,outage,"
+            "partition,pods-missing,node-forgotten,listing-stale,delete-fails,restart,never-ready,"
+            "dies-joining"
+        ),
+    ),
+    (
+        4711,
+        120.0,
+        (
+            "server-error,foreign-write,stock-out,slow-boot,node-forgotten,listing-empty,listing-stale,"
+            "delete-fails"
+        ),
+    ),
+    (
+        5008,
+        120.0,
+        (
+            "watch-lag,watch-cut,stale-server,lost-answer,server-error,slow-boot,outage,partition,"
+            "pods-missing,node-forgotten,delete-fails,never-ready,dies-joining"
+        ),
+    ),
+    (
+        90210,
+        150.0,
+        (
+            "watch-cut,event-lost,lost-answer,server-error,slow-boot,machine-dies,partition,"
+            "node-forgotten,listing-empty,listing-broken,listing-stale,freeze,never-ready,dies-joining"
+        ),
+    ),
+)
+"""Seeds that have found something, with the faults that they had then."""
+
+
 def assert_holds(told: Story) -> Outcome:
     outcome = run(told)
     assert not outcome.breaches, "\n".join(
@@ -36,6 +75,14 @@ def assert_holds(told: Story) -> Outcome:
 @pytest.mark.parametrize("seed", QUICK)
 def test_nothing_is_breached_under_the_faults_of_a_seed(seed: int) -> None:
     assert_holds(story(seed, 30.0))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(("seed", "minutes", "faults"), BREACHED)
+def test_what_was_breached_once_is_breached_no_more(seed: int, minutes: float, faults: str) -> None:
+    kinds = tuple(map(Fault, faults.split(",")))
+    assert_holds(Story(seed=seed, minutes=minutes, faults=kinds))
 
 
 @pytest.mark.long

@@ -1,0 +1,90 @@
+"""Machines that nobody knows: each has to be found in time.
+
+A machine has a NodeRequest, a Node or a removal. Where all of them are gone growth opens a removal,
+except where too many are lost at once: then it touches none of them, says so on the pools and waits
+for a person, since that is how a restored cluster looks. A machine has its full time from the last
+moment at which that was so. It is counted here, at the provider and the server, and not taken from
+what a process says: a machine whose removal has stood for long isn't lost at once with others.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from growth.api.noderemovalrequest import NodeRemovalRequest
+from growth.api.noderequest import NodeRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from reconciler.simulation.cloud import Cloud
+    from reconciler.simulation.surroundings import Surroundings
+
+REMOVALS: Final = NodeRemovalRequest.__name__
+FOUND_WITHIN: Final = 900.0
+"""Seconds until a machine that nobody knows has a removal, whatever goes wrong meanwhile."""
+ALWAYS_BELIEVED: Final = 2
+BELIEVED: Final = 0.1
+"""The share of all machines that may be lost at once."""
+
+
+class Unknown:
+    """All of them, by name."""
+
+    def __init__(
+        self, around: Surroundings, cloud: Cloud, *, breach: Callable[[str, str], None]
+    ) -> None:
+        self._since: dict[str, float] = {}
+        self._are_many = False
+        self._were_many_at = float("-inf")
+        self._server = around.server
+        self._timeline = around.timeline
+        self._cloud = cloud
+        self._breach = breach
+
+    @property
+    def names(self) -> Iterable[str]:
+        """Those that nobody knows now."""
+        return tuple(self._since)
+
+    def look(self, name: str) -> None:
+        """Something has changed about a machine."""
+        if name not in self._cloud.machines or self._is_known(name):
+            self._since.pop(name, None)
+        elif name not in self._since:
+            self._since[name] = self._timeline.now
+            self._timeline.after(FOUND_WITHIN, self._check, name, self._timeline.now)
+        self._count()
+
+    def _check(self, name: str, since: float) -> None:
+        if self._since.get(name) != since:
+            return
+        self._count()
+        end = max(since, self._were_many_at) + FOUND_WITHIN
+        if end <= self._timeline.now:
+            self._breach("every machine is known", f"nobody knows {name} for {FOUND_WITHIN:.0f} s")
+        else:
+            self._timeline.at(end, self._check, name, since)
+
+    def _is_known(self, name: str) -> bool:
+        return self._has_object(name) or self._server.kind(REMOVALS).named(name) is not None
+
+    def _has_object(self, name: str) -> bool:
+        kinds = (NodeRequest.__name__, "nodes")
+        return any(self._server.kind(kind).named(name) is not None for kind in kinds)
+
+    def _count(self) -> None:
+        """Whether so many are lost at once that none of them may be touched."""
+        machines = self._cloud.machines
+        lost = sum(map(self._is_lost_of_late, machines)) if self._since else 0
+        are_many = lost > max(ALWAYS_BELIEVED, BELIEVED * len(machines))
+        if are_many or self._are_many:
+            self._were_many_at = self._timeline.now
+        self._are_many = are_many
+
+    def _is_lost_of_late(self, name: str) -> bool:
+        removal: NodeRemovalRequest | None = self._server.kind(REMOVALS).named(name)
+        if self._has_object(name):
+            return False
+        made = None if removal is None else removal.metadata.creation_timestamp
+        return made is None or (self._server.wall - made).total_seconds() < FOUND_WITHIN
