@@ -6,6 +6,7 @@ import argparse
 import json
 import logging
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,24 +19,41 @@ from reconciler.simulation.shrink import shrunk
 from reconciler.simulation.story import WORKLOADS, Story
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from reconciler.simulation.process import Parts
 
 
-def main(words: Sequence[str] | None = None, *, parts: Parts | None = None) -> int:
+def main(
+    words: Sequence[str] | None = None,
+    *,
+    parts: Parts | None = None,
+    clock: Callable[[], float] = time.time,
+) -> int:
     """Run what was asked for, of a process with these parts; 1 if anything was breached."""
-    arguments = _parser().parse_args(words)
+    parser = _parser()
+    arguments = parser.parse_args(words)
+    if arguments.first is not None and not isinstance(arguments.seeds, int):
+        parser.error("--first is the first of a number of seeds: say how many, as --seeds 300")
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
-    outcomes = [_told(seed, arguments, parts) for seed in arguments.seeds or (arguments.seed,)]
-    return 1 if any(outcome.breaches for outcome in outcomes) else 0
+    if arguments.seeds is None:
+        return int(_is_breached(arguments.seed, arguments, parts))
+    seeds = _chosen(arguments, clock)
+    breaches = sum(_is_breached(seed, arguments, parts) for seed in seeds)
+    _print_total(seeds, breaches, arguments)
+    return 1 if breaches else 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m reconciler.simulation", description=__doc__)
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--seed", type=int, default=1, help="the seed (default 1)")
-    which.add_argument("--seeds", type=_range, help="all seeds from A to B, as A..B")
+    which.add_argument(
+        "--seeds", type=_seeds, help="so many seeds, or all seeds from A to B as A..B"
+    )
+    parser.add_argument(
+        "--first", type=int, help="the first of so many seeds (drawn from the clock, and printed)"
+    )
     parser.add_argument("--minutes", type=float, default=60.0, help="virtual ones (default 60)")
     parser.add_argument(
         "--faults", type=_faults, help="these kinds and no others, by comma; `none`; `all`"
@@ -47,12 +65,31 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _range(written: str) -> range:
-    first, _, last = written.partition("..")
+def _seeds(written: str) -> int | range:
+    first, dots, last = written.partition("..")
     try:
-        return range(int(first), int(last) + 1)
+        return range(int(first), int(last) + 1) if dots else int(first)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{written}: write a range as 1..20") from None
+        wanted = "write how many, as 300, or a range, as 1..20"
+        raise argparse.ArgumentTypeError(f"{written}: {wanted}") from None
+
+
+def _chosen(arguments: argparse.Namespace, clock: Callable[[], float]) -> range:
+    """The seeds that were named; without a first one, some that nobody has chosen."""
+    if isinstance(arguments.seeds, range):
+        return arguments.seeds
+    first = arguments.first
+    if first is None:
+        first = int(clock())
+        print(f"drawn from the clock; again with --first {first}", file=sys.stderr)
+    return range(first, first + arguments.seeds)
+
+
+def _print_total(seeds: range, breaches: int, arguments: argparse.Namespace) -> None:
+    if arguments.output == "json":
+        print(json.dumps({"seeds": len(seeds), "breaches": breaches}))
+    else:
+        print(f"{len(seeds)} seeds, {breaches} breaches")
 
 
 def _faults(written: str) -> tuple[Fault, ...]:
@@ -66,7 +103,8 @@ def _faults(written: str) -> tuple[Fault, ...]:
         raise argparse.ArgumentTypeError(f"{error}; there are: {known}") from None
 
 
-def _told(seed: int, arguments: argparse.Namespace, parts: Parts | None) -> Outcome:
+def _is_breached(seed: int, arguments: argparse.Namespace, parts: Parts | None) -> bool:
+    """Whether this seed breaches anything; what came of it is printed."""
     faults = drawn(seed) if arguments.faults is None else arguments.faults
     story = Story(
         seed=seed, minutes=arguments.minutes, faults=faults, workloads=arguments.workloads
@@ -77,8 +115,10 @@ def _told(seed: int, arguments: argparse.Namespace, parts: Parts | None) -> Outc
         outcome = run(story, parts=parts, keep=None if arguments.trace else 40)
     if arguments.trace:
         arguments.trace.write_text("\n".join(outcome.lines) + "\n")
-    print(json.dumps(_document(outcome)) if arguments.output == "json" else _text(outcome))
-    return outcome
+    told = json.dumps(_document(outcome)) if arguments.output == "json" else _text(outcome)
+    # Many seeds take hours, and are watched.
+    print(told, flush=True)
+    return bool(outcome.breaches)
 
 
 def _document(outcome: Outcome) -> dict[str, Any]:

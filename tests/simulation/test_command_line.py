@@ -34,6 +34,41 @@ def test_a_seed_is_told_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(told["hash"]) == 32
 
 
+def test_so_many_seeds_are_drawn_from_the_clock_and_can_be_run_again(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["--seeds", "2", "--minutes", "1"]
+    assert main(words, clock=lambda: 1234.5) == 0
+    drawn = capsys.readouterr()
+    assert drawn.out.splitlines()[-1] == "2 seeds, 0 breaches"
+    assert "--first 1234" in drawn.err
+    main([*words, "--first", "1234"])
+    again = capsys.readouterr()
+    assert hashes(again.out) == hashes(drawn.out)
+    assert not again.err
+
+
+def hashes(printed: str) -> list[str]:
+    return [line.partition("hash ")[2].split()[0] for line in printed.splitlines()[:-1]]
+
+
+def test_breaches_of_many_seeds_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--seeds", "1", "--first", "2", *FAILING]
+    assert main(words, parts=FORGETFUL.parts()) == 1
+    *_, replay, total = capsys.readouterr().out.splitlines()
+    assert replay.startswith("replay: python -m reconciler.simulation --seed 2 ")
+    assert total == "1 seeds, 1 breaches"
+
+
+@pytest.mark.parametrize("words", [["--seeds", "some"], ["--seeds", "1..2", "--first", "3"]])
+def test_seeds_that_cannot_be_meant_are_refused_with_how_to_write_them(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(words)
+    assert "300" in capsys.readouterr().err
+
+
 def test_a_breach_ends_with_one_and_the_command_that_replays_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
