@@ -41,7 +41,7 @@ class Requirement(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def text(self) -> str:
-        """For people: disk in (ssd, nvme)."""
+        """For people: disk in (ssd, nvme), disk=ssd."""
         values = f"({', '.join(self.values or ())})"
         match self.operator:
             case "Exists":
@@ -50,6 +50,8 @@ class Requirement(msgspec.Struct, frozen=True, gc=False):
                 return f"no {self.key}"
             case "NotIn":
                 return f"{self.key} not in {values}"
+            case "In" if self.values and len(self.values) == 1:
+                return f"{self.key}={self.values[0]}"
             case _:
                 return f"{self.key} {self.operator.lower()} {values}"
 
@@ -97,6 +99,13 @@ class Selector(msgspec.Struct, frozen=True, gc=False):
         if self.requirements is None:
             return False
         return all(requirement.matches(labels) for requirement in self.requirements)
+
+    @property
+    def text(self) -> str:
+        """For people: what holds together."""
+        if self.requirements is None:
+            return "labels that no pod has"
+        return " and ".join(each.text for each in self.requirements) or "any labels"
 
     def and_also(self, *more: Requirement) -> Selector:
         """The same with more conditions; nothing stays nothing."""

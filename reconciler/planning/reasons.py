@@ -44,6 +44,8 @@ def told(reason: Reason, pod: Pod, items: Sequence[Purchasable], world: World) -
             return _limited(reason)
         case Cause.CONSTRAINT:
             return _emptied(reason, pod, items, world)
+        case Cause.COUNT:
+            return _used_up(reason, pod, items, world)
         case _:
             return reason.text
 
@@ -107,6 +109,22 @@ def _limited(reason: Reason) -> str:
     return f"{where} leaves {left}, and the smallest node that would do counts {least}: raise it"
 
 
+def _used_up(reason: Reason, pod: Pod, items: Sequence[Purchasable], world: World) -> str:
+    """Which offers would do, if the provider had more of them."""
+    names = sorted(
+        {
+            f"{item.offering.server_type.canonical} in {item.offering.location}"
+            for item in _of_its_pools(pod, items, world)
+            if item.room.covers(pod.requests)
+            and pod.wanted_nodes.matches(item.name, item.node.labels)
+        }
+    )
+    if not names:
+        return reason.text
+    fits, them = ("fits", "it") if len(names) == 1 else ("fit", "them")
+    return f"only {_few(names)} {fits}, and the provider has no more of {them}"
+
+
 def _counted(limit: str, amount: int) -> str:
     match limit.removeprefix("limits."):
         case "cpu":
@@ -127,6 +145,8 @@ def _emptied(reason: Reason, pod: Pod, items: Sequence[Purchasable], world: Worl
         told = _selector(pod, own)
     elif reason.rule == NARROWED_BY[Constraint.TAINT]:
         told = _taints(pod, own)
+    elif reason.rule == NARROWED_BY[Constraint.POD_AFFINITY]:
+        told = _near(pod, own)
     return told or reason.text
 
 
@@ -165,6 +185,16 @@ def _taints(pod: Pod, own: Sequence[Purchasable]) -> str:
     if not found:
         return ""
     return f"it doesn't tolerate {_few(sorted(found))}, which nodes of {_pools(own)} have"
+
+
+def _near(pod: Pod, own: Sequence[Purchasable]) -> str:
+    """The pods that it must be near, and what of a node's it must share with them."""
+    terms = (
+        f"{term.topology_key} with pods that have {term.selector.text}"
+        for term in pod.affinity_terms
+    )
+    wanted = _few(list(terms))[:LONGEST]
+    return f"it must share {wanted}, and no offer of {_pools(own)} is where they are or may come"
 
 
 def _pools(items: Iterable[Purchasable]) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from reconciler.solver.assemble import Node
     from reconciler.solver.lots import Ground
-    from reconciler.solver.problem import Limit, PodClass, Problem
+    from reconciler.solver.problem import Limit, Offer, PodClass, Problem
 
 
 def unplaced(problem: Problem, ground: Ground, nodes: Sequence[Node]) -> tuple[Unplaced, ...]:
@@ -51,11 +51,14 @@ def _crowded_out(problem: Problem, pod: PodClass, nodes: Sequence[Node]) -> Reas
     if not free:
         return _used_up(pod, len(fitting))
     for limit in problem.limits:
-        left = limit.most - used[limit.name]
-        if all(limit.amounts.get(offer.name, 0) > left for offer in free):
+        if all(_is_beyond(limit, offer, used) for offer in free):
             least = min(limit.amounts[offer.name] for offer in free)
             return _limited(limit, used=used[limit.name], least=least)
-    return _grouped(problem, pod)
+    return _grouped(problem, pod) or _together(problem.limits, used, free)
+
+
+def _is_beyond(limit: Limit, offer: Offer, used: Mapping[str, int]) -> bool:
+    return limit.amounts.get(offer.name, 0) > limit.most - used[limit.name]
 
 
 def _used(limits: Sequence[Limit], nodes: Sequence[Node]) -> dict[str, int]:
@@ -67,7 +70,8 @@ def _used(limits: Sequence[Limit], nodes: Sequence[Node]) -> dict[str, int]:
 
 
 def _used_up(pod: PodClass, offers: int) -> Reason:
-    text = f"the {offers} offers that it fits on are used up: no more of them may be bought"
+    what = "the one offer" if offers == 1 else f"each of the {offers} offers"
+    text = f"{what} that it fits on is used up: no more may be bought"
     return Reason(cause=Cause.COUNT, text=text, needed=pod.count, available=offers)
 
 
@@ -77,13 +81,21 @@ def _limited(limit: Limit, *, used: int, least: int) -> Reason:
     return Reason(cause=Cause.LIMIT, text=text, rule=limit.name, needed=least, available=available)
 
 
-def _grouped(problem: Problem, pod: PodClass) -> Reason:
+def _grouped(problem: Problem, pod: PodClass) -> Reason | None:
     names = sorted(group.name for group in problem.groups if pod.name in group.members)
-    if names:
-        text = f"the rules of its group leave no place: {', '.join(names)}"
-        return Reason(cause=Cause.GROUP, text=text, rule=names[0])
-    text = "the limits together leave no node for it"
-    return Reason(cause=Cause.LIMIT, text=text)
+    if not names:
+        return None
+    text = f"the rules of its group leave no place: {', '.join(names)}"
+    return Reason(cause=Cause.GROUP, text=text, rule=names[0])
+
+
+def _together(limits: Sequence[Limit], used: Mapping[str, int], free: Sequence[Offer]) -> Reason:
+    """No limit keeps every node away that would do, but each node has one that does."""
+    reached = [limit for limit in limits if any(_is_beyond(limit, each, used) for each in free)]
+    if all(any(_is_beyond(limit, each, used) for limit in reached) for each in free):
+        names = "; ".join(limit.name for limit in reached)
+        return Reason(cause=Cause.LIMIT, text=f"every node that would do is at a limit: {names}")
+    return Reason(cause=Cause.LIMIT, text="no plan within the limits has room for it")
 
 
 def explained_nodes(

@@ -46,7 +46,7 @@ def _emptied(problem: Problem, pod: PodClass) -> Reason:
     before = len(problem.offers)
     for name, left in pod.narrowed:
         if left == 0:
-            text = f"{name} leaves none of the {before} offers"
+            text = f"{name}: none of the {before} offers will do"
             return Reason(cause=Cause.CONSTRAINT, text=text, rule=name, available=before)
         before = left
     text = f"none of the {before} offers is allowed"

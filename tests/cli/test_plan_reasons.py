@@ -54,6 +54,10 @@ def pod(number: int, spec: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+NEAR = {
+    "topologyKey": "kubernetes.io/hostname",
+    "labelSelector": {"matchLabels": {"app": "anchor"}},
+}
 REASONS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (
         {},
@@ -144,7 +148,7 @@ REASONS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
                 }
             }
         },
-        'it wants a node with disk in (fast), and no offer of pool "default" is one',
+        'it wants a node with disk=fast, and no offer of pool "default" is one',
     ),
     (
         {"taints": [{"key": "team", "value": "shop", "effect": "NoSchedule"}]},
@@ -162,6 +166,22 @@ REASONS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         (
             'max of small of pool "default" is reached: raise it, or wait until a node of the pool '
             "goes"
+        ),
+    ),
+    (
+        {"serverTypes": [{"name": "small", "max": 1}, {"name": "large", "max": 0}]},
+        {},
+        (
+            "every node that would do is at a limit: of pool default: max of large; of pool "
+            "default: max of small"
+        ),
+    ),
+    (
+        {},
+        {"affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [NEAR]}}},
+        (
+            "it must share kubernetes.io/hostname with pods that have app=anchor, and no offer of "
+            'pool "default" is where they are or may come'
         ),
     ),
     (
@@ -220,6 +240,23 @@ def test_a_pod_without_a_place_is_told_what_stands_in_its_way_and_what_would_hel
     assert {each["reason"] for each in plan["unplaced"]} == {reason}
     assert main(["plan", "-f", str(file)]) == 1
     assert " ".join(reason.split()) in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_pod_for_which_the_provider_has_no_more_is_told_what_would_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    offers = [{"location": "here", "price": "0.0100", "available": 1}]
+    rare = {**CLASS["types"][0], "offers": offers}
+    documents = [
+        of_group("KwokNodeClass", "default", {"types": [rare]}),
+        of_group("NodePool", "default", {"serverTypes": MANY}),
+        *(pod(number, {}) for number in range(2)),
+    ]
+    file = tmp_path / "all.yaml"
+    file.write_text(yaml.safe_dump_all(documents))
+    assert main(["plan", "-f", str(file), "-o", "json"]) == 1
+    (unplaced,) = json.loads(capsys.readouterr().out)["unplaced"]
+    assert unplaced["reason"] == "only small in here fits, and the provider has no more of it"
 
 
 def test_of_too_many_reasons_people_are_told_some_and_programs_all(

@@ -85,7 +85,7 @@ def test_preferred_affinity_keeps_no_pod_off_a_node() -> None:
         ),
         (
             affinity(labels(label("disk", "DoesNotExist")), name("In", "x")),
-            "no disk, or metadata.name in (x)",
+            "no disk, or metadata.name=x",
         ),
         (affinity({}), "nothing that a node could have"),
     ],

@@ -90,7 +90,7 @@ def test_a_bound_volume_decides_where_its_pod_goes() -> None:
     world = (claim(volume="disk"), volume(reachable={ZONE: "zb"}))
     assert placed(USER, *world) == ["b"]
     assert on_a(USER, *world) == Rejected(
-        Reason.VOLUME_ELSEWHERE, f"its volume disk is only there for nodes with {ZONE} in (zb)"
+        Reason.VOLUME_ELSEWHERE, f"its volume disk is only there for nodes with {ZONE}=zb"
     )
 
 

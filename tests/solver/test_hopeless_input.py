@@ -77,7 +77,7 @@ def test_a_pod_that_no_offer_is_allowed_for_is_told_which_constraint_left_none()
     )
     reason = _solved(_problem(pod)).unplaced[0].reason
     assert reason.rule == "node affinity arch=riscv64"
-    assert reason.text == "node affinity arch=riscv64 leaves none of the 2 offers"
+    assert reason.text == "node affinity arch=riscv64: none of the 2 offers will do"
 
 
 def test_without_any_offer_ten_thousand_different_pods_are_told_so() -> None:
