@@ -134,17 +134,43 @@ def test_ports_and_one_sided_repulsion_are_kept_in_a_crowd(seed: int) -> None:
     assert _left_out(_solved(replace(problem, classes=rivals))) == 0
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_nodes_that_exist_are_used_before_any_is_bought(seed: int) -> None:
-    problem = _crowd("kb", seed, count=300)
+def _beside_nodes(problem: Problem, count: int) -> Problem:
+    """The same in a cluster with so many nodes that every pod may use."""
     there = tuple(
         Offer(name=f"there-{n:02}", capacity=(7000 + 100 * n, 14000, 100, 10**6), exists=True)
-        for n in range(20)
+        for n in range(count)
     )
     names = frozenset(offer.name for offer in there)
     classes = tuple(replace(pod, offers=pod.offers | names) for pod in problem.classes)
-    with_nodes = replace(problem, offers=(*problem.offers, *there), classes=classes)
-    assert _solved(with_nodes).cost < _solved(problem).cost
+    return replace(problem, offers=(*problem.offers, *there), classes=classes)
+
+
+def _use_of_nodes(problem: Problem, plan: Plan, resource: int) -> float:
+    """The share that the plan takes of a resource of all nodes that exist."""
+    there = {offer.name for offer in problem.offers if offer.exists}
+    requests = {pod.name: pod.requests[resource] for pod in problem.classes}
+    used = sum(
+        requests[name] * count
+        for node in plan.nodes
+        if node.offer in there
+        for name, count in node.pods.items()
+    )
+    return used / sum(offer.capacity[resource] for offer in problem.offers if offer.exists)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nodes_that_exist_are_filled_before_any_is_bought(seed: int) -> None:
+    problem = _beside_nodes(_crowd("kb", seed, count=300), 20)
+    plan = _solved(problem)
+    assert _left_out(plan) == 0
+    assert max(_use_of_nodes(problem, plan, resource) for resource in range(2)) > 0.9
+    assert plan.gap < 0.1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nothing_is_bought_where_the_nodes_that_exist_have_room_for_all(seed: int) -> None:
+    plan = _solved(_beside_nodes(_crowd("kb", seed, count=300), 80))
+    assert (plan.cost, plan.bound, _left_out(plan)) == (0, 0, 0)
 
 
 @pytest.mark.parametrize("seed", range(3))
