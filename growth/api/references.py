@@ -12,7 +12,7 @@ from growth.api.wellknown import DEFAULT_NODE_CLASS
 from growth.spelling import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from growth.api.files import Manifests, Mistake
 
@@ -29,7 +29,8 @@ def missing_node_classes(
             case NodePool(spec=spec) if spec.node_class_ref is not None:
                 wanted = (str(spec.node_class_ref.kind), spec.node_class_ref.name)
                 if wanted not in present:
-                    yield found.mistake(_missing(*wanted))
+                    near = [name for kind, name in present if kind == wanted[0]]
+                    yield found.mistake(_missing(*wanted, near=near))
             case _:
                 continue
 
@@ -61,9 +62,10 @@ def _class_of(pool: NodePool, manifests: Manifests) -> KwokNodeClass | None:
     return None if own is None or own.spec.catalogue_from else own
 
 
-def _missing(kind: str, name: str) -> Problem:
+def _missing(kind: str, name: str, *, near: Iterable[str]) -> Problem:
+    mend = did_you_mean(name, near) or (
+        'give its file too, or leave nodeClassRef out to use the class called "default"'
+    )
     return Problem(
-        path=("spec", "nodeClassRef", "name"),
-        text=f'there is no {kind} "{name}"; give its file too, '
-        'or leave nodeClassRef out to use the class called "default"',
+        path=("spec", "nodeClassRef", "name"), text=f'there is no {kind} "{name}"; {mend}'
     )

@@ -63,7 +63,8 @@ def table(paper: OnPaper, *, seconds: float) -> Iterator[str]:
         yield ""
         yield from _summary(paper, seconds)
     else:
-        yield f"Nothing would be cheaper: {hourly(paper.cost / MILLION)} per hour stay as they are."
+        cost = hourly(paper.cost / MILLION)
+        yield f"Within the pools' limits nothing is cheaper than what runs, {cost} per hour."
     names = ShortNames([*paper.held, *(each.name for each in paper.goes)])
     for name, why in sorted(paper.held.items())[:SHOWN]:
         yield names.in_text(f"  {name} stays: {why}")

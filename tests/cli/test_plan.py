@@ -292,3 +292,13 @@ def test_only_a_class_whose_list_is_in_the_files_is_asked_what_it_sells(
     reference = {"nodeClassRef": {"kind": kind, "name": "default"}} if kind else {}
     pool["spec"] |= {"serverTypes": [{"name": "other", "max": 1}], **reference}
     assert main(["validate", "-f", written(node_class, pool)]) == code
+
+
+def test_a_class_that_is_misspelt_is_asked_back(
+    written: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    node_class, pool = yaml.safe_load_all((EXAMPLES / "kwok" / "pool.yaml").read_text())
+    pool["spec"]["nodeClassRef"] = {"kind": "KwokNodeClass", "name": "defalt"}
+    assert main(["validate", "-f", written(node_class, pool)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith('there is no KwokNodeClass "defalt"; did you mean default?')

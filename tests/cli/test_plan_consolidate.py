@@ -107,7 +107,7 @@ def test_what_is_as_cheap_as_it_can_be_stays(
     full = [pod(f"web-{number}", "default-1") for number in range(4)]
     told(tmp_path, node("default-1", "small"), *full)
     assert capsys.readouterr().out == (
-        "Nothing would be cheaper: 0.0100 per hour stay as they are.\n"
+        "Within the pools' limits nothing is cheaper than what runs, 0.0100 per hour.\n"
     )
 
 
