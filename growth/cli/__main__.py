@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NoReturn
 from typing_extensions import override
 
 from growth.errors import GrowthError, Misconfigured
+from growth.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,6 +50,14 @@ underscore for each dash."""
 
 class _Parser(argparse.ArgumentParser):
     """argparse that answers a mistake with one line instead of the whole usage."""
+
+    @override
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        known = [str(each) for each in action.choices]
+        hint = did_you_mean(str(value), known) or f"there are {', '.join(known)}"
+        raise argparse.ArgumentError(action, f'there is no "{value}"; {hint}')
 
     @override
     def error(self, message: str) -> NoReturn:

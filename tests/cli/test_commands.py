@@ -87,7 +87,10 @@ def test_a_mistake_in_a_file_is_one_line_that_says_what_and_where(
     [
         (["validate"], "-f"),
         (["validate", "-f", "missing.yaml"], "missing.yaml: no such file or directory"),
-        (["frobnicate"], "frobnicate"),
+        (["frobnicate"], 'there is no "frobnicate"; there are plan, catalogue, status, '),
+        (["exlpain", "pod", "web"], 'there is no "exlpain"; did you mean explain?'),
+        (["explain", "pol", "default"], 'there is no "pol"; did you mean pool?'),
+        (["cost", "--effort", "through"], 'there is no "through"; did you mean thorough?'),
         (["version", "--colour"], "--colour"),
         (["version", "-o", "xml"], "xml"),
         (["crds", "--folder", "/dev/null/x"], "/dev/null/x"),
