@@ -6,18 +6,21 @@ that nobody is there, whatever the command goes on to ask.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+import re
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from growth.api.bounds import DNS_LABEL
 from growth.cli.logs import log_to_standard_error
 from growth.errors import GiveUp
+from growth.installation.places import NAMESPACE
 from growth.kube.errors import Denied
 from growth.kube.transport import connect
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import AsyncIterator, Coroutine
 
     from growth.kube.transport import Connection
@@ -26,6 +29,8 @@ _T = TypeVar("_T")
 
 PATIENCE: Final = 3.0
 """Seconds to wait for the first answer: the rest of the five is Python's start."""
+LONGEST_LABEL: Final = 63
+"""Letters of a namespace's name."""
 
 
 def add_connection_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,6 +42,27 @@ def add_connection_arguments(parser: argparse.ArgumentParser) -> None:
         help="default: $KUBECONFIG, ~/.kube/config, else the pod's own service account",
     )
     parser.add_argument("--context", metavar="NAME", help="default: the file's current context")
+
+
+def add_own_namespace_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare in which namespace growth is, or is to be."""
+    parser.add_argument(
+        "-n",
+        "--namespace",
+        metavar="NAME",
+        type=_namespace,
+        default=NAMESPACE,
+        help="of growth itself; default: %(default)s",
+    )
+
+
+def _namespace(word: str) -> str:
+    if re.fullmatch(DNS_LABEL, word) is None or len(word) > LONGEST_LABEL:
+        raise argparse.ArgumentTypeError(
+            f'"{word}" can\'t be the name of a namespace: write lowercase letters, digits and '
+            f"dashes, {LONGEST_LABEL} at most"
+        )
+    return word
 
 
 @asynccontextmanager

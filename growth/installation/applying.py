@@ -9,11 +9,11 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from growth.errors import Misconfigured
+from growth.errors import GiveUp, Misconfigured
 from growth.installation.asking import ask, found
 from growth.installation.resources import path_of, title_of
 from growth.kube.call import APPLY_PATCH
-from growth.kube.errors import NotFound
+from growth.kube.errors import NotFound, Refused
 
 if TYPE_CHECKING:
     from growth.installation.shipped import Object
@@ -69,6 +69,8 @@ async def _applied(connection: Connection, item: Object, *, query: dict[str, str
         )
     except NotFound:
         raise Misconfigured(_unknown(item)) from None
+    except Refused as refused:
+        raise GiveUp(f"{title_of(item)}: the API server refuses it: {refused.message}") from None
     if before is None:
         return Outcome.CREATED
     return Outcome.SAME if _plain(before) == _plain(answer.json()) else Outcome.CHANGED

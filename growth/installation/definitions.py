@@ -13,6 +13,7 @@ from growth.installation.asking import found
 from growth.installation.awaiting import until_nothing_is_missing
 from growth.installation.narrowing import Difference, differences
 from growth.installation.resources import path_of
+from growth.kube.errors import NotFound, Overloaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +79,19 @@ async def _unserved(connection: Connection, kinds: list[Definition]) -> list[str
         f"{each.name}: the API server doesn't serve it yet"
         for each in kinds
         if not is_established(await found(connection, path_of(each.wanted)))
+        or not await _answers(connection, each.wanted["spec"])
     ]
+
+
+async def _answers(connection: Connection, kind: Object) -> bool:
+    """Whether objects can be asked for: for a moment after a kind is established they can't."""
+    (version,) = (each["name"] for each in kind["versions"] if each["storage"])
+    path = f"/apis/{kind['group']}/{version}/{kind['names']['plural']}"
+    try:
+        await connection.request("GET", path, query={"limit": "1"})
+    except (NotFound, Overloaded):
+        return False
+    return True
 
 
 def is_established(installed: Object | None) -> bool:

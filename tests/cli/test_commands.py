@@ -229,3 +229,16 @@ def test_a_reader_that_has_enough_is_no_failure() -> None:
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )
     assert (piped.returncode, piped.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "command", [("install",), ("uninstall", "--machines", "keep"), ("doctor",)]
+)
+def test_a_word_that_is_no_namespace_is_refused_before_anything_is_asked(
+    capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*command, "-n", "Growth_System"])
+    assert ended.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert '"Growth_System" can\'t be the name of a namespace: write lowercase letters' in line

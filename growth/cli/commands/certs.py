@@ -22,7 +22,12 @@ from certs.state import AuthoritySecret
 from certs.steps import subject_of
 from certs.tending import tend
 from certs.wanted import OWN, POLICY, WANTED, Rotation
-from growth.cli.connecting import add_connection_arguments, completed, connected
+from growth.cli.connecting import (
+    add_connection_arguments,
+    add_own_namespace_argument,
+    completed,
+    connected,
+)
 from growth.cli.output import add_output_argument, coloured, print_json
 from growth.errors import GiveUp
 
@@ -36,7 +41,6 @@ if TYPE_CHECKING:
     from certs.steps import Write
     from certs.tending import Done
 
-NAMESPACE: Final = "growth-system"
 AUTHORITIES: Final = tuple(authority.name for authority in WANTED)
 LEAVES: Final = tuple(leaf.name for authority in WANTED for leaf in authority.leaves)
 
@@ -63,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for action, run in ((show, _show), (rotate, _rotate), (export, _export), (once, _run_once)):
         add_connection_arguments(action)
         add_output_argument(action)
-        action.add_argument("-n", "--namespace", default=NAMESPACE, help="default: %(default)s")
+        add_own_namespace_argument(action)
         action.set_defaults(act=run)
 
 

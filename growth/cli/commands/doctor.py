@@ -12,7 +12,12 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from growth.api.wellknown import DEFAULT_POOL
-from growth.cli.connecting import add_connection_arguments, completed, connected
+from growth.cli.connecting import (
+    add_connection_arguments,
+    add_own_namespace_argument,
+    completed,
+    connected,
+)
 from growth.cli.examination.admission import examine_admission
 from growth.cli.examination.certificates import examine_certificates
 from growth.cli.examination.cluster import examine_cluster
@@ -27,7 +32,6 @@ from growth.cli.output import add_output_argument, coloured
 from growth.cli.proof import running
 from growth.cli.story import wrapped
 from growth.errors import GrowthError
-from growth.installation.places import NAMESPACE
 from growth.kube.errors import Denied, Overloaded
 
 if TYPE_CHECKING:
@@ -53,9 +57,7 @@ EXAMINATIONS: Final[tuple[Examination, ...]] = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the words of this command."""
-    parser.add_argument(
-        "-n", "--namespace", metavar="NAME", default=NAMESPACE, help="default: %(default)s"
-    )
+    add_own_namespace_argument(parser)
     _add_proof_arguments(parser)
     add_connection_arguments(parser)
     add_output_argument(parser)

@@ -12,13 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from growth.api.written import Duration
-from growth.cli.connecting import add_connection_arguments, completed, connected
+from growth.cli.connecting import (
+    add_connection_arguments,
+    add_own_namespace_argument,
+    completed,
+    connected,
+)
 from growth.cli.output import add_output_argument, tell_steps
 from growth.errors import GiveUp, Misconfigured
 from growth.installation.applying import apply, rehearse
 from growth.installation.awaiting import missing_of, until_nothing_is_missing
 from growth.installation.definitions import applied, compared, refuse_narrower
-from growth.installation.places import NAMESPACE
 from growth.installation.rendering import rendered
 from growth.installation.resources import title_of
 from growth.installation.values import Admission, Certificates, Provider, Values
@@ -45,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--values", type=Path, metavar="FILE", help="what else is chosen; Helm takes the same file"
     )
-    parser.add_argument("-n", "--namespace", metavar="NAME", default=NAMESPACE)
+    add_own_namespace_argument(parser)
     parser.add_argument(
         "--dry-run", action="store_true", help="let the API server check all of it, and say what"
     )

@@ -12,13 +12,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from growth.api.written import Duration
-from growth.cli.connecting import add_connection_arguments, completed, connected
+from growth.cli.connecting import (
+    add_connection_arguments,
+    add_own_namespace_argument,
+    completed,
+    connected,
+)
 from growth.cli.output import add_output_argument, tell_steps
 from growth.errors import GiveUp, Misconfigured
 from growth.installation import draining, removing
 from growth.installation.awaiting import holder, until_nothing_is_missing
 from growth.installation.draining import Way
-from growth.installation.places import NAMESPACE
 
 if TYPE_CHECKING:
     import argparse
@@ -49,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "budgets allow, and they are given back. destroy: their pods are deleted, and they are "
         "given back",
     )
-    parser.add_argument("-n", "--namespace", metavar="NAME", default=NAMESPACE)
+    add_own_namespace_argument(parser)
     parser.add_argument(
         "--wait", metavar="DURATION", default="15m", help="for machines to be given back (15m)"
     )
