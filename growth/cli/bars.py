@@ -12,7 +12,7 @@ from growth.cli import trouble
 from growth.cli.expenses import expense, filled, price_of
 from growth.cli.explain_node import plan_of
 from growth.cli.money import hourly
-from growth.cli.names import ALONE
+from growth.cli.names import ALONE, LEFT_OUT
 from growth.cli.output import coloured
 from growth.cli.story import ahead, counted
 from growth.cli.tables import aligned
@@ -173,7 +173,7 @@ def _moving(found: Fleet) -> str:
 
 def _row(found: NodeBar, now: datetime, names: ShortNames) -> tuple[str, ...]:
     return (
-        shortened(names.of(found.name), LONGEST_NAME),
+        ending(names.of(found.name), LONGEST_NAME),
         shortened(found.server_type, LONGEST_TYPE),
         f"{bar(found.cpu)} {found.cpu * 100:3.0f}%",
         f"{bar(found.memory)} {found.memory * 100:3.0f}%",
@@ -197,8 +197,13 @@ def bar(part: float) -> str:
     return "█" * filled_cells + "░" * (BAR - filled_cells)
 
 
+def ending(name: str, most: int) -> str:
+    """Of a name that is long all the same, the end, which tells it from others."""
+    return name if len(name) <= most else f"{LEFT_OUT}{name[1 - most :]}"
+
+
 def shortened(name: str, most: int) -> str:
-    """A name that is long all the same, without its middle."""
+    """A long name without its middle."""
     return name if len(name) <= most else f"{name[: most - 7]}…{name[-6:]}"
 
 

@@ -28,6 +28,8 @@ MACHINE: Final = re.compile(
     r"(?<![\w./-])(?P<pool>[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)-"
     r"(?P<uuid>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![\w-])"
 )
+LEFT_OUT: Final = "…"
+"""Before the end of a name whose beginning there is no room for."""
 FOR_KUBECTL: Final = "kubectl "
 KINDS: Final = {
     "pod": ("po", "pod", "pods"),
@@ -105,8 +107,9 @@ def bare(word: str, *, kind: str) -> str:
 
 def meant(part: str, names: Collection[str], *, kind: str) -> str:
     """The one name that a part of it stands for: first as a whole, then as its beginning, ..."""
+    given = part.lower().removeprefix(LEFT_OUT)
     for fits in _FITS:
-        found = [name for name in sorted(names) if fits(name, part.lower())]
+        found = [name for name in sorted(names) if fits(name, given)]
         if len(found) == 1:
             return found[0]
         if found:

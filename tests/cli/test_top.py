@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from growth.cli.__main__ import main
-from growth.cli.bars import bar, fleet, shortened, told
+from growth.cli.bars import bar, ending, fleet, shortened, told
+from growth.cli.looking_up import node_named
 from tests.cli.seen import NOW, moment, node, pod, pool, request, seen, waiting
 from tests.cli.test_doctor import nobody_listens
 
@@ -121,9 +122,15 @@ def test_a_bar_is_as_full_as_what_it_shows_and_never_longer(part: float, shown: 
     assert bar(part) == shown
 
 
-def test_a_name_that_is_long_all_the_same_keeps_its_beginning_and_its_end() -> None:
-    assert shortened("a-pool-with-a-long-name-6f1f", 17) == "a-pool-wit…e-6f1f"
-    assert shortened("default-1", 17) == "default-1"
+def test_a_long_name_is_shown_by_an_end_that_finds_it_and_a_long_type_by_both_ends() -> None:
+    name = f"a-pool-with-a-long-name{LONG.removeprefix('default')}"
+    there = seen(node(LONG), node(name), pool())
+    lines = list(told(fleet(there), NOW, there.names))
+    shown = [line.split()[0] for line in lines[-2:]]
+    assert shown == ["…ong-name-6f1f", "default-6f1f"]
+    assert node_named(shown[0], there).name == name
+    assert ending("default-1", 15) == "default-1"
+    assert shortened("standard-with-more", 9) == "st…h-more"
 
 
 @pytest.mark.parametrize("every", ["soon", "0s"])

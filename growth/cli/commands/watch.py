@@ -74,8 +74,9 @@ async def _lines(arguments: argparse.Namespace, every: float) -> None:
         if arguments.output == "text":
             print(_beginning(before), flush=True)
         async for after in _looks(lists, every=every):
+            names = after.names
             for each in happenings(before, after, datetime.now(UTC)):
-                print(line_of(each, arguments.output, after.names), flush=True)
+                print(line_of(each, arguments.output, names), flush=True)
             if arguments.until_settled:
                 settling = settling.after(after, seconds=every)
             if settling.is_over:
