@@ -127,7 +127,7 @@ def test_a_long_name_is_shown_by_an_end_that_finds_it_and_a_long_type_by_both_en
     there = seen(node(LONG), node(name), pool())
     lines = list(told(fleet(there), NOW, there.names))
     shown = [line.split()[0] for line in lines[-2:]]
-    assert shown == ["…ong-name-6f1f", "default-6f1f"]
+    assert shown == ["…long-name-6f1f", "default-6f1f"]
     assert node_named(shown[0], there).name == name
     assert ending("default-1", 15) == "default-1"
     assert shortened("standard-with-more", 9) == "st…h-more"
