@@ -6,9 +6,9 @@ import shutil
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from growth.errors import Misconfigured
+from growth.errors import GiveUp, Misconfigured
 from kwok import growing
 from kwok.apiserver import is_healthy
 from kwok.clusters import COMPONENTS, Cluster, checked_name, cluster_lock, find_cluster, new_cluster
@@ -17,6 +17,7 @@ from kwok.finding import IN_CACHE
 from kwok.programs import add_program_arguments, programs_for
 from kwok.progress import Progress
 from kwok.starting import start
+from kwok.waiting import Patience, wait_for
 
 if TYPE_CHECKING:
     import argparse
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from kwok.finding import Found
 
 SUMMARY = "start a cluster and print its KUBECONFIG"
+_ANSWERS_WITHIN: Final = 30.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,7 +75,7 @@ def bring_up(name: str, *, arguments: argparse.Namespace, progress: Progress) ->
 
     with cluster_lock(name, waiting=say_waiting):
         found = find_cluster(name)
-        if found is not None and is_well(found):
+        if found is not None and _answers(found, progress):
             _check_same(found, arguments, programs, scheduler)
             progress.say(f'cluster "{name}" runs already')
             return found
@@ -132,5 +134,25 @@ def _started(new: Cluster, programs: Mapping[str, Found], progress: Progress) ->
 
 def is_well(cluster: Cluster) -> bool:
     """Whether a cluster was ready once and all of it is still there."""
+    return _runs(cluster) and is_healthy(cluster, "kube-apiserver")
+
+
+def _runs(cluster: Cluster) -> bool:
     alive = {process.name for process in cluster.running()}
-    return cluster.ready and alive >= set(COMPONENTS) and is_healthy(cluster, "kube-apiserver")
+    return cluster.ready and alive >= set(COMPONENTS)
+
+
+def _answers(cluster: Cluster, progress: Progress) -> bool:
+    """The same, with patience: what a cluster holds is lost for good when it is called broken."""
+    if not _runs(cluster):
+        return False
+    goal = f'an answer of cluster "{cluster.name}"'
+
+    def look() -> bool:
+        progress.show(f"waiting for {goal}")
+        return is_healthy(cluster, "kube-apiserver")
+
+    try:
+        return wait_for(look, goal, patience=Patience(_ANSWERS_WITHIN))
+    except GiveUp:
+        return False

@@ -1,17 +1,25 @@
-"""What a person is told beside the KUBECONFIG of a cluster."""
+"""What becomes of a cluster that is there already, and what a person is told beside it."""
 
 from __future__ import annotations
 
+import argparse
+import io
 import stat
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kwok.clusters import Cluster
-from kwok.up import where_kubectl_is
+import pytest
+
+from kwok.clusters import COMPONENTS, Cluster
+from kwok.finding import Found
+from kwok.processes import Process
+from kwok.progress import Progress
+from kwok.up import bring_up, where_kubectl_is
+from kwok.versions import PROGRAMS, Version
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
-
-    import pytest
 
 
 def cluster(folder: Path) -> Cluster:
@@ -34,3 +42,49 @@ def test_who_has_one_is_told_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.setenv("PATH", str(tmp_path))
 
     assert list(where_kubectl_is(cluster(tmp_path))) == []
+
+
+ASKED = argparse.Namespace(
+    scheduler_config=None, programs=None, kube_version=None, growth=False, name="growth"
+)
+
+
+@pytest.fixture
+def running(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cluster:
+    """A cluster all programs of which run."""
+    found = replace(cluster(tmp_path), ready=True)
+    path = tmp_path / "program"
+    programs = {each.name: Found(each, Version(1, 36, 3), path, "named") for each in PROGRAMS}
+    alive = [Process(1, name) for name in COMPONENTS]
+    monkeypatch.setattr("kwok.up.programs_for", lambda *_: programs)
+    monkeypatch.setattr("kwok.up.find_cluster", lambda _: found)
+    monkeypatch.setattr("kwok.places.SHARED_MEMORY", tmp_path)
+    monkeypatch.setattr(Cluster, "running", lambda _: alive)
+    return found
+
+
+@pytest.mark.usefixtures("each_look_takes_a_second")
+def test_a_cluster_that_is_slow_to_answer_is_not_thrown_away(
+    running: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    healthy: Iterator[bool] = iter([False] * 20 + [True])
+    monkeypatch.setattr("kwok.up.is_healthy", lambda *_: next(healthy))
+    said = io.StringIO()
+
+    assert bring_up("growth", arguments=ASKED, progress=Progress(said)) == running
+
+    assert "runs already" in said.getvalue()
+
+
+@pytest.mark.usefixtures("each_look_takes_a_second")
+def test_a_cluster_that_never_answers_is_started_anew(
+    running: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kwok.up.is_healthy", lambda *_: False)
+    monkeypatch.setattr("kwok.up.start", lambda new, *_: new)
+    monkeypatch.setattr(Cluster, "remove", lambda _: None)
+    said = io.StringIO()
+
+    bring_up("growth", arguments=ASKED, progress=Progress(said))
+
+    assert 'cluster "growth" is broken: removing it' in said.getvalue()
