@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from growth.api.crd import definitions
 from tests.api.server import DEFINITIONS, ApiServer
+from tests.live import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,10 +28,8 @@ def api_server(cluster: Any) -> Iterator[ApiServer]:
 
 def wait_until_established(server: ApiServer, name: str) -> None:
     """Return when objects of the kind can be created."""
-    until = time.monotonic() + 10
-    while not _established(server.ask("GET", f"{DEFINITIONS}/{name}").body):
-        assert time.monotonic() < until, f"{name} isn't established"
-        time.sleep(0.02)
+    path = f"{DEFINITIONS}/{name}"
+    wait_until(lambda: _established(server.ask("GET", path).body), f"{name} is established")
 
 
 def _established(definition: dict[str, Any]) -> bool:

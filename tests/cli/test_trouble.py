@@ -252,7 +252,7 @@ def test_what_may_not_be_read_is_not_told() -> None:
 
 @pytest.mark.cluster
 def test_with_an_empty_lease_commands_say_that_no_reconciler_leads(
-    defined: LiveCluster, namespace: str, capsys: pytest.CaptureFixture[str]
+    alone: LiveCluster, namespace: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name = f"t-{namespace}"
     spec = {"containers": [{"name": "main", "image": "none"}], "nodeSelector": {POOL_LABEL: name}}
@@ -265,11 +265,11 @@ def test_with_an_empty_lease_commands_say_that_no_reconciler_leads(
         "kind": "Lease",
         "metadata": {"name": "growth-reconciler"},
     }
-    defined.create(empty, *pods, namespace=namespace)
-    defined.create(pool_of(name))
+    alone.create(empty, *pods, namespace=namespace)
+    alone.create(pool_of(name))
 
     def said(*words: str) -> tuple[int, str]:
-        code = main([*words, "--kubeconfig", str(defined.kubeconfig)])
+        code = main([*words, "--kubeconfig", str(alone.kubeconfig)])
         return code, capsys.readouterr().out
 
     try:
@@ -283,6 +283,6 @@ def test_with_an_empty_lease_commands_say_that_no_reconciler_leads(
         assert story["growth"]["reason"] == "NobodyLeads"
         assert {"topic": "last plan", "text": f"none: {NOBODY.text}"} in story["facts"]
     finally:
-        defined.kubectl("delete", "nodepool", name, "--wait=false")
-        defined.kubectl("delete", "lease", "growth-reconciler", "--namespace", namespace)
-        defined.kubectl("delete", "pods", "--all", "--namespace", namespace, "--wait=false")
+        alone.kubectl("delete", "nodepool", name, "--wait=false")
+        alone.kubectl("delete", "lease", "growth-reconciler", "--namespace", namespace)
+        alone.kubectl("delete", "pods", "--all", "--namespace", namespace, "--wait=false")

@@ -8,27 +8,21 @@ from typing import TYPE_CHECKING
 
 from benchmarks.extender_live import TEST_LABEL, Extender, is_ready, node
 from benchmarks.extender_live import extending as extender_process
-from growth.api import crd
 from growth.cli.scheduler_configuration import Reach, extended
 from kwok.configuration import DEFAULT_SCHEDULER
 from kwok.schedulers import Scheduler, scheduling
 from tests.live import LiveCluster, wait_until
+from tests.thread.growing import install_definitions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 
-def install(cluster: LiveCluster) -> None:
-    """The objects that the extender watches."""
-    cluster.kubectl("apply", "--server-side", "-f", "-", input="---\n".join(crd.render().values()))
-    cluster.kubectl("wait", "crd", "--all", "--for=condition=Established", "--timeout=20s")
-
-
 @contextmanager
 def extending(cluster: LiveCluster, log: Path, *words: str) -> Iterator[Extender]:
     """The extender, from its start to its end, in a cluster with the objects that it watches."""
-    install(cluster)
+    install_definitions(cluster)
     with extender_process(cluster.kubeconfig, log, *words) as extender:
         yield extender
 

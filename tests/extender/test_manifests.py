@@ -12,8 +12,9 @@ import yaml
 from benchmarks.extender_live import Extender, extending, replicas
 from growth.cli.scheduler_configuration import Reach, Target, written
 from kwok.schedulers import configured
-from tests.extender.live import bound, install, nodes
+from tests.extender.live import bound, nodes
 from tests.live import ROOT, wait_until
+from tests.thread.growing import install_definitions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +64,7 @@ class TestOnARealServer:
     def test_the_rights_of_the_extender_are_all_that_it_needs(
         self, system: LiveCluster, tmp_path: Path
     ) -> None:
-        install(system)
+        install_definitions(system)
         rights = [each for each in documents(BASE.read_text("utf-8")) if is_access(each)]
         system.kubectl("apply", "-f", "-", input=yaml.safe_dump_all(rights))
         try:
@@ -76,7 +77,7 @@ class TestOnARealServer:
         self, system: LiveCluster, namespace: str, tmp_path: Path
     ) -> None:
         rights = SECOND / "access.yaml"
-        install(system)
+        install_definitions(system)
         system.kubectl("apply", "-f", str(rights))
         try:
             account = self.of_account(system, tmp_path, "growth-scheduler")

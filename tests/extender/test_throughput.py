@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.extender_throughput import GOAL, compare
 from kwok.clusters import find_cluster
-from tests.extender.live import install
+from tests.thread.growing import install_definitions
 
 if TYPE_CHECKING:
     from tests.live import LiveCluster
@@ -23,7 +23,7 @@ EVEN_ON_A_BUSY_MACHINE = 0.5
 def test_a_scheduler_that_asks_the_extender_places_four_fifths_of_the_pods_at_least(
     cluster: LiveCluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    install(cluster)
+    install_definitions(cluster)
     found = find_cluster(cluster.name)
     assert found is not None
 

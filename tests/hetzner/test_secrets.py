@@ -11,7 +11,6 @@ from uuid import uuid4
 import pytest
 from prometheus_client import generate_latest
 
-from growth.api import crd
 from growth.api.meta import KeyReference
 from growth.errors import Misconfigured
 from growth.kube.transport import connect
@@ -20,6 +19,7 @@ from tests.hetzner.build import JOIN_TOKEN, K3S, node_class, order
 from tests.hetzner.conftest import TOKEN
 from tests.hetzner.fake.faults import STATUSES, Fault, Kind
 from tests.reconciler.build import at
+from tests.thread.growing import install_definitions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -142,9 +142,7 @@ async def test_a_secret_that_is_missing_says_how_to_mend_it(
 
 def _owner(cluster: LiveCluster, name: str) -> str:
     """The uid of a request that is there, or the garbage collector would take its Secret."""
-    definitions = "---\n".join(crd.render().values())
-    cluster.kubectl("apply", "--server-side", "--filename", "-", input=definitions)
-    cluster.kubectl("wait", "--for", "condition=established", "crd/noderequests.growth.dev")
+    install_definitions(cluster)
     spec = {
         "pool": "default",
         "targetOffering": "hetzner-cx23",

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from growth.api import crd
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.wellknown import INSTANCE_TYPE_LABEL, MANAGED_BY, MANAGED_BY_LABEL
 from growth.api.written import ServerTypeName
@@ -33,6 +32,7 @@ from reconciler.providers.port import (
     Unmet,
 )
 from reconciler.scene import now
+from tests.thread.growing import install_definitions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -141,9 +141,7 @@ class Cloud:
 @pytest.fixture(scope="module")
 def defined(cluster: LiveCluster) -> LiveCluster:
     """The cluster, which knows our kinds."""
-    definitions = "---\n".join(crd.render().values())
-    cluster.kubectl("apply", "--server-side", "-f", "-", input=definitions)
-    cluster.kubectl("wait", "crd", "--all", "--for=condition=Established", "--timeout=60s")
+    install_definitions(cluster)
     return cluster
 
 

@@ -46,7 +46,7 @@ def install(cluster: LiveCluster) -> None:
 def install_definitions(cluster: LiveCluster) -> None:
     """growth's kinds; again, if they are there already."""
     cluster.kubectl("apply", "--server-side", "-f", "-", input="---\n".join(crd.render().values()))
-    cluster.kubectl("wait", "crd", "--all", "--for=condition=Established", "--timeout=20s")
+    cluster.kubectl("wait", "crd", "--all", "--for=condition=Established", "--timeout=60s")
 
 
 @contextlib.contextmanager

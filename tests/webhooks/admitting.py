@@ -10,10 +10,10 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from growth.api import crd
 from growth.api.nodepool import NodePool
 from tests.live import bring_down, bring_up, wait_until
 from tests.service.authority import Authority
+from tests.thread.growing import install_definitions
 from tests.webhooks.api import ADMISSION, Api, only_in, webhook_at
 from tests.webhooks.table import POOLS
 from webhooks.registration import names
@@ -106,10 +106,7 @@ def admitting(folder: Path) -> Iterator[Admitting]:
     name = f"growth-test-{os.getpid()}-admission"
     try:
         cluster = bring_up(name)
-        cluster.kubectl(
-            "apply", "--server-side", "-f", "-", input="---\n".join(crd.render().values())
-        )
-        cluster.kubectl("wait", "crd", "--all", "--for=condition=Established", "--timeout=20s")
+        install_definitions(cluster)
         setting = Admitting(cluster, Api(cluster.kubeconfig), Authority())
         for namespace in (BY_WEBHOOK, BY_POLICY, BY_BOTH, BY_NOBODY, FREE, MARKED):
             _make_namespace(setting, namespace)
