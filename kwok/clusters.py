@@ -158,7 +158,7 @@ def all_clusters() -> Iterator[Cluster]:
 
 
 def _is_ours(folder: Path) -> bool:
-    """One that another command is just removing is nobody's any more."""
+    """Whether a cluster of this user lies there, and isn't just being removed."""
     with contextlib.suppress(FileNotFoundError):
         return folder.is_dir() and folder.stat().st_uid == os.getuid()
     return False

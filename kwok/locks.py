@@ -57,10 +57,10 @@ def _owner(path: Path) -> str:
 
 
 def _take(path: Path) -> _Held | None:
-    """The lock, if nobody holds it."""
+    """The lock, if it is free."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     if _try_lock(descriptor) and _still_there(descriptor, path):
-        # A full disk must not keep anybody from removing a cluster.
+        # A full disk must not prevent the removal of a cluster.
         with contextlib.suppress(OSError):
             os.ftruncate(descriptor, 0)
             os.write(descriptor, str(os.getpid()).encode())

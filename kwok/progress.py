@@ -43,7 +43,7 @@ class Progress:
         self._drawn = False
 
     def wait(self, text: str) -> None:
-        """What somebody else is waited for: a line that stays, and then for how long already."""
+        """A wait for another command: a line that stays, and then how long it has lasted."""
         now = self.clock()
         if self._waits_for != text:
             self._waits_for, self._waits_since = text, now

@@ -143,7 +143,7 @@ def _runs(cluster: Cluster) -> bool:
 
 
 def _answers(cluster: Cluster, progress: Progress) -> bool:
-    """The same, with patience: what a cluster holds is lost for good when it is called broken."""
+    """The same with patience, as a cluster that is called broken is removed with all it holds."""
     if not _runs(cluster):
         return False
     goal = f'an answer of cluster "{cluster.name}"'

@@ -61,7 +61,7 @@ def test_the_second_waits_and_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("each_look_takes_a_minute")
-def test_who_waits_in_vain_is_told_for_how_long_and_for_whom(tmp_path: Path) -> None:
+def test_a_wait_for_a_lock_ends_and_names_its_holder(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
 
     with (
