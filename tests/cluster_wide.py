@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from tests.live import LiveCluster
 
-WITHIN: Final = 60.0
 IN_A_ROW: Final = 3
 """Looks that have to agree: one may be answered from a state that is just being replaced."""
 
@@ -53,7 +52,7 @@ def may(
     return cluster.try_kubectl(*words).stdout.strip() == "yes"
 
 
-def wait_steadily(holds: Callable[[], bool], goal: str, *, within: float = WITHIN) -> None:
+def wait_steadily(holds: Callable[[], bool], goal: str) -> None:
     """Wait until something is so at several looks in a row."""
     looks = [False] * IN_A_ROW
 
@@ -61,4 +60,4 @@ def wait_steadily(holds: Callable[[], bool], goal: str, *, within: float = WITHI
         looks[:] = [*looks[1:], holds()]
         return all(looks)
 
-    wait_until(is_steady, goal, within=within)
+    wait_until(is_steady, goal)
