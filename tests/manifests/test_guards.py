@@ -11,6 +11,7 @@ import yaml
 from growth.kube.call import MERGE_PATCH
 from growth.kube.errors import ApiError
 from growth.kube.transport import connect
+from tests.cluster_wide import may, wait_steadily
 from tests.live import wait_until
 from tests.manifests.commands import grow
 from tests.manifests.reading import SYSTEM
@@ -30,6 +31,11 @@ JOIN_TOKEN: Final = "bootstrap.kubernetes.io/token"
 def stolen(installed: LiveCluster, tmp_path: Path) -> Path:
     """The kubeconfig of somebody who has the reconciler's token."""
     assert grow(installed, "install", "--for", "hetzner", "--wait", "0s") == 0
+    account = f"{SYSTEM}:growth-reconciler"
+    wait_steadily(
+        lambda: may(installed, "create", "secrets", account=account, namespace="kube-system"),
+        "the rights of the reconciler",
+    )
     token = installed.kubectl("create", "token", "growth-reconciler", "--namespace", SYSTEM)
     config = yaml.safe_load(installed.kubeconfig.read_text("utf-8"))
     config["users"][0]["user"] = {"token": token.strip()}
