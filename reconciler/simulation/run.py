@@ -74,6 +74,11 @@ def run(story: Story, *, parts: Parts | None = None, keep: int | None = LAST_LIN
     return Simulation(story, parts or Parts(), keep=keep).run()
 
 
+def found_until(moment: float, story: Story) -> Breach | None:
+    """What is breached up to a moment; how it all ends isn't waited for."""
+    return Simulation(story, Parts(), keep=LAST_LINES).found_until(moment)
+
+
 def _consolidation(story: Story) -> Consolidation:
     """As with kinds of faults, every second seed is without: it hides what idle nodes show."""
     consolidates = Chance(story.seed, "consolidation").happens(0.5)
@@ -103,6 +108,12 @@ class Simulation:
         """Pods end in the quiet, too, and those that are left may be moved together."""
         if event.old is None and REPLACES_ANNOTATION not in event.new.metadata.annotations:
             self._asked_for += 1
+
+    def found_until(self, moment: float) -> Breach | None:
+        """From the first second to a moment."""
+        self._living.lives.begin()
+        self._living.timeline.run(moment)
+        return self._living.auditor.found
 
     def run(self) -> Outcome:
         """From the first second to the verdict."""
