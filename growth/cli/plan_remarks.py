@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from growth.cli.plan_manifests import Applied, Autoscaled, LeftOut
-from growth.cli.story import WIDTH, counted, listed
+from growth.cli.story import counted, listed, wrapped
 from growth.scheduling.owners import workload_of
 from reconciler.planning.blueprints import ARCHITECTURE_LABEL
 
@@ -54,6 +53,11 @@ def _is_a_guess(item: Purchasable, pod: Pod) -> bool:
 
 def lines(remarks: Remarks) -> Iterator[str]:
     """The same for people."""
+    for text in _texts(remarks):
+        yield from wrapped("", text, indent=2)
+
+
+def _texts(remarks: Remarks) -> Iterator[str]:
     for each in remarks.autoscaled:
         span = f"{each.minimum} to {counted(each.maximum, 'replica')}"
         yield (
@@ -63,8 +67,7 @@ def lines(remarks: Remarks) -> Iterator[str]:
     for left_out in remarks.left_out:
         yield f"not planned: {left_out.object} ({left_out.reason})"
     if remarks.any_architecture:
-        text = (
+        yield (
             f"{listed(remarks.any_architecture)} would run on Arm: see that their images are made "
             f"for {ARM}, or give their pods the nodeSelector {ARCHITECTURE_LABEL}: {OTHER}"
         )
-        yield textwrap.fill(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
