@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth.cli.money import HOURS_A_MONTH, hourly, monthly
 from growth.cli.names import ShortNames
+from growth.cli.story import listed
 from growth.cli.tables import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from growth.api.noderequest import NodeRequest
-    from reconciler.replacement.on_paper import Leaving, OnPaper
+    from reconciler.replacement.on_paper import Hindrance, Leaving, OnPaper
 
 MILLION: Final = 1_000_000
 SHOWN: Final = 20
@@ -33,8 +34,15 @@ def document(paper: OnPaper, *, seconds: float) -> dict[str, Any]:
         "comes": [_coming(each) for each in paper.comes],
         "evictions": sum(len(each.pods) for each in paper.goes),
         "held": [{"node": name, "reason": why} for name, why in sorted(paper.held.items())],
+        "idle": list(paper.idle),
+        "hindrance": None if paper.hindrance is None else _hindrance(paper.hindrance),
         "seconds": round(seconds, 3),
     }
+
+
+def _hindrance(found: Hindrance) -> dict[str, Any]:
+    limits, pools = list(found.limits), list(found.pools)
+    return {"limits": limits, "pools": pools, "saving": found.saving / MILLION}
 
 
 def _leaving(each: Leaving) -> dict[str, Any]:
@@ -65,11 +73,22 @@ def table(paper: OnPaper, *, seconds: float) -> Iterator[str]:
     else:
         cost = hourly(paper.cost / MILLION)
         yield f"Within the pools' limits nothing is cheaper than what runs, {cost} per hour."
-    names = ShortNames([*paper.held, *(each.name for each in paper.goes)])
+        if paper.hindrance is not None:
+            yield from _hindered(paper.cost, paper.hindrance)
+    names = ShortNames([*paper.held, *paper.idle, *(each.name for each in paper.goes)])
+    if paper.idle:
+        shown = listed(map(names.of, paper.idle))
+        yield f"  no pod is planned onto what is idle and goes by itself: {shown}"
     for name, why in sorted(paper.held.items())[:SHOWN]:
         yield names.in_text(f"  {name} stays: {why}")
     if len(paper.held) > SHOWN:
         yield f"  and {len(paper.held) - SHOWN} other nodes stay: -o json tells all of them"
+
+
+def _hindered(cost: int, found: Hindrance) -> Iterator[str]:
+    limits, pools = " and ".join(found.limits), " and ".join(found.pools)
+    yield f"Without {limits} of pool {pools}: {hourly((cost - found.saving) / MILLION)} per hour."
+    yield "While pods move, the old and the new machine both count."
 
 
 def _gone(paper: OnPaper) -> Iterator[tuple[str, ...]]:

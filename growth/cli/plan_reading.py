@@ -28,6 +28,7 @@ from growth.scheduling.expansion import expanded
 from growth.scheduling.pod import Pod
 from reconciler.planning.offline import planned, world_of
 from reconciler.providers.port import ClassKey
+from reconciler.replacement.hindering import hindrance
 from reconciler.replacement.on_paper import consolidated
 from reconciler.solver import Effort
 from reconciler.solver.renew import renew
@@ -76,8 +77,12 @@ def answered(
 
 
 def consolidating(world: World, *, effort: str, now: Instant) -> Consolidated:
-    """What could be had cheaper in a world."""
-    return consolidated(world, _Solver(Effort[effort.upper()]), now=now)
+    """What could be had cheaper in a world, or which limits keep that away."""
+    solver = _Solver(Effort[effort.upper()])
+    paper = consolidated(world, solver, now=now)
+    if paper.goes:
+        return paper
+    return msgspec.structs.replace(paper, hindrance=hindrance(world, solver, now=now))
 
 
 class _Solver:

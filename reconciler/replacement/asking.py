@@ -17,6 +17,7 @@ import msgspec
 from growth.demand.pools import PoolNotFound, match, wish_of
 from growth.scheduling.unsupported import unsupported
 from reconciler.marks import is_marked
+from reconciler.ownership import pool_of_node
 from reconciler.planning.capacity import ground
 from reconciler.planning.market import market
 from reconciler.planning.question import question
@@ -180,6 +181,11 @@ def _closing(world: World, closed: frozenset[str]) -> World:
         nodes[name] = msgspec.structs.replace(nodes[name], spec=spec)
     cluster = msgspec.structs.replace(world.cluster, nodes=nodes)
     return msgspec.structs.replace(world, cluster=cluster)
+
+
+def idle(world: World) -> tuple[str, ...]:
+    """Those of ours by name."""
+    return tuple(sorted(name for name in _idle(world) if pool_of_node(world.cluster.nodes[name])))
 
 
 def _idle(world: World) -> frozenset[str]:

@@ -69,6 +69,17 @@ class Leaving(msgspec.Struct, frozen=True, kw_only=True):
     pods: tuple[Pod, ...]
 
 
+class Hindrance(msgspec.Struct, frozen=True, kw_only=True):
+    """What could be had without some limits."""
+
+    limits: tuple[str, ...]
+    """As people write them."""
+    pools: tuple[str, ...]
+    """Whose limits they are."""
+    saving: int
+    """Millionths an hour."""
+
+
 class OnPaper(msgspec.Struct, frozen=True, kw_only=True):
     """What would go, what would come, and who stays whatever that costs."""
 
@@ -78,6 +89,10 @@ class OnPaper(msgspec.Struct, frozen=True, kw_only=True):
     """What all nodes of growth cost an hour now, in millionths."""
     held: Mapping[str, str]
     """Nodes that stay for a reason that a person could change, with the reason."""
+    idle: tuple[str, ...] = ()
+    """Nodes without pods, which go by themselves: nobody is planned onto one of them."""
+    hindrance: Hindrance | None = None
+    """What keeps a saving away where nothing goes."""
 
     @property
     def saving(self) -> int:
@@ -173,6 +188,7 @@ class _Looked:
             comes=() if result is None else tuple(result.requests.values()),
             cost=sum(price_of(name, world) for name in ours),
             held=self._held,
+            idle=asking.idle(world),
         )
 
     def _leaving(self, name: str) -> Leaving:

@@ -65,9 +65,11 @@ def pod(name: str, on: str, /, *, cpu: str = "500m", **metadata: Any) -> dict[st
     }
 
 
-def told(folder: Path, *documents: dict[str, Any], output: str = "text") -> int:
+def told(folder: Path, *documents: dict[str, Any], output: str = "text", **limits: Any) -> int:
     path = folder / "manifests.yaml"
-    path.write_text(yaml.safe_dump_all([*market(), *documents]))
+    sold, pool = market()
+    pool["spec"] |= {"limits": limits} if limits else {}
+    path.write_text(yaml.safe_dump_all([sold, pool, *documents]))
     return main(["plan", "--consolidate", "-f", str(path), "-o", output])
 
 
@@ -117,3 +119,38 @@ def test_a_node_that_stays_for_a_pods_sake_is_named_with_the_reason(
     held = pod("db-0", "default-1", annotations={"growth.dev/do-not-disrupt": "true"})
     told(tmp_path, node("default-1", "large"), held)
     assert "default-1 stays: default/db-0 may not be moved" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("limits", "named"),
+    [
+        ({"cpu": "8"}, "limits.cpu"),
+        ({"nodes": 1}, "limits.nodes"),
+        ({"nodes": 1, "memory": "16Gi"}, "limits.nodes and limits.memory"),
+        ({"hourlyCost": "0.0400", "memory": "100Gi"}, "limits.hourlyCost"),
+    ],
+)
+def test_the_limit_that_keeps_a_saving_away_is_named_with_the_saving(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, limits: dict[str, Any], named: str
+) -> None:
+    half_empty = (node("default-1", "large"), pod("web-1", "default-1"))
+    told(tmp_path, *half_empty, **limits)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == [
+        "Within the pools' limits nothing is cheaper than what runs, 0.0360 per hour.",
+        f"Without {named} of pool default: 0.0100 per hour.",
+    ]
+    told(tmp_path, *half_empty, output="json", **limits)
+    hindrance = json.loads(capsys.readouterr().out)["hindrance"]
+    assert (" and ".join(hindrance["limits"]), hindrance["pools"]) == (named, ["default"])
+    assert hindrance["saving"] == pytest.approx(0.026)
+
+
+def test_a_node_that_is_idle_is_named_as_nobody_is_planned_onto_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    half_empty = (node("default-1", "large"), pod("web-1", "default-1"))
+    told(tmp_path, *half_empty, node("default-2", "small"))
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        "  no pod is planned onto what is idle and goes by itself: default-2"
+    )
