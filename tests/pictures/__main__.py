@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from growth.cli.names import ALONE
 from tests.live import ROOT, wait_until
 from tests.manifests.beside import installed_beside, pod_network
 from tests.manifests.programs import find
@@ -87,7 +88,7 @@ def _commands(beside: Beside, folder: Path) -> None:
     _show("top", kubeconfig, seconds=1)
     _show("cost", kubeconfig)
     _show(f"explain pod {NAMESPACE}/{pod}", kubeconfig)
-    _show(f"explain node {shop.busiest_node()}", kubeconfig)
+    _show(f"explain node {ALONE.of(shop.busiest_node())}", kubeconfig)
     asyncio.run(_doctor(beside, folder))
     shop.live()
 
