@@ -21,7 +21,11 @@ def scene_of(world: World) -> Scene:
         requests=world.requests,
         removals=world.removals,
         promises=promised(world),
-        in_place_of={name: place_taken(node, world) for name, node in world.cluster.nodes.items()},
+        in_place_of={
+            name: place
+            for name, node in world.cluster.nodes.items()
+            if (place := place_taken(node, world))
+        },
         pauses=world.ledger.brakes.pauses,
         paid_hours={name: paid_hour_of(pool, world) for name, pool in world.pools.items()},
         bind_wait=world.timing.bind_wait,

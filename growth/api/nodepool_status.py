@@ -89,8 +89,8 @@ class KeptNode(Model):
     node: Identifier
     """The node."""
     reason: Word
-    """Why it is there: RemovalFailed, Leaving, Held, Promised, Cordoned, DoNotDisrupt, Paused,
-    InPlaceOf, Starting, PoolMinimum, PaidHour or Idle."""
+    """Why it is there: RemovalFailed, Leaving, Held, Retained, Promised, Cordoned, DoNotDisrupt,
+    Paused, InPlaceOf, Starting, PoolMinimum, PaidHour or Idle."""
     owner: Annotated[str, Field(max_length=512)]
     """Who could change it."""
     until: Timestamp | None = None

@@ -20,13 +20,13 @@ from growth.api.noderequest import NodeRequest, RequestPhase
 from growth.instant import whole_second
 from growth.keeping.marks import bought_at, is_unregistered, pool_of_node, scale_down_at
 from growth.keeping.occupants import NOBODY, occupants
-from growth.keeping.order import in_order, kept_at_least
+from growth.keeping.order import in_order, kept_at_least, leaving_nodes
 from growth.keeping.paid_hours import seconds_until_marked
 from growth.keeping.wanting import GROWTH, Keeping, Pause, Reason, wanted
 from growth.scheduling.cluster import Cluster
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from growth.instant import Instant
     from growth.keeping.occupants import Occupants
@@ -69,36 +69,47 @@ class Answered(NamedTuple):
 def answered(scene: Scene, now: Instant, *, before: Occupants = NOBODY) -> Answered:
     """The same, for whoever asks again and again."""
     nodes = scene.cluster.nodes
-    pools = {name: pool for name in sorted(nodes) if (pool := pool_of_node(nodes[name]))}
-    known = occupants(pools, scene.cluster, now, before=before)
+    ours = [name for name in sorted(nodes) if pool_of_node(nodes[name])]
+    known = occupants(ours, scene.cluster, now, before=before)
+    occupied = {
+        name: keeping
+        for name in ours
+        if name not in scene.removals and (keeping := known.answers[name].keeping) is not None
+    }
+    others = of_unoccupied((nodes[name] for name in ours if name not in occupied), scene, now)
+    return Answered({**occupied, **others}, known)
+
+
+def of_unoccupied(nodes: Iterable[Node], scene: Scene, now: Instant) -> Mapping[str, Keeping]:
+    """The answers for nodes that no pod keeps, or that are leaving.
+
+    All of a pool have to be asked about together, as some of them may be its minimum.
+    """
     found: dict[str, Keeping] = {}
     idle: defaultdict[str, list[Node]] = defaultdict(list)
-    for name, pool in pools.items():
-        keeping = _kept(nodes[name], known.answers[name].keeping, scene, now)
+    for node in nodes:
+        keeping = _unoccupied(node, scene, now)
         if keeping is not None:
-            found[name] = keeping
+            found[node.name] = keeping
         else:
-            idle[pool].append(nodes[name])
+            idle[pool_of_node(node)].append(node)
     for pool, without in sorted(idle.items()):
         found |= dict(_of_idle(without, scene, now, pool=pool))
-    return Answered(found, known)
+    return found
 
 
-def _kept(node: Node, by_pods: Keeping | None, scene: Scene, now: Instant) -> Keeping | None:
+def _unoccupied(node: Node, scene: Scene, now: Instant) -> Keeping | None:
     """Why it is there, if it isn't idle."""
     if (removal := scene.removals.get(node.name)) is not None:
         return _leaving(removal)
-    return (
-        by_pods
-        or wanted(
-            node,
-            (),
-            promises=scene.promises,
-            pauses=scene.pauses,
-            in_place_of=scene.in_place_of.get(node.name, ""),
-        )
-        or _starting(node, scene, now)
-    )
+    return wanted(
+        node,
+        (),
+        pool=scene.pools.get(pool_of_node(node)),
+        promises=scene.promises,
+        pauses=scene.pauses,
+        in_place_of=scene.in_place_of.get(node.name, ""),
+    ) or _starting(node, scene, now)
 
 
 def _leaving(removal: NodeRemovalRequest) -> Keeping:
@@ -149,13 +160,8 @@ def _of_idle(
         for node in nodes:
             yield node.name, Keeping(reason=Reason.IDLE, why=why, owner="whoever deleted the pool")
         return
-    leaving = {
-        name
-        for name, removal in scene.removals.items()
-        if removal.status.phase is not RemovalPhase.REMOVAL_FAILED
-    }
     ordered = in_order(nodes, rules, scene.cluster)
-    least = set(kept_at_least(ordered, rules, scene.cluster, leaving=leaving))
+    least = set(kept_at_least(ordered, rules, scene.cluster, leaving=leaving_nodes(scene.removals)))
     for node in ordered:
         if node.name in least:
             why = "its pool keeps so many"

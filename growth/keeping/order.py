@@ -1,17 +1,26 @@
-"""Of a pool's idle nodes: which go first, and which stay because the pool keeps so many."""
+"""Of a pool's idle nodes: which go first, and which stay because the pool keeps so many.
+
+What a pool keeps is there to take pods at once, so a minimum is kept by nodes that serve. One that
+doesn't (it boots, its kubelet is silent, or its removal has failed) may never take a pod: no node
+that serves goes because of it, and it goes itself only where the pool has more than it keeps.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from growth.api.nodepool import RemovalOrder
-from growth.keeping.marks import is_marked, pool_of_node, type_of_node
+from growth.api.noderemovalrequest import RemovalPhase
+from growth.keeping.marks import is_barred, is_marked, pool_of_node, type_of_node
+from growth.keeping.serving import serves
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from growth.api.nodepool import NodePool
+    from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.api.written import ServerTypeName
     from growth.scheduling.cluster import Cluster
     from growth.scheduling.node import Node
@@ -34,17 +43,24 @@ def in_order(idle: Iterable[Node], pool: NodePool, cluster: Cluster) -> list[Nod
             return sorted(idle, key=least_useful)
 
 
+def leaving_nodes(removals: Mapping[str, NodeRemovalRequest]) -> frozenset[str]:
+    """The nodes that are on their way out; what failed to go is there still."""
+    return frozenset(
+        name
+        for name, removal in removals.items()
+        if removal.status.phase is not RemovalPhase.REMOVAL_FAILED
+    )
+
+
 def kept_at_least(
     ordered: Iterable[Node], pool: NodePool, cluster: Cluster, *, leaving: Collection[str]
 ) -> Iterator[str]:
-    """The idle nodes that the pool's minima hold: the last ones in the order."""
-    spare = _spare(pool, cluster, leaving)
+    """The nodes of these that the pool's minima hold: the last ones in the order."""
+    spares = _spares(pool, cluster, leaving)
     for node in ordered:
-        server_type = type_of_node(node)
-        if server_type in spare:
-            spare[server_type] -= 1
-            if spare[server_type] < 0:
-                yield node.name
+        spare = spares.get(type_of_node(node))
+        if spare is not None and not spare.takes(node, pool):
+            yield node.name
 
 
 def _used(node: Node, cluster: Cluster) -> float:
@@ -54,17 +70,43 @@ def _used(node: Node, cluster: Cluster) -> float:
     return max((taken.get(name, 0) / room[name] for name in room if room[name]), default=0.0)
 
 
-def _spare(pool: NodePool, cluster: Cluster, leaving: Collection[str]) -> dict[ServerTypeName, int]:
-    """How many nodes the pool can do without, of the types of which it keeps some.
+@dataclass
+class _Spare:
+    """How many nodes of one type a pool can do without."""
 
-    What is on its way out isn't there any more; what failed to go is there still.
-    """
+    nodes: int
+    serving: int
+
+    def takes(self, node: Node, pool: NodePool) -> bool:
+        """Whether it can do without this one, too, which is gone then."""
+        does_serve = _takes_pods(node, pool)
+        if self.nodes <= 0 or (does_serve and self.serving <= 0):
+            return False
+        self.nodes -= 1
+        self.serving -= does_serve
+        return True
+
+
+def _takes_pods(node: Node, pool: NodePool) -> bool:
+    """Whether a pod can be placed on it: a mark that it is about to go is taken off for one."""
+    return serves(node, pool) and not is_barred(node)
+
+
+def _spares(
+    pool: NodePool, cluster: Cluster, leaving: Collection[str]
+) -> Mapping[ServerTypeName, _Spare]:
+    """What the pool can do without, of the types of which it keeps some."""
     least = {entry.name: entry.min for entry in pool.spec.server_types if entry.min}
     if not least:
         return {}
-    there = Counter(
-        type_of_node(node)
+    there = [
+        node
         for name, node in cluster.nodes.items()
         if pool_of_node(node) == pool.name and name not in leaving
-    )
-    return {name: there[name] - count for name, count in least.items()}
+    ]
+    nodes = Counter(type_of_node(node) for node in there)
+    serving = Counter(type_of_node(node) for node in there if _takes_pods(node, pool))
+    return {
+        name: _Spare(nodes=nodes[name] - count, serving=serving[name] - count)
+        for name, count in least.items()
+    }

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
+from math import inf
 from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
+from growth.api.nodepool import DeletionPolicy
 from growth.instant import whole_second
 from growth.keeping.marks import is_cordoned_by_a_person, pool_of_node, protection
 from growth.scheduling.owners import workload_of
@@ -15,6 +17,8 @@ from growth.scheduling.owners import workload_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from growth.api.nodepool import NodePool
+    from growth.instant import Instant
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
 
@@ -43,6 +47,8 @@ class Reason(StrEnum):
     """A pod runs on it that may not be moved."""
     OCCUPIED = "Occupied"
     """Pods run on it."""
+    RETAINED = "Retained"
+    """Its pool is being deleted and leaves it where it is."""
     PROMISED = "Promised"
     """A pod waits for its place on it."""
     CORDONED = "Cordoned"
@@ -80,6 +86,12 @@ class Keeping(msgspec.Struct, frozen=True, kw_only=True):
         first = self.owner.partition(" ")[0]
         return first if first in OWNERS else OTHER
 
+    def ends_at(self, now: Instant) -> float:
+        """When it ends by itself, in monotonic seconds; never, where that is unknown or overdue."""
+        if self.until is None or self.until <= now.wall:
+            return inf
+        return now.monotonic - now.seconds_since(self.until)
+
 
 class Pause(Protocol):
     """A pause of a pool."""
@@ -93,6 +105,7 @@ def wanted(
     node: Node,
     keepers: Sequence[Pod],
     *,
+    pool: NodePool | None,
     promises: Collection[str],
     pauses: Mapping[str, Pause],
     in_place_of: str = "",
@@ -100,6 +113,9 @@ def wanted(
     """Who wants the node; None if it is idle. `in_place_of` names a node that goes for it."""
     if keepers:
         return occupied(keepers)
+    if pool is not None and _is_left_behind_by(pool):
+        why = "its pool is being deleted and leaves its nodes where they are"
+        return Keeping(reason=Reason.RETAINED, why=why, owner=f"NodePool {pool.name}")
     if node.name in promises:
         why = "a pod is promised a place on it"
         return Keeping(reason=Reason.PROMISED, why=why, owner=GROWTH)
@@ -109,6 +125,12 @@ def wanted(
         why = f"it takes the place of {in_place_of}"
         return Keeping(reason=Reason.IN_PLACE, why=why, owner=GROWTH)
     return None
+
+
+def _is_left_behind_by(pool: NodePool) -> bool:
+    """Whether a pool goes without its nodes: a mark would stay on them for ever."""
+    is_going = pool.metadata.deletion_timestamp is not None
+    return is_going and pool.spec.deletion_policy is DeletionPolicy.RETAIN
 
 
 def _by_hand(node: Node, pauses: Mapping[str, Pause]) -> Keeping | None:

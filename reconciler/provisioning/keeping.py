@@ -13,9 +13,8 @@ from growth.keeping.marks import pool_of_node
 from growth.keeping.wanting import Reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Mapping
 
-    from growth.instant import Instant
     from growth.keeping.wanting import Keeping
     from growth.scheduling.node import Node
 
@@ -62,10 +61,3 @@ def _line(name: str, keeping: Keeping) -> KeptNode:
         owner=keeping.owner[:LONGEST_OWNER],
         until=keeping.until,
     )
-
-
-def ends(keepings: Iterable[Keeping], now: Instant) -> Iterator[float]:
-    """When one of the reasons ends by itself, in monotonic seconds; what is overdue has no end."""
-    for each in keepings:
-        if each.until is not None and each.until > now.wall:
-            yield now.monotonic - now.seconds_since(each.until)

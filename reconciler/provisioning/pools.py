@@ -20,7 +20,7 @@ from reconciler.actions import (
     SubjectKind,
     version_of,
 )
-from reconciler.decision import NEVER, Decision
+from reconciler.decision import NEVER, Decision, earliest
 from reconciler.holding import held, is_held
 from reconciler.keeping_scene import scene_of
 from reconciler.planning import blocking
@@ -90,7 +90,7 @@ def _counted(look: Look) -> Count:
     known = answered(scene_of(world), look.now, before=before)
     return Count(
         figures=_figures(look, keeping.kept(known.keepings, world.cluster.nodes)),
-        wake_at=min(keeping.ends(known.keepings.values(), look.now), default=NEVER),
+        wake_at=earliest(each.ends_at(look.now) for each in known.keepings.values()),
         remembered=Counted(at=look.now.monotonic, occupants=known.occupants),
     )
 

@@ -4,38 +4,39 @@ A node is idle if none of its pods would miss it, nobody has been promised a pla
 person has laid a hand on it. It is marked at once (or when its paid hour is nearly over), which
 keeps new pods away; it goes when its time is over on the clock of what we saw. A pod, a promise, a
 cordon or a pause before that takes the marks off again. What a pool keeps at least is never marked.
+Which of these holds is the answer of `growth.keeping`, so what people are told is what is done.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from growth.api.noderemovalrequest import RemovalPhase, RemovalReason
-from growth.api.noderequest import RequestPhase
-from growth.keeping.marks import is_unregistered
-from growth.keeping.order import in_order, kept_at_least
+from growth.api.noderemovalrequest import RemovalReason
+from growth.keeping.answer import of_unoccupied
+from growth.keeping.wanting import Reason, occupied
 from reconciler.actions import OpenRemoval, machine
+from reconciler.keeping_scene import scene_of
 from reconciler.marks import barred, is_barred, is_marked, is_tainted, marked, scale_down_at
 from reconciler.marks import unmarked as without_marks
 from reconciler.ownership import pool_of_node
 from reconciler.planning.offers import node_class_of
 from reconciler.removal.opening import removal_of
-from reconciler.removal.paid_hours import seconds_until_marked
-from reconciler.removal.wanted import promised, wanted
 from reconciler.step import WAIT, Step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from growth.api.nodepool import NodePool
     from growth.instant import Instant
+    from growth.keeping.wanting import Keeping
     from growth.scheduling.node import Node
     from reconciler.providers.port import ClassKey, Machine
     from reconciler.removal.seeing import Clock
     from reconciler.removal.sights import Cloud
     from reconciler.world import World
 
+GOES: Final = frozenset({Reason.IDLE, Reason.PAID})
+"""Where nothing else keeps a node, it is given back: at once, or when its hour is nearly over."""
 Ends = dict[str, float]
 """When marked nodes go, on the clock of what we saw, by name."""
 
@@ -62,89 +63,52 @@ def _left(node: Node, world: World, now: Instant) -> float:
 def steps(
     world: World, now: Instant, *, seen: Mapping[ClassKey, Cloud], shown: Clock
 ) -> Iterator[tuple[str, Step]]:
-    """What is to be done with each node that is idle, or was."""
-    promises = promised(world)
-    ours: defaultdict[str, list[Node]] = defaultdict(list)
+    """What is to be done with each node that no pod keeps, and with those that bear marks."""
+    unoccupied: list[Node] = []
     for name, node in sorted(world.cluster.nodes.items()):
-        if world.cluster.occupancy(name).keepers and not is_marked(node):
+        if pool_of_node(node) not in world.pools or name in world.removals:
             continue
-        pool = pool_of_node(node)
-        if pool not in world.pools or name in world.removals:
-            continue
-        if reason := wanted(node, world, promises):
-            yield from _kept(node, world, why=reason)
+        keepers = world.cluster.occupancy(name).keepers
+        if not keepers:
+            unoccupied.append(node)
+        elif is_marked(node):
+            yield name, _kept(node, occupied(keepers), world, now)
+    keepings = of_unoccupied(unoccupied, scene_of(world), now) if unoccupied else {}
+    for node in unoccupied:
+        keeping = keepings[node.name]
+        if keeping.reason in GOES:
+            yield node.name, _given_back(node, keeping, world, now, seen=seen, shown=shown)
         else:
-            ours[pool].append(node)
-    if shown.runs:
-        for pool, idle in sorted(ours.items()):
-            yield from _given_back(world.pools[pool], idle, world, now, seen=seen, shown=shown)
+            yield node.name, _kept(node, keeping, world, now)
 
 
-def _kept(node: Node, world: World, *, why: str) -> Iterator[tuple[str, Step]]:
+def _kept(node: Node, keeping: Keeping, world: World, now: Instant) -> Step:
     if is_marked(node) and world.is_free(machine(node.name)):
-        yield node.name, Step(actions=(without_marks(node),), why=f"the node stays: {why}")
+        return Step(actions=(without_marks(node),), why=f"the node stays: {keeping.why}")
+    return Step(wake_at=keeping.ends_at(now))
 
 
 def _given_back(
-    pool: NodePool,
-    idle: Iterable[Node],
+    node: Node,
+    keeping: Keeping,
     world: World,
     now: Instant,
     *,
     seen: Mapping[ClassKey, Cloud],
     shown: Clock,
-) -> Iterator[tuple[str, Step]]:
-    ordered = in_order(idle, pool, world.cluster)
-    least = set(kept_at_least(ordered, pool, world.cluster, leaving=_leaving(world)))
-    for node in ordered:
-        if node.name in least:
-            yield from _kept(node, world, why="its pool keeps so many")
-        elif world.is_free(machine(node.name)):
-            cloud = seen.get(node_class_of(pool, world))
-            yield node.name, _step(node, pool, world, now, cloud=cloud, shown=shown)
-
-
-def _leaving(world: World) -> frozenset[str]:
-    return frozenset(
-        name
-        for name, removal in world.removals.items()
-        if removal.status.phase is not RemovalPhase.REMOVAL_FAILED
-    )
-
-
-def _step(
-    node: Node,
-    pool: NodePool,
-    world: World,
-    now: Instant,
-    *,
-    cloud: Cloud | None,
-    shown: Clock,
 ) -> Step:
+    if not shown.runs or not world.is_free(machine(node.name)):
+        return WAIT
+    pool = world.pools[pool_of_node(node)]
     if is_tainted(node):
         end = world.ledger.removal.ends.get(node.name, shown.now)
         if end > shown.now:
             return Step(wake_at=shown.wake_at(end))
-        return _opened(node, pool, cloud)
-    wait = max(_settles_in(node, world, now), seconds_until_marked(node, pool, world, now))
-    if wait > 0:
-        return Step(wake_at=now.monotonic + wait)
+        return _opened(node, pool, seen.get(node_class_of(pool, world)))
+    if keeping.reason is Reason.PAID:
+        return Step(wake_at=keeping.ends_at(now))
     seconds = pool.spec.scale_down.idle_after.seconds
     return Step(actions=(marked(node, now, seconds=seconds),), why="the node is idle")
-
-
-def _settles_in(node: Node, world: World, now: Instant) -> float:
-    """A new node has some time for the pods that it was bought for, and isn't idle before."""
-    if is_unregistered(node):
-        return float("inf")
-    request = world.requests.get(node.name)
-    if request is None:
-        return 0.0
-    ready_at = request.status.ready_at
-    if request.status.phase is not RequestPhase.READY or ready_at is None:
-        return float("inf")
-    wait = world.timing.bind_wait
-    return min(wait - now.seconds_since(ready_at), wait)
 
 
 def _opened(node: Node, pool: NodePool, cloud: Cloud | None) -> Step:

@@ -1,10 +1,9 @@
-"""Who wants a node: the reasons for which an idle one stays, in the words that everybody uses."""
+"""Who wants a node whose removal is open, in the words of `growth.keeping`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from growth.api.nodepool import DeletionPolicy
 from growth.keeping import wanting
 from reconciler.ownership import pool_of_node
 from reconciler.replaces import place_taken
@@ -21,24 +20,15 @@ def promised(world: World) -> frozenset[str]:
 
 def wanted(node: Node, world: World, promises: frozenset[str]) -> str:
     """Why a node stays, in a few words; empty if it is idle."""
-    if _is_left_behind(node, world):
-        return "its pool is deleted and leaves it to whoever wants it"
-    keepers = world.cluster.occupancy(node.name).keepers
-    pauses = world.ledger.brakes.pauses
     found = wanting.wanted(
-        node, keepers, promises=promises, pauses=pauses, in_place_of=place_taken(node, world)
+        node,
+        world.cluster.occupancy(node.name).keepers,
+        pool=world.pools.get(pool_of_node(node)),
+        promises=promises,
+        pauses=world.ledger.brakes.pauses,
+        in_place_of=place_taken(node, world),
     )
     return found.why if found else ""
-
-
-def _is_left_behind(node: Node, world: World) -> bool:
-    """Whether its pool goes without it: a mark would stay on it for ever."""
-    pool = world.pools.get(pool_of_node(node))
-    return (
-        pool is not None
-        and pool.metadata.deletion_timestamp is not None
-        and pool.spec.deletion_policy is DeletionPolicy.RETAIN
-    )
 
 
 def keeper_on(name: str, world: World) -> str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from growth.api.disruption import Consolidation, DisruptionReason
 from growth.api.noderequest import RequestPhase
-from growth.api.wellknown import INSTANCE_TYPE_LABEL
-from growth.api.written import ServerTypeName
 from growth.keeping.marks import is_held_by_a_person
+from growth.keeping.order import kept_at_least, leaving_nodes
 from growth.scheduling.moving import obstacle
 from reconciler.actions import machine
 from reconciler.decision import NEVER
@@ -129,16 +128,15 @@ def eligible(look: Look, ceilings: Mapping[str, int]) -> Eligible:
 
 def candidates(nodes: Eligible, look: Look) -> tuple[tuple[Candidate, ...], float]:
     """Those of them whose pods may all be moved; and when there may be others."""
-    found: list[Candidate] = []
     wakes: list[float] = []
-    spares = {name: _spare(pool, look.world) for name, pool in look.world.pools.items()}
     restless = {node.name for node in nodes.restless}
-    for node in (*nodes.quiet, *nodes.restless):
-        pool = look.world.pools[pool_of_node(node)]
-        made = _candidate(node, pool, look, wakes)
-        if made is not None and _is_spare(node, spares[pool.name]):
-            found.append(replace(made, is_quiet=node.name not in restless))
-    return tuple(found), min(wakes, default=NEVER)
+    made = [_candidate(node, look, wakes) for node in (*nodes.quiet, *nodes.restless)]
+    known = [each for each in made if each is not None]
+    held = _held(known, look.world)
+    found = tuple(
+        replace(each, is_quiet=each.name not in restless) for each in known if each.name not in held
+    )
+    return found, min(wakes, default=NEVER)
 
 
 def may_go(node: Node, pool: NodePool, look: Look) -> bool:
@@ -198,13 +196,14 @@ def _quiet_at(node: Node, look: Look) -> float:
     return look.world.ledger.replacement.still[node.name].since + look.world.timing.quiet
 
 
-def _candidate(node: Node, pool: NodePool, look: Look, wakes: list[float]) -> Candidate | None:
+def _candidate(node: Node, look: Look, wakes: list[float]) -> Candidate | None:
     pods, passes_at = movable(node, look)
     wakes.append(passes_at)
     price = price_of(node.name, look.world)
     # What costs nothing can't be had cheaper.
     if pods is None or not price:
         return None
+    pool = look.world.pools[pool_of_node(node)]
     return Candidate(node=node, pool=pool, pods=pods, price=price)
 
 
@@ -220,24 +219,17 @@ def _settles_in(node: Node, world: World, now: Instant) -> float:
     return min(wait - now.seconds_since(ready_at), wait)
 
 
-def _spare(pool: NodePool, world: World) -> dict[ServerTypeName, int]:
-    """How many nodes a pool can do without, of the types of which it keeps some."""
-    least = {entry.name: entry.min for entry in pool.spec.server_types if entry.min}
-    there = Counter(
-        standing.server_type
-        for name, standing in nodes_of_pools(world).items()
-        if standing.pool == pool.name and name not in world.removals
+def _held(found: Iterable[Candidate], world: World) -> frozenset[str]:
+    """Those of them that their pools can't do without: what a pool keeps at least is left alone."""
+    by_pool: defaultdict[str, list[Node]] = defaultdict(list)
+    for each in found:
+        by_pool[each.pool.name].append(each.node)
+    gone = leaving_nodes(world.removals)
+    return frozenset(
+        name
+        for pool, nodes in by_pool.items()
+        for name in kept_at_least(nodes, world.pools[pool], world.cluster, leaving=gone)
     )
-    return {name: there[name] - count for name, count in least.items()}
-
-
-def _is_spare(node: Node, left: dict[ServerTypeName, int]) -> bool:
-    """Whether its pool can do without it: what it keeps at least is left alone."""
-    server_type = ServerTypeName(node.labels.get(INSTANCE_TYPE_LABEL, ""))
-    if server_type not in left:
-        return True
-    left[server_type] -= 1
-    return left[server_type] >= 0
 
 
 def in_turn(names: Mapping[str, str], ceilings: Mapping[str, int], look: Look) -> Iterator[Node]:

@@ -17,7 +17,7 @@ from reconciler.removal import decide
 from reconciler.replaces import written
 from tests.reconciler.build import START, at, pool, request
 from tests.removal.build import NAME, SCALE_DOWN, machine, marked, node, removal, world
-from tests.removal.test_idle import paused, promised
+from tests.removal.test_idle import left_behind, paused, promised
 from tests.scheduling import build
 
 if TYPE_CHECKING:
@@ -75,6 +75,13 @@ ANSWERS: dict[str, tuple[World, Reason, str, str, float | None]] = {
         Reason.PROMISED,
         "a pod is promised a place on it",
         "growth",
+        None,
+    ),
+    "its pool leaves it behind": (
+        world(node(), left_behind()),
+        Reason.RETAINED,
+        "its pool is being deleted and leaves its nodes where they are",
+        "NodePool default",
         None,
     ),
     "a cordon": (
@@ -218,6 +225,18 @@ def test_the_pools_minimum_holds_the_last_that_would_go() -> None:
         "default-1": Reason.IDLE,
         "default-2": Reason.MINIMUM,
     }
+
+
+def test_a_node_that_boots_is_not_the_minimum_of_its_pool() -> None:
+    rules = pool(
+        serverTypes=[{"name": "small", "min": 1, "max": 3}],
+        scaleDown={"order": "NotReadyOldestLeastUsed"},
+    )
+    boots = node("default-2", made_at=50, ready=False, taints=[UNREGISTERED])
+    shown = (machine(), machine("default-2"))
+    given = world(node(made_at=0), boots, rules, shown=shown)
+    assert answer(given).reason is Reason.MINIMUM
+    assert not decide(given, at(100)).sequences
 
 
 def test_a_node_that_is_leaving_does_not_count_for_the_minimum() -> None:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from growth.api.disruption import DisruptionReason
@@ -15,10 +15,14 @@ from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.cli.survey import survey
+from growth.keeping.answer import keepings
+from growth.keeping.marks import is_marked
 from growth.keeping.wanting import Reason
 from reconciler import provisioning
-from reconciler.actions import PatchStatus
+from reconciler import removal as removing
+from reconciler.actions import PatchStatus, SetNode
 from reconciler.figures.kept import kept_families
+from reconciler.keeping_scene import scene_of
 from reconciler.pauses import Cause, Pause
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.planning.nominations import Nominated, Nomination
@@ -86,6 +90,7 @@ def mostly(*others: Any) -> st.SearchStrategy[Any]:
     return st.just("") | st.sampled_from(others)
 
 
+BARE = Circumstances([], "", "", False, False, False, False, "")  # noqa: FBT003 - named above
 CIRCUMSTANCES = st.builds(
     Circumstances,
     pods=st.just([]) | st.lists(st.sampled_from(sorted(PODS)), max_size=3),
@@ -185,6 +190,36 @@ def seen_by_the_command(objects: Iterable[Any], pool: NodePool) -> Survey:
     known = [each for each in objects if not isinstance(each, NodePool)]
     resources = [pool, node_class(), *(each for each in known if isinstance(each, ours))]
     return survey(resources, [each for each in known if not isinstance(each, ours)], now=NOW.wall)
+
+
+@given(
+    cases=st.lists(CIRCUMSTANCES, min_size=1, max_size=6),
+    is_paused=st.sampled_from([True, False, False]),
+    minimum=st.integers(0, 2),
+    paid_hour=st.sampled_from(["Use", "Ignore"]),
+)
+@example(
+    cases=[BARE._replace(stage="coming"), BARE], is_paused=False, minimum=1, paid_hour="Ignore"
+)
+def test_removal_does_what_is_told(
+    cases: list[Circumstances], *, is_paused: bool, minimum: int, paid_hour: str
+) -> None:
+    """What is told to be idle is marked, and what is told to stay loses its marks."""
+    pool = pool_of(is_paused=is_paused, minimum=minimum, paid_hour=paid_hour)
+    seen, _ = world_of(cases, pool, is_paused=is_paused, is_given_up=False)
+    answers = keepings(scene_of(seen), NOW)
+    decided = [
+        (sequence.subject.name, any(taint.key == SCALE_DOWN["key"] for taint in step.taints or ()))
+        for sequence in removing.decide(seen, NOW).sequences
+        for step in sequence.steps
+        if isinstance(step, SetNode) and sequence.subject.name not in seen.removals
+    ]
+    nodes = {name: each for name, each in answers.items() if name not in seen.removals}
+    marked = {name for name in nodes if is_marked(seen.cluster.nodes[name])}
+    idle = {name for name, each in nodes.items() if each.reason is Reason.IDLE}
+    stay = {name for name, each in nodes.items() if each.reason not in {Reason.IDLE, Reason.PAID}}
+    assert {name for name, is_marking in decided if is_marking} == idle - marked
+    assert {name for name, is_marking in decided if not is_marking} == stay & marked
 
 
 def told(keeping: Keeping) -> Told:

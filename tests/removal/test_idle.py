@@ -340,7 +340,32 @@ def test_of_two_of_an_age_the_less_used_goes_first_if_the_pool_says_so() -> None
 def test_what_is_not_ready_goes_before_what_is_older_if_the_pool_says_so() -> None:
     older, sick = node("default-a", made_at=1), node("default-b", made_at=2, ready=False)
     assert marked_first("NotReadyOldestLeastUsed", older, sick) == "default-b"
-    assert marked_first("Oldest", older, sick) == "default-a"
+    also_sick = node("default-a", made_at=1, ready=False)
+    assert marked_first("Oldest", also_sick, sick) == "default-a"
+
+
+UNREGISTERED = {"key": "growth.dev/unregistered", "effect": "NoSchedule"}
+NOT_SERVING = {
+    "its kubelet is silent": (node("default-2", made_at=2, ready=False),),
+    "it boots": (node("default-2", made_at=2, ready=False, taints=[UNREGISTERED]),),
+    "it was never taken into service": (node("default-2", made_at=2, taints=[UNREGISTERED]),),
+    "a person has cordoned it": (node("default-2", made_at=2, unschedulable=True),),
+    "its removal has failed": (
+        node("default-2", made_at=2, taints=[SCALE_DOWN, LEAVING]),
+        removal("default-2", status={"phase": "RemovalFailed"}, held=False),
+    ),
+}
+
+
+@pytest.mark.parametrize("order", ["Oldest", "NotReadyOldestLeastUsed"])
+@pytest.mark.parametrize("others", NOT_SERVING.values(), ids=NOT_SERVING.keys())
+def test_the_last_node_that_serves_stays_with_a_minimum_of_one_though_there_is_another(
+    others: tuple[Any, ...], order: str
+) -> None:
+    rules = pool(serverTypes=[{"name": "small", "min": 1, "max": 9}], scaleDown={"order": order})
+    given = world(node(made_at=1), *others, rules, shown=(machine(), machine("default-2")))
+    touched = {step.node.name for step in steps(given) if isinstance(step, SetNode)}
+    assert NAME not in touched
 
 
 # Hours that are paid

@@ -100,6 +100,14 @@ def test_a_node_whose_pods_have_just_changed_is_looked_at_and_may_not_go_yet() -
     assert not candidate.is_quiet
 
 
+@pytest.mark.parametrize("is_ready", [True, False], ids=["serves", "does not serve"])
+def test_the_minimum_of_a_pool_is_left_alone_unless_another_node_serves(*, is_ready: bool) -> None:
+    rules = pool(serverTypes=[{"name": "small", "min": 1, "max": 9}])
+    look = looked_at(standing(NAME), standing("default-2", ready=is_ready), rules)
+    found, _ = candidates(eligible(look, {"default": 1}), look)
+    assert [each.name for each in found] == ([NAME] if is_ready else [])
+
+
 @pytest.mark.parametrize("look", LEFT_ALONE.values(), ids=LEFT_ALONE.keys())
 def test_a_node_is_left_alone_that_is(look: Look) -> None:
     assert not chosen(look)
