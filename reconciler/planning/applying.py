@@ -27,6 +27,7 @@ from growth.scheduling.resources import CPU, Resources, shown
 from reconciler.decision import NEVER
 from reconciler.ownership import owned_by
 from reconciler.planning.blueprints import blueprint_of
+from reconciler.planning.limits import SetLimit
 from reconciler.planning.nominations import COMING, Nomination, serves
 from reconciler.planning.reasons import told, why
 from reconciler.planning.requested import all_requests
@@ -61,9 +62,9 @@ class Applied(msgspec.Struct, frozen=True, kw_only=True):
     places: Mapping[str, Nomination]
     left_out: Mapping[str, str]
     """Pods that the plan has no place for, by uid, with the reason."""
-    limited: Mapping[str, str]
-    """Those of them that a limit leaves out, as they fit on what could be bought otherwise, and its
-    name; empty where an offer itself is used up."""
+    limited: Mapping[str, SetLimit | None]
+    """Those of them that a limit leaves out, as they fit on what could be bought otherwise; None
+    where nobody has set it: an offer itself is used up, or is tried with one machine."""
     overtaken: frozenset[str]
     """Pods whose place in the plan is none any more, by uid."""
 
@@ -91,13 +92,21 @@ def applied(
     for node in plan.nodes:
         pods = [waiting[uid] for uid in _taken(node, queues)]
         buying.take(node, pods, coming=list(_taken(node, announced)))
+    limits = {
+        each.pod_class: question.limits.get(each.reason.rule)
+        for each in plan.unplaced
+        if each.reason.cause in LIMITS
+    }
     reasons = {
-        each.pod_class: told(each.reason, waiting[queues[each.pod_class][0]], market.items, world)
+        each.pod_class: told(
+            each.reason,
+            waiting[queues[each.pod_class][0]],
+            market.items,
+            world,
+            limit=limits.get(each.pod_class),
+        )
         for each in plan.unplaced
         if queues.get(each.pod_class)
-    }
-    limits = {
-        each.pod_class: each.reason.rule for each in plan.unplaced if each.reason.cause in LIMITS
     }
     return Applied(
         requests=buying.requests,
@@ -145,7 +154,8 @@ class _Buying:
         self._new_id = new_id
         self._now = now
         self._items = {item.name: item for item in market.items}
-        self._left = {limit.name: (limit.amounts, limit.most) for limit in market.limits()}
+        limits = (each.limit for each in market.limits())
+        self._left = {limit.name: (limit.amounts, limit.most) for limit in limits}
         self._most = {item.name: item.most for item in market.items}
         self._allowed = {each.name: each.offers for each in question.problem.classes}
 

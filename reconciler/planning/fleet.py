@@ -18,6 +18,7 @@ from growth.api.noderequest import NodeRequest, RequestPhase
 from growth.api.wellknown import INSTANCE_TYPE_LABEL, POOL_LABEL, PRICE_ANNOTATION
 from growth.api.written import ServerTypeName
 from growth.scheduling.resources import CPU, MEMORY, Resources, parse
+from reconciler.planning.limits import Left, LimitKind, SetLimit, left
 from reconciler.planning.offers import Purchasable, node_class_of
 from reconciler.solver import Limit, Minimum
 
@@ -134,16 +135,19 @@ class Market(msgspec.Struct, frozen=True, kw_only=True):
     """Of these offers together one machine may be had, as nobody knows whether there are more."""
     shared: tuple[Limit, ...] = ()
     """What is left of what several offers live on."""
+    in_total: tuple[Left, ...] = ()
+    """What is left of the limits of all pools together."""
 
-    def limits(self) -> tuple[Limit, ...]:
-        """What each pool may still buy."""
-        found: list[Limit] = []
+    def limits(self) -> tuple[Left, ...]:
+        """What may still be bought, of each pool and of all together."""
+        found: list[Left] = []
         counts = self.fleet.counts()
         for name, pool in sorted(self._pools().items()):
             own = [item for item in self.items if item.pool.name == name]
             found += _maxima(pool, own, counts=counts)
             found += _brakes(pool, own, fleet=self.fleet, bought=self.bought.get(name, 0))
-        return (*found, *self._singles(), *self.shared)
+        others = (Left(limit) for limit in (*self._singles(), *self.shared))
+        return (*found, *others, *self.in_total)
 
     def minima(self) -> tuple[Minimum, ...]:
         """What pools keep even without load and don't have yet."""
@@ -187,15 +191,13 @@ def _maxima(
     items: Iterable[Purchasable],
     *,
     counts: Mapping[tuple[str, ServerTypeName], int],
-) -> Iterator[Limit]:
+) -> Iterator[Left]:
     offers = _offers_by_type(items)
     for entry in pool.spec.server_types:
         if entry.name in offers:
-            yield Limit(
-                name=f"of pool {pool.name}: max of {entry.name}",
-                amounts=dict.fromkeys(offers[entry.name], 1),
-                most=max(0, entry.max - counts.get((pool.name, entry.name), 0)),
-            )
+            of = SetLimit(LimitKind.TYPE_MAXIMUM, f"max of {entry.name}", pool.name)
+            ones = dict.fromkeys(offers[entry.name], 1)
+            yield left(of, ones, most=entry.max - counts.get((pool.name, entry.name), 0))
 
 
 def _offers_by_type(items: Iterable[Purchasable]) -> Mapping[ServerTypeName, list[str]]:
@@ -207,26 +209,34 @@ def _offers_by_type(items: Iterable[Purchasable]) -> Mapping[ServerTypeName, lis
 
 def _brakes(
     pool: NodePool, items: Sequence[Purchasable], *, fleet: Fleet, bought: int
-) -> Iterator[Limit]:
+) -> Iterator[Left]:
     spec = pool.spec.limits
     have = list(fleet.of(pool.name))
     ones = dict.fromkeys((item.name for item in items), 1)
     if spec.nodes is not None:
-        yield _limit(pool, "limits.nodes", ones, most=spec.nodes - len(have))
+        of = SetLimit(LimitKind.NODES, "limits.nodes", pool.name)
+        yield left(of, ones, most=spec.nodes - len(have))
     if spec.nodes_per_hour is not None:
-        yield _limit(pool, "limits.nodesPerHour", ones, most=spec.nodes_per_hour - bought)
-    for resource, most in ((CPU, spec.cpu), (MEMORY, spec.memory)):
-        if most is not None:
-            amounts = {item.name: item.offering.allocatable[resource] for item in items}
-            used = sum(each.resources[resource] for each in have)
-            whole = parse({resource: str(most)})[resource]
-            yield _limit(pool, f"limits.{resource}", amounts, most=whole - used)
+        of = SetLimit(LimitKind.NODES_PER_HOUR, "limits.nodesPerHour", pool.name)
+        yield left(of, ones, most=spec.nodes_per_hour - bought)
+    yield from _of_resources(pool, items, have)
     if spec.hourly_cost is not None:
+        of = SetLimit(LimitKind.HOURLY_COST, "limits.hourlyCost", pool.name)
         prices = {item.name: item.price for item in items}
         cost = sum(each.price for each in have)
-        most_cost = int(spec.hourly_cost * 1_000_000) - cost
-        yield _limit(pool, "limits.hourlyCost", prices, most=most_cost)
+        yield left(of, prices, most=int(spec.hourly_cost * 1_000_000) - cost)
 
 
-def _limit(pool: NodePool, name: str, amounts: Mapping[str, int], *, most: int) -> Limit:
-    return Limit(name=f"of pool {pool.name}: {name}", amounts=amounts, most=max(0, most))
+def _of_resources(
+    pool: NodePool, items: Sequence[Purchasable], have: Sequence[Standing]
+) -> Iterator[Left]:
+    spec = pool.spec.limits
+    for kind, resource, most in (
+        (LimitKind.CPU, CPU, spec.cpu),
+        (LimitKind.MEMORY, MEMORY, spec.memory),
+    ):
+        if most is not None:
+            of = SetLimit(kind, f"limits.{resource}", pool.name)
+            amounts = {item.name: item.offering.allocatable[resource] for item in items}
+            used = sum(each.resources[resource] for each in have)
+            yield left(of, amounts, most=parse({resource: str(most)})[resource] - used)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reconciler.solver import Limit
+from reconciler.planning.limits import Left, LimitKind, SetLimit, left
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,18 +16,19 @@ if TYPE_CHECKING:
 
 def in_total(
     items: Sequence[Purchasable], fleet: Fleet, world: World, *, bought: int
-) -> Iterator[Limit]:
+) -> Iterator[Left]:
     """The caps that are set, less what there is; `bought` are the machines of the last hour."""
     caps, have = world.caps, fleet.machines.values()
     ones = dict.fromkeys((item.name for item in items), 1)
     if caps.nodes is not None:
-        name = f"{caps.nodes} nodes in all pools together (--max-nodes)"
-        yield Limit(name=name, amounts=ones, most=max(0, caps.nodes - len(have)))
+        what = f"{caps.nodes} nodes in all pools together (--max-nodes)"
+        yield left(SetLimit(LimitKind.TOTAL_NODES, what), ones, most=caps.nodes - len(have))
     if caps.nodes_per_hour is not None:
-        name = f"{caps.nodes_per_hour} nodes an hour in all pools together (--max-nodes-per-hour)"
-        yield Limit(name=name, amounts=ones, most=max(0, caps.nodes_per_hour - bought))
+        what = f"{caps.nodes_per_hour} nodes an hour in all pools together (--max-nodes-per-hour)"
+        most = caps.nodes_per_hour - bought
+        yield left(SetLimit(LimitKind.TOTAL_NODES_PER_HOUR, what), ones, most=most)
     if caps.hourly_cost is not None:
-        name = f"{caps.hourly_cost} an hour for all pools together (--max-hourly-cost)"
+        what = f"{caps.hourly_cost} an hour for all pools together (--max-hourly-cost)"
         prices = {item.name: item.price for item in items}
         most = int(caps.hourly_cost * 1_000_000) - sum(each.price for each in have)
-        yield Limit(name=name, amounts=prices, most=max(0, most))
+        yield left(SetLimit(LimitKind.TOTAL_HOURLY_COST, what), prices, most=most)

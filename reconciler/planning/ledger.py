@@ -14,6 +14,7 @@ from reconciler.planning.offers import Shelf
 from reconciler.planning.question import Question
 from reconciler.planning.refusals import Probe, Refusals
 from reconciler.planning.tries import Try
+from reconciler.pool_notices import Words
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,6 +55,8 @@ class PlanningLedger(msgspec.Struct, frozen=True, kw_only=True):
     nominated: Nominated = Nominated()
     tries: Mapping[str, Try] = {}
     """Pods that plans left out, by uid."""
+    binding: Mapping[str, Words] = {}
+    """The limits that keep some of them from a machine, by pool: which it is and what to do."""
     told: Mapping[str, str] = {}
     """The reason that was last said of a pod, by uid: what repeats isn't said again."""
     window: Window | None = None

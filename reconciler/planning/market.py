@@ -27,10 +27,8 @@ def market(world: World, now: Instant) -> Market:
         fleet=machines,
         bought=bought,
         singles=one_at_a_time(items, refusals, world),
-        shared=(
-            *shared(items, machines, world),
-            *in_total(items, machines, world, bought=bought.total()),
-        ),
+        shared=shared(items, machines, world),
+        in_total=tuple(in_total(items, machines, world, bought=bought.total())),
     )
 
 

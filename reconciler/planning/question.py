@@ -22,6 +22,7 @@ from growth.scheduling.verdicts import Fits, Reason, Rejected
 from reconciler.planning.capacity import Spot
 from reconciler.planning.company import Kin, company, spread_keys, without_spread
 from reconciler.planning.demand import Coming
+from reconciler.planning.limits import SetLimit
 from reconciler.planning.offers import Purchasable
 from reconciler.solver import Offer, PodClass, Problem
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from reconciler.planning.company import Company
     from reconciler.planning.fleet import Market
     from reconciler.planning.nominations import Nominated
+    from reconciler.solver import Limit
 
 LAST: Final = -(2**31)
 """No pod's priority is lower."""
@@ -66,6 +68,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """Pods that wait for others to be planned first, by uid, with the reason."""
     announced: Mapping[str, tuple[Coming, ...]] = {}
     """Who is in each class of pods that there are only soon."""
+    limits: Mapping[str, SetLimit] = {}
+    """Those that somebody has set, by the name that the Problem has for each."""
 
 
 class _Class(NamedTuple):
@@ -130,8 +134,9 @@ def question(
     kin = [Kin(name=each.name, pod=each.pods.like, offers=each.offers) for each in asked]
     rules = company(kin, ground.cluster, judge.domains)
     planned = [each for each in asked if each.name not in rules.waiting]
+    limits = market.limits()
     return Question(
-        problem=_problem(planned, rules, ground, market),
+        problem=_problem(planned, rules, ground, market, [each.limit for each in limits]),
         pods={each.name: each.pods.uids for each in planned if each.pods.uids},
         offers={item.name: item for item in market.items},
         spots={spot.name: spot for spot in ground.spots},
@@ -143,6 +148,7 @@ def question(
             for uid in each.pods.uids
         },
         announced={each.name: each.pods.coming for each in planned if each.pods.coming},
+        limits={each.limit.name: each.of for each in limits if each.of is not None},
     )
 
 
@@ -276,6 +282,7 @@ def _problem(
     rules: Company,
     ground: Ground,
     market: Market,
+    limits: Iterable[Limit],
 ) -> Problem:
     resources = _wanted(each.pods.like for each in asked)
     return Problem(
@@ -285,7 +292,7 @@ def _problem(
             *(_offer(item, resources) for item in market.items),
             *(_capacity(spot, resources) for spot in ground.spots),
         ),
-        limits=market.limits(),
+        limits=tuple(limits),
         minima=market.minima(),
         groups=rules.groups,
     )

@@ -14,6 +14,7 @@ from growth.demand.pools import Pools, wish_of
 from growth.demand.pools import match as pools_of
 from growth.scheduling.resources import CPU, MEMORY, shown
 from growth.scheduling.verdicts import Reason as Constraint
+from reconciler.planning.limits import LimitKind
 from reconciler.planning.offers import key_of, node_class_of, sold_to
 from reconciler.planning.question import NARROWED_BY
 from reconciler.planning.templates import node_labels
@@ -23,25 +24,32 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from growth.scheduling.pod import Pod
+    from reconciler.planning.limits import SetLimit
     from reconciler.planning.offers import Purchasable
     from reconciler.providers.port import Offering
     from reconciler.solver import PlannedNode, Reason
     from reconciler.world import World
 
-OF_POOL: Final = "of pool "
 NAMED: Final = 5
 """So many of a kind are named in one text."""
 LONGEST: Final = 256
 """Own labels can make the name of an offer, and an affinity can be, longer than a text should."""
 
 
-def told(reason: Reason, pod: Pod, items: Sequence[Purchasable], world: World) -> str:
-    """The reason for one pod, of which `items` are what could be bought."""
+def told(
+    reason: Reason,
+    pod: Pod,
+    items: Sequence[Purchasable],
+    world: World,
+    *,
+    limit: SetLimit | None = None,
+) -> str:
+    """The reason for one pod, of which `items` are what could be bought; `limit` is what binds."""
     match reason.cause:
         case Cause.TOO_LARGE:
             return _too_large(reason, pod, items, world)
         case Cause.LIMIT if reason.rule:
-            return _limited(reason)
+            return _limited(reason, limit)
         case Cause.CONSTRAINT:
             return _emptied(reason, pod, items, world)
         case Cause.COUNT:
@@ -97,15 +105,14 @@ def _holds(offering: Offering, pod: Pod, *, first: str) -> bool:
     return room[first] >= pod.requests[first] and room.covers(pod.requests)
 
 
-def _limited(reason: Reason) -> str:
-    """A pool's limits are called `of pool NAME: WHAT`, and counted in the solver's units."""
-    pool, _, what = reason.rule.removeprefix(OF_POOL).partition(": ")
-    if not reason.rule.startswith(OF_POOL):
+def _limited(reason: Reason, limit: SetLimit | None) -> str:
+    """The figures are in the solver's units."""
+    if limit is None or not limit.pool:
         return f"a limit keeps the offers away that would do: {reason.rule}"
-    where = f'{what} of pool "{pool}"'
-    left, least = (_counted(what, amount) for amount in (reason.available, reason.needed))
+    where = f'{limit.what} of pool "{limit.pool}"'
     if not reason.available:
         return f"{where} is reached: raise it, or wait until a node of the pool goes"
+    left, least = (_counted(limit.kind, amount) for amount in (reason.available, reason.needed))
     return f"{where} leaves {left}, and the smallest node that would do counts {least}: raise it"
 
 
@@ -125,13 +132,13 @@ def _used_up(reason: Reason, pod: Pod, items: Sequence[Purchasable], world: Worl
     return f"only {_few(names)} {fits}, and the provider has no more of {them}"
 
 
-def _counted(limit: str, amount: int) -> str:
-    match limit.removeprefix("limits."):
-        case "cpu":
+def _counted(kind: LimitKind, amount: int) -> str:
+    match kind:
+        case LimitKind.CPU:
             return shown(CPU, amount)
-        case "memory":
+        case LimitKind.MEMORY:
             return shown(MEMORY, amount)
-        case "hourlyCost":
+        case LimitKind.HOURLY_COST:
             return f"{amount / 1e6:.4f}"
         case _:
             return str(amount)

@@ -64,12 +64,14 @@ def looked_after(world: World, now: Instant, demand: Mapping[str, Pod]) -> Plann
         if uid in demand
         and demand[uid].shape not in reopened
         and not (has_room and each.cause is Cause.LIMITED)
+        and not returns
     }
     return msgspec.structs.replace(
         kept,
         nominated=nominated,
         refusals=known,
-        tries={} if returns else tries,
+        # What follows from them is worked out anew where this is another object.
+        tries=before.tries if len(tries) == len(before.tries) else tries,
         told={uid: text for uid, text in before.told.items() if uid in demand},
         bought=still_of_the_hour(before.bought, now),
         counted=counted,

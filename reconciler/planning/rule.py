@@ -18,6 +18,7 @@ from reconciler.actions import CreateNodeRequest, Sequence, Solve, Subject, Subj
 from reconciler.decision import NEVER, Decision
 from reconciler.marks import is_tainted
 from reconciler.planning.applying import Applied, applied
+from reconciler.planning.binding import binding
 from reconciler.planning.capacity import ground
 from reconciler.planning.commit import widened
 from reconciler.planning.demand import (
@@ -79,6 +80,7 @@ class _Pass:
         self._ask()
         self._tell(before)
         self._let_marks_off()
+        self._see_limits()
         self.wakes += (
             self.world.demand.next_end,
             next_end(self.ledger.nominated, self.world),
@@ -130,6 +132,15 @@ class _Pass:
         if any(self._is_tainted(place.machine) for place in new):
             self.wakes.append(self.now.monotonic)
 
+    def _see_limits(self) -> None:
+        """The pools tell of a limit that binds in the next pass, or cease to."""
+        if self.ledger.tries is self.before.tries:
+            return
+        found = binding(self.ledger.tries, self.demand, self.world.pools)
+        if found != self.before.binding:
+            self._remember(binding=found)
+            self.wakes.append(self.now.monotonic)
+
     def _is_tainted(self, machine: str) -> bool:
         node = self.world.cluster.nodes.get(machine)
         return node is not None and is_tainted(node)
@@ -150,7 +161,7 @@ class _Pass:
                 now,
                 reason,
                 cause=Cause.LIMITED if uid in result.limited else Cause.NO_PLACE,
-                limit=result.limited.get(uid, ""),
+                limit=result.limited.get(uid),
             )
             for uid, reason in result.left_out.items()
         }

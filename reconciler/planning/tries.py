@@ -11,6 +11,8 @@ from enum import StrEnum
 
 import msgspec
 
+from reconciler.planning.limits import SetLimit
+
 PATIENCE = 5
 """Tries in a row before a pod waits longer than a second."""
 PAUSE = 1.0
@@ -48,8 +50,8 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
     """In monotonic seconds."""
     cause: Cause = Cause.NO_PLACE
     reason: str = ""
-    limit: str = ""
-    """The name of the limit that leaves it out, if one does."""
+    limit: SetLimit | None = None
+    """The limit that leaves it out, if it is one that somebody has set."""
 
     @property
     def next_at(self) -> float:
@@ -77,7 +79,7 @@ def after_left_out(
     reason: str,
     *,
     cause: Cause = Cause.NO_PLACE,
-    limit: str = "",
+    limit: SetLimit | None = None,
 ) -> Try:
     """One more plan has left a pod out; two within a second count as one."""
     if before is not None and now < before.counted_at + PAUSE:

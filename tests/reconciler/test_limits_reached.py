@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ from tests.planning.driver import Planner
 from tests.reconciler.build import at, node_class, pool, waiting
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from growth.api.nodepool import NodePool
     from reconciler.world import World
 
@@ -44,9 +47,10 @@ class Capped(Planner):
         return self._world()
 
 
-def planned(limited: NodePool, caps: Caps | None = None) -> Capped:
-    """Three pods, each of which fills a small machine."""
-    made = Capped(limited, node_class(), *(waiting(f"web-{n}", requests=ONE) for n in range(3)))
+def planned(limited: NodePool, caps: Caps | None = None, *, pods: int = 3) -> Capped:
+    """So many pods, each of which fills a small machine."""
+    waits = (waiting(f"web-{number}", requests=ONE) for number in range(pods))
+    made = Capped(limited, node_class(), *waits)
     made.caps = caps or Caps()
     made.soon()
     return made
@@ -112,3 +116,52 @@ def test_before_the_first_plan_of_a_process_nothing_is_taken_back() -> None:
 
     assert said(waits) is None
     assert said(msgspec.structs.replace(begun, pending={})) is not None
+
+
+def calls(work: Callable[[], object]) -> int:
+    """How many functions are called by this."""
+    counted = 0
+
+    def count(_frame: object, event: str, _about: object) -> None:
+        nonlocal counted
+        counted += event in {"call", "c_call"}
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return counted
+
+
+@pytest.mark.parametrize(
+    ("spec", "caps"),
+    [({"limits": {"nodes": 1}}, Caps()), ({}, Caps(nodes=1))],
+    ids=["of a pool", "in total"],
+)
+def test_it_costs_the_same_in_each_pass_however_many_pods_wait(
+    spec: dict[str, Any], caps: Caps
+) -> None:
+    limited = pool(serverTypes=[{"name": "small", "max": 500}], **spec)
+    few, many = (planned(limited, caps, pods=number).seen() for number in (5, 200))
+    assert said(few) is not None
+    assert calls(lambda: said(many)) == calls(lambda: said(few))
+
+
+def test_what_binds_is_not_worked_out_again_while_no_try_has_changed() -> None:
+    planner = planned(pool(serverTypes=SMALL, limits={"nodes": 1}))
+    planner.until(planner.now + 20_000)
+    known = planner.memory
+    planner.until(planner.now + 100)
+    assert known.binding
+    assert planner.memory.tries is known.tries
+    assert planner.memory.binding is known.binding
+
+
+def test_a_limit_that_begins_or_ceases_to_bind_is_told_at_once() -> None:
+    planner = planned(pool(serverTypes=SMALL, limits={"nodes": 1}))
+    assert said(planner.seen()) is not None
+    planner.remove(*(each for key, each in planner.objects.items() if key[0] == "Pod"))
+    planner.until(planner.now + 0.01)
+    assert planner.memory.binding == {}
+    assert planner.wakes_at < planner.now

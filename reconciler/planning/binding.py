@@ -1,0 +1,52 @@
+"""Which limits keep pods from a machine, by the pools that the pods wait for.
+
+Thousands of pods may wait for one limit, and nothing about that changes from one pass to the next.
+So it is worked out from the tries when they have changed, and remembered as a few words a pool.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from growth.demand.pools import pools_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from growth.scheduling.pod import Pod
+    from growth.scheduling.shape import Shape
+    from reconciler.planning.limits import SetLimit
+    from reconciler.planning.tries import Try
+    from reconciler.pool_notices import Words
+
+IN_TOTAL = "is reached: raise it in the reconciler's settings, or wait until a node goes"
+
+
+def binding(
+    tries: Mapping[str, Try], pods: Mapping[str, Pod], pools: Collection[str]
+) -> Mapping[str, Words]:
+    """For each pool of which a limit binds, the limit and what to do; the first of several."""
+    found: defaultdict[str, set[Words]] = defaultdict(set)
+    for pod, limit, reason in _waiting(tries, pods):
+        # A limit in total is that of each pool that the pod could use.
+        names = (limit.pool,) if limit.pool else pools_of(pod, pools)
+        # The words that the pod is told hold the remedy of a pool's own limit.
+        message = reason if limit.pool else f"{limit.what} {IN_TOTAL}"
+        for name in names:
+            found[name].add((limit.kind.value, message))
+    return {name: min(words) for name, words in found.items()}
+
+
+def _waiting(
+    tries: Mapping[str, Try], pods: Mapping[str, Pod]
+) -> Iterator[tuple[Pod, SetLimit, str]]:
+    """One pod of each shape that a limit leaves out, for each of its reasons."""
+    seen: set[tuple[Shape, SetLimit, str]] = set()
+    for uid, one in tries.items():
+        pod = pods.get(uid)
+        if pod is not None and one.limit is not None:
+            key = pod.shape, one.limit, one.reason
+            if key not in seen:
+                seen.add(key)
+                yield pod, one.limit, one.reason
