@@ -130,8 +130,9 @@ def _unconfirmed(
             continue
         if awaiting.awaits(request) and not _is_lost(name, world, now):
             pods = tuple(pod for pod in request.spec.pods if pod.uid in demand)
-            # Who has a place by now isn't bought for: the effect would refuse that each time.
-            yield name, _bought_for(request, pods)
+            # Who has a place by now isn't bought for: the effect would refuse that each time. But
+            # the names tell for how long its seats are awaited, so one request never loses all.
+            yield name, _bought_for(request, pods or request.spec.pods)
 
 
 def _bought_for(request: NodeRequest, pods: tuple[PodReference, ...]) -> NodeRequest:

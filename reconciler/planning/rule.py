@@ -133,7 +133,7 @@ class _Pass:
             self.wakes.append(self.now.monotonic)
 
     def _see_limits(self) -> None:
-        """The pools tell of a limit that binds in the next pass, or cease to."""
+        """Remember which limits bind; pools tell of a change in the next pass, due at once."""
         if self.ledger.tries is self.before.tries:
             return
         found = binding(self.ledger.tries, self.demand, self.world.pools)

@@ -66,14 +66,26 @@ def test_a_request_tells_how_many_pods_of_which_workload_it_is_for() -> None:
     assert [pod.name for pod in made.spec.pods] == ["web-0"]
 
 
-def test_a_create_that_failed_is_tried_again_for_pods_that_are_still_to_come() -> None:
+def failing() -> Planner:
+    """Creates fail, and the one pod that the request names has found another node meanwhile."""
     found = Planner(of("web", 0), pool(), node_class())
     found.announced = announced(3)
     found.creates_fail = True
     assert found.soon() == []
     found.put(build.pod("web-0", on="elsewhere", **_made_by("web")))
+    assert found.until(105) == []
     found.creates_fail = False
-    assert bought(found.soon()) == [("large", 0)]
+    return found
+
+
+def test_a_create_that_failed_is_tried_again_for_pods_that_are_still_to_come() -> None:
+    assert bought(failing().soon()) == [("large", 1)]
+
+
+def test_a_create_that_failed_is_dropped_when_those_who_were_to_come_do_not() -> None:
+    found = failing()
+    found.announced = announced(0)
+    assert found.soon() == []
 
 
 def test_who_comes_is_promised_a_seat_and_nobody_is_asked_again() -> None:
