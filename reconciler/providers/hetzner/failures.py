@@ -89,7 +89,7 @@ class Subject(Enum):
     READING = "reading"
 
 
-SELLS: Final[Mapping[Subject, frozenset[Trouble]]] = {
+NOT_SOLD: Final[Mapping[Subject, frozenset[Trouble]]] = {
     Subject.SERVER: frozenset(SCOPES),
     # A class that requires groups can buy nothing in a project that may have no more of them.
     Subject.GROUP: frozenset({Trouble.QUOTA}),
@@ -113,7 +113,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     def trouble(self) -> Trouble:
         """What it means."""
         trouble = classify(self.code, self.text)
-        if trouble in SCOPES and trouble not in SELLS[self.subject]:
+        if trouble in SCOPES and trouble not in NOT_SOLD[self.subject]:
             return Trouble.TRANSIENT
         return trouble
 
