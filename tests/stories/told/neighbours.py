@@ -103,6 +103,15 @@ STORIES = (
         ),
     ),
     Story(
+        # A node that has none of them and no room for one holds them apart, wherever there is room.
+        name="spread-by-node",
+        given=(Catalogue(), MAIN, Node("old", "100m", "100Mi")),
+        chapters=(
+            (Make((Deployment("web", 2, Template("500m", "256Mi", more=spread("web", HOST))),)),),
+            (Scale("web", 4),),
+        ),
+    ),
+    Story(
         name="host-ports",
         share=Share.LONG,
         given=(Catalogue(), Pool("main", {"large": PLENTY})),
