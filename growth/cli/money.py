@@ -1,4 +1,4 @@
-"""Money as people read it: one form everywhere, and the currency where somebody knows it.
+"""Money as people read it: one form everywhere, and the currency where it is known.
 
 An hour has four digits behind the point, as machines cost cents; a month has two.
 """

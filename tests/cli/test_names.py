@@ -29,7 +29,7 @@ NEAR_IT = "default-6f1f2d99-1111-4222-8333-abcdefabcdef"
 OTHER = "default-0b7c2d3c-1111-4222-8333-6f1f00000000"
 GPU = "gpu-6f1f2d3c-1111-4222-8333-abcdefabcdef"
 NAMED = "default-0b7c"
-"""By a person, who wants to confuse."""
+"""A name that a person has given, and that looks like a short one."""
 LONG = "a-pool-of-no-less-than-26-x-0b7c2d3c-1111-4222-8333-abcdefabcdef"
 
 

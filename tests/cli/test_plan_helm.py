@@ -110,7 +110,7 @@ LEFT_OUT: dict[str, tuple[Document, str]] = {
         autoscaler(of="db", kind="StatefulSet"),
         "HorizontalPodAutoscaler shop/db (its target, StatefulSet shop/db, isn't in the files)",
     ),
-    "a kind of somebody else's": (
+    "a kind that is not known": (
         workload("Rollout", "canary"),
         "Rollout shop/canary (growth doesn't know which pods a Rollout makes)",
     ),
