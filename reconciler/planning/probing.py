@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from growth.demand.pools import pools_of
-from reconciler.planning.market import market
+from reconciler.planning.market import market, sold
 from reconciler.planning.refusals import Probe, matching, to_be_probed
 from reconciler.planning.requested import all_requests
 from reconciler.planning.tries import Standing
@@ -47,13 +47,15 @@ def next_trial(waiting: Mapping[str, Pod], world: World, now: Instant) -> Trial 
     kinds = _resting(waiting, world, now) if refusals else ()
     if not kinds:
         return None
-    sold = market(world, now)
+    offered = sold(world)
     for refusal in refusals:
-        items = matching(sold.items, refusal, world)
+        items = matching(offered, refusal, world)
         for pod in _able(kinds, items, world):
             probe = Probe(refusal, pod.shape)
             if probe not in known.probe_at:
-                return Trial(probe, pod, msgspec.structs.replace(sold, items=items))
+                # What limits leave is counted for a trial alone, and not while all of them rest.
+                only = msgspec.structs.replace(market(world, now), items=items)
+                return Trial(probe, pod, only)
     return None
 
 
