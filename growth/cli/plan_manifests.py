@@ -55,7 +55,7 @@ class Autoscaled(msgspec.Struct, frozen=True, kw_only=True):
     maximum: int
 
 
-class Applied(msgspec.Struct, frozen=True, kw_only=True):
+class WhatRuns(msgspec.Struct, frozen=True, kw_only=True):
     """What is planned for, and what there is to say of the rest."""
 
     objects: tuple[tuple[FileObject, Mapping[str, Any]], ...] = ()
@@ -91,12 +91,12 @@ Scaling = Mapping[Target, _Autoscaler]
 """Autoscalers by what they scale."""
 
 
-def applied(found: Iterable[FileObject], replicas: Replicas) -> Applied:
+def what_runs(found: Iterable[FileObject], replicas: Replicas) -> WhatRuns:
     """The objects that make pods, with the replicas that they would have."""
     known = list(found)
     stays = [each for each in known if not _hook_of(each)]
     scaling, mistakes = _autoscalers(stays)
-    return Applied(
+    return WhatRuns(
         objects=tuple((each, _scaled(each, scaling, replicas)) for each in stays),
         left_out=(*_hooks(known), *_unknown(stays), *_without_target(scaling, stays)),
         autoscaled=tuple(_told(stays, scaling, replicas)),

@@ -19,7 +19,7 @@ from growth.cli import inputs, plan_manifests
 from growth.cli.bundle_input import opened
 from growth.cli.connecting import completed
 from growth.cli.plan_cluster import Seen, seen
-from growth.cli.plan_manifests import Applied, Replicas
+from growth.cli.plan_manifests import Replicas, WhatRuns
 from growth.cli.plan_overlay import applied, overlaid, owners_in
 from growth.cli.plan_prices import Prices, offerings, prices_from
 from growth.errors import Misconfigured
@@ -61,7 +61,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
     now: Instant
     unreadable: tuple[str, ...]
     """Objects of the cluster that were left out."""
-    manifests: Applied
+    manifests: WhatRuns
     """What became of the files."""
 
 
@@ -105,7 +105,7 @@ def reading(arguments: argparse.Namespace) -> Reading:
     prices = prices_from(arguments.catalogue)
     manifests = inputs.read(inputs.texts(arguments.files))
     live, now = _live(arguments)
-    files = plan_manifests.applied(manifests.others, Replicas(arguments.replicas))
+    files = plan_manifests.what_runs(manifests.others, Replicas(arguments.replicas))
     written = _objects(manifests, files, live)
     return Reading(
         world=world(
@@ -130,7 +130,7 @@ def _live(arguments: argparse.Namespace) -> tuple[Seen, Instant]:
     return live, Instant(0.0, datetime.now(UTC))
 
 
-def _objects(manifests: Manifests, files: Applied, live: Seen) -> list[Object]:
+def _objects(manifests: Manifests, files: WhatRuns, live: Seen) -> list[Object]:
     """The objects in the files, if nothing is wrong with any of them."""
     known = [(each.kind, each.name) for each in live.resources]
     mistakes = list(references.missing_node_classes(manifests, known=known))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from growth.cli.plan_manifests import Applied, Autoscaled, LeftOut
+from growth.cli.plan_manifests import Autoscaled, LeftOut, WhatRuns
 from growth.cli.story import counted, listed, wrapped
 from growth.scheduling.owners import workload_of
 from reconciler.planning.blueprints import ARCHITECTURE_LABEL
@@ -32,7 +32,7 @@ class Remarks(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Workloads that get Arm machines and don't say whether their images are made for them."""
 
 
-def remarks_of(paper: OnPaper, files: Applied) -> Remarks:
+def remarks_of(paper: OnPaper, files: WhatRuns) -> Remarks:
     """What there is to say."""
     bought = (
         (paper.items[name], pod) for name in paper.requests for pod in paper.pods.get(name, ())
