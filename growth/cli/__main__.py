@@ -11,7 +11,7 @@ import importlib
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from typing_extensions import override
 
@@ -50,6 +50,17 @@ underscore for each dash."""
 
 class _Parser(argparse.ArgumentParser):
     """argparse that answers a mistake with one line instead of the whole usage."""
+
+    @override
+    def parse_known_args(self, *words: Any, **more: Any) -> Any:
+        """As argparse does, but the command itself says which flag it doesn't have."""
+        found, rest = super().parse_known_args(*words, **more)
+        unknown = next((word for word in rest if word.startswith("--")), None)
+        if unknown is not None:
+            flag, _, _ = unknown.partition("=")
+            hint = did_you_mean(flag, self._option_string_actions)
+            self.error(f"there is no {flag}{hint and f'; {hint}'}")
+        return found, rest
 
     @override
     def _check_value(self, action: argparse.Action, value: object) -> None:

@@ -91,7 +91,12 @@ def test_a_mistake_in_a_file_is_one_line_that_says_what_and_where(
         (["exlpain", "pod", "web"], 'there is no "exlpain"; did you mean explain?'),
         (["explain", "pol", "default"], 'there is no "pol"; did you mean pool?'),
         (["cost", "--effort", "through"], 'there is no "through"; did you mean thorough?'),
-        (["version", "--colour"], "--colour"),
+        (
+            ["version", "--colour"],
+            "growth version: there is no --colour; see growth version --help",
+        ),
+        (["plan", "--form-cluster"], "there is no --form-cluster; did you mean --from-cluster?"),
+        (["cost", "--katalogue=x.json"], "there is no --katalogue; did you mean --catalogue?"),
         (["version", "-o", "xml"], "xml"),
         (["crds", "--folder", "/dev/null/x"], "/dev/null/x"),
     ],
