@@ -8,7 +8,7 @@ import logging
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import structlog
 
@@ -33,14 +33,16 @@ def main(
     """Run what was asked for, of a process with these parts; 1 if anything was breached."""
     parser = _parser()
     arguments = parser.parse_args(words)
-    if arguments.first is not None and not isinstance(arguments.seeds, int):
-        parser.error("--first is the first of a number of seeds: say how many, as --seeds 300")
+    seeds = arguments.seeds
+    if arguments.first is not None:
+        if seeds is None or seeds.first is not None:
+            parser.error("--first is the first of a number of seeds: say how many, as --seeds 300")
+        seeds = _Seeds(seeds.number, arguments.first)
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
-    if arguments.seeds is None:
+    if seeds is None:
         return int(_is_breached(arguments.seed, arguments, parts))
-    seeds = _chosen(arguments, clock)
-    breaches = sum(_is_breached(seed, arguments, parts) for seed in seeds)
-    _print_total(seeds, breaches, arguments)
+    breaches = sum(_is_breached(seed, arguments, parts) for seed in _chosen(seeds, clock))
+    _print_total(seeds.number, breaches, arguments)
     return 1 if breaches else 0
 
 
@@ -65,31 +67,38 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _seeds(written: str) -> int | range:
+class _Seeds(NamedTuple):
+    """Seeds one after the other; without a first one, some that nobody has chosen."""
+
+    number: int
+    first: int | None = None
+
+
+def _seeds(written: str) -> _Seeds:
     first, dots, last = written.partition("..")
     try:
-        return range(int(first), int(last) + 1) if dots else int(first)
+        found = _Seeds(int(last) - int(first) + 1, int(first)) if dots else _Seeds(int(first))
     except ValueError:
+        found = _Seeds(0)
+    if found.number < 1:
         wanted = "write how many, as 300, or a range, as 1..20"
-        raise argparse.ArgumentTypeError(f"{written}: {wanted}") from None
+        raise argparse.ArgumentTypeError(f"{written}: {wanted}")
+    return found
 
 
-def _chosen(arguments: argparse.Namespace, clock: Callable[[], float]) -> range:
-    """The seeds that were named; without a first one, some that nobody has chosen."""
-    if isinstance(arguments.seeds, range):
-        return arguments.seeds
-    first = arguments.first
+def _chosen(seeds: _Seeds, clock: Callable[[], float]) -> range:
+    first = seeds.first
     if first is None:
         first = int(clock())
         print(f"drawn from the clock; again with --first {first}", file=sys.stderr)
-    return range(first, first + arguments.seeds)
+    return range(first, first + seeds.number)
 
 
-def _print_total(seeds: range, breaches: int, arguments: argparse.Namespace) -> None:
+def _print_total(seeds: int, breaches: int, arguments: argparse.Namespace) -> None:
     if arguments.output == "json":
-        print(json.dumps({"seeds": len(seeds), "breaches": breaches}))
+        print(json.dumps({"seeds": seeds, "breaches": breaches}))
     else:
-        print(f"{len(seeds)} seeds, {breaches} breaches")
+        print(f"{seeds} seeds, {breaches} breaches")
 
 
 def _faults(written: str) -> tuple[Fault, ...]:

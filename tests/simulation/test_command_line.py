@@ -60,7 +60,16 @@ def test_breaches_of_many_seeds_are_counted(capsys: pytest.CaptureFixture[str]) 
     assert total == "1 seeds, 1 breaches"
 
 
-@pytest.mark.parametrize("words", [["--seeds", "some"], ["--seeds", "1..2", "--first", "3"]])
+MISTAKEN = (
+    ["--seeds", "some"],
+    ["--seeds", "0"],
+    ["--seeds", "3..2"],
+    ["--seeds", "1..2", "--first", "3"],
+    ["--first", "3"],
+)
+
+
+@pytest.mark.parametrize("words", MISTAKEN, ids=" ".join)
 def test_seeds_that_cannot_be_meant_are_refused_with_how_to_write_them(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
