@@ -30,6 +30,7 @@ from tests.live import (
     kept_cluster,
     wait_until,
 )
+from tests.simulation import today
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,10 +48,13 @@ def pytest_configure() -> None:
     os.environ[order.VARIABLE] = order.seed_from(os.environ)
 
 
-def pytest_report_header(config: pytest.Config) -> str:
-    """How a failure that comes with one order is seen again."""
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """How a failure that comes with one order, or with a seed of the day, is seen again."""
     seed = order.seed_from(os.environ)
-    return f"order of files: {order.replay(seed, config.invocation_params.args)}"
+    return [
+        f"order of files: {order.replay(seed, config.invocation_params.args)}",
+        f"seeds of today: {today.replay()}",
+    ]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
