@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from reconciler.solver.assemble import Node
     from reconciler.solver.lots import Ground
     from reconciler.solver.problem import Limit, Offer, PodClass, Problem
+
+
+NAMED: Final = 5
+"""So many limits are named in one text."""
 
 
 def unplaced(problem: Problem, ground: Ground, nodes: Sequence[Node]) -> tuple[Unplaced, ...]:
@@ -93,8 +97,10 @@ def _together(limits: Sequence[Limit], used: Mapping[str, int], free: Sequence[O
     """No limit keeps every node away that would do, but each node has one that does."""
     reached = [limit for limit in limits if any(_is_beyond(limit, each, used) for each in free)]
     if all(any(_is_beyond(limit, each, used) for limit in reached) for each in free):
-        names = "; ".join(limit.name for limit in reached)
-        return Reason(cause=Cause.LIMIT, text=f"every node that would do is at a limit: {names}")
+        names = "; ".join(limit.name for limit in reached[:NAMED])
+        more = f" and {len(reached) - NAMED} more" if len(reached) > NAMED else ""
+        text = f"every node that would do is at a limit: {names}{more}"
+        return Reason(cause=Cause.LIMIT, text=text)
     return Reason(cause=Cause.LIMIT, text="no plan within the limits has room for it")
 
 

@@ -259,6 +259,24 @@ def test_a_pod_for_which_the_provider_has_no_more_is_told_what_would_do(
     assert unplaced["reason"] == "only small in here fits, and the provider has no more of it"
 
 
+def test_of_many_limits_that_keep_a_pod_out_some_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    types = [{**CLASS["types"][0], "name": f"type-{number}"} for number in range(8)]
+    none = [{"name": each["name"], "max": 0} for each in types]
+    documents = [
+        of_group("KwokNodeClass", "default", {"types": types}),
+        of_group("NodePool", "default", {"serverTypes": none}),
+        pod(0, {}),
+    ]
+    file = tmp_path / "all.yaml"
+    file.write_text(yaml.safe_dump_all(documents))
+    assert main(["plan", "-f", str(file), "-o", "json"]) == 1
+    (unplaced,) = json.loads(capsys.readouterr().out)["unplaced"]
+    assert unplaced["reason"].count("max of type-") == 5
+    assert unplaced["reason"].endswith(" and 3 more")
+
+
 def test_of_too_many_reasons_people_are_told_some_and_programs_all(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
