@@ -51,9 +51,7 @@ class Awaiting:
     def _promised(self) -> frozenset[str]:
         """Machines on which a pod that waits has been promised a place."""
         places = self.world.ledger.planning.nominated.places
-        return frozenset(
-            place.machine for uid, place in places.items() if uid in self.world.pending
-        )
+        return frozenset(place.machine for uid, place in places.items() if uid in self.waiting)
 
     @cached_property
     def _lacking(self) -> frozenset[Owner]:

@@ -9,11 +9,12 @@ import pytest
 from growth.api.written import write_time
 from growth.demand.announced import Announced
 from growth.kube.health import Health
+from reconciler.planning.awaited import Awaiting
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.planning.nominations import Nominated, Nomination
 from reconciler.providers.port import Throttled
 from tests.provisioning.build import NAME, Life, made_at, settled
-from tests.reconciler.build import WHOLE, at, waiting
+from tests.reconciler.build import WHOLE, at, waiting, world
 from tests.scheduling import build
 
 if TYPE_CHECKING:
@@ -62,6 +63,16 @@ def promised(life: Life) -> None:
     life.put(pod)
     place = Nomination(machine=NAME, shape=pod.shape, is_bought_for=False)
     life.planning = PlanningLedger(nominated=Nominated(places={pod.metadata.uid: place}))
+
+
+def test_a_promise_counts_only_while_its_pod_waits() -> None:
+    pod = waiting("api-0")
+    place = Nomination(machine=NAME, shape=pod.shape, is_bought_for=True)
+    nominated = Nominated(places={pod.metadata.uid: place})
+    seen = world(pod).remembering("planning", PlanningLedger(nominated=nominated))
+    for uids, is_awaited in (({pod.metadata.uid}, True), (set[str](), False)):
+        awaiting = Awaiting(world=seen, now=at(100), waiting=uids)
+        assert awaiting.awaits(made_at(99, pods=(pod,))) is is_awaited
 
 
 def blind(life: Life) -> None:
