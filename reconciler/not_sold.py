@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 SOLD: Final = ("AllSold", "Each server type of the pool is sold in one of its places.")
 NAMED: Final = 5
-"""So many types have their own reason; a condition's message has an end."""
+"""So many types have their own reason."""
+LONGEST: Final = 800
+"""Letters of all reasons, of the 1024 that a condition's message may have."""
 
 
 def notices(world: World, now: Instant) -> Iterator[Sequence]:
@@ -43,8 +45,10 @@ def _said(missing: tuple[ServerTypeName, ...], pool: NodePool, world: World) -> 
     reasons = [why_missing(each, sold, node_class=key.name) for each in missing[:NAMED]]
     if len(missing) > NAMED:
         reasons.append(f"and {len(missing) - NAMED} other types are not sold either")
+    told = ", ".join(reasons)
+    told = told if len(told) <= LONGEST else f"{told[: LONGEST - 1]}…"
     return "NotSold", (
-        f"{', '.join(reasons)}. What isn't sold is never bought: see whether the cloud still sells "
+        f"{told}. What isn't sold is never bought: see whether the cloud still sells "
         "it and whether the node class's images and networks admit it, or take it out of "
         "spec.serverTypes."
     )

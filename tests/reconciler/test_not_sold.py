@@ -70,6 +70,20 @@ def test_types_that_can_be_bought_nowhere_are_named(made: NodePool, names: str) 
     assert names in told["message"]
 
 
+def test_the_message_of_the_longest_names_is_no_longer_than_a_condition_may_be() -> None:
+    places = [f"{number}{'p' * 62}" for number in range(9)]
+    types = [f"{number}{'t' * 62}" for number in range(9)]
+    offers = [{"location": place, "price": "1"} for place in places]
+    sold = [
+        {"name": each, "resources": {"cpu": "1", "memory": "1Gi"}, "offers": offers}
+        for each in types
+    ]
+    told = said(seen(listing(*types, locations=NOWHERE), node_class(types=sold)))
+
+    assert told is not None
+    assert 900 < len(told["message"]) <= 1024
+
+
 def test_a_pool_whose_types_are_sold_says_nothing() -> None:
     assert said(seen(listing("small", "LARGE"), node_class())) is None
 
