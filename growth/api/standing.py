@@ -39,12 +39,16 @@ _REQUEST: Final = {
         "Provisioning",
         "The provider has accepted; the node hasn't joined yet.",
     ),
-    RequestPhase.READY: Verdict(Standing.CURRENT, "NodeReady", "The node serves."),
+    RequestPhase.READY: Verdict(Standing.CURRENT, "NodeReady", "The node is ready."),
     RequestPhase.UNMET: Verdict(
-        Standing.FAILED, "Unmet", "The provider has none now; the demand is planned around it."
+        Standing.FAILED,
+        "Unmet",
+        "The provider has none now; its pods are planned without it.",
     ),
     RequestPhase.DEPROVISIONING: Verdict(
-        Standing.IN_PROGRESS, "Deprovisioning", "The node never served and is given back."
+        Standing.IN_PROGRESS,
+        "Deprovisioning",
+        "The node was never ready; its machine goes.",
     ),
 }
 
@@ -94,9 +98,9 @@ def _pool(status: NodePoolStatus) -> Verdict:
     if status.blocked is not None:
         return _blocked(status.blocked)
     if status.ready < status.wanted:
-        message = f"{status.ready} of {status.wanted} nodes serve."
+        message = f"{status.ready} of {status.wanted} nodes are ready."
         return Verdict(Standing.IN_PROGRESS, "Provisioning", message)
-    message = f"All {status.ready} nodes serve."
+    message = f"All {status.ready} nodes are ready."
     return Verdict(Standing.CURRENT, "AllServe", message)
 
 

@@ -170,11 +170,9 @@ def _worth(node: Node, seen: Survey) -> Iterator[Fact]:
     found = expense(node, seen.scene.cluster.occupancy(node.name))
     if found.price:
         price = hourly(found.price)
-        yield Fact(
-            "worth",
-            f"{hourly(found.idle)} of its {price} per hour pays for room that nobody has asked "
-            f"for; without the node its pool costs {price} less",
-        )
+        unused = f"{hourly(found.idle)} of its {price} per hour is unused"
+        waste = unused if round(found.idle, 4) else "no waste"
+        yield Fact("worth", f"{waste}; without the node its pool costs {price} less")
 
 
 def _figures(node: Node, seen: Survey) -> dict[str, Figure]:

@@ -10,6 +10,7 @@ from growth.cli.explain_pool import blocked_or_paused
 from growth.cli.money import hourly
 from growth.cli.story import Fact, Story, ago, ahead, counted, span_since
 from growth.cli.survey import paused
+from growth.cli.tables import spoken_span
 from growth.demand.detection import Standing, scheduled, standing
 from growth.demand.pools import Pools, match, pools_of, wish_of
 from growth.scheduling.resources import shortages
@@ -62,7 +63,7 @@ def _without_a_wish(pod: Pod) -> str:
         return f"is on node {pod.spec.node_name}"
     if pod.spec.scheduling_gates:
         gates = ", ".join(gate.name for gate in pod.spec.scheduling_gates)
-        return f"is held by the scheduling gate {gates}: nobody looks for a node yet"
+        return f"is held by the scheduling gate {gates}: no node is looked for yet"
     return ""
 
 
@@ -96,7 +97,7 @@ def _facts(pod: Pod, seen: Survey) -> Iterator[Fact]:
 def _on_its_node(pod: Pod, seen: Survey) -> Iterator[Fact]:
     name = pod.spec.node_name
     if name not in seen.scene.cluster.nodes:
-        yield Fact("node", f"there is no node {name} any more: the pod is about to be removed")
+        yield Fact("node", f"node {name} is gone: the pod is about to be removed")
     elif name in seen.kept:
         yield Fact("node", f"bought by growth: growth explain node {name}")
     else:
@@ -162,11 +163,11 @@ def _unplanned(pod: Pod, usable: Sequence[NodePool], seen: Survey) -> Iterator[F
     elif full:
         text = f"pool {full[0]} tells of its {MOST_UNPLACED} most urgent pods only: see the events"
     elif seconds < UNSEEN_AFTER:
-        text = "none yet: a plan is made as soon as no more pods come, within a second"
+        text = "none yet: pods that come together are planned together, within a second"
     elif all(paused(pool) for pool in usable):
         text = "none while pools are paused: growth resume ends that"
     else:
-        text = "nobody has planned for it or told of it: is growth running? growth doctor says"
+        text = f"none in {spoken_span(int(seconds))}: growth doctor says whether growth runs"
     yield Fact("last plan", text)
 
 

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 def explained(pool: NodePool, seen: Survey) -> Story:
     """The story of one pool."""
     status = pool.status
-    serve = f"{status.ready} of {status.wanted} wanted nodes serve"
+    ready = f"{status.ready} of {status.wanted} wanted nodes are ready"
     return Story(
         kind="NodePool",
         name=pool.name,
-        headline=f"{pool.name}: {serve}, {hourly(status.hourly_cost)} per hour.",
+        headline=f"{pool.name}: {ready}, {hourly(status.hourly_cost)} per hour.",
         facts=tuple(_facts(pool, seen)),
         figures=_figures(pool, seen),
     )
@@ -42,12 +42,12 @@ def explained(pool: NodePool, seen: Survey) -> Story:
 def blocked_or_paused(pool: NodePool, now: datetime) -> Iterator[Fact]:
     """What keeps a pool from buying anything."""
     if pool.metadata.deletion_timestamp is not None:
-        yield Fact("deleted", "it is being deleted, and buys nothing any more")
+        yield Fact("deleted", "it is being deleted, and no longer buys anything")
     if pool.status.blocked is not None:
         yield Fact("blocked", f"it buys nothing: {pool.status.blocked.message}")
     if (pause := paused(pool)) is not None:
         end = (
-            "until somebody mends what is written"
+            "until what is written is mended"
             if pause.until is None
             else (f"until {write_time(pause.until)}, which is {ahead(pause.until, now)}")
         )
@@ -63,7 +63,7 @@ def _facts(pool: NodePool, seen: Survey) -> Iterator[Fact]:
         coming = f", {entry.requested} on their way" if entry.requested else ""
         most = next((each.max for each in pool.spec.server_types if each.name == entry.name), None)
         limit = "" if most is None else f"; at most {most}"
-        yield Fact("nodes", f"{entry.name}: {entry.ready} of {entry.nodes} serve{coming}{limit}")
+        yield Fact("nodes", f"{entry.name}: {entry.ready} of {entry.nodes} ready{coming}{limit}")
     yield from _types_missing(pool)
     yield from _limits(pool)
     yield from _budgets(pool)
@@ -73,8 +73,8 @@ def _facts(pool: NodePool, seen: Survey) -> Iterator[Fact]:
     for offer in pool.status.unmet_offers:
         if offer.holds(now):
             what = " in ".join(filter(None, (offer.server_type, offer.location))) or "everything"
-            again = f"tried again {ahead(offer.until, now)}"
-            yield Fact("sold out", f"{what}, failure {offer.failures} in a row; {again}")
+            again = f"retry {ahead(offer.until, now)}"
+            yield Fact("sold out", f"{what}: {again} ({counted(offer.failures, 'refusal')})")
     for without in pool.status.unplaced[:5]:
         name = f"{without.pod.namespace}/{without.pod.name}"
         yield Fact("no place", f"{name}: {without.reason}")

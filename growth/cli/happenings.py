@@ -120,11 +120,11 @@ def _phase(request: NodeRequest) -> str:
         case RequestPhase.PROVISIONING:
             return "the provider has accepted"
         case RequestPhase.READY:
-            return "its node serves"
+            return "ready"
         case RequestPhase.UNMET:
             return f"the provider has none{_last_reason(request)}"
         case RequestPhase.DEPROVISIONING:
-            return "its node never served, and is given back"
+            return "its node was never ready: removing it"
         case unreachable:
             assert_never(unreachable)
 
@@ -141,13 +141,13 @@ def _of_nodes(before: Watched, after: Watched) -> Iterator[Line]:
         if earlier is None:
             yield "Node", name, f"has joined pool {pool_of_node(node)}"
         elif earlier.is_ready and not node.is_ready:
-            yield "Node", name, "is not Ready any more"
+            yield "Node", name, "no longer ready"
         elif node.is_ready and not earlier.is_ready:
-            yield "Node", name, "is Ready"
+            yield "Node", name, "ready"
         if is_marked(node) and not (earlier and is_marked(earlier)):
             yield "Node", name, _marked(node)
         elif earlier and is_marked(earlier) and not is_marked(node):
-            yield "Node", name, "stays: somebody wants it"
+            yield "Node", name, "stays: it is wanted again"
 
 
 def _gone(before: Watched, after: Watched) -> Iterator[Line]:
@@ -170,7 +170,7 @@ def _of_removals(before: Watched, after: Watched) -> Iterator[Line]:
     for removal in sorted(after.removals, key=lambda each: each.name):
         earlier = known.pop(removal.name, None)
         if earlier is None:
-            yield "NodeRemovalRequest", removal.name, f"is to be given back: {removal.spec.reason}"
+            yield "NodeRemovalRequest", removal.name, f"removing: {removal.spec.reason}"
         phase = removal.status.phase
         if (earlier.status.phase if earlier else RemovalPhase.PENDING) is not phase:
             yield "NodeRemovalRequest", removal.name, _removed(removal)
@@ -185,7 +185,7 @@ def _removed(removal: NodeRemovalRequest) -> str:
         case RemovalPhase.DEPROVISIONING:
             return "the provider deletes the machine"
         case RemovalPhase.REMOVAL_FAILED:
-            return f"could not be given back{_last_reason(removal)}: a person has to look"
+            return f"could not be removed{_last_reason(removal)}: look at it at the provider"
         case unreachable:
             assert_never(unreachable)
 
@@ -211,7 +211,7 @@ def _changed(before: NodePool | None, after: NodePool) -> Iterator[str]:
     if was_paused is not is_paused:
         yield "is paused" if is_paused else "is no longer paused"
     if before and before.status.hourly_cost != status.hourly_cost:
-        nodes = f"{status.ready} of {status.wanted} wanted nodes serve"
+        nodes = f"{status.ready} of {status.wanted} wanted nodes are ready"
         cost, was = hourly(status.hourly_cost), hourly(before.status.hourly_cost)
         yield f"costs {cost} per hour instead of {was}; {nodes}"
 

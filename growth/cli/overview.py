@@ -7,6 +7,7 @@ eye of somebody who has just run a command is.
 from __future__ import annotations
 
 from collections import defaultdict
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -14,7 +15,7 @@ import msgspec
 from growth.api.conditions import Truth
 from growth.api.noderemovalrequest import RemovalPhase
 from growth.api.noderequest import RequestPhase
-from growth.api.wellknown import POOL_LABEL, TYPES_MISSING
+from growth.api.wellknown import POOL_LABEL, REPLACES_ANNOTATION, TYPES_MISSING
 from growth.api.written import parse_time
 from growth.cli.story import counted
 from growth.cli.trouble import Trouble
@@ -23,7 +24,6 @@ from growth.keeping.serving import serves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from datetime import datetime
 
     from growth.api.nodepool import NodePool
     from growth.api.noderemovalrequest import NodeRemovalRequest
@@ -62,6 +62,8 @@ class OnItsWay(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Since the phase began."""
     pods: int = 0
     """It was bought for so many."""
+    replaces: bool = False
+    """Whether it takes the place of another node."""
 
 
 class WithoutPlace(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -81,6 +83,8 @@ class SoldOut(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     offer: str
     until: str
     failures: int
+    seconds: int
+    """Until it is tried again."""
 
 
 class Kept(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -89,7 +93,9 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     reason: str
     nodes: int
     seconds: int | None
-    """Until the first of them can change by itself, if anybody knows."""
+    """Until the first of them can change by itself, if that is known."""
+    until: datetime | None = None
+    """When that is."""
 
 
 class Overview(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -149,16 +155,16 @@ def _kept(keepings: Iterable[Keeping], now: datetime) -> tuple[Kept, ...]:
     for each in keepings:
         found[each.reason.value].append(each)
     ordered = sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
-    return tuple(
-        Kept(
-            reason=reason,
-            nodes=len(several),
-            seconds=min(
-                (max(0, int((each.until - now).total_seconds())) for each in several if each.until),
-                default=None,
-            ),
-        )
-        for reason, several in ordered
+    return tuple(_for_one_reason(reason, several, now) for reason, several in ordered)
+
+
+def _for_one_reason(reason: str, several: list[Keeping], now: datetime) -> Kept:
+    first = min((each.until for each in several if each.until), default=None)
+    return Kept(
+        reason=reason,
+        nodes=len(several),
+        seconds=None if first is None else max(0, int((first - now).total_seconds())),
+        until=first,
     )
 
 
@@ -189,12 +195,26 @@ def _state(pool: NodePool, now: datetime) -> str:
         return "paused"
     limit = next((each for each in pool.status.conditions if each.type == LIMIT_REACHED), None)
     if limit is not None and limit.status is Truth.TRUE:
-        return f"at its limit: {limit.reason}"
+        return f"limit reached: {_limit(limit.reason, pool)}"
     types = next((each for each in pool.status.conditions if each.type == TYPES_MISSING), None)
     if types is not None and types.status is Truth.TRUE:
         return "some of its types aren't sold"
     refused = sum(offer.holds(now) for offer in pool.status.unmet_offers)
     return f"ok, {counted(refused, 'offer')} sold out" if refused else "ok"
+
+
+def _limit(reason: str, pool: NodePool) -> str:
+    """A limit by the name that a person has written, with its figures where they are known."""
+    limits, status = pool.spec.limits, pool.status
+    written = {
+        "Nodes": f"limits.nodes {status.wanted}/{limits.nodes}",
+        "HourlyCost": f"limits.hourlyCost {status.hourly_cost}/{limits.hourly_cost}",
+        "Cpu": f"limits.cpu {limits.cpu}",
+        "Memory": f"limits.memory {limits.memory}",
+        "NodesPerHour": f"limits.nodesPerHour {limits.nodes_per_hour}",
+        "TypeMaximum": "the max of a type",
+    }
+    return written.get(reason, reason)
 
 
 def _coming(seen: Watched, now: datetime) -> Iterator[OnItsWay]:
@@ -207,6 +227,7 @@ def _coming(seen: Watched, now: datetime) -> Iterator[OnItsWay]:
                 phase=each.status.phase,
                 seconds=_in_phase(each, now),
                 pods=len(each.spec.pods),
+                replaces=REPLACES_ANNOTATION in each.metadata.annotations,
             )
 
 
@@ -243,6 +264,7 @@ def _sold_out(seen: Watched, now: datetime) -> Iterator[SoldOut]:
                     or "everything",
                     until=each.until.isoformat(),
                     failures=each.failures,
+                    seconds=max(0, int((each.until - now).total_seconds())),
                 )
 
 

@@ -6,6 +6,7 @@ import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,9 +33,7 @@ if TYPE_CHECKING:
     from tests.live import LiveCluster
 
 
-LAST = (
-    "planned anew it would cost 0.0100, and never less than 0.0100: what runs is 36.0 % above that"
-)
+LAST = "best possible: 0.0100 (proven); you overpay 0.0036 (36 %)"
 
 
 def named(found: Spending) -> dict[str, str]:
@@ -127,11 +126,50 @@ def test_the_lines_tell_pools_workloads_the_whole_and_the_bound() -> None:
         "WORKLOAD              PODS  PER HOUR  PER MONTH  OF ALL",
         "StatefulSet shop/web     1    0.0034       2.48   100 %",
         "",
-        "0.0136 per hour (9.93 per month), 0.0102 of it (75 %) for room that nobody has asked for",
+        "0.0136 per hour (9.93 per month), 0.0102 of it (75 %) unused",
         LAST,
-        "1 pod would have no place in such a plan, and the last line leaves them out",
+        "1 pod would have no place in a new plan, and the last line leaves them out",
     ]
     assert max(len(line) for line in lines) <= 100
+
+
+PAID: dict[str, tuple[str, str, str, str]] = {
+    "as much": ("0.0136", "0.0136", "0.0136", "best possible: 0.0136 (proven); you pay no more"),
+    "less than a new plan": (
+        "0.0058",
+        "0.0100",
+        "0.0100",
+        "best possible: 0.0100 (proven); you pay 42 % less",
+    ),
+    "many times as much": (
+        "0.0800",
+        "0.0100",
+        "0.0100",
+        "best possible: 0.0100 (proven); you overpay 0.0700, 8.0 times as much",
+    ),
+    "not proven": (
+        "0.0136",
+        "0.0120",
+        "0.0110",
+        "a new plan: 0.0120, and none costs less than 0.0110; you overpay 0.0016 (13 %)",
+    ),
+    "nothing would do": (
+        "0.0136",
+        "0.0000",
+        "0.0000",
+        "best possible: 0.0000 (proven); you overpay 0.0136",
+    ),
+}
+
+
+@pytest.mark.parametrize(("cost", "plan", "least", "line"), PAID.values(), ids=PAID.keys())
+def test_what_is_paid_is_compared_in_words_that_fit_it(
+    cost: str, plan: str, least: str, line: str
+) -> None:
+    bound = Bound(plan_cost=Decimal(plan), lower_bound=Decimal(least), unplaced=0)
+    there = spending(seen(node(price=cost), pool(), pod("web-0")))
+    found = msgspec.structs.replace(there, bound=bound)
+    assert list(told(found))[-1].startswith(line)
 
 
 def as_fields(found: Spending) -> dict[str, Any]:

@@ -270,7 +270,7 @@ BROKEN: dict[str, Broken] = {
     "no image": Broken(
         crash, FAIL, "processes", "0 of 2 are ready: ImagePullBackOff", "describe pods"
     ),
-    "scaled to none": Broken(scaled_to_none, FAIL, "processes", "none is wanted", "kubectl scale"),
+    "scaled to none": Broken(scaled_to_none, FAIL, "processes", "no replica", "kubectl scale"),
     "no extender": Broken(
         gone(f"{APPS}/daemonsets/growth-extender"),
         FAIL,
@@ -289,11 +289,11 @@ BROKEN: dict[str, Broken] = {
         no_control_plane_node,
         FAIL,
         "processes",
-        "growth-extender: none is wanted",
+        "growth-extender: no replica is wanted",
         "scheduler: Second",
     ),
     "nobody ever led": Broken(never_led, FAIL, "leader", "no reconciler has ever led", "logs"),
-    "nobody leads": Broken(silent_leader, FAIL, "leader", "leads any more", "logs"),
+    "nobody leads": Broken(silent_leader, FAIL, "leader", "no reconciler leads", "logs"),
     "writing stopped": Broken(
         stopped_leader, FAIL, "leader", "MaximumKept: 4 nodes, 3 allowed", "rollout restart"
     ),
@@ -399,7 +399,7 @@ BROKEN: dict[str, Broken] = {
     ),
     "somebody else asks": Broken(strange_questions, WARN, "extender", "3 questions", "runbooks"),
     "a class nobody looked at": Broken(
-        classes(), WARN, "class default", "nobody has", "reconciler runs"
+        classes(), WARN, "class default", "has not been asked", "reconciler runs"
     ),
     "a class without access": Broken(
         classes(observedGeneration=1, blocked=BLOCKED),

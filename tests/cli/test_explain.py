@@ -164,7 +164,7 @@ STANDS: dict[str, tuple[Pod, str]] = {
         pod("web-0", status={"phase": "Succeeded"}),
         "has ended (Succeeded): it needs no node.",
     ),
-    "gated": (GATED, "is held by the scheduling gate quota: nobody looks for a node yet."),
+    "gated": (GATED, "is held by the scheduling gate quota: no node is looked for yet."),
     "leaving": (
         pod("web-0", on="", metadata={"deletionTimestamp": moment(ago=1)}),
         "is being deleted: it gets no new node.",
@@ -215,7 +215,7 @@ def test_what_keeps_the_pool_from_buying_is_told_with_the_pod() -> None:
 
 def test_a_pod_that_nobody_plans_for_asks_whether_growth_runs() -> None:
     told_of = facts(explain_pod.explained(WAITS, seen(WAITS, pool())))
-    assert "is growth running? growth doctor says" in told_of["last plan"]
+    assert "growth doctor says whether growth runs" in told_of["last plan"]
 
 
 ELSEWHERE = {
@@ -231,7 +231,7 @@ def test_a_pool_that_the_pod_may_not_use_does_not_hide_that_growth_may_not_run(
     monkeypatch.setattr(explain_pod, "MOST_UNPLACED", 1)
     other = pool("gpu", status=ELSEWHERE[elsewhere])
     told_of = facts(explain_pod.explained(WAITS, seen(WAITS, pool(), other)))
-    assert "is growth running? growth doctor says" in told_of["last plan"]
+    assert "growth doctor says whether growth runs" in told_of["last plan"]
 
 
 def test_a_pod_of_pools_that_are_all_paused_waits_for_the_end_of_the_pause() -> None:
@@ -266,8 +266,8 @@ def test_a_node_tells_why_it_was_bought_what_it_holds_and_why_it_stays() -> None
         "(Held)",
         "owner": "Pod shop/db-0",
         "until": "unknown",
-        "worth": "0.0068 of its 0.0136 per hour pays for room that nobody has asked for; without "
-        "the node its pool costs 0.0136 less",
+        "worth": "0.0068 of its 0.0136 per hour is unused; without the node its pool costs 0.0136 "
+        "less",
     }
     assert (story.figures["reason"], story.figures["nextBest"]) == ("Held", "cpx32")
 
@@ -354,16 +354,16 @@ def test_a_pool_tells_what_it_has_what_holds_it_and_why_its_nodes_are_there() ->
     limited = pool(status=status, limits={"nodes": 4, "hourlyCost": "0.50"})
     coming = request("default-2", "Provisioning")
     story = explain_pool.explained(limited, seen(limited, coming, node(), pod("web-0")))
-    assert story.headline == "default: 1 of 2 wanted nodes serve, 0.0136 per hour."
+    assert story.headline == "default: 1 of 2 wanted nodes are ready, 0.0136 per hour."
     assert [(fact.topic, fact.text) for fact in story.facts] == [
         ("paused", "it buys and gives back nothing until 2026-01-01T13:00:00Z, which is in 1 h"),
-        ("nodes", "cx33: 1 of 1 serve, 1 on their way; at most 9"),
+        ("nodes", "cx33: 1 of 1 ready, 1 on their way; at most 9"),
         ("limit", "2 of 4 nodes"),
         ("limit", "0.0136 of 0.5000 per hour"),
         ("budget", "10 % of its nodes in use may be replaced at a time"),
         ("requests", "1 Provisioning: default-2"),
         ("kept", "Occupied: 1 node (default-1)"),
-        ("sold out", "cx33 in fsn1, failure 1 in a row; tried again in 1 m"),
+        ("sold out", "cx33 in fsn1: retry in 1 m (1 refusal)"),
     ]
     assert (story.figures["paused"], story.figures["keptOccupied"]) == (True, 1)
 

@@ -39,7 +39,7 @@ def test_a_leader_is_one_as_long_as_its_lease_lasts_by_the_api_server(
 
     assert bool(asyncio.run(holder(connection(cluster), NAMESPACE))) == leads
     assert reason(cluster) is (Matter.WRITING_STOPPED if leads else Matter.NOBODY_LEADS)
-    assert ("writes nothing any more" in said_of_the_leader(cluster)) == leads
+    assert ("has stopped writing" in said_of_the_leader(cluster)) == leads
 
 
 def reason(cluster: Cluster) -> Matter | None:

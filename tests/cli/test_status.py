@@ -121,12 +121,12 @@ def test_a_cordoned_node_serves_no_more_than_its_pool_says() -> None:
                     {
                         "type": "LimitReached",
                         "status": "True",
-                        "reason": "NodesPerHour",
+                        "reason": "TypeMaximum",
                         "lastTransitionTime": EARLIER,
                     }
                 ]
             },
-            "at its limit: NodesPerHour",
+            "limit reached: the max of a type",
         ),
         (
             {
@@ -224,9 +224,7 @@ def test_nodes_are_counted_by_the_one_reason_for_which_they_are_there() -> None:
     )
     found = overview(watched_in(there), NOW, there.kept)
     assert (found.pools[0].nodes, found.kept[0].nodes) == (3, 2)
-    assert (
-        list(told(found))[-1] == "nodes are there because: 2 Occupied, 1 Idle (the first for 40 s)"
-    )
+    assert list(told(found))[-1] == "nodes: 2 Occupied, 1 Idle (the next leaves in 40 s)"
 
 
 def test_without_a_pool_it_says_so() -> None:

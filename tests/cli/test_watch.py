@@ -93,7 +93,7 @@ HAPPENINGS: dict[str, tuple[Watched, Watched, list[str]]] = {
     "its node serves": (
         Watched(requests=(request("default-1", "Provisioning"),)),
         Watched(requests=(request("default-1", "Ready"),)),
-        ["default-1  its node serves"],
+        ["default-1  ready"],
     ),
     "sold out": (
         Watched(requests=(request("default-1", "Pending"),)),
@@ -104,12 +104,12 @@ HAPPENINGS: dict[str, tuple[Watched, Watched, list[str]]] = {
     "a node becomes Ready": (
         Watched(nodes=(unready(),)),
         Watched(nodes=(node(),)),
-        ["default-1  is Ready"],
+        ["default-1  ready"],
     ),
     "a node falls silent": (
         Watched(nodes=(node(),)),
         Watched(nodes=(unready(),)),
-        ["default-1  is not Ready any more"],
+        ["default-1  no longer ready"],
     ),
     "a node is marked": (
         Watched(nodes=(node(),)),
@@ -119,14 +119,14 @@ HAPPENINGS: dict[str, tuple[Watched, Watched, list[str]]] = {
     "a node is wanted again": (
         Watched(nodes=(node(annotations=MARKED),)),
         Watched(nodes=(node(),)),
-        ["default-1  stays: somebody wants it"],
+        ["default-1  stays: it is wanted again"],
     ),
     "a node is gone": (Watched(nodes=(node(),)), NOTHING, ["default-1  is gone"]),
     "a removal that was quick": (
         Watched(nodes=(node(),)),
         Watched(removals=(removal("default-1", "Deprovisioning"),)),
         [
-            "default-1  is to be given back: Idle",
+            "default-1  removing: Idle",
             "default-1  the provider deletes the machine",
             "default-1  is gone",
         ],
@@ -134,12 +134,12 @@ HAPPENINGS: dict[str, tuple[Watched, Watched, list[str]]] = {
     "a removal": (
         NOTHING,
         Watched(removals=(removal("default-1"),)),
-        ["default-1  is to be given back: Idle"],
+        ["default-1  removing: Idle"],
     ),
     "a removal that fails": (
         Watched(removals=(removal("default-1"),)),
         Watched(removals=(removal("default-1", "RemovalFailed", events=EVENTS),)),
-        ["default-1  could not be given back: locked: a person has to look"],
+        ["default-1  could not be removed: locked: look at it at the provider"],
     ),
     "a removal ends": (
         Watched(removals=(removal("default-1"),)),
@@ -159,7 +159,7 @@ HAPPENINGS: dict[str, tuple[Watched, Watched, list[str]]] = {
     "a cost": (
         Watched(pools=(pool(status={"hourlyCost": "0.0136"}),)),
         Watched(pools=(pool(status={"hourlyCost": "0.0272", "ready": 1, "wanted": 2}),)),
-        ["default  costs 0.0272 per hour instead of 0.0136; 1 of 2 wanted nodes serve"],
+        ["default  costs 0.0272 per hour instead of 0.0136; 1 of 2 wanted nodes are ready"],
     ),
     "nothing": (
         Watched(pools=(pool(),), nodes=(node(),), pending=WEB),

@@ -118,7 +118,7 @@ def another_pool(beside: Beside) -> Iterator[None]:
 BROKEN: dict[str, tuple[Callable[[Beside], AbstractContextManager[None]], str, str]] = {
     "rights": (without_binding, "growth-extender may not list", "growth install"),
     "webhook": (frozen_webhook, "the API server doesn't reach it", "port 9443"),
-    "processes": (scaled_to_none, "growth-webhooks: none is wanted", "kubectl scale"),
+    "processes": (scaled_to_none, "growth-webhooks: no replica is wanted", "kubectl scale"),
     "pool lost": (another_pool, "nowhere", "kubectl edit nodepool lost"),
 }
 

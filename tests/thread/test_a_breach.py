@@ -51,7 +51,7 @@ async def test_a_process_that_would_exceed_a_maximum_writes_nothing_and_says_so_
         status = await asyncio.to_thread(main, words)
 
     assert status == 1
-    assert "writes nothing any more (MaximumKept" in " ".join(capsys.readouterr().out.split())
+    assert "has stopped writing: MaximumKept" in " ".join(capsys.readouterr().out.split())
 
 
 def stopped(cluster: LiveCluster) -> str:

@@ -36,6 +36,8 @@ POOLS: Final = ("POOL", "NODES", "PER HOUR", "PER MONTH", "OF ALL", "IDLE")
 WORKLOADS: Final = ("WORKLOAD", "PODS", "PER HOUR", "PER MONTH", "OF ALL")
 TO_THE_RIGHT: Final = frozenset({*POOLS[1:], *WORKLOADS[1:]})
 WITHOUT: Final = "none"
+TIMES: Final = 2
+"""From so many times as much on, that says more than percents."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -136,17 +138,31 @@ def _workload(share: Share) -> tuple[str, ...]:
 def _whole(found: Spending) -> str:
     part = found.idle_cost / found.hourly_cost * 100 if found.hourly_cost else 0
     month = monthly(month_of(found.hourly_cost), found.currency)
-    idle = f"{hourly(found.idle_cost)} of it ({part:.0f} %) for room that nobody has asked for"
+    idle = f"{hourly(found.idle_cost)} of it ({part:.0f} %) unused"
     return f"{hourly(found.hourly_cost, found.currency)} per hour ({month} per month), {idle}"
 
 
 def _compared(cost: Decimal, bound: Bound) -> Iterator[str]:
-    plan = f"planned anew it would cost {hourly(bound.plan_cost)}, and never less than"
-    yield f"{plan} {hourly(bound.lower_bound)}{_above(cost, bound.lower_bound)}"
+    yield f"{_best(bound)}; {_paid(cost, bound.plan_cost)}"
     if bound.unplaced:
         pods = counted(bound.unplaced, "pod")
-        yield f"{pods} would have no place in such a plan, and the last line leaves them out"
+        yield f"{pods} would have no place in a new plan, and the last line leaves them out"
 
 
-def _above(cost: Decimal, bound: Decimal) -> str:
-    return f": what runs is {(cost / bound - 1) * 100:.1f} % above that" if bound else ""
+def _best(bound: Bound) -> str:
+    best, least = hourly(bound.plan_cost), hourly(bound.lower_bound)
+    if best == least:
+        return f"best possible: {best} (proven)"
+    return f"a new plan: {best}, and none costs less than {least}"
+
+
+def _paid(cost: Decimal, best: Decimal) -> str:
+    """What is paid, beside what a plan for the same pods would cost."""
+    more = cost - best
+    if hourly(abs(more)) == hourly(0):
+        return "you pay no more than that"
+    if more < 0:
+        return f"you pay {-more / best * 100:.0f} % less"
+    if best and cost >= TIMES * best:
+        return f"you overpay {hourly(more)}, {cost / best:.1f} times as much"
+    return f"you overpay {hourly(more)}" + (f" ({more / best * 100:.0f} %)" if best else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from growth.api.written import write_time
 from growth.cli import trouble
 from growth.cli.connecting import add_connection_arguments, completed
 from growth.cli.lists import reading
@@ -15,6 +16,7 @@ from growth.cli.story import counted, wrapped
 from growth.cli.survey import surveyed
 from growth.cli.tables import aligned, spoken_span
 from growth.cli.watched import watched_in
+from growth.keeping.wanting import Reason
 
 if TYPE_CHECKING:
     import argparse
@@ -64,7 +66,8 @@ def told(found: Overview, names: ShortNames = ALONE) -> Iterator[str]:
     yield from _listed(
         "sold out",
         [
-            f"{each.offer}, pool {each.pool}, until {each.until} (failure {each.failures} in a row)"
+            f"{each.offer}, pool {each.pool}: retry in {spoken_span(each.seconds)} "
+            f"({counted(each.failures, 'refusal')})"
             for each in found.sold_out
         ],
     )
@@ -73,7 +76,7 @@ def told(found: Overview, names: ShortNames = ALONE) -> Iterator[str]:
     )
     if found.kept:
         kept = ", ".join(map(_kept, found.kept))
-        yield from wrapped("nodes are there because: ", kept, indent=2)
+        yield from wrapped("nodes: ", kept, indent=2)
     for line in found.needs_a_person:
         for part in wrapped("needs a person: ", names.in_text(line), indent=2):
             yield coloured(part, "red")
@@ -81,7 +84,15 @@ def told(found: Overview, names: ShortNames = ALONE) -> Iterator[str]:
 
 def _kept(each: Kept) -> str:
     nodes = f"{each.nodes} {each.reason}"
-    return nodes if each.seconds is None else f"{nodes} (the first for {spoken_span(each.seconds)})"
+    if each.until is None or each.seconds is None:
+        return nodes
+    match each.reason:
+        case Reason.IDLE:
+            return f"{nodes} (the next leaves in {spoken_span(each.seconds)})"
+        case Reason.PAUSED:
+            return f"{nodes} until {write_time(each.until)}"
+        case _:
+            return f"{nodes} (the first for {spoken_span(each.seconds)} more)"
 
 
 def _pools(found: Overview) -> Iterator[str]:
@@ -108,12 +119,21 @@ def _demand(found: Overview) -> str:
 
 
 def _coming(each: OnItsWay) -> str:
-    span = spoken_span(each.seconds)
-    return f"{each.name}   {each.what}   {each.phase} for {span}, for {counted(each.pods, 'pod')}"
+    return f"{each.name}   {each.what}   {_wanted_for(each)}, {_in_phase(each)}"
+
+
+def _wanted_for(each: OnItsWay) -> str:
+    if each.pods:
+        return f"for {counted(each.pods, 'pod')}"
+    return "replaces another node" if each.replaces else "for its pool's minimum"
+
+
+def _in_phase(each: OnItsWay) -> str:
+    return f"{each.phase} for {spoken_span(each.seconds)}" if each.seconds else f"just {each.phase}"
 
 
 def _going(each: OnItsWay) -> str:
-    return f"{each.name}   {each.what}   {each.phase} for {spoken_span(each.seconds)}"
+    return f"{each.name}   {each.what}   {_in_phase(each)}"
 
 
 def _listed(what: str, lines: list[str]) -> Iterator[str]:

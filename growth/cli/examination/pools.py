@@ -33,7 +33,7 @@ def _of_class(document: dict[str, Any]) -> Finding:
     subject, status = f"class {document['metadata']['name']}", document.get("status", {})
     if "observedGeneration" not in status:
         hint = "see whether the reconciler runs and leads"
-        return warn(subject, "nobody has asked its cloud yet", hint)
+        return warn(subject, "its cloud has not been asked yet", hint)
     if blocked := status.get("blocked"):
         hint = "growth asks again by itself; nothing has to be restarted"
         return fail(subject, str(blocked["message"]), hint)
@@ -82,7 +82,7 @@ def _of_pool(document: dict[str, Any]) -> Finding:
     if told := _told(name, conditions):
         return warn(subject, *told)
     types = len(document["spec"]["serverTypes"])
-    return ok(subject, f"{types} server types, {status.get('ready', 0)} nodes serve")
+    return ok(subject, f"{types} server types, {status.get('ready', 0)} nodes are ready")
 
 
 def _told(name: str, conditions: dict[str, dict[str, Any]]) -> tuple[str, str] | None:

@@ -66,7 +66,7 @@ async def _workloads(place: Place) -> Findings:
             log = f"kubectl -n {place.namespace} describe pods -l {_selector(workload)}"
             yield fail("processes", f"{name}: {short}{why}", log)
         elif _wanted(workload) == 0:
-            text = f"{name}: none is wanted, so nobody does its work"
+            text = f"{name}: no replica is wanted, so its work is not done"
             yield fail("processes", text, _more(name))
         else:
             well.append(name.removeprefix("growth-"))
@@ -143,11 +143,11 @@ async def _leader(place: Place) -> Findings:
     elif alive:
         stopped = stopped_by(alive[0], answer.date)
         remedy = REMEDY.format(namespace=alive[0]["metadata"]["namespace"])
-        text = f"{who} writes nothing any more: {stopped}"
+        text = f"{who} has stopped writing: {stopped}"
         yield fail("leader", text, remedy) if stopped else ok("leader", who)
     elif held:
         hint = f"kubectl -n {held[0]['metadata']['namespace']} logs deployment/growth-reconciler"
-        yield fail("leader", f"no reconciler leads any more: {_spoken(held[0])} is silent", hint)
+        yield fail("leader", f"no reconciler leads: {_spoken(held[0])} is silent", hint)
     elif await is_installed(place):
         hint = f"kubectl -n {place.namespace} logs deployment/growth-reconciler says why"
         yield fail("leader", "no reconciler has ever led", hint)
