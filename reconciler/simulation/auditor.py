@@ -24,6 +24,7 @@ from reconciler.simulation.cloud import pool_of
 from reconciler.simulation.faults import Fault
 from reconciler.simulation.pod_collector import pods_on
 from reconciler.simulation.possible import Possible, Sort
+from reconciler.simulation.purchases import FEW, Purchases
 from reconciler.simulation.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -49,11 +50,8 @@ ORDER: Final = (
 MAKES_A_SECOND_INTENT_EXCUSABLE: Final = frozenset({Fault.EVENT_LOST, Fault.CLOCK_JUMP})
 """An event that was never told can't be known of, and a wait that is dated on the wall moves with
 its clock."""
-FEW: Final = 2
 TWICE: Final = 0.1
 """Of the pods that waited, this share may be bought for twice while faults excuse it, and a few."""
-SPARE: Final = 0.5
-"""A pod whose machine was taken by others waits for a second one, but not many do."""
 REMOVALS: Final = "NodeRemovalRequest"
 FOR_OUR_SAKE: Final = frozenset(
     {RemovalReason.IDLE, RemovalReason.CONSOLIDATION, RemovalReason.DRIFT}
@@ -113,6 +111,7 @@ class Auditor:
         self._intents: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._served_at: dict[str, float] = {}
         self._asked_at: dict[str, float] = {}
+        self.purchases = Purchases(cloud)
         cloud.made, cloud.gone = self.machine_made, self.machine_gone
         cloud.deleting = self.machine_ends
         server.kind("NodeRequest").heard_by.append(self._request_changed)
@@ -147,6 +146,8 @@ class Auditor:
             self.breach("intent first", f"{name} was made without a request")
         if self._cloud.made_for[request_uid] > 1 and name not in self._cloud.died:
             self.breach("one machine a request", f"{name} was made twice")
+        if request is not None:
+            self.purchases.made(request)
         self._recount(name, Sort(order.pool, order.server_type))
 
     def machine_gone(self, name: str) -> None:
@@ -231,6 +232,7 @@ class Auditor:
         self._recount(request.name, Sort(request.spec.pool, request.spec.server_type))
 
     def _intended(self, request: NodeRequest) -> None:
+        self.purchases.intended(request)
         for pod in request.spec.pods:
             for other in self._intents[pod.uid]:
                 self._check_twice(pod, request.name, other)
@@ -334,9 +336,8 @@ class Auditor:
         self._all_machines_known()
         self._all_pods_placed()
         self._all_requests_done()
-        if self._cloud.bought > (1 + SPARE) * (self.waited + self._cloud.lost) + FEW:
-            text = f"{self._cloud.bought} bought, {self.waited} pods waited for one"
-            self.breach("no pod costs two machines", text)
+        if complaint := self.purchases.complaint():
+            self.breach("no pod costs two machines", complaint)
         elif self.twice > TWICE * self.waited + FEW:
             text = f"{self.twice} asked for, for pods that had one coming"
             self.breach("no pod costs two machines", text)
