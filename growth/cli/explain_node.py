@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from growth.api.noderequest import RequestPhase
 from growth.api.wellknown import PLAN_ANNOTATION, SERVER_ID_ANNOTATION
 from growth.cli.expenses import expense, filled, price_of
 from growth.cli.explain_pod import how_far
@@ -64,17 +65,23 @@ def explained(node: Node, seen: Survey) -> Story:
 
 
 def awaited(request: NodeRequest, seen: Survey) -> Story:
-    """The story of a machine that has no node yet."""
+    """The story of a machine that has no node: not yet, or no more."""
     spec = request.spec
     what = f"{spec.server_type} in {spec.location}, {hourly(spec.price)} per hour"
     pods = f"for {counted(len(spec.pods), 'pod')}{_wished_by(request, seen)}"
     return Story(
         kind="NodeRequest",
         name=request.name,
-        headline=f"{request.name} isn't a node yet: a {what}.",
+        headline=f"{request.name} {_without_a_node(request)}: a {what}.",
         facts=(Fact("bought", pods), Fact("how far", how_far(request, seen))),
         figures={"pool": spec.pool, "phase": request.status.phase.value, "price": str(spec.price)},
     )
+
+
+def _without_a_node(request: NodeRequest) -> str:
+    """A request that was Ready outlives its node until its time to live is over."""
+    was_ready = request.status.phase is RequestPhase.READY
+    return "is gone" if was_ready else "isn't a node yet"
 
 
 def leaving(removal: NodeRemovalRequest, seen: Survey) -> Story:

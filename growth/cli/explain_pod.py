@@ -244,6 +244,8 @@ def how_far(request: NodeRequest, seen: Survey) -> str:
         case RequestPhase.PROVISIONING:
             until = _given_up(status.accepted_at, pool, now)
             return f"the provider has accepted {since} ago, {_joined(request, seen)}{until}"
+        case RequestPhase.READY if request.name not in seen.scene.cluster.nodes:
+            return f"its node was ready {since} ago and is gone{_forgotten(request, pool, now)}"
         case RequestPhase.READY:
             left = max(0.0, _bind_wait(request, seen))
             return f"the node is ready since {since}; its pods have {left:.0f} s more to be bound"
@@ -251,6 +253,15 @@ def how_far(request: NodeRequest, seen: Survey) -> str:
             return f"the provider had none {since} ago; it is planned without that offer"
         case RequestPhase.DEPROVISIONING:
             return f"its node never served and is given back, for {since}"
+
+
+def _forgotten(request: NodeRequest, pool: NodePool | None, now: datetime) -> str:
+    """When a request that has done its work is deleted, as `kubectl get` shows it until then."""
+    since = request.status.last_transition_time
+    if since is None or pool is None:
+        return ""
+    left = ahead(since + pool.spec.request_ttl.ready.timedelta, now)
+    return f"; this request is deleted {left}"
 
 
 def _joined(request: NodeRequest, seen: Survey) -> str:

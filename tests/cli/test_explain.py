@@ -324,6 +324,15 @@ def test_a_machine_that_is_no_node_yet_tells_how_far_it_is() -> None:
     assert story.figures["phase"] == "Provisioning"
 
 
+def test_a_request_that_outlives_its_node_says_that_the_node_is_gone() -> None:
+    came = request("default-5", "Ready", readyAt=moment(ago=8))
+    story = explain_node.awaited(came, seen(came, pool()))
+    assert story.headline == "default-5 is gone: a cx33 in nbg1, 0.0136 per hour."
+    assert facts(story)["how far"] == (
+        "its node was ready 8 s ago and is gone; this request is deleted in 9 m"
+    )
+
+
 def test_a_node_of_others_is_never_touched() -> None:
     other = build.node("theirs")
     story = explain_node.explained(other, seen(other))
