@@ -74,7 +74,9 @@ def _panel(panel: Mapping[str, Any], series: Sequence[Series], seconds: float) -
     yield _text(13, 20, panel["title"], weight="bold")
     unit = panel.get("fieldConfig", {}).get("defaults", {}).get("unit", "short")
     if panel["type"] == "stat":
-        yield from _stat(series, unit, says=_says(panel), width=width, height=height)
+        named = panel.get("options", {}).get("textMode") != "value"
+        figures = series if named else [each._replace(name="") for each in series]
+        yield from _stat(figures, unit, says=_says(panel), width=width, height=height)
     elif any(each.points for each in series):
         yield from Graph(width=width, height=height, seconds=seconds, unit=unit).drawn(series)
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import socket
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -88,9 +88,9 @@ def test_a_command_sees_a_terminal_of_its_width() -> None:
     assert "".join(piece.text for piece in pieces).split() == [str(COLUMNS), "True"]
 
 
-def panel(kind: str, *series: panels.Series) -> list[str]:
+def panel(kind: str, *series: panels.Series, **more: Any) -> list[str]:
     place = {"x": 0, "y": 0, "w": 8, "h": 8}
-    one = {"id": 1, "type": kind, "title": "Nodes", "gridPos": place}
+    one = {"id": 1, "type": kind, "title": "Nodes", "gridPos": place, **more}
     picture = drawn(panels.picture({"title": "growth", "panels": [one]}, {1: series}, seconds=60))
     return texts(picture)
 
@@ -115,6 +115,18 @@ def test_where_a_series_was_away_no_line_is_drawn() -> None:
 
 def test_a_figure_is_the_last_that_was_seen() -> None:
     assert "3" in panel("stat", panels.Series("leading", [(0, 1), (10, 3)]))
+
+
+def test_a_figure_is_told_in_the_words_of_its_panel_without_its_legend() -> None:
+    mapped = {"type": "value", "options": {"1": {"text": "one leads"}}}
+    told = panel(
+        "stat",
+        panels.Series("leading", [(0, 1)]),
+        fieldConfig={"defaults": {"mappings": [mapped]}},
+        options={"textMode": "value"},
+    )
+    assert "one leads" in told
+    assert "leading" not in told
 
 
 def test_a_legend_is_filled_in_from_the_labels() -> None:
