@@ -88,11 +88,12 @@ class Written:
 
     def _quoted(self, value: object) -> str | None:
         """The value in quotes, if that is all that it lacks."""
+        text = str(value).lower() if isinstance(value, bool) else str(value)
         try:
-            self.read(str(value))
+            self.read(text)
         except ValueError:
             return None
-        return f'"{value}"'
+        return f'"{text}"'
 
     def _wanted(self) -> str:
         return ",".join({int: "integer", str: "string"}[kind] for kind in self.accepts)

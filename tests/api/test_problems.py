@@ -118,6 +118,7 @@ def test_a_document_that_is_no_object_of_ours_is_told_why(document: Any, text: s
         ({"limits": {"nodes": "20"}}, "take it out of quotes: 20"),
         ({"limits": {"nodes": "many"}}, 'must be of type integer: "string"'),
         ({"labels": {"debug": True}}, 'put it in quotes: "true"'),
+        ({"serverTypes": [{"name": True, "max": 1}]}, 'put it in quotes: "true"'),
         ({"readinessWait": 600}, 'must be of type string: "integer"'),
         ({"disruption": {"budgets": [{"nodes": "10 %"}]}}, "10 % isn't a share; write a number"),
     ],
