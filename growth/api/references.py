@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from growth.api.files import Manifests, Mistake
+    from growth.api.written import ServerTypeName
 
 NodeClass = KwokNodeClass | HetznerNodeClass
 
@@ -43,10 +44,15 @@ def types_not_sold(manifests: Manifests) -> Iterator[Mistake]:
         sold = {each.name for each in own.spec.types}
         for index, entry in enumerate(pool.spec.server_types):
             if entry.name not in sold:
-                hint = did_you_mean(str(entry.name), map(str, sold))
-                text = f"{entry.name} isn't sold by class {own.name}{hint and f'; {hint}'}"
                 path = ("spec", "serverTypes", index, "name")
+                text = not_sold(entry.name, sold, node_class=own.name)
                 yield found.mistake(Problem(path=path, text=text))
+
+
+def not_sold(name: ServerTypeName, sold: Iterable[ServerTypeName], *, node_class: str) -> str:
+    """What to say of a type that a class doesn't have, in files as in a cluster."""
+    hint = did_you_mean(str(name), map(str, sold))
+    return f"{name} isn't sold by class {node_class}{hint and f'; {hint}'}"
 
 
 def _class_of(pool: NodePool, manifests: Manifests) -> KwokNodeClass | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from growth.spelling import did_you_mean
+from growth.api.references import not_sold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,5 +22,4 @@ def why_missing(name: ServerTypeName, offerings: Iterable[Offering], *, node_cla
     if places:
         known = ", ".join(places[:PLACES]) + (" and elsewhere" if len(places) > PLACES else "")
         return f"{name} is sold in {known}, and the pool's locations are others"
-    hint = did_you_mean(str(name), {str(each.server_type) for each in sold})
-    return f"{name} isn't sold by class {node_class}{hint and f'; {hint}'}"
+    return not_sold(name, {each.server_type for each in sold}, node_class=node_class)
