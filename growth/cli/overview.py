@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 COMING: Final = (RequestPhase.PENDING, RequestPhase.PROVISIONING)
 PAUSED: Final = "Paused"
+REMOVAL_HELD: Final = "RemovalHeld"
+MANY_SICK: Final = "ManySick"
 LIMIT_REACHED: Final = "LimitReached"
 
 
@@ -191,16 +193,23 @@ def _state(pool: NodePool, now: datetime) -> str:
         return "being deleted"
     if pool.status.blocked is not None:
         return f"blocked: {pool.status.blocked.reason}"
-    if any(each.type == PAUSED and each.status is Truth.TRUE for each in pool.status.conditions):
-        return "paused"
-    limit = next((each for each in pool.status.conditions if each.type == LIMIT_REACHED), None)
-    if limit is not None and limit.status is Truth.TRUE:
-        return f"limit reached: {_limit(limit.reason, pool)}"
-    types = next((each for each in pool.status.conditions if each.type == TYPES_MISSING), None)
-    if types is not None and types.status is Truth.TRUE:
-        return "some of its types aren't sold"
+    if told := _told(pool):
+        return told
     refused = sum(offer.holds(now) for offer in pool.status.unmet_offers)
     return f"ok, {counted(refused, 'offer')} sold out" if refused else "ok"
+
+
+def _told(pool: NodePool) -> str:
+    """The gravest condition that keeps something from the pool, if there is one."""
+    true = {each.type: each.reason for each in pool.status.conditions if each.status is Truth.TRUE}
+    words = {
+        PAUSED: "paused",
+        REMOVAL_HELD: f"gives nothing back: {true.get(REMOVAL_HELD)}",
+        MANY_SICK: f"repairs nothing: {true.get(MANY_SICK)}",
+        LIMIT_REACHED: f"limit reached: {_limit(true.get(LIMIT_REACHED, ''), pool)}",
+        TYPES_MISSING: "some of its types aren't sold",
+    }
+    return next((text for condition, text in words.items() if condition in true), "")
 
 
 def _limit(reason: str, pool: NodePool) -> str:

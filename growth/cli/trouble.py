@@ -20,7 +20,7 @@ from growth.api.written import parse_time, write_time
 from growth.cli.output import coloured
 from growth.cli.stopped import LEASES, stopped_by
 from growth.installation.awaiting import LEASE, is_over
-from growth.kube.errors import Denied, NotFound
+from growth.kube.errors import Denied, NotFound, Overloaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,7 +97,7 @@ class Signs(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def trouble_of(lists: Lists) -> Trouble | None:
-    """What is wrong now; nothing where that may not be asked."""
+    """What is wrong now; nothing where that can't be asked."""
     signs = await _signs(lists)
     return None if signs is None else trouble(signs)
 
@@ -202,5 +202,5 @@ async def _read(lists: Lists, path: str, query: Query = ()) -> Response | None:
     """An answer, where it is there and may be read."""
     try:
         return await lists.connection.request("GET", path, query=query, timeout=PATIENCE)
-    except (Denied, NotFound):
+    except (Denied, NotFound, Overloaded):
         return None

@@ -254,7 +254,7 @@ def test_an_interrupt_takes_the_pod_away_and_says_what_may_be_left(growing: Live
         assert run.stderr is not None
         said = run.stderr.read()
         assert run.wait(timeout=30) == 130
-    assert said.strip() == "the pod is deleted again, and nothing was bought"
+    assert said.strip() == "the pod is deleted again, and no machine was requested"
     assert proofs(growing) == []
 
 

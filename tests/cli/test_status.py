@@ -130,6 +130,32 @@ def test_a_cordoned_node_serves_no_more_than_its_pool_says() -> None:
         ),
         (
             {
+                "conditions": [
+                    {
+                        "type": "RemovalHeld",
+                        "status": "True",
+                        "reason": "ListingDoubted",
+                        "lastTransitionTime": EARLIER,
+                    }
+                ]
+            },
+            "gives nothing back: ListingDoubted",
+        ),
+        (
+            {
+                "conditions": [
+                    {
+                        "type": "ManySick",
+                        "status": "True",
+                        "reason": "TooManySick",
+                        "lastTransitionTime": EARLIER,
+                    }
+                ]
+            },
+            "repairs nothing: TooManySick",
+        ),
+        (
+            {
                 "unmetOffers": [
                     {
                         "serverType": "cx33",

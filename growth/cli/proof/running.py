@@ -110,7 +110,7 @@ async def _proved(attempt: Attempt, arguments: argparse.Namespace) -> Report:
                 failure=str(failed),
                 hint=failed.hint,
             )
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, GrowthError):
             print(_left(proof.machine), file=sys.stderr)
             raise
         finally:
@@ -129,8 +129,9 @@ async def _pod_of(
         with suppress(NotFound):
             await connection.request("DELETE", path, query={"gracePeriodSeconds": "0"})
 
-    answer = await connection.request("POST", attempt.pods, body=attempt.pod)
     try:
+        # Within, as a pod may be there whose answer was lost.
+        answer = await connection.request("POST", attempt.pods, body=attempt.pod)
         yield answer.json()["metadata"]["uid"], delete
     finally:
         try:
@@ -167,5 +168,5 @@ def _told(report: Report) -> Iterator[str]:
 def _left(machine: str) -> str:
     """What a proof leaves that ends early."""
     if not machine:
-        return "the pod is deleted again, and nothing was bought"
+        return "the pod is deleted again, and no machine was requested"
     return f"the pod is deleted again; {machine} may still run, and goes when it is idle"
