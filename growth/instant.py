@@ -26,6 +26,15 @@ class Instant(msgspec.Struct, frozen=True):
         """How long ago something written was; negative if its writer's clock is ahead of ours."""
         return (self.wall - moment).total_seconds()
 
+    def left_of(self, wait: float, *, since: datetime) -> float:
+        """Seconds that are left of a wait whose beginning was written; none left is below zero.
+
+        A beginning that lies further ahead than the wait is long was written before a clock was set
+        back. Such a wait is over: it would otherwise last until the clock has caught up.
+        """
+        left = wait - self.seconds_since(since)
+        return left if left < 2 * wait else -math.inf
+
 
 def just_after(moment: float) -> float:
     """A hair later in monotonic seconds: a time is over when it is exceeded, not when it is met."""

@@ -225,7 +225,7 @@ def _bind_wait(request: NodeRequest, seen: Survey) -> float:
     ready_at = request.status.ready_at
     if ready_at is None or request.name not in seen.scene.cluster.nodes:
         return 0.0
-    return seen.scene.bind_wait - (seen.now.wall - ready_at).total_seconds()
+    return seen.now.left_of(seen.scene.bind_wait, since=ready_at)
 
 
 def _made(request: NodeRequest) -> str:

@@ -132,8 +132,11 @@ def _starting(node: Node, scene: Scene, now: Instant) -> Keeping | None:
     ready_at = request.status.ready_at
     if request.status.phase is not RequestPhase.READY or ready_at is None:
         return _new(node, "its request isn't Ready yet", until=_latest(request, scene))
-    until = ready_at + timedelta(seconds=scene.bind_wait)
-    return _new(node, "its pods have some time to come", until=until) if until > now.wall else None
+    left = now.left_of(scene.bind_wait, since=ready_at)
+    if left <= 0:
+        return None
+    until = now.wall + timedelta(seconds=left)
+    return _new(node, "its pods have some time to come", until=until)
 
 
 def _new(node: Node, why: str, *, until: datetime | None) -> Keeping:

@@ -124,7 +124,7 @@ def _counts(request: NodeRequest, world: World, now: Instant) -> bool:
         return False
     if status.ready_at is None:
         return status.phase in COMING
-    return now.seconds_since(status.ready_at) < PATIENCE * world.timing.bind_wait
+    return now.left_of(PATIENCE * world.timing.bind_wait, since=status.ready_at) > 0
 
 
 def _promised(world: World, nominated: Nominated) -> Counter[tuple[str, Owner]]:

@@ -231,8 +231,7 @@ def _retry_at(removal: NodeRemovalRequest, rules: ScaleDown, now: Instant) -> fl
     asked_at = removal.status.remove_attempted_at
     if asked_at is None:
         return 0.0
-    # A clock that was set back must not make the wait longer than it is.
-    left = min(rules.retry_after.seconds - now.seconds_since(asked_at), rules.retry_after.seconds)
+    left = now.left_of(rules.retry_after.seconds, since=asked_at)
     return just_after(now.monotonic + left) if left >= 0 else 0.0
 
 

@@ -215,8 +215,7 @@ def _settles_in(node: Node, world: World, now: Instant) -> float:
     ready_at = request.status.ready_at
     if request.status.phase is not RequestPhase.READY or ready_at is None:
         return NEVER
-    wait = world.timing.bind_wait
-    return min(wait - now.seconds_since(ready_at), wait)
+    return now.left_of(world.timing.bind_wait, since=ready_at)
 
 
 def _held(found: Iterable[Candidate], world: World) -> frozenset[str]:

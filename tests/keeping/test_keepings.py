@@ -126,6 +126,20 @@ ANSWERS: dict[str, tuple[World, Reason, str, str, float | None]] = {
         "NodeRequest default-1",
         110.0,
     ),
+    "it has just come, and the clock was set back a little": (
+        world(node(), request(status=ready(110))),
+        Reason.STARTING,
+        "its pods have some time to come",
+        "NodeRequest default-1",
+        125.0,
+    ),
+    "it came before the clock was set back by an hour": (
+        world(node(), request(status=ready(3700))),
+        Reason.IDLE,
+        "nobody wants it: it is marked as soon as growth has looked long enough",
+        "growth",
+        None,
+    ),
     "it is coming": (
         world(
             node(taints=[UNREGISTERED]),

@@ -149,6 +149,11 @@ def test_a_new_node_has_some_time_for_the_pods_that_it_was_bought_for() -> None:
     assert kinds(given, 105) == ["SetNode"]
 
 
+def test_a_clock_that_was_set_back_keeps_no_idle_node() -> None:
+    ready = request(status={"phase": "Ready", "readyAt": START + timedelta(hours=1)})
+    assert kinds(world(node(), ready)) == ["SetNode"]
+
+
 # Going
 
 OPENED = ["SetNode", "OpenRemoval"]

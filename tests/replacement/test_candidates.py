@@ -113,6 +113,14 @@ def test_a_node_is_left_alone_that_is(look: Look) -> None:
     assert not chosen(look)
 
 
+def test_a_clock_that_was_set_back_holds_no_node_from_consolidation() -> None:
+    assert chosen(
+        looked_at(
+            standing(NAME), request(NAME, status={"phase": "Ready", "readyAt": at(4600.0).wall})
+        )
+    )
+
+
 def test_a_node_that_is_bought_by_the_hour_is_used_until_its_hour_is_nearly_over() -> None:
     hourly = pool(scaleDown={"paidHour": "Use"})
     bought = {"growth.dev/bought-at": START.isoformat()}
