@@ -336,7 +336,7 @@ class Auditor:
         self._all_machines_known()
         self._all_pods_placed()
         self._all_requests_done()
-        if complaint := self.purchases.complaint():
+        if complaint := self.purchases.complaint(waited=self.waited):
             self.breach("no pod costs two machines", complaint)
         elif self.twice > TWICE * self.waited + FEW:
             text = f"{self.twice} asked for, for pods that had one coming"

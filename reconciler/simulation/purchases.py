@@ -46,9 +46,11 @@ class Purchases:
         for pod in request.spec.pods:
             self._machines[pod.uid].append(request.name)
 
-    def complaint(self) -> str:
-        """What is wrong with all that was bought; empty if nothing is."""
+    def complaint(self, *, waited: int) -> str:
+        """What is wrong with all that was bought for so many pods; empty if nothing is."""
         once = self._cloud.bought - self.second
+        if once > waited + self._cloud.lost + FEW:
+            return f"{once} bought, and {waited} pods waited for one"
         if self.second <= SECOND * once + FEW:
             return ""
         return f"{self.second} of {self._cloud.bought} bought for pods that had a machine"

@@ -22,7 +22,7 @@ class Market:
     """A cloud in which each request is served at once."""
 
     def __init__(self) -> None:
-        self.cloud = SimpleNamespace(machines={}, bought=0)
+        self.cloud = SimpleNamespace(machines={}, bought=0, lost=0)
         self.purchases = Purchases(cast("Any", self.cloud))
 
     def buy(self, *pods: Pod, replaces: str = "") -> str:
@@ -85,10 +85,18 @@ def test_many_second_machines_are_complained_of_and_few_are_not(market: Market) 
     allowed = int(SECOND * 11 + FEW)
     for _ in range(allowed):
         market.buy(WEB)
-    assert market.purchases.complaint() == ""
+    assert market.purchases.complaint(waited=11) == ""
 
     market.buy(WEB)
 
-    assert market.purchases.complaint() == (
+    assert market.purchases.complaint(waited=11) == (
         f"{allowed + 1} of {allowed + 12} bought for pods that had a machine"
     )
+
+
+def test_more_machines_than_pods_that_waited_are_complained_of(market: Market) -> None:
+    for _ in range(FEW + 2):
+        market.buy(waiting())
+    assert market.purchases.complaint(waited=2) == ""
+
+    assert market.purchases.complaint(waited=1) == f"{FEW + 2} bought, and 1 pods waited for one"
