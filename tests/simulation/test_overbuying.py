@@ -51,6 +51,8 @@ SPOIL: Final = frozenset({Fault.NEVER_READY, Fault.DIES_JOINING, Fault.MACHINE_D
 """Faults by which machines are lost that have to be bought again."""
 REFUSE: Final = SPOIL | {Fault.STOCK_OUT}
 """Faults after which offers aren't bought for a while."""
+BLIND: Final = frozenset({Fault.EVENT_LOST, Fault.OUTAGE})
+"""Faults that hide pods, so that those of one wave are planned in parts."""
 MISTAKES: Final = [fault for fault in Fault if fault not in BY_PEOPLE]
 
 
@@ -132,7 +134,8 @@ def assert_buys_little_more(fault: Fault, seed: int) -> None:
     bought = end.bought - end.lost if fault in SPOIL else end.bought
     sys.stdout.write(f"{fault}, seed {seed}: {bought} bought, {plan.bought} without it\n")
     assert end.waiting == plan.waiting == 0
-    assert bought <= 1.1 * plan.bought + 2
+    share = 0.2 if fault in BLIND else 0.1
+    assert bought <= plan.bought + max(1.0, share * plan.bought)
 
 
 @pytest.mark.parametrize("fault", MISTAKES)
