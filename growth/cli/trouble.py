@@ -8,6 +8,7 @@ What can't be asked for lack of rights is not told. `growth doctor` looks closer
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+import growth
 from growth.api.wellknown import PAUSE_CONFIG_MAP, PAUSE_UNTIL_KEY
 from growth.api.written import parse_time, write_time
 from growth.cli.output import coloured
@@ -43,6 +45,11 @@ NEEDED_FOR: Final = {
 """What is missing while none of them is ready. A reconciler that is not ready does not lead."""
 
 
+OWN_IMAGE: Final = re.compile(
+    r"(^|/)growth-(servers|reconciler):v?(?P<version>[0-9]+\.[0-9]+\.[0-9]+)(@|$)"
+)
+
+
 class Matter(StrEnum):
     """What is wrong, in one word for programs; the first one that applies is told."""
 
@@ -52,6 +59,7 @@ class Matter(StrEnum):
     WRITING_STOPPED = "WritingStopped"
     PAUSED = "Paused"
     PROCESS_NOT_READY = "ProcessNotReady"
+    OTHER_VERSION = "OtherVersion"
 
 
 STANDSTILL: Final = frozenset(
@@ -74,8 +82,8 @@ class Trouble(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def needs_a_person(self) -> bool:
-        """A pause is what somebody wanted."""
-        return self.reason is not Matter.PAUSED
+        """A pause is what somebody wanted, and another version may be."""
+        return self.reason not in {Matter.PAUSED, Matter.OTHER_VERSION}
 
     @property
     def line(self) -> str:
@@ -126,6 +134,22 @@ def _troubles(signs: Signs) -> Iterator[Trouble]:
                 text=f"no pod of {name} is ready: {NEEDED_FOR[name]}",
                 hint="growth doctor says why",
             )
+    for workload in signs.workloads:
+        version = _version(workload)
+        if version not in {"", growth.__version__}:
+            name = workload["metadata"]["name"]
+            text = f"{name} is of version {version}, and this command of {growth.__version__}"
+            yield Trouble(
+                reason=Matter.OTHER_VERSION, text=text, hint="growth install brings it up to date"
+            )
+
+
+def _version(workload: Object) -> str:
+    """Of growth's own image, if its tag tells; the second scheduler has a version of its own."""
+    pods = workload["spec"].get("template", {}).get("spec", {})
+    images = [each.get("image", "") for each in pods.get("containers", ())]
+    tags = [OWN_IMAGE.search(image) for image in images]
+    return next((tag["version"] for tag in tags if tag is not None), "")
 
 
 def _of_leaders(signs: Signs) -> Iterator[Trouble]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+import growth
 from growth.api.wellknown import POOL_LABEL, WRITING_STOPPED_ANNOTATION
 from growth.api.written import write_time
 from growth.cli import bars, explain_pod
@@ -58,6 +59,13 @@ def deployment(name: str, *, ready: int, wanted: int = 2) -> Any:
         "spec": {"replicas": wanted},
         "status": {"readyReplicas": ready} if ready else {},
     }
+
+
+def running(image: str) -> Any:
+    """A Deployment of one image, all of whose pods are ready."""
+    template = {"spec": {"containers": [{"image": image}]}}
+    made = deployment("growth-reconciler", ready=2)
+    return made | {"spec": made["spec"] | {"template": template}}
 
 
 def daemons(name: str, *, ready: int, wanted: int) -> Any:
@@ -110,6 +118,19 @@ TROUBLES: dict[str, tuple[dict[str, Any], str]] = {
     "no extender is ready": (
         {"leases": LED, "workloads": (daemons("growth-extender", ready=0, wanted=3),)},
         "no pod of growth-extender is ready: kube-scheduler places pods unaided",
+    ),
+    "an older image": (
+        {"leases": LED, "workloads": (running("r.test/growth-reconciler:0.0.1@sha256:ab"),)},
+        f"growth-reconciler is of version 0.0.1, and this command of {growth.__version__}",
+    ),
+    "an image of this version": (
+        {"leases": LED, "workloads": (running(f"growth-servers:{growth.__version__}"),)},
+        "",
+    ),
+    "an image of one's own": ({"leases": LED, "workloads": (running("growth-servers:dev"),)}, ""),
+    "a scheduler of its version": (
+        {"leases": LED, "workloads": (running("r.test/kube-scheduler:v1.36.3"),)},
+        "",
     ),
     "somebody else's Deployment": (
         {"leases": LED, "workloads": (deployment("growth-dashboard", ready=0),)},
