@@ -236,8 +236,8 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     state: MachineState
     reason: str = ""
     """Of a failed one: why."""
-    scope: UnmetScope = UnmetScope.OFFER
-    """Of a failed one: how far the refusal reaches."""
+    scope: UnmetScope | None = None
+    """Of a failed one: how far the refusal reaches; None if nothing was refused."""
     created_at: datetime | None = None
 
 

@@ -1,7 +1,8 @@
 """A request that is Provisioning: its machine boots, joins, and serves; or doesn't.
 
     the node is Ready           it is made a node of its pool, then the request is Ready
-    the machine has failed      a removal of what is left of it is opened, then it is Unmet
+    the machine has failed      a removal of what is left of it is opened, then it is Unmet, or
+                                Deprovisioning if the provider has refused nothing
     the machine is gone         Unmet, whoever took it away
     its time is over            a removal of it is opened, then it is Deprovisioning
 
@@ -12,7 +13,7 @@ here. Only what was before our own start is taken from the request's stamps.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from growth.api.noderemovalrequest import RemovalReason
 from growth.api.noderequest import RequestPhase, UnmetScope
@@ -32,8 +33,11 @@ if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
     from growth.api.noderequest import NodeRequest
     from growth.scheduling.node import Node
+    from reconciler.actions import PatchStatus
     from reconciler.providers.port import Machine
     from reconciler.provisioning.look import Look
+
+REPLACED: Final = "It is given back and its pods are planned anew"
 
 
 def booting(request: NodeRequest, pool: NodePool, look: Look) -> Step:
@@ -64,10 +68,13 @@ def _lost(request: NodeRequest, pool: NodePool, look: Look, node: Node | None) -
 
 def _failed(request: NodeRequest, pool: NodePool, look: Look, listed: Machine) -> Step:
     """What is left of it is written down first: an Unmet request knows of no machine."""
-    scope = UnmetScope(listed.scope.value)
-    reason = listed.reason or "the provider gave no reason"
-    unmet = refused(request, look.now, reason=f"the machine failed: {reason}", scope=scope)
-    opening = _opened(request, pool, look, RemovalReason.CREATE_FAILED)
+    opening = tuple(_opened(request, pool, look, RemovalReason.CREATE_FAILED))
+    reason = f"the machine failed: {listed.reason or 'the provider gave no reason'}"
+    if listed.scope is None:
+        note = f"Machine {listed.machine_id}: {reason}. {REPLACED}."
+        said = warned(request, reason="MachineFailed", note=note)
+        return Step(actions=(*opening, _unserved(request, look, reason), said), why=reason)
+    unmet = refused(request, look.now, reason=reason, scope=UnmetScope(listed.scope.value))
     return Step(actions=(*opening, *unmet.actions), why=unmet.why)
 
 
@@ -77,21 +84,26 @@ def _late(request: NodeRequest, pool: NodePool, look: Look, node: Node | None) -
         return Step(wake_at=just_after(look.clock.wake_at(due)))
     what = "no node joined" if node is None else f"node {node.name} never became Ready"
     reason = f"{what} within {pool.spec.readiness_wait}"
-    patch = moved(
+    patch = _unserved(request, look, reason)
+    opening = tuple(_opened(request, pool, look, RemovalReason.NEVER_JOINED))
+    note = (
+        f"Machine {request.status.node_id}: {reason}. {REPLACED}. Look at its console "
+        "while it is there: the network, the image and the way to the API server are the usual "
+        "causes; a slow image needs a longer spec.readinessWait."
+    )
+    about = (request,) if node is None else (request, node)
+    said = (warned(each, reason="NeverJoined", note=note) for each in about)
+    return Step(actions=(*opening, patch, *said), why=reason)
+
+
+def _unserved(request: NodeRequest, look: Look, reason: str) -> PatchStatus:
+    """It is replaced, and nothing is refused unless the next one of its offer doesn't serve."""
+    return moved(
         request,
         RequestPhase.DEPROVISIONING,
         look.now,
         happened=(happened("nodeNeverReady", look.now, reason=reason),),
     )
-    opening = tuple(_opened(request, pool, look, RemovalReason.NEVER_JOINED))
-    note = (
-        f"Machine {request.status.node_id}: {reason}. It is given back and its pods are planned "
-        "anew. Look at its console while it is there: the network, the image and the way to the "
-        "API server are the usual causes; a slow image needs a longer spec.readinessWait."
-    )
-    about = (request,) if node is None else (request, node)
-    said = (warned(each, reason="NeverJoined", note=note) for each in about)
-    return Step(actions=(*opening, patch, *said), why=reason)
 
 
 def _opened(

@@ -83,6 +83,7 @@ async def test_a_server_whose_subnet_was_edited_at_hetzner_shows_as_failed(
     machine = (await in_subnet.machines())["default-1"]
     assert states[-1] is machine.state is MachineState.FAILED
     assert "label growth.dev/subnet was edited at Hetzner" in machine.reason
+    assert machine.scope is None, "nothing is sold out"
 
 
 async def test_a_server_that_a_person_switches_off_stays_off(in_subnet: Story) -> None:

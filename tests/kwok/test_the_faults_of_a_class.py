@@ -30,6 +30,7 @@ from reconciler.providers.port import (
     MachineState,
     Order,
     Unmet,
+    UnmetScope,
 )
 from reconciler.scene import now
 from tests.thread.growing import install_definitions
@@ -263,6 +264,7 @@ async def test_a_machine_whose_boot_failed_is_listed_as_failed_with_the_reason(
     assert isinstance(await cloud.provider.create(order), Accepted)
     machine = await cloud.machine(order)
     assert (machine.state, "its boot failed" in machine.reason) == (MachineState.FAILED, True)
+    assert machine.scope is UnmetScope.OFFER
 
 
 async def test_a_delete_fails_so_often_and_then_works(cloud: Cloud) -> None:

@@ -195,6 +195,17 @@ def test_a_machine_that_failed_is_written_down_before_its_request_is_unmet() -> 
     assert life.writes.index("OpenRemoval") < life.writes.index("PatchStatus", 1)
 
 
+def test_a_machine_that_failed_without_a_refusal_is_replaced_and_its_offer_stays() -> None:
+    life = coming()
+    life.machines[NAME] = machine(state=MachineState.FAILED, reason="label_edited")
+    life.until(103)
+    (note,) = (note for _, reason, note in life.events if reason == "MachineFailed")
+    assert "label_edited" in note
+    assert "Unmet" not in {reason for _, reason, _ in life.events}
+    assert life.get("NodeRequest") is None
+    assert life.get("NodeRemovalRequest").spec.reason.value == "CreateFailed"
+
+
 def test_a_machine_that_is_gone_before_it_served_is_unmet() -> None:
     life = coming()
     life.until(105)

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Final
 from growth.api.wellknown import POOL_LABEL
 from reconciler.providers.hetzner.failures import ALREADY_DONE, Failure, without_secrets
 from reconciler.providers.hetzner.labels import REQUEST_UID_LABEL, SUBNET_LABEL
-from reconciler.providers.port import SCOPES, Machine, MachineState, UnmetScope
+from reconciler.providers.port import SCOPES, Machine, MachineState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from reconciler.providers.hetzner.wire import Action, Server
+    from reconciler.providers.port import UnmetScope
 
 MAKING: Final = frozenset(
     {"create_server", "start_server", "attach_to_network", "add_to_placement_group"}
@@ -33,7 +34,7 @@ def machine_of(server: Server, failed: Mapping[int, Failure]) -> Machine:
     if server.status == "deleting":
         return _machine(server, MachineState.DELETING)
     if failure is not None and server.status != "running":
-        scope = SCOPES.get(failure.trouble, UnmetScope.OFFER)
+        scope = SCOPES.get(failure.trouble)
         return _machine(server, MachineState.FAILED, reason=failure.reason, scope=scope)
     if server.status in {"initializing", "starting"} or is_unfinished(server):
         return _machine(server, MachineState.CREATING)
@@ -71,7 +72,7 @@ def _machine(
     state: MachineState,
     *,
     reason: str = "",
-    scope: UnmetScope = UnmetScope.OFFER,
+    scope: UnmetScope | None = None,
 ) -> Machine:
     return Machine(
         machine_id=str(server.id),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from growth.api.wellknown import POOL_LABEL
 from growth.api.written import Duration
 from growth.scheduling.resources import CPU, Resources
-from reconciler.providers.port import Machine, MachineState
+from reconciler.providers.port import Machine, MachineState, UnmetScope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,6 +117,8 @@ def listed(node: dict[str, Any]) -> Machine:
         pool=metadata["labels"].get(POOL_LABEL, ""),
         state=_state(metadata),
         reason=reason,
+        # As where a provider accepts and finds no room for it then.
+        scope=UnmetScope.OFFER,
         created_at=datetime.fromisoformat(metadata["creationTimestamp"]),
     )
 
