@@ -187,7 +187,8 @@ def test_an_hour_that_is_paid_for_is_waited_for() -> None:
 
 
 def test_the_pod_fits_no_node_that_is_there_and_strict_namespaces_let_it_in() -> None:
-    made = pod_for("default", name="p", namespace="shop", nodes={"default-2", "default-1"})
+    nodes = {"default-2", "default-1"}
+    made = pod_for("default", name="p", namespace="shop", nodes=nodes, seconds=60)
     spec = made["spec"]
     terms = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
     (rule,) = terms["nodeSelectorTerms"][0]["matchExpressions"]
@@ -244,17 +245,20 @@ def test_on_a_real_cluster_a_machine_comes_for_a_pod_and_goes_without_it(
 
 @pytest.mark.cluster
 @pytest.mark.timeout(120)
-def test_an_interrupt_takes_the_pod_away_and_says_what_may_be_left(growing: LiveCluster) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_takes_the_pod_away_and_says_what_may_be_left(
+    growing: LiveCluster, number: int, code: int
+) -> None:
     # Somebody holds the Lease who does nothing: the pod waits for a request that never comes.
     lead_and_rest(growing)
     words = [sys.executable, "-m", "growth.cli", *command(growing, "--yes")]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
         wait_until(lambda: proofs(growing), "the pod is there")
-        run.send_signal(signal.SIGINT)
+        run.send_signal(number)
         assert run.stderr is not None
         said = run.stderr.read()
-        assert run.wait(timeout=30) == 130
-    assert said.strip() == "the pod is deleted again, and no machine was requested"
+        assert run.wait(timeout=30) == code
+    assert said.strip() == "the pod is deleted again; no machine is requested for it"
     assert proofs(growing) == []
 
 

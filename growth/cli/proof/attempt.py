@@ -51,17 +51,19 @@ async def prepared(lists: Lists, *, pool: str, namespace: str) -> Attempt:
         raise GiveUp(there.trouble.line)
     for fact in blocked_or_paused(chosen, there.now.wall):
         raise GiveUp(f"pool {pool}: {fact.text}")
+    steps = steps_for(chosen, there.scene.paid_hours[pool])
     pod = pod_for(
         pool,
         name=f"growth-proof-{uuid4().hex[:8]}",
         namespace=namespace,
         nodes=_there_or_coming(pool, there),
+        seconds=sum(step.seconds for step in steps),
     )
     found = await _forecast(lists, pod, there)
     return Attempt(
         pool=pool,
         pod=pod,
-        steps=steps_for(chosen, there.scene.paid_hours[pool]),
+        steps=steps,
         machine="a machine" if found is None else found.told(there.currency),
     )
 

@@ -6,9 +6,9 @@ It is prepared and carried out over two connections, as a person may think about
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 import time
-from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -20,16 +20,16 @@ from growth.cli.output import coloured, print_json
 from growth.cli.proof.attempt import Attempt, prepared
 from growth.cli.proof.proving import Done, Proof, Unproved
 from growth.cli.proof.sight import seen
+from growth.cli.proof.trial import Trial, cancelled_by_sigterm
 from growth.cli.story import wrapped
-from growth.errors import GrowthError, Misconfigured
-from growth.kube.errors import NotFound
+from growth.errors import Misconfigured
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+    from collections.abc import Iterator
 
-    from growth.kube.transport import Connection
-
+TERMINATED: Final = 128 + signal.SIGTERM
+"""The exit code of what SIGTERM has ended, as shells write it."""
 YES: Final = frozenset({"y", "yes"})
 INDENT: Final = 17
 """Where the text of a failure begins."""
@@ -50,6 +50,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     failure: str = ""
     hint: str = ""
     """What to look at."""
+    left: str = ""
+    """What may still be there."""
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -57,7 +59,10 @@ def run(arguments: argparse.Namespace) -> int:
     attempt = completed(_prepared(arguments))
     if not _agreed(attempt, arguments):
         return 1
-    report = completed(_proved(attempt, arguments))
+    try:
+        report = completed(_proved(attempt, arguments))
+    except asyncio.CancelledError:
+        return TERMINATED
     if arguments.output == "json":
         print_json(report)
     else:
@@ -86,22 +91,23 @@ def _agreed(attempt: Attempt, arguments: argparse.Namespace) -> bool:
 
 async def _proved(attempt: Attempt, arguments: argparse.Namespace) -> Report:
     done: list[Done] = []
-    async with reading(arguments) as lists, _pod_of(attempt, lists.connection) as (uid, delete):
-        path = f"{attempt.pods}/{attempt.pod['metadata']['name']}"
+    async with reading(arguments) as lists:
+        trial = Trial(attempt, lists)
         proof = Proof(
             pod=attempt.pod_name,
-            look=lambda machine: seen(lists, pod=path, uid=uid, pool=attempt.pool, machine=machine),
-            delete=delete,
+            look=lambda machine: seen(
+                lists, pod=trial.path, uid=trial.uid, pool=attempt.pool, machine=machine
+            ),
+            delete=trial.delete,
             clock=time.monotonic,
             pause=asyncio.sleep,
             tell=_tell,
         )
         report = partial(Report, pool=attempt.pool, pod=attempt.pod_name)
         try:
-            async for each in proof.run(attempt.steps):
-                done.append(each)
-                if arguments.output == "text":
-                    print(_line(each), flush=True)
+            with cancelled_by_sigterm():
+                async with trial:
+                    await _go_on(proof, attempt, done, arguments)
         except Unproved as failed:
             return report(
                 machine=proof.machine,
@@ -109,35 +115,26 @@ async def _proved(attempt: Attempt, arguments: argparse.Namespace) -> Report:
                 proved=False,
                 failure=str(failed),
                 hint=failed.hint,
+                left=trial.left,
             )
-        except (asyncio.CancelledError, GrowthError):
-            print(_left(proof.machine), file=sys.stderr)
+        except BaseException:
+            if trial.left:
+                print(trial.left, file=sys.stderr)
             raise
-        finally:
-            _tell("")
         return report(machine=proof.machine, steps=tuple(done), proved=True)
 
 
-@asynccontextmanager
-async def _pod_of(
-    attempt: Attempt, connection: Connection
-) -> AsyncIterator[tuple[str, Callable[[], Awaitable[None]]]]:
-    """The pod, which is gone afterwards, however that comes."""
-    path = f"{attempt.pods}/{attempt.pod['metadata']['name']}"
-
-    async def delete() -> None:
-        with suppress(NotFound):
-            await connection.request("DELETE", path, query={"gracePeriodSeconds": "0"})
-
+async def _go_on(
+    proof: Proof, attempt: Attempt, done: list[Done], arguments: argparse.Namespace
+) -> None:
+    """All steps; a person sees each as it is done."""
     try:
-        # Within, as a pod may be there whose answer was lost.
-        answer = await connection.request("POST", attempt.pods, body=attempt.pod)
-        yield answer.json()["metadata"]["uid"], delete
+        async for each in proof.run(attempt.steps):
+            done.append(each)
+            if arguments.output == "text":
+                print(_line(each), flush=True)
     finally:
-        try:
-            await delete()
-        except GrowthError as error:
-            print(f"delete pod {attempt.pod_name} yourself: {error}", file=sys.stderr)
+        _tell("")
 
 
 def _tell(text: str) -> None:
@@ -162,11 +159,4 @@ def _told(report: Report) -> Iterator[str]:
     yield first.replace("FAIL", coloured("FAIL", "red"), 1)
     yield from more
     yield from wrapped(f"{'':{INDENT}}hint: ", report.hint, indent=INDENT + 6)
-    yield _left(report.machine)
-
-
-def _left(machine: str) -> str:
-    """What a proof leaves that ends early."""
-    if not machine:
-        return "the pod is deleted again, and no machine was requested"
-    return f"the pod is deleted again; {machine} may still run, and goes when it is idle"
+    yield report.left

@@ -55,7 +55,7 @@ async def seen(lists: Lists, *, pod: str, uid: str, pool: str, machine: str) -> 
     """Everything by a few questions; `pod` is the path of the pod."""
     ours = f"/apis/{GROUP_VERSION}"
     if not machine:
-        machine = _newest(await lists.ours(NodeRequest), uid)
+        machine = newest(await lists.ours(NodeRequest), uid)
     return Sight(
         pod=await _found(lists, pod, decode_pod),
         pool=await _found(lists, f"{ours}/nodepools/{pool}", NodePool.model_validate_json),
@@ -71,7 +71,7 @@ async def seen(lists: Lists, *, pod: str, uid: str, pool: str, machine: str) -> 
     )
 
 
-def _newest(requests: tuple[NodeRequest, ...], uid: str) -> str:
+def newest(requests: tuple[NodeRequest, ...], uid: str) -> str:
     """A request that came to nothing is followed by another."""
     named = [each for each in requests if any(pod.uid == uid for pod in each.spec.pods)]
     made = {each.name: each.metadata.creation_timestamp for each in named}
