@@ -8,13 +8,14 @@ word in the text, so comments and order stay as their author left them.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from typing_extensions import override
 
 from growth.api.kinds import GROUP, GROUP_VERSION, SEED_GROUP_VERSION
-from growth.api.problems import Problem, read_strictly, written
+from growth.api.problems import IN_QUOTES, Problem, read_strictly, written
 from growth.api.yaml_text import BrokenText, YamlDocument, documents
 
 if TYPE_CHECKING:
@@ -77,8 +78,12 @@ class FileObject:
         return Mistake(
             file=self.file,
             line=self.document.line_of(problem.path),
-            text=where + problem.text + self._beside(problem),
+            text=where + problem.text + self._in_quotes(problem) + self._beside(problem),
         )
+
+    def _in_quotes(self, problem: Problem) -> str:
+        source = self.document.source_of(problem.path) if problem.text == IN_QUOTES else None
+        return "" if source is None else f": {json.dumps(source)}"
 
     def _beside(self, problem: Problem) -> str:
         if problem.related is None:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _UNREAD_METADATA: Final = frozenset(
     {"generateName", "namespace", "selfLink", "managedFields", "deletionGracePeriodSeconds"}
 )
+IN_QUOTES: Final = "put it in quotes"
+"""Without the value: what was read isn't what is written, as 1.10, 012, 0x10 and yes show."""
 FEW: Final = 8
 """So many fields are listed where none is near."""
 _SUBDOMAIN_IN_WORDS: Final = (
@@ -169,8 +171,8 @@ def _fields_at(model: type[BaseModel], path: Path) -> list[str]:
 
 def _wrong_type(error: ErrorDetails) -> str:
     wanted, found = _TYPES.get(error["type"]) or error["ctx"]["wanted"], error["input"]
-    if quoted := _in_quotes(error):
-        return f"put it in quotes: {quoted}"
+    if _lacks_quotes(error):
+        return IN_QUOTES
     match found:
         case str() if wanted == "boolean":
             return "write true or false, without quotes"
@@ -180,14 +182,11 @@ def _wrong_type(error: ErrorDetails) -> str:
             return f'must be of type {wanted}: "{_json_type(found)}"'
 
 
-def _in_quotes(error: ErrorDetails) -> str | None:
-    """The value as it should be written, if quotes are all that it lacks."""
-    found = error["input"]
+def _lacks_quotes(error: ErrorDetails) -> bool:
     if error["type"] == "wrong_type":
-        quoted: str | None = error["ctx"]["quoted"]
-        return quoted
-    is_plain = error["type"] == "string_type" and isinstance(found, bool | int | float)
-    return json.dumps(str(found).lower()) if is_plain else None
+        lacks_quotes: bool = error["ctx"]["lacks_quotes"]
+        return lacks_quotes
+    return error["type"] == "string_type" and isinstance(error["input"], bool | int | float)
 
 
 def _json_type(value: object) -> str:

@@ -79,21 +79,20 @@ class Written:
         if isinstance(value, self.made) and not isinstance(value, self.accepts):
             return value
         if not isinstance(value, self.accepts) or isinstance(value, bool):
-            context = {"wanted": self._wanted(), "quoted": self._quoted(value)}
+            context = {"wanted": self._wanted(), "lacks_quotes": self._lacks_quotes(value)}
             raise PydanticCustomError("wrong_type", "{wanted}", context)
         try:
             return self.read(value)
         except ValueError as error:
             raise PydanticCustomError("written", "{text}", {"text": str(error)}) from None
 
-    def _quoted(self, value: object) -> str | None:
-        """The value in quotes, if that is all that it lacks."""
-        text = str(value).lower() if isinstance(value, bool) else str(value)
+    def _lacks_quotes(self, value: object) -> bool:
+        """Whether quotes are all that the value lacks."""
         try:
-            self.read(text)
+            self.read(str(value))
         except ValueError:
-            return None
-        return f'"{text}"'
+            return False
+        return True
 
     def _wanted(self) -> str:
         return ",".join({int: "integer", str: "string"}[kind] for kind in self.accepts)

@@ -69,6 +69,11 @@ class YamlDocument:
         """The line of the value at a path; of its nearest parent where the path ends early."""
         return _line(_walk(self.node, path))
 
+    def source_of(self, path: Path) -> str | None:
+        """The scalar at a path as it is written; None where there is none."""
+        node = _walk(self.node, path)
+        return str(node.value) if isinstance(node, yaml.ScalarNode) else None
+
     def at(self, path: Path) -> YamlDocument:
         """The part at an existing path, as a document of its own (an item of a List)."""
         data = self.data

@@ -273,7 +273,7 @@ TEMPLATE: Final = (
         "a label's value that is a number",
         spec(POOL, labels={"team": 1}),
         "spec.labels.team",
-        'put it in quotes: "1"',
+        "put it in quotes",
         server='must be of type string: "integer"',
     ),
     Case(
@@ -419,7 +419,7 @@ LIMITS: Final = (
         "money as a number",
         spec(POOL, limits={"hourlyCost": 1.5}),
         "spec.limits.hourlyCost",
-        'put it in quotes: "1.5"',
+        "put it in quotes",
         server='must be of type string: "number"',
     ),
     Case(

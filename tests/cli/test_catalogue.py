@@ -224,7 +224,7 @@ TWICE = GOOD["serverTypes"] * 2
         (changed("serverTypes", []), "serverTypes: should have at least 1 items"),
         (changed("serverTypes", TWICE), "serverTypes[1]: Duplicate value"),
         (changed(f"{OFFER}.hourly", None), "serverTypes[0].offers[0].hourly: Required value"),
-        (changed(f"{OFFER}.hourly", 0.01), 'offers[0].hourly: put it in quotes: "0.01"'),
+        (changed(f"{OFFER}.hourly", 0.01), "offers[0].hourly: put it in quotes"),
         (changed(f"{OFFER}.hourly", "cheap"), "offers[0].hourly: cheap isn't an amount of money"),
         (changed(f"{OFFER}.hourly", "0"), "offers[0].hourly: what costs nothing would be bought"),
         (changed(f"{OFFER}.source", None), "offers[0].source: Required value"),

@@ -87,6 +87,22 @@ def test_the_items_of_a_list_are_objects_with_their_own_lines() -> None:
     assert mistake.startswith('pool.yaml:8: NodePool "default": spec.serverTypes[0].max: ')
 
 
+@pytest.mark.parametrize("value", ["1.10", "012", "0x10", "1e3", "yes", "true", "0o17", "1_0"])
+def test_a_value_that_lacks_quotes_is_quoted_as_it_is_written(value: str) -> None:
+    text = f"""\
+    apiVersion: growth.dev/v1alpha1
+    kind: NodePool
+    metadata: {{name: default}}
+    spec:
+      labels: {{release: {value}}}
+      serverTypes: [{{name: {value}, max: 1}}]
+    """
+    assert mistakes_of(text) == [
+        f'pool.yaml:{line}: NodePool "default": {field}: put it in quotes: "{value}"'
+        for line, field in ((6, "spec.serverTypes[0].name"), (5, "spec.labels.release"))
+    ]
+
+
 def test_all_mistakes_of_all_files_are_told_at_once() -> None:
     broken = "apiVersion: growth.dev/v1alpha1\nkind: NodePool\nmetadata: {name: a}\nspec: {x: 1}\n"
     with pytest.raises(Mistakes) as refused:
