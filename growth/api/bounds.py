@@ -46,7 +46,9 @@ Identifier = Annotated[str, Field(min_length=1, max_length=253)]
 """An id or name that somebody else gave."""
 Place = Annotated[str, Field(max_length=63, pattern="^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")]
 """A region, location or zone; it becomes the value of a label."""
-Count = Annotated[int, Strict(), Field(ge=0, le=100_000)]
+MOST: Final = 100_000
+"""Of anything that is counted."""
+Count = Annotated[int, Strict(), Field(ge=0, le=MOST)]
 """A number of things."""
 Flag = Annotated[bool, Strict()]
 """true or false, and no word that means so."""

@@ -82,7 +82,9 @@ def consolidating(world: World, *, effort: str, now: Instant) -> Consolidated:
     paper = consolidated(world, solver, now=now)
     if paper.goes:
         return paper
-    return msgspec.structs.replace(paper, hindrance=hindrance(world, solver, now=now))
+    # One search for each limit that is set: to name it, a quick one is good enough.
+    quick = _Solver(Effort.QUICK)
+    return msgspec.structs.replace(paper, hindrance=hindrance(world, quick, now=now))
 
 
 class _Solver:

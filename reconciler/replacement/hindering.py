@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from growth.api.bounds import MOST
 from reconciler.replacement.on_paper import Hindrance, consolidated
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ LIMITS: Final = {
 }
 """The field of each, as people write it and in the model."""
 MAXIMA: Final = "the max of its types"
-UNLIMITED: Final = 1000
-"""The largest max that a type may have."""
 
 
 def hindrance(world: World, answer: Answer, *, now: Instant) -> Hindrance | None:
@@ -39,7 +38,8 @@ def hindrance(world: World, answer: Answer, *, now: Instant) -> Hindrance | None
     found = _hindered_by(lifted, world, answer, now)
     for name in lifted if found is not None else ():
         others = tuple(each for each in lifted if each != name)
-        without_it = _hindered_by(others, world, answer, now)
+        # With all limits in force nothing is cheaper: that is why it is asked.
+        without_it = _hindered_by(others, world, answer, now) if others else None
         if without_it is not None:
             lifted, found = others, without_it
     return found
@@ -72,7 +72,7 @@ def _lifted(pool: NodePool, limits: frozenset[str]) -> NodePool:
     lifted = {LIMITS[name]: None for name in limits - {MAXIMA}}
     types = spec.server_types
     if MAXIMA in limits:
-        types = tuple(each.model_copy(update={"max": UNLIMITED}) for each in types)
+        types = tuple(each.model_copy(update={"max": MOST}) for each in types)
     kept = spec.limits.model_copy(update=lifted)
     return pool.model_copy(
         update={"spec": spec.model_copy(update={"limits": kept, "server_types": types})}

@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from growth.cli import plan_reading
 from growth.cli.__main__ import main
+from reconciler.solver import Effort
+from reconciler.solver.renew import renew
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from reconciler.solver import Renewal, Renewed
 
 TYPES = {"small": ("2", "4Gi", "0.010"), "large": ("8", "16Gi", "0.036")}
 OWNER = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "web"}
 
 
-def market() -> list[dict[str, Any]]:
+def market(most: int) -> list[dict[str, Any]]:
     sold = [
         {
             "name": name,
@@ -26,7 +31,7 @@ def market() -> list[dict[str, Any]]:
         }
         for name, (cpu, memory, price) in TYPES.items()
     ]
-    entries = [{"name": name, "max": 10} for name in TYPES]
+    entries = [{"name": name, "max": most} for name in TYPES]
     return [ours("KwokNodeClass", types=sold), ours("NodePool", serverTypes=entries)]
 
 
@@ -65,12 +70,19 @@ def pod(name: str, on: str, /, *, cpu: str = "500m", **metadata: Any) -> dict[st
     }
 
 
-def told(folder: Path, *documents: dict[str, Any], output: str = "text", **limits: Any) -> int:
+def told(
+    folder: Path,
+    *documents: dict[str, Any],
+    output: str = "text",
+    effort: str = "thorough",
+    most: int = 10,
+    **limits: Any,
+) -> int:
     path = folder / "manifests.yaml"
-    sold, pool = market()
+    sold, pool = market(most)
     pool["spec"] |= {"limits": limits} if limits else {}
     path.write_text(yaml.safe_dump_all([sold, pool, *documents]))
-    return main(["plan", "--consolidate", "-f", str(path), "-o", output])
+    return main(["plan", "--consolidate", "-f", str(path), "-o", output, "--effort", effort])
 
 
 HALF_EMPTY = [
@@ -144,6 +156,44 @@ def test_the_limit_that_keeps_a_saving_away_is_named_with_the_saving(
     hindrance = json.loads(capsys.readouterr().out)["hindrance"]
     assert (" and ".join(hindrance["limits"]), hindrance["pools"]) == (named, ["default"])
     assert hindrance["saving"] == pytest.approx(0.026)
+
+
+@pytest.fixture
+def searches(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Renewal, Effort]]:
+    """Each search with its effort, as they come."""
+    asked: list[tuple[Renewal, Effort]] = []
+
+    def noted(question: Renewal, effort: Effort, *, seconds: float) -> Renewed:
+        asked.append((question, effort))
+        return renew(question, effort, seconds=seconds)
+
+    monkeypatch.setattr(plan_reading, "renew", noted)
+    return asked
+
+
+def test_only_what_could_go_is_searched_for_with_the_effort_that_was_asked_for(
+    searches: list[tuple[Renewal, Effort]], tmp_path: Path
+) -> None:
+    half_empty = (node("default-1", "large"), pod("web-1", "default-1"))
+    told(tmp_path, *half_empty, nodes=1, memory="16Gi")
+    first, *others = [effort for _, effort in searches]
+    assert first is Effort.THOROUGH
+    assert set(others) == {Effort.QUICK}
+
+
+def test_without_limits_a_pool_may_buy_no_less_than_with_them(
+    searches: list[tuple[Renewal, Effort]], tmp_path: Path
+) -> None:
+    half_empty = (node("default-1", "large"), pod("web-1", "default-1"))
+    told(tmp_path, *half_empty, most=50_000, hourlyCost="0.0360")
+    first, lifted, *_ = [_most(question) for question, _ in searches]
+    assert first == 49_999
+    assert lifted >= first
+
+
+def _most(question: Renewal) -> int:
+    """How many could be bought of the type that may be bought least often."""
+    return min(each.most for each in question.problem.limits if "max of" in each.name)
 
 
 def test_a_node_that_is_idle_is_named_as_nobody_is_planned_onto_it(
