@@ -82,7 +82,7 @@ class Fault(StrEnum):
 
 
 BY_PEOPLE = frozenset({Fault.CORDON, Fault.KEPT, Fault.NOTHING_MOVES, Fault.VISITOR})
-"""No mistakes of anybody: only who asks for them has them."""
+"""No mistakes of anybody, but they come at the wrong moment like any other."""
 _KEPT = 0.5
 """The share of kinds that a seed keeps."""
 
@@ -90,7 +90,7 @@ _KEPT = 0.5
 def drawn(seed: int) -> tuple[Fault, ...]:
     """The kinds of faults of a seed."""
     chance = Chance(seed, "swarm")
-    return tuple(fault for fault in Fault if fault not in BY_PEOPLE and chance.happens(_KEPT))
+    return tuple(fault for fault in Fault if chance.happens(_KEPT))
 
 
 class Faults:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reconciler.simulation.faults import Fault
+from reconciler.simulation.faults import BY_PEOPLE, Fault, drawn
 from reconciler.simulation.run import Outcome, run
 from reconciler.simulation.story import Story, story
 from tests.simulation import today
@@ -117,10 +117,11 @@ def test_faults_cost_little_more() -> None:
     """What is paid for, in hours of machines: a run and its fault-free twin drift apart by chance.
 
     How many machines are bought says less: an idle node that was given back is bought again, and
-    what died is bought anew.
+    what died is bought anew. What people do is left out: a node that they keep costs by right.
     """
     paid = fair = 0.0
     for seed in (1, 3):
-        paid += run(story(seed, 20.0)).paid
+        mistakes = tuple(fault for fault in drawn(seed) if fault not in BY_PEOPLE)
+        paid += run(Story(seed=seed, minutes=20.0, faults=mistakes)).paid
         fair += run(Story(seed=seed, minutes=20.0, faults=())).paid
     assert paid <= 1.25 * fair
