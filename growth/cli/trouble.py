@@ -3,7 +3,8 @@
 Where no reconciler leads, a pod waits for something else than a plan, and figures tell of the past.
 Few questions suffice to know that, so every command can ask them: the Lease, judged by the clock
 of the API server; the ConfigMap of a pause; the counts of the processes beside the reconciler.
-What can't be asked for lack of rights is not told. `growth doctor` looks closer.
+What can't be asked for lack of rights, or isn't answered in time, is not told. `growth doctor`
+looks closer.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ import msgspec
 import growth
 from growth.api.wellknown import PAUSE_CONFIG_MAP, PAUSE_UNTIL_KEY
 from growth.api.written import parse_time, write_time
+from growth.cli.lists import together
 from growth.cli.output import coloured
 from growth.cli.stopped import LEASES, stopped_by
+from growth.errors import RetryLater
 from growth.installation.awaiting import LEASE, is_over
-from growth.kube.errors import Denied, NotFound, Overloaded
+from growth.kube.errors import Denied, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -201,30 +204,36 @@ async def _signs(lists: Lists) -> Signs | None:
         return None
     leases = tuple(answer.json()["items"])
     namespaces = sorted({each["metadata"]["namespace"] for each in leases})
-    pauses = {name: await _pause(lists, name) for name in namespaces}
+    around = await together(_around(lists, name) for name in namespaces)
+    untils = {name: _until(pause) for name, (pause, *_) in zip(namespaces, around, strict=True)}
+    workloads = [each for _, *answers in around for each in answers if each is not None]
     return Signs(
         now=answer.date,
         leases=leases,
-        pauses={name: until for name, until in pauses.items() if until is not None},
-        workloads=tuple([each for name in namespaces for each in await _workloads(lists, name)]),
+        pauses={name: until for name, until in untils.items() if until is not None},
+        workloads=tuple(each for answer in workloads for each in answer.json()["items"]),
     )
 
 
-async def _pause(lists: Lists, namespace: str) -> str | None:
-    path = f"/api/v1/namespaces/{namespace}/configmaps/{PAUSE_CONFIG_MAP}"
-    answer = await _read(lists, path)
-    return None if answer is None else (answer.json().get("data") or {}).get(PAUSE_UNTIL_KEY, "")
+async def _around(lists: Lists, namespace: str) -> list[Response | None]:
+    """The pause and the workloads beside a Lease."""
+    core, apps = (f"/{each}/v1/namespaces/{namespace}" for each in ("api", "apis/apps"))
+    return await together(
+        [
+            _read(lists, f"{core}/configmaps/{PAUSE_CONFIG_MAP}"),
+            *(_read(lists, f"{apps}/{kind}", NAMED) for kind in WORKLOADS),
+        ]
+    )
 
 
-async def _workloads(lists: Lists, namespace: str) -> list[Object]:
-    path = f"/apis/apps/v1/namespaces/{namespace}"
-    answers = [await _read(lists, f"{path}/{kind}", NAMED) for kind in WORKLOADS]
-    return [each for answer in answers if answer is not None for each in answer.json()["items"]]
+def _until(pause: Response | None) -> str | None:
+    """When the pause ends, as it is written."""
+    return None if pause is None else (pause.json().get("data") or {}).get(PAUSE_UNTIL_KEY, "")
 
 
 async def _read(lists: Lists, path: str, query: Query = ()) -> Response | None:
-    """An answer, where it is there and may be read."""
+    """An answer, where it is there, may be read and comes in time."""
     try:
         return await lists.connection.request("GET", path, query=query, timeout=PATIENCE)
-    except (Denied, NotFound, Overloaded):
+    except (Denied, NotFound, RetryLater):
         return None

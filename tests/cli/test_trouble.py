@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from typing_extensions import override
 
 import growth
 from growth.api.wellknown import POOL_LABEL, WRITING_STOPPED_ANNOTATION
@@ -27,12 +28,14 @@ from growth.cli.story import told as told_story
 from growth.cli.trouble import Matter, Signs, Trouble, trouble, trouble_of
 from growth.cli.watched import Watched, watched_in
 from growth.errors import GiveUp
+from growth.kube.errors import Unreachable
 from tests.cli.installed import APPS, NAMESPACE, Cluster, connection, installed, lead
 from tests.cli.seen import NOW, moment, pool, request, seen, waiting
 from tests.live import wait_until
 from tests.thread.growing import pool_of
 
 if TYPE_CHECKING:
+    from growth.kube.transport import Response
     from tests.live import LiveCluster
 
 RULE = "MaximumKept: 4 nodes in pool web, 3 allowed"
@@ -266,6 +269,41 @@ def test_what_may_not_be_read_is_not_told() -> None:
     lead(cluster, seconds_ago=60)
     cluster.forbidden = {"leases"}
     assert asked(cluster) == ""
+
+
+class Slow(Cluster):
+    """An API server that leaves some questions without an answer."""
+
+    def __init__(self, *silent: str) -> None:
+        super().__init__(**vars(installed()))
+        self.silent = silent
+        self.open = self.most_open = 0
+        """Questions at one moment."""
+
+    @override
+    async def request(self, method: str, path: str, **words: Any) -> Response:
+        self.open += 1
+        self.most_open = max(self.most_open, self.open)
+        await asyncio.sleep(0)
+        self.open -= 1
+        if self.silent and path.endswith(self.silent):
+            raise Unreachable("no answer within 4 s")
+        return await super().request(method, path, **words)
+
+
+def test_a_question_that_is_not_answered_in_time_ends_no_command() -> None:
+    assert asked(Slow("/leases")) == ""
+    cluster = Slow("/growth-pause", "/daemonsets")
+    assert asked(cluster) == ""
+    cluster.edit(f"{APPS}/deployments/growth-webhooks", "status")["readyReplicas"] = 0
+    assert asked(cluster).startswith("no pod of growth-webhooks is ready")
+
+
+def test_what_lies_beside_the_leases_is_asked_for_at_once() -> None:
+    cluster = Slow()
+    lead(cluster, "other")
+    asked(cluster)
+    assert cluster.most_open == 6
 
 
 # The commands
