@@ -196,7 +196,7 @@ def _awaited(pod: Pod, seen: Survey) -> list[NodeRequest]:
         each
         for each in _requests_for(pod, seen)
         if each.status.phase in COMING
-        or (_bind_wait(each, seen) > 0 and not _too_little(pod, each.name, seen))
+        or (_has_joined(each, seen) and not _too_little(pod, each.name, seen))
     ]
 
 
@@ -207,10 +207,9 @@ def _for_this(pod: Pod, request: NodeRequest, seen: Survey) -> str:
     if request.name not in seen.scene.cluster.nodes:
         return "its node is gone; the pod is planned anew"
     if lacks := _too_little(pod, request.name, seen):
-        return f"others have taken the pod's place ({lacks}); it is planned anew"
-    if _bind_wait(request, seen) <= 0:
-        return "the node is ready, and the pod was not bound to it; it is planned anew"
-    return how_far(request, seen)
+        return f"others have taken the pod's place ({lacks})"
+    # For how long that is waited for is a setting of the reconciler, which isn't known here.
+    return f"{how_far(request, seen)}, and the pod isn't bound to it"
 
 
 def _too_little(pod: Pod, name: str, seen: Survey) -> str:
@@ -220,12 +219,10 @@ def _too_little(pod: Pod, name: str, seen: Survey) -> str:
     return lacking[0].text if lacking else ""
 
 
-def _bind_wait(request: NodeRequest, seen: Survey) -> float:
-    """Seconds in which the scheduler is still expected to bind pods to the new node."""
-    ready_at = request.status.ready_at
-    if ready_at is None or request.name not in seen.scene.cluster.nodes:
-        return 0.0
-    return seen.now.left_of(seen.scene.bind_wait, since=ready_at)
+def _has_joined(request: NodeRequest, seen: Survey) -> bool:
+    """Whether its node is ready, and still there."""
+    is_ready = request.status.phase is RequestPhase.READY
+    return is_ready and request.name in seen.scene.cluster.nodes
 
 
 def _made(request: NodeRequest) -> str:
@@ -247,8 +244,7 @@ def how_far(request: NodeRequest, seen: Survey) -> str:
         case RequestPhase.READY if request.name not in seen.scene.cluster.nodes:
             return f"its node was ready {since} ago and is gone{_forgotten(request, pool, now)}"
         case RequestPhase.READY:
-            left = max(0.0, _bind_wait(request, seen))
-            return f"the node is ready since {since}; its pods have {left:.0f} s more to be bound"
+            return f"the node is ready since {since}"
         case RequestPhase.UNMET:
             return f"the provider had none {since} ago; it is planned without that offer"
         case RequestPhase.DEPROVISIONING:

@@ -101,7 +101,7 @@ COMES: dict[str, tuple[str, dict[str, Any], str]] = {
     "serving": (
         "Ready",
         {"readyAt": moment(ago=8)},
-        "the node is ready since 8 s; its pods have 7 s more to be bound",
+        "the node is ready since 8 s, and the pod isn't bound to it",
     ),
     "refused": (
         "Unmet",
@@ -134,12 +134,7 @@ NO_PLACE_ANY_MORE: dict[str, tuple[float, Sequence[Any], str]] = {
     "siblings have filled it": (
         8,
         [node(), *FULL],
-        "others have taken the pod's place (needs 1 of cpu, 0 are left); it is planned anew",
-    ),
-    "it was not bound in time": (
-        49,
-        [node()],
-        "the node is ready, and the pod was not bound to it; it is planned anew",
+        "others have taken the pod's place (needs 1 of cpu, 0 are left)",
     ),
     "the node is gone": (49, [], "its node is gone; the pod is planned anew"),
 }
@@ -155,6 +150,15 @@ def test_a_node_on_which_the_pod_has_no_place_any_more_is_no_answer(
     story = explain_pod.explained(WAITS, seen(WAITS, pool(), came, *there))
     assert facts(story)["request"].endswith(far)
     assert story.figures["request"] is None
+
+
+def test_how_long_a_pod_may_take_to_be_bound_is_not_claimed() -> None:
+    """GROWTH_BIND_WAIT is up to an hour, and only the reconciler knows it."""
+    came = request("default-1", "Ready", pods=(WAITS,), readyAt=moment(ago=1800))
+    story = explain_pod.explained(WAITS, seen(WAITS, pool(), came, node()))
+    assert facts(story)["request"].endswith("and the pod isn't bound to it")
+    assert "last plan" not in facts(story)
+    assert story.figures["request"] == "default-1"
 
 
 GATED = build.pod("web-0", schedulingGates=[{"name": "quota"}])
