@@ -9,13 +9,17 @@ without it in silence would look like advice.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
+from pydantic import ValidationError
 
+from growth.api.bounds import Count
 from growth.api.files import FileObject, Mistake
-from growth.api.problems import Problem
+from growth.api.model import Model
+from growth.api.problems import Problem, problems_of
 from growth.scheduling.expansion import AS_THEY_ARE, WITH_REPLICAS
 
 if TYPE_CHECKING:
@@ -24,8 +28,10 @@ if TYPE_CHECKING:
 HOOK: Final = "helm.sh/hook"
 AUTOSCALER: Final = "HorizontalPodAutoscaler"
 UNDERSTOOD: Final = AS_THEY_ARE.keys() | WITH_REPLICAS | {"Pod", "Job", "CronJob", AUTOSCALER}
-REFERENCES: Final = {"scaleTargetRef", "targetRef"}
-"""Fields of objects that change how many pods another one has, or how large they are."""
+REFERENCES: Final = {"VerticalPodAutoscaler": "targetRef"}
+"""Where a kind names whose pods it changes; elsewhere a targetRef is no matter of pods."""
+SCALE_REFERENCE: Final = "scaleTargetRef"
+"""Where any kind names whose pods it makes more or fewer."""
 Target = tuple[str, str, str]
 """Kind, namespace and name."""
 
@@ -64,17 +70,17 @@ class WhatRuns(msgspec.Struct, frozen=True, kw_only=True):
     mistakes: tuple[Mistake, ...] = ()
 
 
-class _TargetReference(msgspec.Struct, frozen=True):
+class _TargetReference(Model):
     kind: str
     name: str
 
 
-class _AutoscalerSpec(msgspec.Struct, frozen=True, rename="camel"):
+class _AutoscalerSpec(Model):
     """What all versions of the kind have."""
 
     scale_target_ref: _TargetReference
-    max_replicas: int
-    min_replicas: int | None = None
+    max_replicas: Count
+    min_replicas: Count | None = None
 
     @property
     def least(self) -> int:
@@ -98,7 +104,7 @@ def what_runs(found: Iterable[FileObject], replicas: Replicas) -> WhatRuns:
     scaling, mistakes = _autoscalers(stays)
     return WhatRuns(
         objects=tuple((each, _scaled(each, scaling, replicas)) for each in stays),
-        left_out=(*_hooks(known), *_unknown(stays), *_without_target(scaling, stays)),
+        left_out=(*_hooks(known), *_unknown(stays), *_without_target(scaling, known)),
         autoscaled=tuple(_told(stays, scaling, replicas)),
         mistakes=tuple(mistakes),
     )
@@ -112,9 +118,10 @@ def _autoscalers(found: Iterable[FileObject]) -> tuple[Scaling, list[Mistake]]:
         if each.kind != AUTOSCALER:
             continue
         try:
-            spec = msgspec.convert(_mapping(each.body.get("spec")), _AutoscalerSpec)
-        except msgspec.ValidationError as error:
-            mistakes.append(each.mistake(Problem(path=("spec",), text=str(error))))
+            spec = _AutoscalerSpec.model_validate(_mapping(each.body.get("spec")))
+        except ValidationError as error:
+            wrong = problems_of(error, _AutoscalerSpec)
+            mistakes += [each.mistake(replace(one, path=("spec", *one.path))) for one in wrong]
             continue
         reference = spec.scale_target_ref
         scaling[reference.kind, _namespace(each), reference.name] = _Autoscaler(each, spec)
@@ -171,17 +178,21 @@ def _unknown(found: Iterable[FileObject]) -> Iterator[LeftOut]:
         if _makes_pods(each):
             reason = f"growth doesn't know which pods a {each.kind} makes"
             yield LeftOut(object=_written(each), reason=reason)
-        elif REFERENCES & _mapping(each.body.get("spec")).keys():
+        elif REFERENCES.get(each.kind, SCALE_REFERENCE) in _mapping(each.body.get("spec")):
             reason = f"growth doesn't know what a {each.kind} makes of its target"
             yield LeftOut(object=_written(each), reason=reason)
 
 
 def _without_target(scaling: Scaling, found: Iterable[FileObject]) -> Iterator[LeftOut]:
-    there = {_target(each) for each in found}
-    for (kind, namespace, name), autoscaler in scaling.items():
-        if (kind, namespace, name) not in there:
-            reason = f"its target, {kind} {namespace}/{name}, isn't in the files"
-            yield LeftOut(object=_written(autoscaler.found), reason=reason)
+    hooks = {_target(each): _hook_of(each) for each in found}
+    for target, autoscaler in scaling.items():
+        hook = hooks.get(target)
+        if hook == "":
+            continue
+        kind, namespace, name = target
+        lacks = "isn't in the files" if hook is None else f"is a hook ({HOOK}: {hook})"
+        reason = f"its target, {kind} {namespace}/{name}, {lacks}"
+        yield LeftOut(object=_written(autoscaler.found), reason=reason)
 
 
 def _hook_of(found: FileObject) -> str:

@@ -110,6 +110,13 @@ LEFT_OUT: dict[str, tuple[Document, str]] = {
         autoscaler(of="db", kind="StatefulSet"),
         "HorizontalPodAutoscaler shop/db (its target, StatefulSet shop/db, isn't in the files)",
     ),
+    "what sizes pods": (
+        named("VerticalPodAutoscaler", "web", spec={"targetRef": {"name": "web"}}),
+        (
+            "VerticalPodAutoscaler shop/web "
+            "(growth doesn't know what a VerticalPodAutoscaler makes of its target)"
+        ),
+    ),
     "a kind that is not known": (
         workload("Rollout", "canary"),
         "Rollout shop/canary (growth doesn't know which pods a Rollout makes)",
@@ -131,11 +138,25 @@ def test_what_is_not_planned_is_named_with_the_reason(
     assert [f"{each['object']} ({each['reason']})" for each in plan["leftOut"]] == [said]
 
 
+def test_an_autoscaler_of_a_hook_says_that_its_target_is_one(
+    planned: Callable[..., Answer],
+) -> None:
+    plan, _ = planned(workload(), workload(name="smoke", hook="test"), autoscaler(of="smoke"))
+    assert [f"{each['object']} ({each['reason']})" for each in plan["leftOut"]] == [
+        "Deployment shop/smoke (helm.sh/hook: test)",
+        (
+            "HorizontalPodAutoscaler shop/smoke "
+            "(its target, Deployment shop/smoke, is a hook (helm.sh/hook: test))"
+        ),
+    ]
+
+
 def test_of_what_makes_no_pods_nothing_is_said(planned: Callable[..., Answer]) -> None:
     others = (
         named("Service", "web", spec={"selector": {"app": "web"}}),
         named("ConfigMap", "scripts", hook="pre-install", data={"a": "b"}),
         workload("DaemonSet", "agent"),
+        named("SecurityPolicy", "gateway", spec={"targetRef": {"kind": "HTTPRoute"}}),
     )
     plan, lines = planned(workload(), *others)
     assert (plan["leftOut"], plan["autoscaled"]) == ([], [])
@@ -146,8 +167,10 @@ def test_of_what_makes_no_pods_nothing_is_said(planned: Callable[..., Answer]) -
     ("spec", "said"),
     [
         ({"minReplicas": 9}, "spec.minReplicas: 9 is above maxReplicas (7)"),
-        ({"maxReplicas": "many"}, "spec: Expected `int`, got `str`"),
-        ({"scaleTargetRef": None}, "spec: Expected `object`, got `null`"),
+        ({"maxReplicas": "7"}, "spec.maxReplicas: take it out of quotes: 7"),
+        ({"maxReplicas": "many"}, 'spec.maxReplicas: must be of type integer: "string"'),
+        ({"scaleTargetRef": None}, 'spec.scaleTargetRef: must be of type object: "null"'),
+        ({"scaleTargetRef": {"kind": "Deployment"}}, "spec.scaleTargetRef.name: Required value"),
     ],
 )
 def test_a_mistake_in_an_autoscaler_is_one_line(
