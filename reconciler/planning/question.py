@@ -212,7 +212,8 @@ class _Judge:
         ) | frozenset(spot.name for spot in self._spots if (spot.name, pod.shape) in declined)
         if vain & allowed:
             allowed -= vain
-            narrowed = (*narrowed, ("nodes that didn't serve its like before", len(allowed)))
+            left = sum(item.name in allowed for item in self._items)
+            narrowed = (*narrowed, ("nodes that didn't serve its like before", left))
         return _Asked(pods, allowed, narrowed)
 
     def _key(self, pod: Pod, pools: frozenset[str]) -> tuple[object, ...]:
@@ -228,13 +229,23 @@ class _Judge:
         bare = without_spread(pod)
         keys = spread_keys(pod)
         own = [item for item in self._items if item.pool.name in pools]
-        verdicts = {item.name: self._of_item(bare, item) for item in own} | {
+        bought = {item.name: self._of_item(bare, item) for item in own}
+        there = {
             spot.name: verdict(bare, self._nodes[spot.name], self._cluster) for spot in self._spots
         }
-        fitting = [name for name, answer in verdicts.items() if isinstance(answer, Fits)]
-        allowed = frozenset(name for name in fitting if keys <= self.domains[name].keys())
-        return allowed, _narrowing(
-            verdicts.values(), pools, spread_apart=len(fitting) - len(allowed)
+        fitting, nodes = self._fitting(bought, keys), self._fitting(there, keys)
+        known = sum(isinstance(each, Fits) for each in bought.values())
+        # What is missing has to be bought, whatever keeps the pod off the nodes that exist.
+        narrowed = _narrowing(bought.values(), pools, spread_apart=known - len(fitting))
+        return fitting | nodes, narrowed
+
+    def _fitting(
+        self, verdicts: Mapping[str, Fits | Rejected], keys: frozenset[str]
+    ) -> frozenset[str]:
+        return frozenset(
+            name
+            for name, answer in verdicts.items()
+            if isinstance(answer, Fits) and keys <= self.domains[name].keys()
         )
 
     def _of_item(self, pod: Pod, item: Purchasable) -> Fits | Rejected:

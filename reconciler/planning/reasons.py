@@ -53,7 +53,7 @@ def told(
         case Cause.CONSTRAINT:
             return _emptied(reason, pod, items, world)
         case Cause.COUNT:
-            return _used_up(reason, pod, items, world)
+            return _used_up(reason, items)
         case _:
             return reason.text
 
@@ -116,14 +116,13 @@ def _limited(reason: Reason, limit: SetLimit | None) -> str:
     return f"{where} leaves {left}, and the smallest node that would do counts {least}: raise it"
 
 
-def _used_up(reason: Reason, pod: Pod, items: Sequence[Purchasable], world: World) -> str:
+def _used_up(reason: Reason, items: Sequence[Purchasable]) -> str:
     """Which offers would do, if the provider had more of them."""
     names = sorted(
         {
             f"{item.offering.server_type.canonical} in {item.offering.location}"
-            for item in _of_its_pools(pod, items, world)
-            if item.room.covers(pod.requests)
-            and pod.wanted_nodes.matches(item.name, item.node.labels)
+            for item in items
+            if item.name in reason.offers
         }
     )
     if not names:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -29,15 +30,28 @@ def unplaced(problem: Problem, ground: Ground, nodes: Sequence[Node]) -> tuple[U
     placed: Counter[str] = Counter()
     for node in nodes:
         placed.update(node.pods)
+    left = {pod.name: pod.count - placed[pod.name] for pod in problem.classes}
+    if not any(left.values()):
+        return ()
+    market = _without_nodes(problem)
     result = []
-    for pod in sorted(problem.classes, key=lambda pod: (-pod.priority, pod.name)):
-        count = pod.count - placed[pod.name]
-        if count:
-            reason = why_hopeless(problem, ground, pod) or _crowded_out(problem, pod, nodes)
+    for pod in sorted(market.classes, key=lambda pod: (-pod.priority, pod.name)):
+        if count := left[pod.name]:
+            reason = why_hopeless(market, ground, pod) or _crowded_out(market, pod, nodes)
             result.append(
                 Unplaced(pod_class=pod.name, count=count, priority=pod.priority, reason=reason)
             )
     return tuple(result)
+
+
+def _without_nodes(problem: Problem) -> Problem:
+    """What could be bought, and for whom: a node that exists and is full isn't what they lack."""
+    offers = tuple(offer for offer in problem.offers if not offer.exists)
+    names = frozenset(offer.name for offer in offers)
+    # Many classes have the same offers, and large sets are slow to cut.
+    allowed = {each: each & names for each in {pod.offers for pod in problem.classes}}
+    classes = tuple(replace(pod, offers=allowed[pod.offers]) for pod in problem.classes)
+    return replace(problem, offers=offers, classes=classes)
 
 
 def _crowded_out(problem: Problem, pod: PodClass, nodes: Sequence[Node]) -> Reason:
@@ -50,10 +64,9 @@ def _crowded_out(problem: Problem, pod: PodClass, nodes: Sequence[Node]) -> Reas
         if offer.name in pod.offers
         and all(amount <= room for amount, room in zip(pod.requests, offer.capacity, strict=True))
     ]
-    bought = [offer for offer in fitting if not offer.exists]
-    free = [o for o in bought if o.most is None or counts[o.name] < o.most]
+    free = [o for o in fitting if o.most is None or counts[o.name] < o.most]
     if not free:
-        return _used_up(pod, len(fitting))
+        return _used_up(pod, fitting)
     for limit in problem.limits:
         if all(_is_beyond(limit, offer, used) for offer in free):
             least = min(limit.amounts[offer.name] for offer in free)
@@ -73,10 +86,12 @@ def _used(limits: Sequence[Limit], nodes: Sequence[Node]) -> dict[str, int]:
     }
 
 
-def _used_up(pod: PodClass, offers: int) -> Reason:
-    what = "the one offer" if offers == 1 else f"each of the {offers} offers"
+def _used_up(pod: PodClass, fitting: Sequence[Offer]) -> Reason:
+    number = len(fitting)
+    what = "the one offer" if number == 1 else f"each of the {number} offers"
     text = f"{what} that it fits on is used up: no more may be bought"
-    return Reason(cause=Cause.COUNT, text=text, needed=pod.count, available=offers)
+    names = tuple(offer.name for offer in fitting)
+    return Reason(cause=Cause.COUNT, text=text, needed=pod.count, available=number, offers=names)
 
 
 def _limited(limit: Limit, *, used: int, least: int) -> Reason:

@@ -42,6 +42,8 @@ class Reason:
     needed: int = 0
     available: int = 0
     offer: str = ""
+    offers: tuple[str, ...] = ()
+    """Those that would do and are used up."""
     rule: str = ""
 
 

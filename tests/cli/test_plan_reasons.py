@@ -259,6 +259,32 @@ def test_a_pod_for_which_the_provider_has_no_more_is_told_what_would_do(
     assert unplaced["reason"] == "only small in here fits, and the provider has no more of it"
 
 
+def test_a_pod_that_only_a_full_node_would_take_is_told_what_keeps_it_from_a_new_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    taint = {"key": "team", "value": "shop", "effect": "NoSchedule"}
+    room = {"cpu": "2", "memory": "4Gi", "pods": "110"}
+    ready = [{"type": "Ready", "status": "True"}]
+    documents = [
+        of_group("KwokNodeClass", "default", CLASS),
+        of_group("NodePool", "default", {"serverTypes": MANY, "taints": [taint]}),
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": "theirs"},
+            "status": {"capacity": room, "allocatable": room, "conditions": ready},
+        },
+        *(pod(number, {}) for number in range(2)),
+    ]
+    file = tmp_path / "all.yaml"
+    file.write_text(yaml.safe_dump_all(documents))
+    assert main(["plan", "-f", str(file), "-o", "json"]) == 1
+    (unplaced,) = json.loads(capsys.readouterr().out)["unplaced"]
+    assert unplaced["reason"] == (
+        'it doesn\'t tolerate team=shop:NoSchedule, which nodes of pool "default" have'
+    )
+
+
 def test_of_many_limits_that_keep_a_pod_out_some_are_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
