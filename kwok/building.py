@@ -145,7 +145,7 @@ def _lines(process: subprocess.Popen[bytes]) -> Iterator[str]:
     output, kept, last = process.stderr, b"", "nothing before"
     while output is not None and select.select([output], [], [], _SILENT_FOR)[0]:
         chunk = os.read(output.fileno(), 1 << 16)
-        *whole, kept = (kept + chunk).split(b"\n") if chunk else (kept, b"")
+        *whole, kept = (kept + chunk).split(b"\n") if chunk else (*filter(None, [kept]), b"")
         for line in whole:
             last = line.decode(errors="replace").rstrip()
             yield last
@@ -175,8 +175,9 @@ def empty_workshop(workshop: Path) -> None:
 
 def explain(lines: Sequence[str]) -> str:
     """The one line of Go's complaint that matters, and what to do about it."""
-    complaints = [line for line in lines if ":" in line and not line.startswith("go: downloading")]
-    reason = (complaints or list(lines) or ["go gave no reason"])[-1].strip()
+    said = [line.strip() for line in lines if line.strip()]
+    complaints = [line for line in said if ":" in line and not line.startswith("go: downloading")]
+    reason = (complaints or said or ["go gave no reason"])[-1]
     if any("no space left on device" in line for line in lines):
         return "the programs can't be built: the disk is full; 6 GB are needed while building"
     if any(word in line for line in lines for word in _NETWORK_WORDS):

@@ -106,8 +106,8 @@ class Cluster:
         shutil.rmtree(self.work.parent, ignore_errors=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def keep_logs(self) -> Path:
-        """Copy what its programs have written to where it outlives the cluster."""
+    def keep_logs(self) -> Path | None:
+        """Copy what its programs have written to where it outlives the cluster, if that works."""
         kept = failed_folder(self.name)
         shutil.rmtree(kept, ignore_errors=True)
         # A disk that is full may be the reason of the failure, which must not be lost for it.
@@ -115,7 +115,7 @@ class Cluster:
             kept.mkdir(parents=True)
             for log in (*self.folder.glob("*.log"), *(self.work / "logs").glob("*.log")):
                 shutil.copyfile(log, kept / log.name)
-        return kept
+        return kept if any(kept.glob("*.log")) else None
 
     def log(self, component: str) -> str:
         """What a component has written, as far as it has."""

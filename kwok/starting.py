@@ -58,7 +58,8 @@ def _removed_on_failure(cluster: Cluster, progress: Progress) -> Iterator[None]:
     except GrowthError as failure:
         kept = cluster.keep_logs()
         cluster.remove()
-        raise type(failure)(f"{failure}; its logs: {kept}") from None
+        logs = "" if kept is None else f"; its logs: {kept}"
+        raise type(failure)(f"{failure}{logs}") from None
     except BaseException:
         cluster.remove()
         raise

@@ -91,6 +91,32 @@ def test_a_failure_says_how_to_mend_it(line: str, advice: str) -> None:
     assert "\n" not in text
 
 
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (["go exited strangely", ""], "go exited strangely"),
+        (["go: a: b", "  ", ""], "go: a: b"),
+        ([""], "go gave no reason"),
+        ([], "go gave no reason"),
+    ],
+)
+def test_an_empty_line_is_no_reason(lines: list[str], reason: str) -> None:
+    assert explain(lines) == f"the programs can't be built: {reason}"
+
+
+@pytest.mark.parametrize(
+    ("does", "reason"),
+    [("printf strange >&2; exit 1", "strange"), ("exit 1", "go gave no reason")],
+)
+def test_a_go_that_ends_without_a_whole_line_is_told(
+    does: str, reason: str, tmp_path: Path
+) -> None:
+    go = script(tmp_path / "go", does)
+    with pytest.raises(Misconfigured) as caught:
+        build(tmp_path, go).make(PROGRAMS)
+    assert str(caught.value) == f"the programs can't be built: {reason}"
+
+
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_an_interrupted_build_leaves_no_program_and_can_be_repeated(
     how: signal.Signals, tmp_path: Path

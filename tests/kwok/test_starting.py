@@ -87,6 +87,17 @@ def test_what_a_start_that_failed_has_written_outlives_its_cluster(
     assert (kept / "kwokctl.log").exists()
 
 
+def test_logs_that_could_not_be_kept_are_not_named(cluster: Cluster, tmp_path: Path) -> None:
+    kept = places.failed_folder("fake")
+    kept.parent.parent.mkdir(parents=True, exist_ok=True)
+    kept.parent.touch()
+
+    with pytest.raises(GiveUp) as failure:
+        start(cluster, pretending(tmp_path, "no space left"), Progress(io.StringIO()))
+
+    assert "its logs" not in str(failure.value)
+
+
 @pytest.mark.parametrize(
     ("does", "goal"),
     [
