@@ -36,6 +36,8 @@ class LastGood(Generic[Value]):
         """Seconds that a value is relied on."""
         self._one_at_a_time = asyncio.Lock()
         self._due_at = -math.inf
+        self._expires_at = math.inf
+        """What somebody has asked for since the last reading began."""
         self._failure: Failure | None = None
         """Why the last reading failed, if it did."""
         self.last: Value | None = None
@@ -46,18 +48,19 @@ class LastGood(Generic[Value]):
         """The value; where it was never read, CallFailed says why."""
         self.asked_at = self._now().monotonic
         async with self._one_at_a_time:
-            if self._now().monotonic >= self._due_at:
+            if self._now().monotonic >= min(self._due_at, self._expires_at):
                 await self._read_again()
             if self.last is None and self._failure is not None:
                 raise CallFailed(self._failure)
             return cast("Value", self.last)
 
     def expire_within(self, seconds: float) -> None:
-        """Read it again after so many seconds at the latest."""
-        self._due_at = min(self._due_at, self._now().monotonic + seconds)
+        """Read it again after so many seconds at the latest, also while it is being read."""
+        self._expires_at = min(self._expires_at, self._now().monotonic + seconds)
 
     async def _read_again(self) -> None:
         begun = self._now().monotonic
+        self._expires_at = math.inf
         try:
             self.last = await self._read()
         except CallFailed as failed:
