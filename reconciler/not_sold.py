@@ -44,8 +44,8 @@ def _said(missing: tuple[ServerTypeName, ...], pool: NodePool, world: World) -> 
     sold = world.offerings[key]
     reasons = [why_missing(each, sold, node_class=key.name) for each in missing[:NAMED]]
     if len(missing) > NAMED:
-        reasons.append(f"and {len(missing) - NAMED} other types are not sold either")
-    told = ", ".join(reasons)
+        reasons.append(f"{len(missing) - NAMED} other types are not sold either")
+    told = "; ".join(reasons)
     told = told if len(told) <= LONGEST else f"{told[: LONGEST - 1]}…"
     return "NotSold", (
         f"{told}. What isn't sold is never bought: see whether the cloud still sells "

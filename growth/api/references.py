@@ -52,7 +52,7 @@ def types_not_sold(manifests: Manifests) -> Iterator[Mistake]:
 def not_sold(name: ServerTypeName, sold: Iterable[ServerTypeName], *, node_class: str) -> str:
     """What to say of a type that a class doesn't have, in files as in a cluster."""
     hint = did_you_mean(str(name), map(str, sold))
-    return f"{name} isn't sold by class {node_class}{hint and f'; {hint}'}"
+    return f"{name} isn't sold by class {node_class}{hint and f' ({hint})'}"
 
 
 def _class_of(pool: NodePool, manifests: Manifests) -> KwokNodeClass | None:

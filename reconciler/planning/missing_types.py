@@ -21,5 +21,5 @@ def why_missing(name: ServerTypeName, offerings: Iterable[Offering], *, node_cla
     places = sorted({each.location for each in sold if each.server_type == name})
     if places:
         known = ", ".join(places[:PLACES]) + (" and elsewhere" if len(places) > PLACES else "")
-        return f"{name} is sold in {known}, and the pool's locations are others"
+        return f"{name} is sold in {known}, and in none of the pool's locations"
     return not_sold(name, {each.server_type for each in sold}, node_class=node_class)

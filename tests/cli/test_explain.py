@@ -386,7 +386,7 @@ def test_a_type_that_is_not_sold_is_told_with_its_pool_and_in_status() -> None:
         "type": "TypesMissing",
         "status": "True",
         "reason": "NotSold",
-        "message": "bgi isn't sold by class default; did you mean big?",
+        "message": "bgi isn't sold by class default (did you mean big?)",
         "lastTransitionTime": moment(ago=1),
     }
     misspelt = pool(status={"conditions": [condition]})

@@ -267,7 +267,7 @@ def test_a_type_that_is_misspelt_is_named_by_validate_and_plan(
     node_class, pool = yaml.safe_load_all((EXAMPLES / "kwok" / "pool.yaml").read_text())
     pool["spec"]["serverTypes"] = [{"name": "cax3", "max": 1}, {"name": "cx33", "max": 1}]
     files = written(node_class, pool, pod("one"))
-    said = "cax3 isn't sold by class default; did you mean cax31?"
+    said = "cax3 isn't sold by class default (did you mean cax31?)"
 
     assert main(["validate", "-f", files]) == 2
     (line,) = capsys.readouterr().err.splitlines()

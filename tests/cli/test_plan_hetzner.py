@@ -154,7 +154,7 @@ def test_the_date_of_the_prices_is_told_with_every_plan(run: Callable[..., str])
             pool("cx33", locations=[{"region": "ash"}]),
             {},
             "cx33",
-            "cx33 is sold in fsn1, hel1, nbg1, and the pool's locations are others",
+            "cx33 is sold in fsn1, hel1, nbg1, and in none of the pool's locations",
         ),
     ],
 )
