@@ -10,6 +10,7 @@ import sys
 
 import structlog
 
+from growth.colours import wants_colours
 from growth.service.redaction import redact
 
 
@@ -19,7 +20,7 @@ def log_to_standard_error() -> None:
         processors=[
             redact,
             structlog.processors.add_log_level,
-            structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
+            structlog.dev.ConsoleRenderer(colors=wants_colours(sys.stderr)),
         ],
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
+
+from growth.colours import wants_colours
 
 if TYPE_CHECKING:
     import argparse
@@ -30,7 +31,7 @@ def add_output_argument(parser: argparse.ArgumentParser) -> None:
 
 def coloured(text: str, colour: str) -> str:
     """The text in a colour, where standard output is a terminal that wants one."""
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+    if not wants_colours(sys.stdout):
         return text
     return f"\x1b[{COLOURS[colour]}m{text}\x1b[0m"
 

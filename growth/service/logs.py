@@ -8,12 +8,12 @@ place where secrets are taken out.
 from __future__ import annotations
 
 import logging
-import os
 from typing import TYPE_CHECKING, TextIO, cast
 
 import structlog
 from typing_extensions import override
 
+from growth.colours import wants_colours
 from growth.service.redaction import redact
 from growth.service.settings import LogForm, LogLevel
 
@@ -65,10 +65,9 @@ def _rendering(form: LogForm, stream: TextIO) -> Iterable[Processor]:
         case LogForm.JSON:
             return (_in_reading_order, structlog.processors.JSONRenderer())
         case LogForm.CONSOLE:
-            colours = stream.isatty() and not os.environ.get("NO_COLOR")
             return (
                 _at_a_glance,
-                structlog.dev.ConsoleRenderer(colors=colours, timestamp_key="time"),
+                structlog.dev.ConsoleRenderer(colors=wants_colours(stream), timestamp_key="time"),
             )
 
 

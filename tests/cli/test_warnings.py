@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import tarfile
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from typing_extensions import override
 
 from growth.cli.__main__ import main
 from growth.kube.errors import Denied
@@ -29,6 +31,25 @@ def test_what_the_api_server_warns_of_goes_to_standard_error(
     printed = capsys.readouterr()
     assert json.loads(printed.out)
     assert 'would violate PodSecurity "restricted:latest"' in printed.err
+
+
+@pytest.mark.parametrize(("wish", "is_coloured"), [("", True), ("1", False)])
+def test_warnings_on_a_terminal_are_in_colours_unless_a_person_wants_none(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, wish: str, *, is_coloured: bool
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("NO_COLOR", wish)
+    with served(installed(), tmp_path, headers=WARNED) as kubeconfig:
+        main(["status", "--kubeconfig", kubeconfig])
+    assert "would violate PodSecurity" in terminal.getvalue()
+    assert ("\x1b[" in terminal.getvalue()) == is_coloured
+
+
+class Terminal(StringIO):
+    @override
+    def isatty(self) -> bool:
+        return True
 
 
 @pytest.mark.parametrize("command", ["doctor", "bundle"])
