@@ -54,7 +54,11 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 def steps_for(pool: NodePool, paid_hour: PaidHour) -> tuple[Step, ...]:
     """From the pod to the end of its machine."""
-    idle_after = pool.spec.scale_down.idle_after.seconds
+    return (*_coming(pool), *_going(pool, paid_hour))
+
+
+def _coming(pool: NodePool) -> tuple[Step, ...]:
+    """From the pod to its place on a new machine."""
     return (
         Step(
             name="scheduler",
@@ -94,6 +98,13 @@ def steps_for(pool: NodePool, paid_hour: PaidHour) -> tuple[Step, ...]:
             look_at="growth explain pod {pod}",
             impossible=_bound_elsewhere,
         ),
+    )
+
+
+def _going(pool: NodePool, paid_hour: PaidHour) -> tuple[Step, ...]:
+    """From the end of the pod to the end of the machine."""
+    idle_after = pool.spec.scale_down.idle_after.seconds
+    return (
         Step(
             name="pod",
             awaited="the pod to be gone",
