@@ -203,8 +203,13 @@ def _place(item: Object, plural: str) -> str:
 
 
 async def remove_namespace(connection: Connection, namespace: str) -> bool:
-    """The namespace, if we have made it: one that was there before is somebody else's."""
+    """The namespace, if we have made it: one that was there before is somebody else's.
+
+    One that is Terminating is on its way already.
+    """
     path = _within(namespace)
     there = await found(connection, path)
-    labels = {} if there is None else there["metadata"].get("labels", {})
-    return labels.get("app.kubernetes.io/name") == "growth" and await gone(connection, path)
+    metadata = {} if there is None else there["metadata"]
+    is_ours = metadata.get("labels", {}).get("app.kubernetes.io/name") == "growth"
+    is_leaving = "deletionTimestamp" in metadata
+    return is_ours and not is_leaving and await gone(connection, path)
