@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from growth.api.nodepool import NodePool
 from growth.api.noderequest import NodeRequest, RequestPhase
 from growth.api.written import parse_time, write_time
 from growth.cli.explain_pool import blocked_or_paused
@@ -12,14 +13,13 @@ from growth.cli.story import Fact, Story, ago, ahead, counted, span_since
 from growth.cli.survey import paused
 from growth.cli.tables import spoken_span
 from growth.demand.detection import Standing, scheduled, standing
-from growth.demand.pools import Pools, match, pools_of, wish_of
+from growth.demand.pools import Pools, match, pools_of, why_unreadable, wish_of
 from growth.scheduling.resources import shortages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from growth.api.nodepool import NodePool
     from growth.api.nodepool_status import UnplacedPod
     from growth.cli.story import Figure
     from growth.cli.survey import Survey
@@ -108,7 +108,9 @@ def _of_pools(pod: Pod, seen: Survey) -> Iterator[Fact]:
     wish = wish_of(pod)
     verdict = match(wish, seen.pools)
     if not isinstance(verdict, Pools):
-        yield Fact("pool", verdict.text)
+        kind = f"{NodePool.kind_names[0]} "
+        broken = [name.removeprefix(kind) for name in seen.unreadable if name.startswith(kind)]
+        yield Fact("pool", why_unreadable(wish, broken) or verdict.text)
         return
     names = ", ".join(sorted(verdict.names))
     yield Fact("pool", names if wish.names_a_pool else f"{names} (by default: the pod names none)")

@@ -111,6 +111,15 @@ def match(wish: Wish, pools: Iterable[str]) -> Verdict:
     return PoolNotFound(wish.names if wish.names_a_pool else (DEFAULT_POOL,))
 
 
+def why_unreadable(wish: Wish, unreadable: Iterable[str]) -> str:
+    """What to say where a pool that it may use is there and can't be read; else empty."""
+    verdict = match(wish, unreadable)
+    if not isinstance(verdict, Pools):
+        return ""
+    name = min(verdict.names)
+    return f'pool "{name}" can\'t be read: kubectl describe nodepool {name} says why'
+
+
 def pools_of(pod: Pod, pools: Iterable[str]) -> frozenset[str]:
     """The existing pools that the pod may use; none, if what it names isn't there."""
     verdict = match(wish_of(pod), pools)

@@ -6,8 +6,9 @@ from collections import defaultdict
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from growth.api.nodepool import NodePool
 from growth.demand import detection
-from growth.demand.pools import PoolNotFound, match, wish_of
+from growth.demand.pools import Pools, match, why_unreadable, wish_of
 from growth.scheduling.owners import Owner, workload_of
 from reconciler.planning.commit import Missing
 from reconciler.planning.tries import Standing
@@ -61,14 +62,16 @@ def pools_by_pod(
     pods: Mapping[str, Pod], world: World
 ) -> tuple[dict[str, frozenset[str]], dict[str, str]]:
     """The pools of each pod; and, for those that find none, why."""
+    broken = [each.key.name for each in world.unreadable.get(NodePool.__name__, ())]
     found: dict[str, frozenset[str]] = {}
     missing: dict[str, str] = {}
     for uid, pod in pods.items():
-        verdict = match(wish_of(pod), world.pools)
-        if isinstance(verdict, PoolNotFound):
-            missing[uid] = verdict.text
-        else:
+        wish = wish_of(pod)
+        verdict = match(wish, world.pools)
+        if isinstance(verdict, Pools):
             found[uid] = verdict.names
+        else:
+            missing[uid] = why_unreadable(wish, broken) or verdict.text
     return found, missing
 
 

@@ -211,6 +211,13 @@ def test_a_pool_that_is_not_there_is_the_pods_reason() -> None:
     assert "last plan" not in told_of
 
 
+def test_a_pool_that_can_not_be_read_is_not_called_missing() -> None:
+    waits = waiting("web-0", nodeSelector={"growth.dev/pool": "gpu"})
+    there = msgspec.structs.replace(seen(waits, pool()), unreadable=("nodepools gpu",))
+    said = facts(explain_pod.explained(waits, there))["pool"]
+    assert said == 'pool "gpu" can\'t be read: kubectl describe nodepool gpu says why'
+
+
 def test_what_keeps_the_pool_from_buying_is_told_with_the_pod() -> None:
     blocked = {"blocked": {"reason": "NoImage", "message": "spec.images names no image"}}
     story = explain_pod.explained(WAITS, seen(WAITS, pool(status=blocked)))

@@ -10,12 +10,13 @@ import pytest
 
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.kube.contents import Unreadable
-from growth.kube.resource import Resource
+from growth.kube.resource import Key, Resource
 from growth.kube.watch_events import read
 from reconciler import brakes
 from reconciler.actions import PatchStatus
+from reconciler.planning.demand import pools_by_pod
 from reconciler.unreadable import notices
-from tests.reconciler.build import WHOLE, at, world
+from tests.reconciler.build import WHOLE, at, waiting, world
 
 if TYPE_CHECKING:
     from reconciler.world import World
@@ -57,6 +58,19 @@ def patch_of(given: World, seconds: float = 100.0) -> PatchStatus:
 
 def conditions(step: PatchStatus) -> dict[str, dict[str, Any]]:
     return {each["type"]: each for each in step.status["conditions"]}
+
+
+def test_a_pod_that_names_a_pool_that_cannot_be_read_is_told_so() -> None:
+    broken = Unreadable(key=Key("", "gpu"), uid="u", version="7", problem="max: not a number")
+    pods = {
+        name: waiting(name, nodeSelector={"growth.dev/pool": name}) for name in ("gpu", "absent")
+    }
+
+    found, missing = pools_by_pod(pods, seeing(broken, kind="NodePool"))
+
+    assert found == {}
+    assert missing["gpu"] == 'pool "gpu" can\'t be read: kubectl describe nodepool gpu says why'
+    assert missing["absent"].startswith('there is no pool "absent"')
 
 
 def test_a_class_that_cannot_be_read_says_what_is_wrong_and_where() -> None:
