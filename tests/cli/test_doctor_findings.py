@@ -7,12 +7,14 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+from typing_extensions import override
 
 from growth.api.wellknown import WRITING_STOPPED_ANNOTATION
 from growth.cli.commands.doctor import examined, told
 from growth.cli.examination.finding import Level, Place
 from growth.installation.values import Provider
-from growth.kube.errors import ApiError, Denied, Overloaded, Unreachable
+from growth.kube.call import Call
+from growth.kube.errors import ApiError, Denied, Overloaded, Status, Unreachable, error_of
 from tests.certs.api import WEBHOOKS
 from tests.cli.installed import (
     APPS,
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from growth.cli.examination.finding import Finding
+    from growth.kube.transport import Response
 
 
 def findings(cluster: Cluster) -> list[Finding]:
@@ -66,6 +69,24 @@ def test_an_installation_that_is_well_is_all_green() -> None:
         "pool default",
     ]
     assert all(not each.hint for each in found)
+
+
+class WithoutLeases(Cluster):
+    """An API server that knows no such kind."""
+
+    @override
+    async def request(self, method: str, path: str, **words: Any) -> Response:
+        if path.endswith("/leases"):
+            call = Call(method=method, path=path)
+            raise error_of(call, code=404, said=Status(), headers={})
+        return await super().request(method, path, **words)
+
+
+def test_an_api_server_that_knows_no_leases_ends_no_examination() -> None:
+    well = {each.subject for each in findings(installed())}
+    found = findings(WithoutLeases(**vars(installed())))
+    assert {each.subject for each in found} == well - {"leader"}
+    assert [each for each in found if each.level is Level.FAIL] == []
 
 
 def gone(path: str) -> Callable[[Cluster], object]:
