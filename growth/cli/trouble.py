@@ -108,9 +108,21 @@ class Signs(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def trouble_of(lists: Lists) -> Trouble | None:
-    """What is wrong now; nothing where that can't be asked."""
-    signs = await _signs(lists)
-    return None if signs is None else trouble(signs)
+    """What is wrong now; nothing where that may not be asked, or isn't answered in time."""
+    try:
+        return await trouble_in_time(lists)
+    except RetryLater:
+        return None
+
+
+async def trouble_in_time(lists: Lists) -> Trouble | None:
+    """What is wrong now; raises where that isn't known, as too little was answered in time."""
+    questions = _Questions(lists)
+    signs = await _signs(questions)
+    found = None if signs is None else trouble(signs)
+    if found is None and questions.late is not None:
+        raise questions.late
+    return found
 
 
 def trouble(signs: Signs) -> Trouble | None:
@@ -197,14 +209,14 @@ def _none_is_ready(workload: Object) -> bool:
     return wanted > 0 and not status.get("numberReady", status.get("readyReplicas", 0))
 
 
-async def _signs(lists: Lists) -> Signs | None:
+async def _signs(questions: _Questions) -> Signs | None:
     """What can be read; None where the Lease can't, as it matters most."""
-    answer = await _read(lists, LEASES, {"fieldSelector": f"metadata.name={LEASE}"})
+    answer = await questions.read(LEASES, {"fieldSelector": f"metadata.name={LEASE}"})
     if answer is None:
         return None
     leases = tuple(answer.json()["items"])
     namespaces = sorted({each["metadata"]["namespace"] for each in leases})
-    around = await together(_around(lists, name) for name in namespaces)
+    around = await together(_around(questions, name) for name in namespaces)
     untils = {name: _until(pause) for name, (pause, *_) in zip(namespaces, around, strict=True)}
     workloads = [each for _, *answers in around for each in answers if each is not None]
     return Signs(
@@ -215,13 +227,13 @@ async def _signs(lists: Lists) -> Signs | None:
     )
 
 
-async def _around(lists: Lists, namespace: str) -> list[Response | None]:
+async def _around(questions: _Questions, namespace: str) -> list[Response | None]:
     """The pause and the workloads beside a Lease."""
     core, apps = (f"/{each}/v1/namespaces/{namespace}" for each in ("api", "apis/apps"))
     return await together(
         [
-            _read(lists, f"{core}/configmaps/{PAUSE_CONFIG_MAP}"),
-            *(_read(lists, f"{apps}/{kind}", NAMED) for kind in WORKLOADS),
+            questions.read(f"{core}/configmaps/{PAUSE_CONFIG_MAP}"),
+            *(questions.read(f"{apps}/{kind}", NAMED) for kind in WORKLOADS),
         ]
     )
 
@@ -231,9 +243,20 @@ def _until(pause: Response | None) -> str | None:
     return None if pause is None else (pause.json().get("data") or {}).get(PAUSE_UNTIL_KEY, "")
 
 
-async def _read(lists: Lists, path: str, query: Query = ()) -> Response | None:
-    """An answer, where it is there, may be read and comes in time."""
-    try:
-        return await lists.connection.request("GET", path, query=query, timeout=PATIENCE)
-    except (Denied, NotFound, RetryLater):
-        return None
+class _Questions:
+    """What is asked of an API server, and whether all of it was answered in time."""
+
+    def __init__(self, lists: Lists) -> None:
+        self._connection = lists.connection
+        self.late: RetryLater | None = None
+        """Why not."""
+
+    async def read(self, path: str, query: Query = ()) -> Response | None:
+        """An answer, where it is there, may be read and comes in time."""
+        try:
+            return await self._connection.request("GET", path, query=query, timeout=PATIENCE)
+        except (Denied, NotFound):
+            return None
+        except RetryLater as late:
+            self.late = late
+            return None

@@ -13,7 +13,8 @@ from growth.api.noderequest import NodeRequest
 from growth.api.wellknown import MANAGED_BY, MANAGED_BY_LABEL
 from growth.cli.money import currency_of
 from growth.cli.names import ShortNames
-from growth.cli.trouble import trouble_of
+from growth.cli.trouble import trouble_in_time
+from growth.errors import RetryLater
 from growth.scheduling.objects import decode_node, decode_pod
 
 if TYPE_CHECKING:
@@ -51,6 +52,10 @@ class Watched:
         return ShortNames(each.name for each in ours)
 
 
+NOTHING: Final = Watched()
+"""Before the first look."""
+
+
 def watched_in(seen: Survey) -> Watched:
     """The part of a survey that is watched."""
     scene = seen.scene
@@ -66,7 +71,7 @@ def watched_in(seen: Survey) -> Watched:
     )
 
 
-async def watched(lists: Lists) -> Watched:
+async def watched(lists: Lists, before: Watched = NOTHING) -> Watched:
     """Everything at once; what has no definition yet is said in one line."""
     pools, requests, removals, classes, nodes, pending = await asyncio.gather(
         lists.ours(NodePool),
@@ -84,5 +89,13 @@ async def watched(lists: Lists) -> Watched:
         pending=pending,
         currency=currency_of(classes),
         unreadable=lists.unreadable,
-        trouble=await trouble_of(lists),
+        trouble=await _trouble(lists, before),
     )
+
+
+async def _trouble(lists: Lists, before: Watched) -> Trouble | None:
+    """What isn't answered in time is as it was: else growth would seem to work again."""
+    try:
+        return await trouble_in_time(lists)
+    except RetryLater:
+        return before.trouble

@@ -26,16 +26,16 @@ from growth.cli.settling import STANDSTILL, Settling
 from growth.cli.spending import spending
 from growth.cli.story import told as told_story
 from growth.cli.trouble import Matter, Signs, Trouble, trouble, trouble_of
-from growth.cli.watched import Watched, watched_in
+from growth.cli.watched import Watched, watched, watched_in
 from growth.errors import GiveUp
 from growth.kube.errors import Unreachable
+from growth.kube.transport import Response
 from tests.cli.installed import APPS, NAMESPACE, Cluster, connection, installed, lead
 from tests.cli.seen import NOW, moment, pool, request, seen, waiting
 from tests.live import wait_until
 from tests.thread.growing import pool_of
 
 if TYPE_CHECKING:
-    from growth.kube.transport import Response
     from tests.live import LiveCluster
 
 RULE = "MaximumKept: 4 nodes in pool web, 3 allowed"
@@ -288,6 +288,8 @@ class Slow(Cluster):
         self.open -= 1
         if self.silent and path.endswith(self.silent):
             raise Unreachable("no answer within 4 s")
+        if path.endswith("requests"):
+            return Response(200, {}, b'{"metadata": {}, "items": []}')
         return await super().request(method, path, **words)
 
 
@@ -297,6 +299,14 @@ def test_a_question_that_is_not_answered_in_time_ends_no_command() -> None:
     assert asked(cluster) == ""
     cluster.edit(f"{APPS}/deployments/growth-webhooks", "status")["readyReplicas"] = 0
     assert asked(cluster).startswith("no pod of growth-webhooks is ready")
+
+
+@pytest.mark.parametrize("silent", ["/leases", "/growth-pause"])
+def test_a_watch_takes_no_silence_for_the_end_of_what_is_wrong(silent: str) -> None:
+    broken = Watched(trouble=NOBODY)
+    seen_next = asyncio.run(watched(Lists(connection(Slow(silent))), broken))
+    assert seen_next.trouble == NOBODY
+    assert asyncio.run(watched(Lists(connection(Slow())), broken)).trouble is None
 
 
 def test_what_lies_beside_the_leases_is_asked_for_at_once() -> None:

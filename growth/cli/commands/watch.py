@@ -21,7 +21,7 @@ from growth.cli.overview import overview
 from growth.cli.settling import Settling
 from growth.cli.spans import add_every_argument, seconds_of
 from growth.cli.story import wrapped
-from growth.cli.watched import Watched, watched
+from growth.cli.watched import NOTHING, Watched, watched
 from growth.errors import RetryLater
 
 if TYPE_CHECKING:
@@ -69,11 +69,11 @@ async def _lines(arguments: argparse.Namespace, every: float) -> None:
     """One line for each thing; a look that fails is only told on the other stream by the next."""
     async with reading(arguments) as lists:
         before, settling = await watched(lists), Settling()
-        for each in happenings(Watched(), Watched(trouble=before.trouble), datetime.now(UTC)):
+        for each in happenings(NOTHING, Watched(trouble=before.trouble), datetime.now(UTC)):
             print(line_of(each, arguments.output), flush=True)
         if arguments.output == "text":
             print(_beginning(before), flush=True)
-        async for after in _looks(lists, every=every):
+        async for after in _looks(lists, before, every=every):
             names = after.names
             for each in happenings(before, after, datetime.now(UTC)):
                 print(line_of(each, arguments.output, names), flush=True)
@@ -84,15 +84,15 @@ async def _lines(arguments: argparse.Namespace, every: float) -> None:
             before = after
 
 
-async def _looks(lists: Lists, *, every: float) -> AsyncIterator[Watched]:
+async def _looks(lists: Lists, last: Watched, *, every: float) -> AsyncIterator[Watched]:
     """Look after look; one that fails is left out, as the next one tells all that happened."""
     while True:
         await asyncio.sleep(every)
         try:
-            seen = await watched(lists)
+            last = await watched(lists, last)
         except RetryLater:
             continue
-        yield seen
+        yield last
 
 
 def _beginning(seen: Watched) -> str:
@@ -135,13 +135,13 @@ class View:
 
     def __init__(self, lists: Lists) -> None:
         self._lists = lists
-        self._before: Watched | None = None
+        self._before = NOTHING
         self._last: deque[Happening] = deque(maxlen=REMEMBERED)
 
     async def look(self) -> Sequence[str]:
         """The lines of this moment."""
-        seen, now = await watched(self._lists), datetime.now(UTC)
-        if self._before is not None:
+        seen, now = await watched(self._lists, self._before), datetime.now(UTC)
+        if self._before is not NOTHING:
             self._last.extend(happenings(self._before, seen, now))
         self._before = seen
         above = [*status.told(overview(seen, now), seen.names), ""]
