@@ -1,7 +1,8 @@
 """One command, one module: parse the words, run it, and turn every verdict into one line.
 
 Exit codes: 0 done, 1 the answer is no (a finding, a cluster that can't be reached), 2 what was
-asked for is wrong and a person can mend it, 130 interrupted. A stack trace is always a bug of ours.
+asked for is wrong and a person can mend it, 130 interrupted, 143 terminated. A stack trace is
+always a bug of ours.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ Those that ask a cluster take `--kubeconfig FILE` (default: `$KUBECONFIG`, `~/.k
 the pod's own service account) and `--context NAME`. Those that answer take `-o json`, for programs;
 colour is only used on a terminal that wants it (`NO_COLOR`). Exit codes: 0 done; 1 the answer is
 no, or the cluster can't be reached; 2 what was asked for is wrong, and one line says how to mend
-it; 130 interrupted. How to use them: [seeing](../guides/seeing.md),
+it; 130 interrupted, 143 terminated. How to use them: [seeing](../guides/seeing.md),
 [the doctor](../guides/doctor.md), [installing](../guides/install.md), [plans](../guides/plan.md).
 """
 _OF_SETTINGS: Final = """\
