@@ -2,7 +2,9 @@
 
 A machine counts from the moment it is decided on until it is gone. Its node joins long after its
 request, which is mostly deleted long before the node: both tell of one machine, by its name. Where
-the node went first, the request still counts as long as the cloud may have the machine.
+the node went first, the request still counts as long as the cloud may have the machine. And where
+neither is left, because somebody has deleted a Node, the cloud's listing tells that a machine of
+the pool is paid for.
 """
 
 from __future__ import annotations
@@ -20,13 +22,15 @@ from growth.api.written import ServerTypeName
 from growth.scheduling.resources import CPU, MEMORY, Resources, parse
 from reconciler.planning.limits import Left, LimitKind, SetLimit, left
 from reconciler.planning.offers import Purchasable, node_class_of
+from reconciler.providers.port import MachineState
 from reconciler.solver import Limit, Minimum
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from growth.api.nodepool import NodePool
     from growth.scheduling.node import Node
+    from reconciler.providers.port import Machine
     from reconciler.world import World
 
 
@@ -59,8 +63,30 @@ class Fleet(msgspec.Struct, frozen=True, kw_only=True):
 def fleet(world: World, requests: Iterable[NodeRequest]) -> Fleet:
     """Nodes, and requests whose machine exists or may come."""
     machines = dict(nodes_of_pools(world))
-    machines |= {each.name: standing_of(each) for each in requests if is_alive(each, world)}
+    asked_for = {each.name: each for each in requests}
+    machines |= {n: standing_of(each) for n, each in asked_for.items() if is_alive(each, world)}
+    machines |= {name: _of_pool(each) for name, each in listed_alone(world, asked_for).items()}
     return Fleet(machines=machines)
+
+
+def listed_alone(world: World, asked_for: Container[str]) -> Mapping[str, Machine]:
+    """Machines that a believed listing shows and that no Node and no request tells of, by name."""
+    believes = world.ledger.brakes.believes
+    listings = (sight.listing for key, sight in world.clouds.items() if believes(key))
+    return {
+        name: each
+        for listing in listings
+        if listing is not None
+        for name, each in listing.machines.items()
+        if each.state is not MachineState.DELETING
+        and name not in world.cluster.nodes
+        and name not in asked_for
+    }
+
+
+def _of_pool(listed: Machine) -> Standing:
+    """A listing tells neither type nor price: it counts among the nodes of its pool alone."""
+    return Standing(listed.pool, ServerTypeName(""), 0, Resources({}))
 
 
 def is_alive(request: NodeRequest, world: World) -> bool:

@@ -10,7 +10,7 @@ from reconciler.actions import machine
 from reconciler.planning.awaited import Awaiting
 from reconciler.planning.blocking import may_buy
 from reconciler.planning.demand import without_place
-from reconciler.planning.fleet import is_alive, nodes_of_pools
+from reconciler.planning.fleet import is_alive, listed_alone, nodes_of_pools
 from reconciler.planning.ledger import Counted
 from reconciler.planning.nominations import carried_on
 from reconciler.planning.offers import shelf
@@ -86,7 +86,7 @@ def _counted(world: World, requests: Mapping[str, NodeRequest], now: Instant) ->
         return Counted()
     alive = (name for name, request in requests.items() if is_alive(request, world))
     return Counted(
-        machines=frozenset((*nodes_of_pools(world), *alive)),
+        machines=frozenset((*nodes_of_pools(world), *alive, *listed_alone(world, requests))),
         of_the_hour=frozenset(bought_lately(world, now)),
     )
 

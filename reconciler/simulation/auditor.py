@@ -307,8 +307,8 @@ class Auditor:
     def _recount(self, name: str, sort: Sort | None = None) -> None:
         """Whether there is, or may yet be, a machine of this name.
 
-        One whose Node somebody has deleted counts for no maximum: no object tells its type any
-        more, nor does a listing. It is found as an orphan, and goes.
+        One whose Node somebody has deleted counts for no maximum of a type: no object tells it any
+        more, nor does a listing. It counts among the nodes of its pool until it goes as an orphan.
         """
         request = self._server.kind("NodeRequest").named(name)
         exists = (
