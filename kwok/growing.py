@@ -20,6 +20,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.api import crd
+from growth.api.wellknown import RECONCILER_LEASE
 from growth.cli.commands.run import PROCESSES
 from growth.demand import wire
 from growth.errors import GiveUp
@@ -37,7 +38,7 @@ _LEASES: Final = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 _LEASE: Final[dict[str, Any]] = {
     "apiVersion": "coordination.k8s.io/v1",
     "kind": "Lease",
-    "metadata": {"name": "growth-reconciler", "namespace": "kube-system"},
+    "metadata": {"name": RECONCILER_LEASE, "namespace": "kube-system"},
 }
 _LOG: Final = "growth.log"
 _WORKS_WITHIN: Final = 120.0
@@ -152,7 +153,7 @@ def _streams_demand(cluster: Cluster) -> bool:
 
 
 def _is_led(cluster: Cluster) -> bool:
-    answer = ask(cluster, f"{_LEASES}/growth-reconciler")
+    answer = ask(cluster, f"{_LEASES}/{RECONCILER_LEASE}")
     return answer.status == 200 and bool(answer.body["spec"].get("holderIdentity"))
 
 

@@ -13,6 +13,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import certs
+from growth.api.wellknown import RECONCILER_LEASE
 from growth.kube.cache_metrics import CacheMetrics
 from growth.kube.election import (
     ElectionMetrics,
@@ -55,8 +56,6 @@ if TYPE_CHECKING:
     from reconciler.pauses import Pause
     from reconciler.providers.port import ClassKey
     from reconciler.settings import ReconcilerSettings
-
-LEASE = "growth-reconciler"
 
 
 async def reconcile(service: Service[ReconcilerSettings]) -> None:
@@ -143,18 +142,20 @@ class Work:
         lease = LeaseOnServer(
             self._connection,
             namespace=namespace,
-            name=LEASE,
+            name=RECONCILER_LEASE,
             annotations=self._stopping.annotations,
         )
         metrics = ElectionMetrics(self._service.registry)
         settings = self._service.settings.election
         # Of this cluster: runs for two clusters on one machine are no runs of one candidate.
-        place = f"{self._connection.server} {namespace}/{LEASE}"
+        place = f"{self._connection.server} {namespace}/{RECONCILER_LEASE}"
         with this_run(socket.gethostname(), lease=place) as who:
             while True:
                 try:
                     async with lead(lease, who=who, settings=settings, metrics=metrics) as right:
-                        self._service.logger.info("leading", lease=f"{namespace}/{LEASE}")
+                        self._service.logger.info(
+                            "leading", lease=f"{namespace}/{RECONCILER_LEASE}"
+                        )
                         await self._act(right)
                 except LeadershipLost as lost:
                     self._service.logger.warning("no longer leading", reason=str(lost))

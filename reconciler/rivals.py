@@ -18,6 +18,7 @@ import msgspec
 import prometheus_client as prometheus
 import structlog
 
+from growth.api.wellknown import RECONCILER_LEASE
 from growth.errors import GrowthError
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 _log = structlog.get_logger(__name__)
 
-OURS: Final = "growth-reconciler"
 OTHERS: Final = {
     "cluster-autoscaler": "Cluster Autoscaler",
     "karpenter-leader-election": "Karpenter",
@@ -89,7 +89,7 @@ def alive(before: Iterable[Lease], after: Iterable[Lease]) -> tuple[Lease, ...]:
 def elder(leases: Iterable[Lease], *, namespace: str) -> Lease | None:
     """The growth that was installed before the one in this namespace, if there is one."""
     every = sorted(leases, key=lambda lease: lease.age)
-    first = next((lease for lease in every if lease.metadata.name == OURS), None)
+    first = next((lease for lease in every if lease.metadata.name == RECONCILER_LEASE), None)
     return None if first is None or first.metadata.namespace == namespace else first
 
 
@@ -154,14 +154,14 @@ class Rivals:
     async def _leases(self) -> tuple[Lease, ...]:
         """All that are named like ours or like those of other programs."""
         found: list[Lease] = []
-        for name in (OURS, *OTHERS):
+        for name in (RECONCILER_LEASE, *OTHERS):
             query = {"fieldSelector": f"metadata.name={name}"}
             answer = await self._connection.request("GET", LEASES, query=query)
             found += msgspec.json.decode(answer.body, type=_List).items
         return tuple(lease for lease in found if lease.spec.holder_identity)
 
     def _is_rival(self, lease: Lease) -> bool:
-        is_growth = lease.metadata.name == OURS
+        is_growth = lease.metadata.name == RECONCILER_LEASE
         return not is_growth or lease.metadata.namespace != self._namespace
 
     def _tell(self, programs: frozenset[str]) -> None:

@@ -93,6 +93,8 @@ class RequestPhase(StrEnum):
     DEPROVISIONING = "Deprovisioning"
 
 
+COMING: Final = frozenset({RequestPhase.PENDING, RequestPhase.PROVISIONING})
+"""The phases of a purchase whose node is still to come."""
 FAILED: Final = frozenset({RequestPhase.UNMET, RequestPhase.DEPROVISIONING})
 """The phases of a purchase that has brought no node."""
 

@@ -90,6 +90,9 @@ WRITING_STOPPED_ANNOTATION: Final = "growth.dev/writing-stopped"
 UNREGISTERED_TAINT: Final = "growth.dev/unregistered"
 """NoSchedule, from the first second of a node until it can serve."""
 
+UNINITIALIZED_TAINT: Final = "node.cloudprovider.kubernetes.io/uninitialized"
+"""On a node that the cluster's cloud controller hasn't looked at yet; only that takes it off."""
+
 SCALE_DOWN_TAINT: Final = "growth.dev/scale-down"
 """NoSchedule, on an idle node; the value is the unix time (seconds) of marking."""
 
@@ -102,6 +105,9 @@ PROVIDER_CLEANUP_FINALIZER: Final = "growth.dev/provider-cleanup"
 """Keeps an object until the machine behind it is dealt with. Never on nodes, never on pods."""
 
 # Names
+
+RECONCILER_LEASE: Final = "growth-reconciler"
+"""In growth's own namespace: the reconciler that holds it acts."""
 
 PAUSE_CONFIG_MAP: Final = "growth-pause"
 """In growth's own namespace: every pool is paused."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from growth.api.noderequest import COMING
 from growth.cli import trouble
 from growth.cli.expenses import expense, filled, price_of
 from growth.cli.explain_node import plan_of
@@ -93,7 +94,7 @@ def fleet(seen: Survey) -> Fleet:
         idle_cost=str(sum((Decimal(bar.idle_cost) for bar in bars), Decimal(0))),
         pending=sum(is_demand(pod) for pod in seen.pending),
         coming=sum(
-            name not in present and request.status.phase in {"Pending", "Provisioning"}
+            name not in present and request.status.phase in COMING
             for name, request in seen.scene.requests.items()
         ),
         currency=seen.currency,

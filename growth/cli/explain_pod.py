@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from growth.api.nodepool import NodePool
-from growth.api.noderequest import NodeRequest, RequestPhase
+from growth.api.noderequest import COMING, NodeRequest, RequestPhase
 from growth.api.written import parse_time, write_time
 from growth.cli.explain_pool import blocked_or_paused
 from growth.cli.money import hourly
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 UNSEEN_AFTER: Final = 30
 """Seconds after which a pod that no plan has looked at tells that nobody plans."""
-COMING: Final = frozenset({RequestPhase.PENDING, RequestPhase.PROVISIONING})
 MOST_UNPLACED: Final = 50
 """As many pods without a place as the status of a pool tells of."""
 

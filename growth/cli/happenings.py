@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, assert_never
 import msgspec
 
 from growth.api.noderemovalrequest import RemovalPhase
-from growth.api.noderequest import RequestPhase
+from growth.api.noderequest import COMING, RequestPhase
 from growth.api.written import write_time
 from growth.cli.money import hourly
 from growth.cli.story import counted
@@ -220,9 +220,6 @@ def is_settled(seen: Watched) -> bool:
     """Whether nothing waits that has a place to come, nothing comes and nothing goes."""
     told = {entry.pod.uid for pool in seen.pools for entry in pool.status.unplaced}
     waits = any(uid not in told for uid in _waiting(seen))
-    comes = any(
-        each.status.phase in {RequestPhase.PENDING, RequestPhase.PROVISIONING}
-        for each in seen.requests
-    )
+    comes = any(each.status.phase in COMING for each in seen.requests)
     goes = any(each.status.phase is not RemovalPhase.REMOVAL_FAILED for each in seen.removals)
     return not waits and not comes and not goes and not any(map(is_marked, seen.nodes))

@@ -14,7 +14,7 @@ import msgspec
 
 from growth.api.conditions import Truth
 from growth.api.noderemovalrequest import RemovalPhase
-from growth.api.noderequest import RequestPhase
+from growth.api.noderequest import COMING, RequestPhase
 from growth.api.wellknown import POOL_LABEL, REPLACES_ANNOTATION, TYPES_MISSING
 from growth.api.written import parse_time
 from growth.cli.story import counted
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from growth.keeping.wanting import Keeping
     from growth.scheduling.pod import Pod
 
-COMING: Final = (RequestPhase.PENDING, RequestPhase.PROVISIONING)
 PAUSED: Final = "Paused"
 REMOVAL_HELD: Final = "RemovalHeld"
 MANY_SICK: Final = "ManySick"

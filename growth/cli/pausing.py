@@ -15,11 +15,11 @@ from growth.api.wellknown import (
     PAUSE_UNTIL_KEY,
     PAUSED_REASON_ANNOTATION,
     PAUSED_UNTIL_ANNOTATION,
+    RECONCILER_LEASE,
 )
 from growth.cli.names import bare, unknown
 from growth.cli.stopped import LEASES
 from growth.errors import GiveUp, Misconfigured
-from growth.installation.awaiting import LEASE
 from growth.kube.call import APPLY_PATCH, MERGE_PATCH
 from growth.kube.errors import NotFound
 
@@ -106,17 +106,21 @@ async def own_namespace(connection: Connection, given: str | None) -> str:
     """Where growth is: the namespace of its Lease, which stays when it doesn't run."""
     if given is not None:
         return given
-    query = {"fieldSelector": f"metadata.name={LEASE}"}
+    query = {"fieldSelector": f"metadata.name={RECONCILER_LEASE}"}
     leases = (await connection.request("GET", LEASES, query=query)).json()["items"]
     found = sorted(each["metadata"]["namespace"] for each in leases)
     match found:
         case [namespace]:
             return str(namespace)
         case []:
-            raise GiveUp(f"no Lease {LEASE} tells where growth is; name its namespace with -n")
+            raise GiveUp(
+                f"no Lease {RECONCILER_LEASE} tells where growth is; name its namespace with -n"
+            )
         case _:
             places = ", ".join(found)
-            raise GiveUp(f"Leases {LEASE} are in {places}; name growth's namespace with -n")
+            raise GiveUp(
+                f"Leases {RECONCILER_LEASE} are in {places}; name growth's namespace with -n"
+            )
 
 
 async def _annotate(

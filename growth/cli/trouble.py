@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 import growth
-from growth.api.wellknown import PAUSE_CONFIG_MAP, PAUSE_UNTIL_KEY
+from growth.api.wellknown import PAUSE_CONFIG_MAP, PAUSE_UNTIL_KEY, RECONCILER_LEASE
 from growth.api.written import parse_time, write_time
 from growth.cli.lists import together
 from growth.cli.output import coloured
 from growth.cli.stopped import LEASES, stopped_by
 from growth.errors import RetryLater
-from growth.installation.awaiting import LEASE, is_over
+from growth.installation.awaiting import is_over
 from growth.kube.errors import Denied, NotFound
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def _none_is_ready(workload: Object) -> bool:
 
 async def _signs(questions: _Questions) -> Signs | None:
     """What can be read; None where the Lease can't, as it matters most."""
-    answer = await questions.read(LEASES, {"fieldSelector": f"metadata.name={LEASE}"})
+    answer = await questions.read(LEASES, {"fieldSelector": f"metadata.name={RECONCILER_LEASE}"})
     if answer is None:
         return None
     leases = tuple(answer.json()["items"])

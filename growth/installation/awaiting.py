@@ -10,6 +10,7 @@ import asyncio
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from growth.api.wellknown import RECONCILER_LEASE
 from growth.errors import GiveUp, RetryLater
 from growth.installation.asking import ask, found, listed
 from growth.installation.resources import path_of, title_of
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from growth.kube.transport import Connection
 
 PAUSE: Final = 0.3
-LEASE: Final = "growth-reconciler"
 
 
 async def until_nothing_is_missing(
@@ -121,12 +121,12 @@ def _spoken(state: dict[str, Any]) -> str:
 
 async def _leader(connection: Connection, namespace: str) -> AsyncIterator[str]:
     if not await holder(connection, namespace):
-        yield f"Lease {LEASE}: no reconciler leads yet; the log of one says why"
+        yield f"Lease {RECONCILER_LEASE}: no reconciler leads yet; the log of one says why"
 
 
 async def holder(connection: Connection, namespace: str) -> str:
     """The reconciler that leads; empty while none does."""
-    path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{LEASE}"
+    path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{RECONCILER_LEASE}"
     try:
         answer = await ask(connection, "GET", path)
     except NotFound:

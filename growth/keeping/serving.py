@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from growth.api.wellknown import UNREGISTERED_TAINT
+from growth.api.wellknown import UNINITIALIZED_TAINT, UNREGISTERED_TAINT
 from growth.keeping.marks import OF_THE_CONTROL_PLANE
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _BEFORE_IT_SERVES: Final = (
     UNREGISTERED_TAINT,
     *OF_THE_CONTROL_PLANE,
-    "node.cloudprovider.kubernetes.io/uninitialized",
+    UNINITIALIZED_TAINT,
 )
 
 

@@ -16,7 +16,7 @@ import msgspec
 
 from growth.api.meta import ObjectMeta, PodReference
 from growth.api.naming import request_name
-from growth.api.noderequest import NodeRequest, NodeRequestSpec, PlannedWorkload
+from growth.api.noderequest import COMING, NodeRequest, NodeRequestSpec, PlannedWorkload
 from growth.api.wellknown import (
     PLAN_ANNOTATION,
     PROVIDER_CLEANUP_FINALIZER,
@@ -28,7 +28,7 @@ from reconciler.decision import NEVER
 from reconciler.ownership import owned_by
 from reconciler.planning.blueprints import blueprint_of
 from reconciler.planning.limits import SetLimit
-from reconciler.planning.nominations import COMING, Nomination, serves
+from reconciler.planning.nominations import Nomination, serves
 from reconciler.planning.reasons import told, why
 from reconciler.planning.requested import all_requests
 from reconciler.solver import HOSTNAME, Cause

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from growth.api.noderequest import RequestPhase
+from growth.api.noderequest import COMING, RequestPhase
 from growth.scheduling.cluster import Cluster
 from growth.scheduling.daemonsets import runs_on
 from growth.scheduling.node import Node
 from growth.scheduling.occupancy import Occupancy
 from growth.scheduling.resources import Resources, total
 from reconciler.marks import reusable
-from reconciler.planning.nominations import COMING, passing_taints, serves
+from reconciler.planning.nominations import passing_taints, serves
 from reconciler.planning.offers import asked_for, key_of
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from growth.api.noderequest import NodeRequest, RequestPhase
+from growth.api.noderequest import COMING, NodeRequest, RequestPhase
 from growth.api.wellknown import POOL_LABEL
 from growth.keeping import serving
 from growth.scheduling.fits import verdict
@@ -49,7 +49,6 @@ UNSERVED = 1800.0
 """Seconds for which an offer isn't bought again for pods that it didn't serve."""
 WITNESSES = ("pods", "nodes")
 """What tells that a pod is bound, and where to."""
-COMING = frozenset({RequestPhase.PENDING, RequestPhase.PROVISIONING})
 
 
 class Nomination(msgspec.Struct, frozen=True, kw_only=True):

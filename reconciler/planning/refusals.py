@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 import msgspec
 
-from growth.api.noderequest import RequestPhase, UnmetScope
+from growth.api.noderequest import COMING, RequestPhase, UnmetScope
 from growth.api.written import ServerTypeName
 from reconciler.decision import NEVER
 from reconciler.planning.blocking import may_buy
-from reconciler.planning.nominations import COMING
 from reconciler.planning.offers import node_class_of
 
 if TYPE_CHECKING:

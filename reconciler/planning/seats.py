@@ -16,12 +16,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
+from growth.api.noderequest import COMING
 from growth.scheduling.fits import verdict
 from growth.scheduling.owners import Owner, workload_of
 from growth.scheduling.resources import parse
 from growth.scheduling.verdicts import Fits
 from reconciler.decision import NEVER
-from reconciler.planning.nominations import COMING, PATIENCE, Nomination, serves
+from reconciler.planning.nominations import PATIENCE, Nomination, serves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

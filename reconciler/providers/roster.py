@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
-from growth.api.noderequest import NodeRequest, RequestPhase
+from growth.api.noderequest import COMING, NodeRequest
 from reconciler.providers.kwok.provider import KwokProvider
 from reconciler.scene import now
 
@@ -112,7 +112,7 @@ class Roster:
         """Requests that no machine will join for any more."""
         for request in self._sources.store(NodeRequest.__name__).objects.values():
             is_of_hetzner = request.spec.target_offering.startswith("hetzner-")
-            if is_of_hetzner and request.status.phase not in _JOINING:
+            if is_of_hetzner and request.status.phase not in COMING:
                 yield request.metadata.uid
 
     def _token_life(self, order: Order) -> timedelta:
@@ -121,4 +121,3 @@ class Roster:
 
 
 _KINDS: Final = frozenset({KwokNodeClass.__name__, HetznerNodeClass.__name__})
-_JOINING: Final = frozenset({RequestPhase.PENDING, RequestPhase.PROVISIONING})

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from growth.api.nodepool_status import ServerTypeCount
+from growth.api.noderequest import COMING
 from reconciler.planning.fleet import nodes_of_pools, standing_of
-from reconciler.planning.nominations import COMING, serves
+from reconciler.planning.nominations import serves
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

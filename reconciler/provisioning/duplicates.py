@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from reconciler.planning.nominations import COMING
+from growth.api.noderequest import COMING
 from reconciler.planning.seats import seats_of
 
 if TYPE_CHECKING:

@@ -27,6 +27,7 @@ from growth.api.wellknown import (
     REPLACES_ANNOTATION,
     SERVER_ID_ANNOTATION,
     TEMPLATE_ANNOTATION,
+    UNINITIALIZED_TAINT,
 )
 from growth.api.written import write_time
 from reconciler.actions import SetNode, machine, version_of
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
 DRIVERS_WAIT: Final = 60.0
 """Seconds after Ready for which storage drivers are waited for."""
 DRIVERS: Final = "StorageDriversMissing"
-UNINITIALIZED: Final = "node.cloudprovider.kubernetes.io/uninitialized"
 LONGEST: Final = 1024
 HANDED_ON: Final = (PLAN_ANNOTATION, REPLACES_ANNOTATION, TEMPLATE_ANNOTATION)
 """What a request tells of its machine stays with the node, which lives longer."""
@@ -140,7 +140,7 @@ def _labels(
 
 def _offered(request: NodeRequest, pool: NodePool, node: Node, world: World) -> Mapping[str, str]:
     """Labels of the offer; a cloud controller that is about to write them has them for itself."""
-    if any(taint.key == UNINITIALIZED for taint in node.spec.taints):
+    if any(taint.key == UNINITIALIZED_TAINT for taint in node.spec.taints):
         return {}
     wanted = asked_for(request.spec)
     catalogue = world.offerings.get(node_class_of(pool, world), ())

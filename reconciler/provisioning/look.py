@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from growth.api.noderequest import FAILED
+from growth.api.noderequest import COMING, FAILED
 from growth.api.wellknown import POOL_LABEL
 from reconciler.planning.awaited import Awaiting
 from reconciler.planning.fleet import nodes_of_pools
-from reconciler.planning.nominations import COMING
 from reconciler.provisioning.duplicates import duplicates
 from reconciler.provisioning.joining import node_of
 from reconciler.provisioning.together import Coming, Company, companies

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from growth.api.nodepool import DeletionPolicy
 from growth.api.noderemovalrequest import RemovalReason
+from growth.api.noderequest import COMING
 from reconciler.actions import OpenRemoval, machine
 from reconciler.marks import is_cordoned_by_a_person
 from reconciler.ownership import pool_of_node
-from reconciler.planning.nominations import COMING
 from reconciler.planning.offers import node_class_of
 from reconciler.removal.opening import removal_of
 from reconciler.step import Step

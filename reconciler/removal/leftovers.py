@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from growth.api.noderemovalrequest import RemovalPhase
-from growth.api.noderequest import RequestPhase
+from growth.api.noderequest import COMING
 from growth.api.wellknown import CORDONED_ANNOTATION
 from growth.api.written import parse_time
 from growth.kube.events.event import Severity
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from reconciler.world import World
 
 A_SECOND = timedelta(seconds=1)
-COMING = frozenset({RequestPhase.PENDING, RequestPhase.PROVISIONING})
 
 
 def freed(world: World, seen: Mapping[ClassKey, Cloud]) -> Iterator[Sequence]:

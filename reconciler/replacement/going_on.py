@@ -20,10 +20,9 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from growth.api.disruption import DisruptionReason
-from growth.api.noderequest import RequestPhase
+from growth.api.noderequest import COMING, RequestPhase
 from reconciler.actions import Delete, Sequence, machine, version_of
 from reconciler.decision import NEVER
-from reconciler.planning.nominations import COMING
 from reconciler.planning.requested import all_requests
 from reconciler.replacement.swaps import Stage
 from reconciler.replacement.writing import forgotten

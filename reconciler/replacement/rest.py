@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from growth.api.disruption import DisruptionReason
+from growth.api.noderequest import COMING
 from reconciler.planning.demand import to_be_planned, wanting, without_place
 from reconciler.planning.market import sold
-from reconciler.planning.nominations import COMING, serves
+from reconciler.planning.nominations import serves
 from reconciler.planning.requested import all_requests
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from growth.api.disruption import DisruptionReason
-from growth.api.noderequest import RequestPhase
+from growth.api.noderequest import COMING, RequestPhase
 from growth.keeping.marks import is_held_by_a_person
-from reconciler.planning.nominations import COMING, serves
+from reconciler.planning.nominations import serves
 from reconciler.planning.requested import all_requests
 from reconciler.replaces import annotation, read
 

@@ -10,6 +10,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 
+from growth.api.wellknown import RECONCILER_LEASE
 from growth.kube.transport import connect
 from reconciler import rivals
 from reconciler.rivals import Lease, Rivals, StandBack, alive, elder
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 def lease(
     namespace: str,
     *,
-    name: str = rivals.OURS,
+    name: str = RECONCILER_LEASE,
     made: str = "2026-01-01T00:00:00Z",
     renewed: str = "1",
     holder: str = "somebody",
@@ -113,7 +114,7 @@ async def test_a_second_growth_waits_until_the_first_is_gone(
 ) -> None:
     monkeypatch.setattr(rivals, "LOOKS_EVERY", 0.2)
     ours = Rivals(connection, namespace="not-installed-yet", registry=CollectorRegistry())
-    async with renewing(connection, namespace, rivals.OURS):
+    async with renewing(connection, namespace, RECONCILER_LEASE):
         waiting = asyncio.create_task(ours.stand_back())
         await asyncio.sleep(3)
         assert not waiting.done()

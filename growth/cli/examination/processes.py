@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from growth.api.wellknown import RECONCILER_LEASE
 from growth.cli.examination.finding import PATIENCE, fail, ok, warn
 from growth.cli.stopped import LEASES, REMEDY, stopped_by
-from growth.installation.awaiting import LEASE, complaint, is_over, shortage
+from growth.installation.awaiting import complaint, is_over, shortage
 
 if TYPE_CHECKING:
     from growth.cli.examination.finding import Findings, Place
@@ -131,7 +132,7 @@ async def _may_create(place: Place, resource: str, group: str) -> bool:
 
 async def _leader(place: Place) -> Findings:
     """Of all namespaces: two that lead buy twice, wherever they are."""
-    answer = await place.answer(LEASES, {"fieldSelector": f"metadata.name={LEASE}"})
+    answer = await place.answer(LEASES, {"fieldSelector": f"metadata.name={RECONCILER_LEASE}"})
     if answer is None:
         return
     held = [each for each in answer.json()["items"] if each["spec"].get("holderIdentity")]

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import msgspec
 
-from growth.api.noderequest import RequestPhase
+from growth.api.noderequest import FAILED
 from growth.cli.explain_pool import blocked_or_paused
 from growth.cli.looking_up import pool_named
 from growth.cli.proof.pod import pod_for
@@ -70,11 +70,10 @@ async def prepared(lists: Lists, *, pool: str, namespace: str) -> Attempt:
 
 def _there_or_coming(pool: str, there: Survey) -> set[str]:
     """Nodes of the pool: the pod needs a new one."""
-    coming = {RequestPhase.PENDING, RequestPhase.PROVISIONING, RequestPhase.READY}
     nodes = there.scene.cluster.nodes.values()
     requests = there.scene.requests.values()
     return {node.name for node in nodes if pool_of_node(node) == pool} | {
-        each.name for each in requests if each.spec.pool == pool and each.status.phase in coming
+        each.name for each in requests if each.spec.pool == pool and each.status.phase not in FAILED
     }
 
 
