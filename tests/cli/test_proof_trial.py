@@ -112,7 +112,9 @@ def test_a_pod_that_can_not_be_deleted_is_never_called_deleted() -> None:
     assert ended(server, STUCK) == "delete pod shop/proof yourself: not for you"
 
 
-@pytest.mark.parametrize("error", [LATE, asyncio.CancelledError()])
+@pytest.mark.parametrize(
+    "error", [LATE, asyncio.CancelledError(), msgspec.DecodeError("Input data was truncated")]
+)
 def test_a_pod_is_deleted_whose_creation_was_not_answered(error: BaseException) -> None:
     server = ApiServer()
     server.creating = error

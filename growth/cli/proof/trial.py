@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 
 from growth.api.noderequest import NodeRequest
 from growth.cli.proof.sight import newest
-from growth.errors import GrowthError, RetryLater
+from growth.errors import DecideAgain, GiveUp, GrowthError, Misconfigured
 from growth.kube.errors import NotFound
 
 if TYPE_CHECKING:
@@ -50,11 +50,13 @@ class Trial:
             answer = await self._lists.connection.request(
                 "POST", self._attempt.pods, body=self._attempt.pod
             )
-        except (RetryLater, asyncio.CancelledError):
-            # The server may have created the pod all the same.
+            self.uid = answer.json()["metadata"]["uid"]
+        except (GiveUp, Misconfigured, DecideAgain):
+            # The server has refused the pod, so there is none.
+            raise
+        except BaseException:
             await self._end_early()
             raise
-        self.uid = answer.json()["metadata"]["uid"]
         return self
 
     async def __aexit__(
