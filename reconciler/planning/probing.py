@@ -3,7 +3,9 @@
 Each refusal whose time is over is a question of its own, and only a pod that could use the offer
 can ask it: one of its pools has to sell it, and the pod has to fit. Of those the kind of pod that
 rests most often goes first. A kind for which no machine can be planned (a limit, a selector) leaves
-the question to the next one, so that pods which nothing can help hold nobody else back.
+the question to the next one, so that pods which nothing can help hold nobody else back. Many kinds
+times many refusals are more plans than a pause has time for: so many are made in each pause, and
+those that were made longest ago, or never, come first.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from growth.demand.pools import pools_of
+from reconciler.decision import NEVER
 from reconciler.planning.market import market, sold
 from reconciler.planning.refusals import Probe, matching, to_be_probed
 from reconciler.planning.requested import all_requests
@@ -44,19 +47,23 @@ def next_trial(waiting: Mapping[str, Pod], world: World, now: Instant) -> Trial 
     """
     known = world.ledger.planning.refusals
     refusals = to_be_probed(known, world, all_requests(world).values())
-    kinds = _resting(waiting, world, now) if refusals else ()
+    kinds = _resting(waiting, world, now) if refusals and known.may_probe(now) else ()
     if not kinds:
         return None
     offered = sold(world)
-    for refusal in refusals:
-        items = matching(offered, refusal, world)
-        for pod in _able(kinds, items, world):
-            probe = Probe(refusal, pod.shape)
-            if probe not in known.probe_at:
-                # What limits leave is counted for a trial alone, and not while all of them rest.
-                only = msgspec.structs.replace(market(world, now), items=items)
-                return Trial(probe, pod, only)
-    return None
+    items = {each: matching(offered, each, world) for each in refusals}
+    trials = (
+        (known.probe_at.get(Probe(refusal, pod.shape), -NEVER), rank, refusal, pod)
+        for refusal in refusals
+        for rank, pod in enumerate(_able(kinds, items[refusal], world))
+    )
+    first = min(trials, key=lambda each: each[:2], default=None)
+    if first is None or first[0] > now.monotonic:
+        return None
+    _, _, refusal, pod = first
+    # What limits leave is counted for a trial alone, and not while all of them rest.
+    only = msgspec.structs.replace(market(world, now), items=items[refusal])
+    return Trial(Probe(refusal, pod.shape), pod, only)
 
 
 def _resting(waiting: Mapping[str, Pod], world: World, now: Instant) -> tuple[Pod, ...]:

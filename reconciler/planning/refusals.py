@@ -34,6 +34,12 @@ if TYPE_CHECKING:
 
 PROBE_PAUSE = 300.0
 """Seconds between two probes of one offer, where a probe can't even be planned."""
+IN_VAIN = 50
+"""Probes that are planned in vain within that pause; no more, however many offers and kinds of pods
+there are: no minimum is planned and nothing is consolidated meanwhile."""
+REMEMBERED = 3600.0
+"""Seconds for which a probe in vain is known after its pause: those that weren't planned yet come
+first."""
 
 EntryKey = tuple[str, str]
 """Type and location of a refusal, as a pool's status has them: what is empty stands for all."""
@@ -75,17 +81,21 @@ class Refusals(msgspec.Struct, frozen=True, kw_only=True):
     doubtful: frozenset[Refusal] = frozenset()
     """Those whose time is over, and of which nobody knows whether they still hold."""
     probe_at: Mapping[Probe, float] = {}
-    """The monotonic second at which a probe is planned again whose last plan bought nothing."""
+    """The monotonic second from which a probe may be planned again whose last plan bought nothing,
+    also for a while after it."""
 
     def probed_in_vain(self, probe: Probe, now: Instant) -> Refusals:
         """The same, with this probe later: its plan bought nothing."""
         later = {**self.probe_at, probe: now.monotonic + PROBE_PAUSE}
         return msgspec.structs.replace(self, probe_at=later)
 
-    @property
-    def next_probe(self) -> float:
-        """When a probe is due that was planned in vain, in monotonic seconds."""
-        return min(self.probe_at.values(), default=NEVER)
+    def next_probe(self, now: Instant) -> float:
+        """When the next probe is due that was planned in vain, in monotonic seconds."""
+        return min((at for at in self.probe_at.values() if at > now.monotonic), default=NEVER)
+
+    def may_probe(self, now: Instant) -> bool:
+        """Whether more probes may be planned now."""
+        return sum(at > now.monotonic for at in self.probe_at.values()) < IN_VAIN
 
 
 def refusals(before: Refusals, world: World, now: Instant) -> tuple[Refusals, bool]:
@@ -95,7 +105,7 @@ def refusals(before: Refusals, world: World, now: Instant) -> tuple[Refusals, bo
     probe_at = {
         probe: at
         for probe, at in before.probe_at.items()
-        if probe.refusal in doubtful and at > now.monotonic
+        if probe.refusal in doubtful and at + REMEMBERED > now.monotonic
     }
     has_recovered = bool((before.standing | before.doubtful) - standing - doubtful)
     return Refusals(standing=standing, doubtful=doubtful, probe_at=probe_at), has_recovered

@@ -86,7 +86,7 @@ class _Pass:
             next_end(self.ledger.nominated, self.world),
             self._next_try(),
             self._next_hour(),
-            self.ledger.refusals.next_probe,
+            self.ledger.refusals.next_probe(self.now),
         )
         return Decision(
             section=self.ledger, sequences=tuple(self.sequences), wake_at=min(self.wakes)

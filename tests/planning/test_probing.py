@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from reconciler.planning import refusals
 from tests.planning.driver import Planner, bought
 from tests.reconciler.build import START, node_class, pool, waiting
 
@@ -76,3 +77,25 @@ def test_a_probe_that_could_not_be_planned_is_planned_again_after_its_pause() ->
 
     planner.until(ENDS + PAUSE + 10)
     assert len(planner.problems) == asked + 2
+
+
+def test_many_kinds_times_many_offers_are_tried_some_in_each_pause_and_all_in_turn() -> None:
+    names = [f"type-{number}" for number in range(5)]
+    room = {"cpu": "2", "memory": "4Gi", "pods": "110"}
+    offers = [{"location": "here", "price": "1"}]
+    sold = [{"name": name, "resources": room, "offers": offers} for name in names]
+    made = pool("beta", serverTypes=[{"name": name, "max": 9} for name in names])
+    ends = START + timedelta(seconds=ENDS)
+    entries = [{"serverType": name, "location": "here", "until": ends} for name in names]
+    status = made.status.model_validate({"unmetOffers": entries})
+    kinds = [pod(f"kind-{kind}", "beta", cpu=f"{500 + kind}m", disk="golden") for kind in range(50)]
+    planner = Planner(*kinds, made.model_copy(update={"status": status}), node_class(types=sold))
+    planner.until(ENDS + 0.1)
+    before = len(planner.problems)
+
+    planner.until(ENDS + PAUSE - 1)
+    assert len(planner.problems) - before <= refusals.IN_VAIN
+
+    planner.until(ENDS + 5 * PAUSE + 10)
+    assert len(planner.memory.refusals.probe_at) == 50 * 5
+    assert planner.created == []
