@@ -31,6 +31,7 @@ from reconciler.removal.opening import removal_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from growth.api.nodepool import NodePool
     from growth.api.noderemovalrequest import NodeRemovalRequest
@@ -71,16 +72,22 @@ def orphans(cloud: Cloud, world: World, now: Instant) -> Orphans:
     nodes = world.cluster.nodes.values() if unknown else ()
     ids = frozenset(_id(node.spec.provider_id) for node in nodes)
     found = {each.name: each for each in unknown if _id(each.machine_id) not in ids}
-    sudden = sum(_is_sudden(name, world, now) for name in found)
+    sudden = sum(_is_sudden(each, world, now) for each in found.values())
     most = max(FEW, SHARE * len(cloud.listing.machines))
     return Orphans(found=found, sudden=sudden, are_too_many=sudden > most)
 
 
-def _is_sudden(name: str, world: World, now: Instant) -> bool:
+def _is_sudden(listed: Machine, world: World, now: Instant) -> bool:
     """Whether people haven't been told of it for long enough."""
-    removal = world.removals.get(name)
-    told_at = None if removal is None else removal.metadata.creation_timestamp
+    told_at = _told_at(listed, world)
     return told_at is None or now.seconds_since(told_at) < world.timing.orphan_age
+
+
+def _told_at(listed: Machine, world: World) -> datetime | None:
+    """When its removal was written; one of the same name may be about a machine that was before."""
+    removal = world.removals.get(listed.name)
+    is_its_own = removal is not None and removal.spec.node_id == listed.machine_id
+    return removal.metadata.creation_timestamp if removal is not None and is_its_own else None
 
 
 def _id(written: str) -> str:
@@ -148,15 +155,14 @@ def ages(world: World, found: Mapping[str, Machine], *, now: Instant, shown: Clo
     """Since when each of them is known as an orphan, in seconds of sight."""
     before = world.ledger.removal.orphans
     return {
-        name: before[name] if name in before else shown.now - _age(name, world, now)
-        for name in found
+        name: before[name] if name in before else shown.now - _age(each, world, now)
+        for name, each in found.items()
     }
 
 
-def _age(name: str, world: World, now: Instant) -> float:
+def _age(listed: Machine, world: World, now: Instant) -> float:
     """What its removal tells after a restart, which nobody has to wait for once more."""
-    removal = world.removals.get(name)
-    made = None if removal is None else removal.metadata.creation_timestamp
+    made = _told_at(listed, world)
     if made is None:
         return 0.0
     seen_for = now.seconds_since(made) - world.ledger.removal.unseen

@@ -11,8 +11,11 @@ from reconciler import removal as removing
 from reconciler.actions import DeleteMachine, EmitEvent, OpenRemoval
 from reconciler.providers.port import MachineState
 from reconciler.removal.ledger import RemovalLedger
+from reconciler.removal.orphans import orphans
+from reconciler.removal.sights import clouds
 from tests.reconciler.build import at, pool, request
 from tests.removal.build import (
+    CLOUD,
     NAME,
     attempted,
     kinds,
@@ -201,6 +204,17 @@ def test_orphans_of_long_ago_do_not_keep_the_next_one_from_being_found(status: A
     shown = (machine(), *(machine(each.name) for each in old))
     assert "OpenRemoval" not in waits(world(*old, shown=shown), 580, 590)[-1], "three at once"
     assert "OpenRemoval" in waits(world(*old, shown=shown), 600, 610)[-1]
+
+
+def test_old_removals_of_other_machines_with_the_same_names_tell_nothing_of_a_crowd() -> None:
+    old = [
+        removal(f"default-old{n}", reason="Orphan", nodeID=f"kwok://before{n}") for n in range(3)
+    ]
+    given = world(*old, shown=tuple(machine(each.name) for each in old))
+    decision = removing.decide(given, at(2000))
+    assert isinstance(decision.section, RemovalLedger)
+    assert set(decision.section.orphans.values()) == {decision.section.seen}
+    assert orphans(clouds(given)[CLOUD], given, at(2000)).are_too_many
 
 
 def test_a_cluster_that_shrinks_makes_no_crowd_of_orphans_that_were_believed() -> None:
