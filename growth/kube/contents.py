@@ -125,6 +125,8 @@ def differences(old: Contents[T], new: Contents[T]) -> Iterator[tuple[Change[T],
         if key not in new.objects:
             gone = ChangeKind.UNREADABLE if key in new.unreadable else ChangeKind.DELETED
             yield (Change(gone, key, known, None),)
+    for key in old.unreadable.keys() - new.unreadable.keys() - new.objects.keys():
+        yield (Change(ChangeKind.DELETED, key, None, None),)
     for key, found in new.objects.items():
         yield difference(key, old.objects.get(key), found)
 

@@ -75,8 +75,10 @@ class Store(Generic[T]):
 
     def drop(self, key: Key) -> tuple[Change[T], ...]:
         """For the reflector: an object was deleted."""
+        is_known = key in self._contents.objects or key in self._contents.unreadable
         old = self._contents.drop(key)
-        return () if old is None else (Change(ChangeKind.DELETED, key, old, None),)
+        # Also of one that can't be read: consumers were told that it isn't gone.
+        return (Change(ChangeKind.DELETED, key, old, None),) if is_known else ()
 
     def put_unreadable(self, unreadable: Unreadable) -> tuple[Change[T], ...]:
         """For the reflector: an object can't be decoded any more."""

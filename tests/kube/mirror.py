@@ -29,4 +29,4 @@ class Mirror(Generic[T]):
                     self.objects[change.key] = change.new
                 case ChangeKind.DELETED | ChangeKind.UNREADABLE:
                     assert change.new is None
-                    del self.objects[change.key]
+                    self.objects.pop(change.key, None)

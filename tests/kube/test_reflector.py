@@ -565,6 +565,22 @@ async def test_an_unreadable_object_in_a_list_is_told_of_too() -> None:
         stage.server.delete("bad")
         await asyncio.sleep(1)
         assert not stage.reflector.store.unreadable
+        assert stage.mirror.told[1:] == [("deleted", "bad")]
+
+
+async def test_an_object_that_is_gone_from_the_next_list_is_told_though_it_was_not_readable() -> (
+    None
+):
+    server = MemoryServer(Random(1))
+    async with staged("bad", server=server) as stage:
+        await stage.reflector.synced()
+        server.put("bad", 17)
+        await asyncio.sleep(1)
+        server.cut()
+        server.delete("bad")
+        server.compact()
+        await asyncio.sleep(2)
+        assert stage.mirror.told[1:] == [("unreadable", "bad"), ("deleted", "bad")]
 
 
 async def test_an_own_write_is_unseen_until_the_cache_has_it() -> None:
