@@ -16,9 +16,9 @@ from reconciler.planning.nominations import carried_on
 from reconciler.planning.offers import shelf
 from reconciler.planning.refusals import refusals
 from reconciler.planning.requested import (
-    UNCONFIRMED,
     all_requests,
     bought_lately,
+    is_lost,
     still_of_the_hour,
 )
 from reconciler.planning.returning import taken_back
@@ -149,4 +149,4 @@ def _is_lost(name: str, world: World, now: Instant) -> bool:
     decided = world.ledger.planning.bought.get(name)
     health = world.sources.get(REQUESTS)
     is_seen = health is None or health.blind_since is None
-    return decided is not None and is_seen and now.monotonic - decided.at > UNCONFIRMED
+    return decided is not None and is_seen and is_lost(decided, now)

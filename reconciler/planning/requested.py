@@ -23,6 +23,11 @@ UNCONFIRMED: Final = 60.0
 fail."""
 
 
+def is_lost(decided: Bought, now: Instant) -> bool:
+    """Whether the creates of a machine that was decided on have failed for too long."""
+    return now.monotonic - decided.at > UNCONFIRMED
+
+
 def unconfirmed(world: World) -> Mapping[str, NodeRequest]:
     """Requests that were decided on and that the cache doesn't show yet, by name."""
     return {**world.ledger.replacement.unconfirmed, **world.ledger.planning.unconfirmed}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from reconciler.actions import machine
-from reconciler.planning.requested import UNCONFIRMED, still_of_the_hour
+from reconciler.planning.requested import is_lost, still_of_the_hour
 from reconciler.replacement.horizon import regret
 from reconciler.replacement.stillness import stillness
 from reconciler.replaces import annotation
@@ -41,6 +41,6 @@ def _is_open(name: str, world: World, now: Instant) -> bool:
     """Whether a request that was decided on is still to be written, as far as we see."""
     known = world.ledger.replacement
     decided, text = known.bought.get(name), annotation(known.unconfirmed[name])
-    is_wanted = decided is not None and decided.at + UNCONFIRMED > now.monotonic
+    is_wanted = decided is not None and not is_lost(decided, now)
     is_tried = is_wanted and text not in known.given_up
     return name not in world.requests and (is_tried or not world.is_free(machine(name)))

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from reconciler import replacement
 from reconciler.actions import PatchStatus, SetNode
-from tests.reconciler.build import at
+from reconciler.planning.ledger import Bought
+from reconciler.planning.requested import UNCONFIRMED
+from reconciler.replacement.ledger import ReplacementLedger
+from reconciler.replacement.remembering import looked_after
+from tests.reconciler.build import at, request
 from tests.replacement.build import having, made_in, node_class, pool
 from tests.replacement.test_health import TEN, ill, of
 
@@ -26,6 +32,19 @@ def test_labels_of_a_pool_reach_its_nodes() -> None:
     (step,) = steps(given)
     assert isinstance(step, SetNode)
     assert step.labels == {"team": "shop"}
+
+
+@pytest.mark.parametrize(("seconds", "is_tried"), [(100.0, True), (100.1, False)])
+def test_a_create_is_tried_until_its_time_is_exceeded(
+    seconds: float,
+    is_tried: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    decided = ReplacementLedger(
+        unconfirmed={"default-9": request("default-9")},
+        bought={"default-9": Bought(pool="default", at=100.0 - UNCONFIRMED)},
+    )
+    given = having(pool(), node_class()).remembering("replacement", decided)
+    assert ("default-9" in looked_after(given, at(seconds)).unconfirmed) is is_tried
 
 
 def test_a_pool_says_when_too_many_of_its_nodes_are_sick() -> None:
