@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, assert_never
 
 import msgspec
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from growth.api.meta import ObjectMeta
     from growth.scheduling.metadata import Metadata
     from growth.scheduling.pod import Pod
+
+NODES: Final = "nodes"
 
 
 class SubjectKind(StrEnum):
@@ -181,6 +183,31 @@ Action = (
     | EmitEvent
     | Solve
 )
+
+
+def decided_on(action: Action) -> tuple[str, Version] | None:
+    """The kind and the state that an action was decided on; None where there was no object."""
+    match action:
+        case SetNode(node=version):
+            return NODES, version
+        case (
+            PatchStatus(kind=kind, version=version)
+            | SetFinalizers(kind=kind, version=version)
+            | Delete(kind=kind, version=version)
+        ):
+            return kind, version
+        case (
+            CreateNodeRequest()
+            | CreateMachine()
+            | OpenRemoval()
+            | DeleteMachine()
+            | Evict()
+            | EmitEvent()
+            | Solve()
+        ):
+            return None
+        case _:
+            assert_never(action)
 
 
 class Sequence(msgspec.Struct, frozen=True, kw_only=True):

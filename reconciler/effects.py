@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, assert_never
 
@@ -23,8 +22,8 @@ from growth.kube.backoff import Backoff
 from growth.kube.errors import AlreadyExists, NotFound
 from growth.kube.resource import Key
 from growth.kube.writes import Decided, Writes
-from growth.scheduling.objects import decode_pod
 from reconciler.actions import (
+    NODES,
     Action,
     CreateMachine,
     CreateNodeRequest,
@@ -40,9 +39,10 @@ from reconciler.actions import (
     Solve,
     Solved,
     Version,
+    decided_on,
 )
 from reconciler.eviction import evicted, is_gone, refusal
-from reconciler.last_look import pods_in_the_way
+from reconciler.last_look import check_waiting, pods_in_the_way
 from reconciler.points import Point, Side, point
 from reconciler.providers.port import (
     Answered,
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from random import Random
 
-    from growth.api.meta import PodReference, Resource
+    from growth.api.meta import Resource
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
     from growth.kube.election import Leadership
@@ -75,7 +75,6 @@ if TYPE_CHECKING:
 
 _log = structlog.get_logger(__name__)
 
-NODES = "nodes"
 PODS = "pods"
 REQUESTS = "NodeRequest"
 REMOVALS = "NodeRemovalRequest"
@@ -247,15 +246,7 @@ class Effects:
         requests = self.sources.store(type(request).__name__)
         for pod in request.spec.pods:
             if any(key.name != request.name for key in requests.by(BY_POD, pod.uid)):
-                await self._check_waiting(pod)
-
-    async def _check_waiting(self, pod: PodReference) -> None:
-        path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}"
-        with suppress(NotFound):
-            found = decode_pod((await self.connection.request("GET", path)).body)
-            if found.metadata.uid == pod.uid and not found.spec.node_name:
-                return
-        raise RetryLater(f"{pod.namespace}/{pod.name} waits no longer, but the cache says so")
+                await check_waiting(self.connection, pod)
 
     async def _create(self, resource: Resource) -> None:
         kind, key = type(resource).__name__, Key("", resource.metadata.name)
@@ -366,31 +357,6 @@ class Effects:
     def _writes(self, kind: str) -> Writes:
         store = self.sources.store(kind)
         return Writes(self.connection, path=store.resource.path, noted=store.own)
-
-
-def decided_on(action: Action) -> tuple[str, Version] | None:
-    """The kind and the state that an action was decided on; None where there was no object."""
-    match action:
-        case SetNode(node=version):
-            return NODES, version
-        case (
-            PatchStatus(kind=kind, version=version)
-            | SetFinalizers(kind=kind, version=version)
-            | Delete(kind=kind, version=version)
-        ):
-            return kind, version
-        case (
-            CreateNodeRequest()
-            | CreateMachine()
-            | OpenRemoval()
-            | DeleteMachine()
-            | Evict()
-            | EmitEvent()
-            | Solve()
-        ):
-            return None
-        case _:
-            assert_never(action)
 
 
 async def _deleted(provider: Provider, machine: Machine) -> DeleteAnswer:

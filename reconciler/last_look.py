@@ -1,21 +1,27 @@
-"""The look at a node's pods right before its machine is deleted.
+"""The look at pods right before a machine is deleted under them, or bought for them once more.
 
 It asks the API server itself: a cache may lag behind a pod that was bound a moment ago, and a
-machine that is deleted under it is a mistake that nothing mends. On a node whose kubelet is silent
+machine that is deleted under it is a mistake that nothing mends, as one that is bought twice is one
+that costs. On a node whose kubelet is silent
 nobody confirms the end of a pod: one that was to be gone long ago is in nobody's way there.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from growth.errors import RetryLater
+from growth.kube.errors import NotFound
 from growth.scheduling.emptiness import keepers, left_on
 from growth.scheduling.node import Node
+from growth.scheduling.objects import decode_pod
 from growth.scheduling.pod import Pod
 
 if TYPE_CHECKING:
+    from growth.api.meta import PodReference
     from growth.instant import Instant
     from growth.kube.transport import Connection
 
@@ -45,6 +51,16 @@ async def pods_in_the_way(connection: Connection, node: str, now: Instant) -> tu
     if kept and not left_on(kept, now, node_is_ready=False) and await _is_silent(connection, node):
         return ()
     return tuple(sorted(pod.name for pod in kept)[:NAMED_PODS])
+
+
+async def check_waiting(connection: Connection, pod: PodReference) -> None:
+    """The pod is there and has no node; else it isn't bought for until the cache has caught up."""
+    path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}"
+    with suppress(NotFound):
+        found = decode_pod((await connection.request("GET", path)).body)
+        if found.metadata.uid == pod.uid and not found.spec.node_name:
+            return
+    raise RetryLater(f"{pod.namespace}/{pod.name} waits no longer, but the cache says so")
 
 
 async def _is_silent(connection: Connection, node: str) -> bool:

@@ -20,6 +20,7 @@ from growth.kube.own_writes import Deleted, Written
 from growth.kube.resource import Key
 from growth.scheduling.emptiness import keepers, left_on
 from reconciler.actions import (
+    NODES,
     Action,
     CreateMachine,
     CreateNodeRequest,
@@ -35,8 +36,9 @@ from reconciler.actions import (
     Solve,
     Solved,
     Version,
+    decided_on,
 )
-from reconciler.effects import FIRST_PAUSE, NODES, REMOVALS, decided_on
+from reconciler.effects import FIRST_PAUSE, REMOVALS
 from reconciler.eviction import Refusal, evicted
 from reconciler.points import Point, Side, point
 from reconciler.providers.port import (
