@@ -27,7 +27,7 @@ class Instant(msgspec.Struct, frozen=True):
         return (self.wall - moment).total_seconds()
 
     def left_of(self, wait: float, *, since: datetime) -> float:
-        """Seconds that are left of a wait whose beginning was written; none left is below zero.
+        """Seconds that are left of a wait whose beginning was written; below zero where it is over.
 
         A beginning that lies further ahead than the wait is long was written before a clock was set
         back. Such a wait is over: it would otherwise last until the clock has caught up.
