@@ -68,7 +68,7 @@ def test_a_planted_mistake_is_caught(
 
 @pytest.mark.parametrize("mutant", SLY, ids=called)
 def test_a_planted_mistake_works_while_nothing_goes_wrong(mutant: Mutant) -> None:
-    outcome = run(Story(seed=1, minutes=20.0, faults=()), parts=mutant.parts())
+    outcome = run(Story(seed=1, minutes=10.0, faults=()), parts=mutant.parts())
     assert not outcome.breaches
 
 

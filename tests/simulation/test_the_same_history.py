@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 NEEDED = "import pydantic, msgspec, structlog, aiohttp, prometheus_client"
-WORDS = ("-m", "reconciler.simulation", "--seed", "3", "--minutes", "20", "-o", "json")
+WORDS = ("-m", "reconciler.simulation", "--seed", "3", "--minutes", "10", "-o", "json")
 OTHERS = ("python3.11", "python3.12", "python3.13", "python3.14")
 
 
