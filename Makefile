@@ -3,9 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 NAME ?= growth
-# Most tests wait for a control plane or a clock: two at a time, a file always in one process, and
-# files in the order of tests/conftest.py.
-SPREAD ?= -n 2 --dist loadfile --no-loadscope-reorder
+# Most tests wait for a control plane or a clock: three at a time, as two leave a third of two cores
+# idle. A file is always in one process, and files come in the order of tests/order.py.
+SPREAD ?= -n 3 --dist loadfile --no-loadscope-reorder
 # Where much is computed, or processes are started again and again, tracing takes three times as long.
 HEAVY := tests/differential tests/faults tests/simulation tests/solver tests/stories tests/thread
 QUICK := -m "not long" $(SPREAD)
