@@ -309,12 +309,12 @@ class Auditor:
 
         One whose Node somebody has deleted counts for no maximum of a type: no object tells it any
         more, nor does a listing. It counts among the nodes of its pool until it goes as an orphan.
+        A Node that has outlived its machine counts for none either: nobody pays for it, and a
+        listing may show that the machine is gone before the Node is heard of.
         """
         request = self._server.kind("NodeRequest").named(name)
-        exists = (
-            (name in self._cloud.machines and name not in self._cloud.forgotten)
-            or self._server.kind("nodes").named(name) is not None
-            or (request is not None and request.status.phase in ON_THE_WAY)
+        exists = (name in self._cloud.machines and name not in self._cloud.forgotten) or (
+            request is not None and request.status.phase in ON_THE_WAY
         )
         if not exists:
             counted = self._counted.pop(name, None)

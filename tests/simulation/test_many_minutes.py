@@ -53,6 +53,15 @@ BREACHED = (
             "pods-missing,node-forgotten,delete-fails,never-ready,dies-joining"
         ),
     ),
+    (78949782, 30.0, "cloud-lost-answer,machine-dies,outage,listing-empty,freeze,nothing-moves"),
+    (
+        78949784,
+        30.0,
+        (
+            "watch-cut,stale-server,server-error,foreign-write,stock-out,outage,partition,pods-missing,"
+            "node-forgotten,freeze,clock-jump,never-ready,dies-joining,nothing-moves"
+        ),
+    ),
     (
         90210,
         150.0,

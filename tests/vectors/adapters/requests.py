@@ -64,7 +64,9 @@ def request_step(given: Json) -> Json:
         # One listing is no proof.
         life.until(life.now + 3)
     elif life.sees:
-        life.machines[NAME] = machine(state=MachineState(state))
+        # The reference knows one failure after acceptance: the provider has none of the offer.
+        scope = UnmetScope.OFFER if state == MachineState.FAILED else None
+        life.machines[NAME] = machine(state=MachineState(state), scope=scope)
     life.refuses = {"OpenRemoval"} if given.get("create_removal") == "fails" else set()
     wake_at = life.step()
     looks_again = life.phase == "Provisioning" and wake_at < float("inf")
