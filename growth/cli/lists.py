@@ -121,6 +121,11 @@ async def together(works: Iterable[Coroutine[object, object, _T]]) -> list[_T]:
         async with asyncio.TaskGroup() as tasks:
             running = [tasks.create_task(work) for work in works]
     except BaseExceptionGroup as several:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            # A group forgets that it was cancelled when one of its tasks fails at that moment, and
+            # a Ctrl-C would be lost.
+            raise asyncio.CancelledError from None
         raise several.exceptions[0] from None
     return [task.result() for task in running]
 

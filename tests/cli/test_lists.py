@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from growth.api.nodepool import NodePool
-from growth.cli.lists import Lists
+from growth.cli.lists import Lists, together
+from growth.errors import RetryLater
 from tests.cli.installed import GROWTH, connection, installed, pool
 
 BROKEN = {"metadata": {"name": "broken"}, "spec": {"serverTypes": "many"}}
@@ -32,3 +35,18 @@ def test_what_was_mended_is_not_named_any_more() -> None:
 
     assert len(asyncio.run(lists.ours(NodePool))) == 2
     assert lists.unreadable == ()
+
+
+async def test_what_is_cancelled_ends_though_an_answer_fails_at_that_moment() -> None:
+    async def answer() -> None:
+        try:
+            await asyncio.sleep(1000)
+        except asyncio.CancelledError:
+            raise RetryLater("late") from None
+
+    asked = asyncio.create_task(together([answer()]))
+    await asyncio.sleep(0.01)
+    asked.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await asked
