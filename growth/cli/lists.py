@@ -116,18 +116,21 @@ class Lists:
 
 
 async def together(works: Iterable[Coroutine[object, object, _T]]) -> list[_T]:
-    """What all of them give; the first that fails ends the others, which is waited for."""
+    """What all of them give; the first that fails ends the others, which is waited for.
+
+    A task group would forget that it was cancelled when one of its tasks fails at that moment, and
+    a Ctrl-C would be lost.
+    """
+    tasks = [asyncio.ensure_future(work) for work in works]
     try:
-        async with asyncio.TaskGroup() as tasks:
-            running = [tasks.create_task(work) for work in works]
-    except BaseExceptionGroup as several:
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
-            # A group forgets that it was cancelled when one of its tasks fails at that moment, and
-            # a Ctrl-C would be lost.
-            raise asyncio.CancelledError from None
-        raise several.exceptions[0] from None
-    return [task.result() for task in running]
+        if tasks:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    failed = [task for task in tasks if not task.cancelled() and task.exception() is not None]
+    return [task.result() for task in failed or tasks]
 
 
 def tell_left_out(names: Iterable[str]) -> None:
