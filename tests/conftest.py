@@ -110,7 +110,7 @@ def _remove_clusters_of_dead_sessions() -> None:
 
 @pytest.fixture
 def namespace(cluster: LiveCluster) -> Iterator[str]:
-    """A namespace for one test; what is in it ends after the test, which doesn't wait for it."""
+    """A namespace for one test, which ends with its pods; the rest ends later, unwaited for."""
     name = f"test-{secrets.token_hex(4)}"
     cluster.kubectl("create", "namespace", name)
     # Without its service account no pod can be created in it.
@@ -119,3 +119,7 @@ def namespace(cluster: LiveCluster) -> Iterator[str]:
     yield name
     with contextlib.suppress(AssertionError):
         cluster.kubectl("delete", "namespace", name, "--wait=false")
+        # From now on no controller can replace a pod. Where a test has deleted the node of a pod no
+        # kubelet ends it, and the garbage collector would take it only after most of a minute.
+        pods = f"/api/v1/namespaces/{name}/pods?gracePeriodSeconds=0"
+        cluster.kubectl("delete", "--raw", pods)

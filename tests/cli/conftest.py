@@ -27,8 +27,7 @@ def alone(defined: LiveCluster) -> LiveCluster:
         pods = defined.get("pods", "--all-namespaces")["items"]
         return not any(each["metadata"]["namespace"] in ending for each in pods)
 
-    # The namespace controller comes back to a namespace with pods in it after most of a minute.
-    wait_until(is_over, "the end of other tests' pods", within=150)
+    wait_until(is_over, "the end of other tests' pods")
     return defined
 
 
