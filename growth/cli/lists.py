@@ -118,18 +118,20 @@ class Lists:
 async def together(works: Iterable[Coroutine[object, object, _T]]) -> list[_T]:
     """What all of them give; the first that fails ends the others, which is waited for.
 
+    Its failure is told: what others make of their end says nothing of what went wrong.
     A task group would forget that it was cancelled when one of its tasks fails at that moment, and
     a Ctrl-C would be lost.
     """
     tasks = [asyncio.ensure_future(work) for work in works]
+    if not tasks:
+        return []
     try:
-        if tasks:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-    failed = [task for task in tasks if not task.cancelled() and task.exception() is not None]
+    failed = [task for task in done if not task.cancelled() and task.exception() is not None]
     return [task.result() for task in failed or tasks]
 
 

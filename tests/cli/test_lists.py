@@ -8,7 +8,7 @@ import pytest
 
 from growth.api.nodepool import NodePool
 from growth.cli.lists import Lists, together
-from growth.errors import RetryLater
+from growth.errors import GiveUp, RetryLater
 from tests.cli.installed import GROWTH, connection, installed, pool
 
 BROKEN = {"metadata": {"name": "broken"}, "spec": {"serverTypes": "many"}}
@@ -50,3 +50,17 @@ async def test_what_is_cancelled_ends_though_an_answer_fails_at_that_moment() ->
 
     with pytest.raises(asyncio.CancelledError):
         await asked
+
+
+async def test_of_several_failures_the_one_is_told_that_came_first() -> None:
+    async def ended_by_another() -> None:
+        try:
+            await asyncio.sleep(1000)
+        except asyncio.CancelledError:
+            raise RetryLater("late") from None
+
+    async def refused() -> None:
+        raise GiveUp("not allowed")
+
+    with pytest.raises(GiveUp, match="not allowed"):
+        await together([ended_by_another(), refused()])
