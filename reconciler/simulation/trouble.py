@@ -28,6 +28,8 @@ MOST: Final = 0.6
 """Of the nodes are cut off at a time."""
 LEASE = 15.0
 """Seconds until another process takes over from a silent one."""
+TRUTH_LISTED_WITHIN: Final = 15.0
+"""Seconds: listings are at most ten apart, and take a moment."""
 STRUCK: Final = ("nodes", "pods", "NodeRequest", "NodeRequest", "NodePool", "KwokNodeClass")
 """The watches that faults choose from: those that have something to tell, above all our own."""
 RHYTHM: Final[Mapping[Fault, float]] = {
@@ -65,6 +67,8 @@ class Trouble:
         self._trace = around.trace
         self._offerings = offerings
         self._lives = living.lives
+        self._lies_until = -TRUTH_LISTED_WITHIN
+        """Until when the cloud shows something else than the truth."""
         strokes = {
             Fault.WATCH_LAG: self._lag,
             Fault.WATCH_CUT: self._cut,
@@ -164,10 +168,16 @@ class Trouble:
             self._server.delete("nodes", Key("", name))
 
     def _show(self, showing: Showing, chance: Chance) -> None:
+        # Empty listings that agree for a stable interval are believed. So a stretch of them is
+        # shorter, and begins only when the truth has been listed since the last lie: two stretches
+        # would make one that no rule can tell from a cloud whose machines are gone.
+        seconds = chance.between(1.0, 9.0 if showing is Showing.NOTHING else 60.0)
+        now = self._timeline.now
+        if showing is Showing.NOTHING and now < self._lies_until + TRUTH_LISTED_WITHIN:
+            return
+        self._lies_until = max(self._lies_until, now + seconds)
         self._trace.note(f"fault: the cloud shows {showing}")
-        # Two empty listings a stable interval apart are believed.
-        longest = 9.0 if showing is Showing.NOTHING else 60.0
-        self._cloud.show(showing, seconds=chance.between(1.0, longest))
+        self._cloud.show(showing, seconds=seconds)
 
     def _freeze(self, chance: Chance) -> None:
         frozen = self._lives.leader
