@@ -6,9 +6,9 @@ lots (rules about domains settled), dimensions (rules about nodes as resources),
 problems exactly), columns, price, exact and master (contents of nodes), dive and improve (whole
 nodes), first_fit (the yardstick), assemble and explain (names and reasons), steps (weights), search
 and solving (the whole way). The other direction is a Renewal in and what may go out: renewal (the
-data), renew_field (arrays), renew_relax (waste), renew_trial and renew_buying (nodes gone on
-trial), renew_search, renew_small (every set of few nodes), renew_plan, renew_sparing (few moved)
-and renew (the whole way).
+data), renew_field (arrays), renew_relax (waste), renew_trial, renew_buying and renew_prospects
+(nodes gone on trial), renew_search, renew_small (every set of few nodes), renew_plan, renew_sparing
+(few moved) and renew (the whole way).
 
 This face has the data alone: whoever asks and whoever answers are two processes, and the engine is
 loaded in one of them only (`reconciler.solver.solving`).

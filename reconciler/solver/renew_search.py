@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reconciler.solver.renew_buying import bought_for
+from reconciler.solver.renew_prospects import Prospects
 from reconciler.solver.renew_trial import Trial, measures_of
 
 if TYPE_CHECKING:
@@ -52,7 +53,6 @@ class RenewalSearch:
         self.measures = measures_of(field)
         self.order: list[int] = np.argsort(-leaning.waste, kind="stable").tolist()
         self.chance = np.random.default_rng(1)
-        self.used = field.holds @ field.goods.size
         self.best = Trial.of(self.measures)
         cells = len(field.places) * field.goods.size.shape[1]
         self.dealing = 25 + 0.004 * cells
@@ -127,20 +127,21 @@ class RenewalSearch:
         """Each of these nodes gone whose pods all find room as it is."""
         if trial.loose.any():
             return trial
-        room = _room(trial)
+        prospects = Prospects(trial)
         for i in nodes:
-            if self.budget.over or self.field.worth_going[i] <= 0 or not trial.may_go(i):
+            if not prospects.may_gain[i]:
                 continue
-            own = np.maximum(trial.free[:, self.field.first + i], 0.0)
+            if self.budget.over:
+                break
             self.budget.spend(4)
-            if (self.used[i] > room - own).any():
+            if not prospects.may_fit[i]:
                 continue
             self.budget.spend(self.dealing)
-            tried = trial.without(i)
+            tried = prospects.without(i)
             if tried is not None:
                 self.budget.spend(self.copying + self.moving)
-                trial, room = tried, _room(tried)
-        return trial
+                prospects = Prospects(tried)
+        return prospects.trial
 
     def _exchange(self) -> None:
         """Each node that is still there gone for what must be bought then, if that gains."""
@@ -181,11 +182,6 @@ class RenewalSearch:
         chosen = nodes[np.argsort(keys, kind="stable")[:number]]
         best_first: list[int] = chosen[np.argsort(-liking[chosen], kind="stable")].tolist()
         return best_first
-
-
-def _room(trial: Trial) -> NDArray[np.float64]:
-    """All that is free, together."""
-    return np.asarray((np.maximum(trial.free, 0.0) * trial.is_open).sum(axis=1))
 
 
 def _rank(trial: Trial) -> tuple[float, int]:

@@ -37,8 +37,14 @@ class Measures:
     """What all trials of a search share."""
 
     field: Field
-    rank: NDArray[np.intp]
-    """Of classes: the largest units first, as small ones find room later, too."""
+    largest_first: NDArray[np.intp]
+    """The classes in the order in which they are dealt, as small ones find room later, too."""
+    held: tuple[tuple[tuple[int, int], ...], ...]
+    """For each node the classes of its own pods, and how many."""
+    used: NDArray[np.float64]
+    """What all of these use, by resource and node."""
+    clashing: tuple[NDArray[np.intp], ...]
+    """For each class those that never share a node with it."""
     sizes: NDArray[np.float64]
     """To divide by: one column per resource."""
     shapes: NDArray[np.float64]
@@ -49,10 +55,20 @@ def measures_of(field: Field) -> Measures:
     """Sizes in shares of a typical place."""
     weights = 1.0 / np.maximum(np.median(field.capacity, axis=0), 1.0)
     shapes = field.goods.size * weights
-    rank = np.empty(field.goods.classes, dtype=np.intp)
-    rank[np.argsort(-shapes.max(axis=1, initial=0.0), kind="stable")] = np.arange(len(rank))
-    sizes = divisors(field.goods)[:, :, None]
-    return Measures(field=field, rank=rank, sizes=sizes, shapes=shapes, weights=weights[:, None])
+    clashes = field.goods.clashes
+    return Measures(
+        field=field,
+        largest_first=np.argsort(-shapes.max(axis=1, initial=0.0), kind="stable"),
+        held=tuple(
+            tuple((k, units) for k, units in enumerate(node) if units)
+            for node in field.holds.tolist()
+        ),
+        used=(field.holds @ field.goods.size).T,
+        clashing=() if clashes is None else tuple(row.nonzero()[0] for row in clashes),
+        sizes=divisors(field.goods)[:, :, None],
+        shapes=shapes,
+        weights=weights[:, None],
+    )
 
 
 @dataclass(slots=True)
@@ -126,22 +142,6 @@ class Trial:
                 units += self.take_out(i)
         self.place(units)
 
-    def without(self, i: int) -> Trial | None:
-        """The same trial without a node, if all of its pods find room as it is."""
-        own = self.field.first + i
-        units = self.field.holds[i] + self.came[:, own]
-        order = self._in_order(units)
-        if order:
-            # Most fail with the largest class already: no copy is made for these.
-            room = self.room(order[0])
-            if room.sum() - room[own] < units[order[0]]:
-                return None
-        trial = self.copy()
-        trial.take_out(i)
-        if all(trial.deal(k, int(units[k])) == units[k] for k in order):
-            return trial
-        return None
-
     def take_out(self, i: int) -> NDArray[np.int64]:
         """A node taken out, with all that was or came there."""
         own = self.field.first + i
@@ -155,8 +155,8 @@ class Trial:
         self.gone[i], self.is_open[self.field.first + i] = False, True
         self.going[self.field.group[i]] -= 1
         self.gain -= float(self.field.worth_going[i])
-        for k in np.flatnonzero(self.field.holds[i]).tolist():
-            self._call(k, int(self.field.holds[i, k]))
+        for k, units in self.measures.held[i]:
+            self._call(k, units)
 
     def _call(self, k: int, wanted: int) -> None:
         """Units of a class taken from where they are: the loose first, then what was bought."""
@@ -165,15 +165,17 @@ class Trial:
         wanted -= loose
         if not wanted:
             return
-        columns = np.flatnonzero(self.came[k])[::-1]
-        here = self.came[k, columns]
-        taken = np.minimum(np.maximum(wanted - (np.cumsum(here) - here), 0), here)
-        self.came[k, columns] -= taken.astype(np.int32)
-        self.free[:, columns] += self.field.goods.size[k][:, None] * taken
+        came = self.came[k]
+        for column in reversed(came.nonzero()[0].tolist()):
+            times = min(wanted, int(came[column]))
+            self._give(column, k, -times)
+            wanted -= times
+            if not wanted:
+                return
 
     def place(self, units: NDArray[np.int64]) -> None:
         """Find room for so many units of each class, in what is open; the rest is loose."""
-        for k in self._in_order(units):
+        for k in self.in_order(units):
             self.loose[k] += int(units[k]) - self.deal(k, int(units[k]))
 
     def place_loose(self) -> None:
@@ -182,35 +184,28 @@ class Trial:
         self.loose[:] = 0
         self.place(loose)
 
-    def _in_order(self, units: NDArray[np.int64]) -> list[int]:
-        present = np.flatnonzero(units)
-        order: list[int] = present[np.argsort(self.measures.rank[present])].tolist()
+    def in_order(self, units: NDArray[np.int64]) -> list[int]:
+        """The classes of which there are any, as they are dealt."""
+        largest_first = self.measures.largest_first
+        order: list[int] = largest_first[units[largest_first].nonzero()].tolist()
         return order
 
     def room(self, k: int) -> NDArray[np.float64]:
         """How many units of a class each column still takes."""
-        goods = self.field.goods
+        measures = self.measures
         # Amounts are integers: half a unit more changes no quotient and makes zero by zero safe.
-        room = np.floor(((self.free + 0.5) / self.measures.sizes[k]).min(axis=0))
-        room = np.minimum(room, goods.per_node[k] - self.came[k])
+        room = np.floor(((self.free + 0.5) / measures.sizes[k]).min(axis=0))
+        room = np.minimum(room, measures.field.goods.per_node[k] - self.came[k])
         room *= self.is_open & self.admits[k]
-        if goods.clashes is not None and goods.clashes[k].any():
-            room[(self.came[goods.clashes[k]] > 0).any(axis=0)] = 0
+        if measures.clashing and len(measures.clashing[k]):
+            room[self.came[measures.clashing[k]].any(axis=0)] = 0
         return np.asarray(np.maximum(room, 0.0))
 
     def deal(self, k: int, wanted: int) -> int:
         """Units of a class to where what is free is most like them in shape; says how many."""
         room = self.room(k)
-        columns = np.flatnonzero(room)
-        if not len(columns):
-            return 0
-        free = self.free[:, columns] * self.measures.weights
-        likeness = self.measures.shapes[k] @ free / np.sqrt((free * free).sum(axis=0) + TINY)
-        if wanted == 1:
-            self._give(int(columns[likeness.argmax()]), k, 1)
-            return 1
         left = wanted
-        for column in columns[np.argsort(-likeness, kind="stable")].tolist():
+        for column in self._most_alike(k, room.nonzero()[0], wanted):
             times = min(left, int(room[column]))
             self._give(column, k, times)
             left -= times
@@ -218,7 +213,19 @@ class Trial:
                 break
         return wanted - left
 
+    def _most_alike(self, k: int, columns: NDArray[np.intp], wanted: int) -> list[int]:
+        """The columns with most in common with a class first, as many as may be wanted."""
+        if len(columns) > 1:
+            free = self.free[:, columns] * self.measures.weights
+            likeness = self.measures.shapes[k] @ free / np.sqrt((free * free).sum(axis=0) + TINY)
+            if wanted == 1:
+                return [int(columns[likeness.argmax()])]
+            columns = columns[(-likeness).argsort(kind="stable")]
+        ordered: list[int] = columns.tolist()
+        return ordered
+
     def _give(self, column: int, k: int, times: int) -> None:
+        """So many units more in a column; a negative number takes them away."""
         self.came[k, column] += times
         self.free[:, column] -= times * self.field.goods.size[k]
 
@@ -232,10 +239,10 @@ class Trial:
     def buy(self, o: int, units: NDArray[np.int64]) -> None:
         """A new node of an offer, with units that aren't counted elsewhere."""
         goods = self.field.goods
-        spare = np.flatnonzero(self.bought == SPARE)
+        spare = (self.bought == SPARE).nonzero()[0]
         if not len(spare):
             self._widen()
-            spare = np.flatnonzero(self.bought == SPARE)
+            spare = (self.bought == SPARE).nonzero()[0]
         column = int(spare[0])
         self.is_open[column], self.bought[column] = True, o
         self.came[:, column] = units
@@ -255,7 +262,7 @@ class Trial:
 
     def purchases(self) -> list[int]:
         """The columns that were bought."""
-        columns: list[int] = np.flatnonzero(self.bought >= 0).tolist()
+        columns: list[int] = (self.bought >= 0).nonzero()[0].tolist()
         return columns
 
     def _widen(self) -> None:
