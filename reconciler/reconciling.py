@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -17,9 +18,9 @@ from growth.api.wellknown import RECONCILER_LEASE
 from growth.kube.cache_metrics import CacheMetrics
 from growth.kube.election import (
     ElectionMetrics,
-    LeadershipLost,
     LeaseOnServer,
     lead,
+    lead_for_ever,
     this_run,
 )
 from growth.kube.timing import Timing as CacheTiming
@@ -150,17 +151,12 @@ class Work:
         # Of this cluster: runs for two clusters on one machine are no runs of one candidate.
         place = f"{self._connection.server} {namespace}/{RECONCILER_LEASE}"
         with this_run(socket.gethostname(), lease=place) as who:
-            while True:
-                try:
-                    async with lead(lease, who=who, settings=settings, metrics=metrics) as right:
-                        self._service.logger.info(
-                            "leading", lease=f"{namespace}/{RECONCILER_LEASE}"
-                        )
-                        await self._act(right)
-                except LeadershipLost as lost:
-                    self._service.logger.warning("no longer leading", reason=str(lost))
+            leading = partial(lead, lease, who=who, settings=settings, metrics=metrics)
+            await lead_for_ever(leading, self._act)
 
     async def _act(self, leadership: Leadership) -> None:
+        lease = f"{self._service.settings.namespace}/{RECONCILER_LEASE}"
+        self._service.logger.info("leading", lease=lease)
         await self._rivals.stand_back()
         try:
             await self._act_alone(leadership)

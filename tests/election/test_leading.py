@@ -23,6 +23,7 @@ from growth.kube.election import (
     LeaseOnServer,
     Settings,
     lead,
+    lead_for_ever,
 )
 from growth.kube.election.elector import wall_clock
 from growth.kube.election.lease import (
@@ -457,6 +458,78 @@ async def killed_while_leading(
             await asyncio.sleep(3)
             api.error = Unreachable("dead")
     api.error = None
+
+
+async def test_who_loses_the_lease_stands_again(api: ModelConnection) -> None:
+    terms: list[float] = []
+
+    async def work(_: Leadership) -> None:
+        terms.append(now())
+        await forever()
+
+    asyncio.get_running_loop().call_at(5, steal, api.model)
+    task = asyncio.create_task(lead_for_ever(lambda: leading(api), work))
+    await asyncio.sleep(5 + 2 * SETTINGS.lease_duration)
+    assert len(terms) == 2
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert holder(api) == ""
+
+
+async def test_who_is_cancelled_and_then_loses_the_lease_does_not_stand_again(
+    api: ModelConnection,
+) -> None:
+    async def work(_: Leadership) -> None:
+        try:
+            await forever()
+        finally:
+            await asyncio.sleep(2 * SETTINGS.lease_duration)
+
+    task = asyncio.create_task(lead_for_ever(lambda: leading(api), work))
+    await asyncio.sleep(1)
+    api.answers.clear()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        async with asyncio.timeout(3 * SETTINGS.lease_duration):
+            await task
+
+
+async def test_who_is_cancelled_as_its_work_ends_does_not_stand_again(
+    api: ModelConnection,
+) -> None:
+    async def work(_: Leadership) -> None:
+        with contextlib.suppress(asyncio.CancelledError):
+            await forever()
+
+    task = asyncio.create_task(lead_for_ever(lambda: leading(api), work))
+    await asyncio.sleep(1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        async with asyncio.timeout(SETTINGS.lease_duration):
+            await task
+
+
+async def test_who_loses_the_lease_as_its_work_ends_stands_again(api: ModelConnection) -> None:
+    terms: list[float] = []
+
+    async def work(_: Leadership) -> None:
+        terms.append(now())
+        await asyncio.sleep(60)
+        renewed = max(at for at, method in api.requests if method == "PATCH")
+        api.answers.clear()
+        await asyncio.sleep(renewed + SETTINGS.renew_deadline - now())
+        # Whoever keeps the Lease fails now, and the group hears of it after this.
+        await asyncio.sleep(0)
+        asyncio.get_running_loop().call_later(10, api.answers.set)
+
+    task = asyncio.create_task(lead_for_ever(lambda: leading(api), work))
+    await asyncio.sleep(200)
+    assert len(terms) > 1
+    assert not task.done()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
 
 
 @dataclasses.dataclass

@@ -4,7 +4,7 @@ The client library's own elector is not used: it lets a leader outlive its promi
 server hangs, goes on renewing after the work has failed, and writes local times as UTC.
 """
 
-from growth.kube.election.elector import lead
+from growth.kube.election.elector import lead, lead_for_ever
 from growth.kube.election.identity import Identity, this_run
 from growth.kube.election.leadership import Leadership, LeadershipLost, boot_clock
 from growth.kube.election.metrics import ElectionMetrics
@@ -20,5 +20,6 @@ __all__ = [
     "Settings",
     "boot_clock",
     "lead",
+    "lead_for_ever",
     "this_run",
 ]

@@ -11,6 +11,8 @@ Three things keep a leader from outliving its promise: each call has a timeout, 
 watches the deadline even if a call ignores its timeout, and `leadership.check()` compares the clock
 itself. The last one is the fence: a process that was stopped or a machine that slept wakes up with
 its timers late, and must ask before each call that costs money.
+
+`lead_for_ever` does so again and again, until it is cancelled.
 """
 
 from __future__ import annotations
@@ -19,18 +21,23 @@ import asyncio
 import contextlib
 from datetime import UTC, datetime
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
+
+import structlog
 
 from growth.kube.election.candidate import Candidate
 from growth.kube.election.leadership import Leadership, LeadershipLost, boot_clock
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+    from contextlib import AbstractAsyncContextManager
 
     from growth.kube.election.identity import Identity
     from growth.kube.election.metrics import ElectionMetrics
     from growth.kube.election.rule import Settings
     from growth.kube.election.server import LeaseOnServer
+
+_log = structlog.get_logger(__name__)
 
 
 def wall_clock() -> datetime:
@@ -63,10 +70,27 @@ async def lead(
         with _bare_errors():
             async with asyncio.TaskGroup() as tasks:
                 await _win(candidate, tasks)
-                with _kept(candidate, tasks):
+                async with _kept(candidate, tasks):
                     yield Leadership(candidate.seconds_left, vacant_for=candidate.vacant_for)
     finally:
         await candidate.give_back()
+
+
+async def lead_for_ever(
+    leading: Callable[[], AbstractAsyncContextManager[Leadership]],
+    work: Callable[[Leadership], Awaitable[None]],
+) -> NoReturn:
+    """Work whenever we lead, and stand again when that has ended."""
+    task = asyncio.current_task()
+    assert task is not None  # noqa: S101 - tells mypy what a coroutine knows
+    while not task.cancelling():
+        try:
+            async with leading() as leadership:
+                await work(leadership)
+        except LeadershipLost as lost:
+            _log.warning("no longer leading", reason=str(lost))
+    # A group whose task fails while it is being cancelled tells the failure only.
+    raise asyncio.CancelledError
 
 
 async def _win(candidate: Candidate, tasks: asyncio.TaskGroup) -> None:
@@ -75,8 +99,8 @@ async def _win(candidate: Candidate, tasks: asyncio.TaskGroup) -> None:
     listening.cancel()
 
 
-@contextlib.contextmanager
-def _kept(candidate: Candidate, tasks: asyncio.TaskGroup) -> Iterator[None]:
+@contextlib.asynccontextmanager
+async def _kept(candidate: Candidate, tasks: asyncio.TaskGroup) -> AsyncIterator[None]:
     """Renewing goes on until the work has really ended, also while it is being cancelled."""
     keepers = [
         tasks.create_task(candidate.renew()),
@@ -87,6 +111,9 @@ def _kept(candidate: Candidate, tasks: asyncio.TaskGroup) -> Iterator[None]:
     finally:
         for keeper in keepers:
             keeper.cancel()
+        # Not left to the group: of a task that fails while its group only waits, Python 3.11 leaves
+        # a cancellation behind that nobody has asked for.
+        await asyncio.wait(keepers)
 
 
 @contextlib.contextmanager
