@@ -151,12 +151,18 @@ def _owner(listed: Machine, key: ClassKey, world: World) -> NodePool | None:
     return next(of_cloud, None)
 
 
-def ages(world: World, found: Mapping[str, Machine], *, now: Instant, shown: Clock) -> Ages:
-    """Since when each of them is known as an orphan, in seconds of sight."""
+def ages(world: World, lost: Orphans, *, now: Instant, shown: Clock) -> Ages:
+    """Since when each of them is known as an orphan, in seconds of sight.
+
+    The time of one that is held back with many others begins when they are few: until then people
+    have been told of a crowd, and not of this machine.
+    """
     before = world.ledger.removal.orphans
     return {
-        name: before[name] if name in before else shown.now - _age(each, world, now)
-        for name, each in found.items()
+        name: before[name]
+        if name in before and not (lost.are_too_many and name not in world.removals)
+        else shown.now - _age(each, world, now)
+        for name, each in lost.found.items()
     }
 
 

@@ -72,8 +72,12 @@ def _remembered(
     before = msgspec.structs.replace(world.ledger.removal, ends=ends)
     if not shown.runs:
         return before
-    lost = {name: each for orphans in found.values() for name, each in orphans.found.items()}
-    return msgspec.structs.replace(before, orphans=ages(world, lost, now=now, shown=shown))
+    known = {
+        name: since
+        for lost in found.values()
+        for name, since in ages(world, lost, now=now, shown=shown).items()
+    }
+    return msgspec.structs.replace(before, orphans=known)
 
 
 def _steps(

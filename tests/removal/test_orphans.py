@@ -84,6 +84,11 @@ def lost(given: World) -> World:
 
 def waits(given: World, *moments: float, listed: bool = True) -> list[list[str]]:
     """What is done at each moment, with a listing a second before it."""
+    return _lived(given, *moments, listed=listed)[1]
+
+
+def _lived(given: World, *moments: float, listed: bool = True) -> tuple[World, list[list[str]]]:
+    """The world with what is remembered in the end, and what was done at each moment."""
     done = []
     for moment in moments:
         if listed:
@@ -97,7 +102,7 @@ def waits(given: World, *moments: float, listed: bool = True) -> list[list[str]]
         done.append([type(step).__name__ for each in decision.sequences for step in each.steps])
         assert isinstance(decision.section, RemovalLedger)
         given = given.remembering("removal", decision.section)
-    return done
+    return given, done
 
 
 def orphaned() -> NodeRemovalRequest:
@@ -190,6 +195,15 @@ def test_many_orphans_at_once_hold_back_one_that_was_believed_before(
 ) -> None:
     *_, done = waits(world(orphaned(), shown=(machine(), *several(others, 0))), 100, 701)
     assert ("DeleteMachine" in done) is goes
+
+
+def test_the_time_of_one_of_a_crowd_begins_when_people_are_told_of_it() -> None:
+    crowd, _ = _lived(world(shown=(machine(), *several(3, 0))), 10, 300, 590)
+    alone = world(removal(reason="Orphan", made_at=600), shown=(machine(),))
+    alone = alone.remembering("removal", crowd.ledger.removal)
+    *early, late = waits(alone, 601, 800, 1190, 1202)
+    assert not any("DeleteMachine" in done for done in early)
+    assert "DeleteMachine" in late
 
 
 STUCK = {
