@@ -8,7 +8,6 @@ starts with its first question: most hours have none.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from typing import TYPE_CHECKING
 
 from growth.errors import DecideAgain
@@ -66,5 +65,5 @@ class Lanes:
         asked = self._asked
         if asked is not None:
             asked.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await asked
+            # Whoever stops it may be cancelled too, which must not be taken for its end.
+            await asyncio.wait([asked])

@@ -30,3 +30,19 @@ async def test_a_question_of_replacement_is_stopped_when_demand_appears() -> Non
         assert isinstance(await lanes.answer(CHEAPER), Plan)
     finally:
         await lanes.close()
+
+
+async def test_who_stops_a_question_and_is_cancelled_asks_no_other_one() -> None:
+    lanes = Lanes()
+    try:
+        stopped = asyncio.ensure_future(lanes.answer(CHEAPER))
+        await asyncio.sleep(0)
+        asked = asyncio.ensure_future(lanes.answer(DEMAND))
+        await asyncio.sleep(0)
+        asked.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asked
+        with pytest.raises(DecideAgain):
+            await stopped
+    finally:
+        await lanes.close()
