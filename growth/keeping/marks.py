@@ -36,8 +36,8 @@ OF_THE_CONTROL_PLANE: Final = frozenset(
 
 def pool_of_node(node: Node) -> str:
     """The pool that a node was bought for, by its labels; empty for what isn't ours."""
-    is_ours = node.labels.get(MANAGED_BY_LABEL) == MANAGED_BY
-    return node.labels.get(POOL_LABEL, "") if is_ours else ""
+    labels = node.labels
+    return labels.get(POOL_LABEL, "") if labels.get(MANAGED_BY_LABEL) == MANAGED_BY else ""
 
 
 def type_of_node(node: Node) -> ServerTypeName:
@@ -53,22 +53,22 @@ def is_marked(node: Node) -> bool:
 
 def is_tainted(node: Node) -> bool:
     """Whether pods are kept away from it because it is about to go."""
-    return any(taint.key == SCALE_DOWN_TAINT for taint in node.spec.taints)
+    return SCALE_DOWN_TAINT in node.taint_keys
 
 
 def is_barred(node: Node) -> bool:
     """Whether its machine is given back, so that nobody who tolerates the mark comes either."""
-    return any(taint.key == LEAVING_TAINT for taint in node.spec.taints)
+    return LEAVING_TAINT in node.taint_keys
 
 
 def is_unregistered(node: Node) -> bool:
     """Whether it doesn't serve yet, as we see it."""
-    return any(taint.key == UNREGISTERED_TAINT for taint in node.spec.taints)
+    return UNREGISTERED_TAINT in node.taint_keys
 
 
 def is_held_back(node: Node) -> bool:
     """Whether the control plane keeps pods off it still."""
-    return any(taint.key in OF_THE_CONTROL_PLANE for taint in node.spec.taints)
+    return not node.taint_keys.isdisjoint(OF_THE_CONTROL_PLANE)
 
 
 def is_cordoned_by_a_person(node: Node) -> bool:

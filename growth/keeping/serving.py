@@ -22,8 +22,7 @@ def serves(node: Node, pool: NodePool | None) -> bool:
     """Whether the scheduler can put ordinary pods on a node by now: a cordoned one serves none."""
     if not node.is_ready or node.spec.unschedulable:
         return False
-    passing = passing_taints(pool)
-    return not any(taint.key in passing for taint in node.spec.taints)
+    return not node.taint_keys or node.taint_keys.isdisjoint(passing_taints(pool))
 
 
 def passing_taints(pool: NodePool | None) -> frozenset[str]:

@@ -38,7 +38,10 @@ class Metadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     @property
     def controller(self) -> OwnerReference | None:
         """The owner that manages this object, if one does."""
-        return next((owner for owner in self.owner_references if owner.controller), None)
+        for owner in self.owner_references:
+            if owner.controller:
+                return owner
+        return None
 
 
 class Condition(msgspec.Struct, frozen=True, gc=False, rename="camel"):

@@ -58,12 +58,17 @@ class Node(msgspec.Struct, frozen=True, dict=True):
         """Where most rules look first."""
         return self.metadata.labels
 
-    @property
+    @cached_property
     def is_ready(self) -> bool:
         """Whether its kubelet says so."""
         return any(
             each.type == "Ready" and each.status == "True" for each in self.status.conditions
         )
+
+    @cached_property
+    def taint_keys(self) -> frozenset[str]:
+        """What most rules ask of its taints, again and again."""
+        return frozenset(taint.key for taint in self.spec.taints)
 
     @cached_property
     def allocatable(self) -> Resources:

@@ -59,6 +59,12 @@ class Occupancy(msgspec.Struct, frozen=True, dict=True):
         return Counter(workload_of(pod) for pod in self.pods)
 
     @cached_property
+    def controllers(self) -> frozenset[str]:
+        """The uids of those who manage its pods."""
+        owners = (pod.metadata.controller for pod in self.pods)
+        return frozenset(owner.uid for owner in owners if owner is not None)
+
+    @cached_property
     def repelling(self) -> tuple[Pod, ...]:
         """The pods that don't want certain others near them."""
         return tuple(pod for pod in self.pods if pod.anti_affinity_terms)

@@ -74,7 +74,7 @@ def _waits_for(pool: NodePool, look: Look) -> Iterator[str]:
 
 
 def _bears_a_mark(node: Node) -> bool:
-    return is_marked(node) or any(taint.key in OURS for taint in node.spec.taints)
+    return is_marked(node) or not node.taint_keys.isdisjoint(OURS)
 
 
 def _nodes(pool: NodePool, look: Look) -> Iterator[Node]:

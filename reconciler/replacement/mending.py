@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from growth.api.wellknown import TEMPLATE_ANNOTATION, UNREGISTERED_TAINT
+from growth.api.wellknown import TEMPLATE_ANNOTATION
+from growth.keeping.marks import is_unregistered
 from growth.scheduling.taints import NO_EXECUTE
 from reconciler.actions import Sequence, SetNode, machine, version_of
 from reconciler.planning.blueprints import read, taints_of
@@ -50,7 +51,7 @@ def _is_as_it_says(made: Blueprint, pool: NodePool) -> bool:
 
 def _may_be_written(node: Node, pool: NodePool, world: World) -> bool:
     """What is on its way in or out has others who write it."""
-    is_coming = any(taint.key == UNREGISTERED_TAINT for taint in node.spec.taints)
+    is_coming = is_unregistered(node)
     is_going = node.name in world.removals or pool.metadata.deletion_timestamp is not None
     is_left_alone = is_coming or is_going or world.is_paused(pool.name)
     return not is_left_alone and world.is_free(machine(node.name))
