@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from growth.keeping.answer import Scene
 from reconciler.removal.paid_hours import paid_hour_of
 from reconciler.removal.wanted import promised
-from reconciler.replaces import place_taken
+from reconciler.replaces import on_nodes, place_taken
 
 if TYPE_CHECKING:
     from reconciler.world import World
@@ -23,8 +23,8 @@ def scene_of(world: World) -> Scene:
         promises=promised(world),
         in_place_of={
             name: place
-            for name, node in world.cluster.nodes.items()
-            if (place := place_taken(node, world))
+            for name in on_nodes(world.cluster)
+            if (place := place_taken(world.cluster.nodes[name], world))
         },
         pauses=world.ledger.brakes.pauses,
         paid_hours={name: paid_hour_of(pool, world) for name, pool in world.pools.items()},

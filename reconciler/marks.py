@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from growth.instant import Instant
+    from growth.scheduling.cluster import Cluster
     from growth.scheduling.node import Node
     from reconciler.world import World
 
@@ -43,6 +44,7 @@ __all__ = [
     "marked",
     "reusable",
     "scale_down_at",
+    "tainted",
     "unmarked",
 ]
 
@@ -74,14 +76,22 @@ def unmarked(node: Node) -> SetNode:
     return SetNode(node=version_of(node), annotations=annotations, taints=_other_taints(node))
 
 
+def tainted(cluster: Cluster) -> Mapping[str, Node]:
+    """The nodes that are about to go, by name; found once for each snapshot of the cluster."""
+    return cluster.remembered(
+        "tainted",
+        lambda: {name: node for name, node in cluster.nodes.items() if is_tainted(node)},
+    )
+
+
 def reusable(world: World) -> Mapping[str, Node]:
     """Nodes that are about to go and may be had still, as they will be without the mark."""
     return dict(_reusable(world))
 
 
 def _reusable(world: World) -> Iterator[tuple[str, Node]]:
-    for name, node in world.cluster.nodes.items():
-        if is_tainted(node) and is_to_be_had(name, world):
+    for name, node in tainted(world.cluster).items():
+        if is_to_be_had(name, world):
             spec = msgspec.structs.replace(node.spec, taints=_other_taints(node))
             yield name, msgspec.structs.replace(node, spec=spec)
 

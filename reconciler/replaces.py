@@ -16,9 +16,10 @@ from growth.api.wellknown import REPLACES_ANNOTATION
 from growth.undecodable import UNDECODABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from growth.api.noderequest import NodeRequest
+    from growth.scheduling.cluster import Cluster
     from growth.scheduling.node import Node
     from reconciler.world import World
 
@@ -49,6 +50,16 @@ def read(text: str) -> Words | None:
 def annotation(resource: NodeRequest | Node) -> str | None:
     """What is written on a request or a node; None for an ordinary one."""
     return resource.metadata.annotations.get(REPLACES_ANNOTATION)
+
+
+def on_nodes(cluster: Cluster) -> Mapping[str, str]:
+    """What is written on nodes, by their names; read once for each snapshot of the cluster."""
+    return cluster.remembered("words of swaps", lambda: _on_nodes(cluster))
+
+
+def _on_nodes(cluster: Cluster) -> Mapping[str, str]:
+    found = ((name, annotation(node)) for name, node in cluster.nodes.items())
+    return {name: text for name, text in found if text is not None}
 
 
 def place_taken(node: Node, world: World) -> str:

@@ -119,6 +119,11 @@ class Cluster(msgspec.Struct, frozen=True, dict=True, kw_only=True):
                 yield Placed(pod, node)
 
     @cached_property
+    def ordered_nodes(self) -> tuple[Node, ...]:
+        """All nodes by their names, for rules that decide on one after the other."""
+        return tuple(node for _, node in sorted(self.nodes.items()))
+
+    @cached_property
     def namespaces_in_use(self) -> tuple[str, ...]:
         """The namespaces of all pods that are on nodes, whether they are known or not."""
         found = (each for name in self.nodes for each in self.occupancy(name).by_namespace)

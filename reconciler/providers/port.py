@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol, assert_never
 
 import msgspec
@@ -241,7 +242,7 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     created_at: datetime | None = None
 
 
-class Listing(msgspec.Struct, frozen=True, kw_only=True):
+class Listing(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Our cluster's machines at one provider."""
 
     at: Instant
@@ -253,6 +254,11 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
     """By name."""
     calls: int = 0
     """What it took of a limit that others live on too; the next one follows accordingly later."""
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Machine]:
+        """The same machines by what they are known by: names can be given again."""
+        return {machine.machine_id: machine for machine in self.machines.values()}
 
 
 class Sight(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ from growth.scheduling.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, pa
 from reconciler.planning.offers import node_class_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from growth.api.nodepool import NodePool
     from growth.scheduling.node import Node
@@ -29,8 +29,9 @@ MOST: Final = 256
 def learnt(pool: NodePool, nodes: Iterable[Node], world: World) -> tuple[LearntAllocatable, ...]:
     """What the pool's status should say; the same entries as long as nodes show nothing else."""
     found = {each.server_type: each for each in pool.status.learnt_allocatable}
-    promised = _promised(pool, world)
-    for server_type, smallest in _smallest(nodes).items():
+    least = world.cluster.remembered(("least", pool.name), lambda: _smallest(nodes))
+    promised = _promised(least, pool, world)
+    for server_type, smallest in least.items():
         if server_type not in promised:
             continue
         found.pop(server_type, None)
@@ -47,10 +48,15 @@ def _entry(server_type: ServerTypeName, amounts: Mapping[str, int]) -> LearntAll
     return LearntAllocatable.model_validate({"serverType": server_type, "resources": written})
 
 
-def _promised(pool: NodePool, world: World) -> Mapping[ServerTypeName, Mapping[str, int]]:
-    """The most that any offer of a type promises."""
+def _promised(
+    types: Collection[ServerTypeName], pool: NodePool, world: World
+) -> Mapping[ServerTypeName, Mapping[str, int]]:
+    """The most that any offer of each of these types promises."""
     found: dict[ServerTypeName, dict[str, int]] = {}
-    for offering in world.offerings.get(node_class_of(pool, world), ()):
+    catalogue = world.offerings.get(node_class_of(pool, world), ()) if types else ()
+    for offering in catalogue:
+        if offering.server_type not in types:
+            continue
         most = found.setdefault(offering.server_type, {})
         for name in LEARNT:
             most[name] = max(most.get(name, 0), offering.allocatable[name])

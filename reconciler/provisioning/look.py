@@ -70,6 +70,9 @@ class Look:
     @cached_property
     def nodes(self) -> Mapping[str, Sequence[Node]]:
         """Nodes that say which pool they are of, by pool."""
+        return self.world.cluster.remembered("nodes by pool", self._nodes_by_pool)
+
+    def _nodes_by_pool(self) -> Mapping[str, Sequence[Node]]:
         found: defaultdict[str, list[Node]] = defaultdict(list)
         for name in nodes_of_pools(self.world):
             node = self.world.cluster.nodes[name]

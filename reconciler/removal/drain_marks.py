@@ -50,8 +50,9 @@ def uncordoned(node: Node) -> SetNode:
 
 def left_behind(world: World, shown: Clock) -> Iterator[tuple[str, Step]]:
     """Nodes whose removal has disappeared without its end: somebody took its finalizer off."""
-    for name, node in sorted(world.cluster.nodes.items()):
-        if not shown.runs or name in world.removals or not is_ours(node):
-            continue
-        if world.is_free(machine(name)):
-            yield name, Step(actions=(uncordoned(node),), why="its removal is no more")
+    if not shown.runs:
+        return
+    for node in world.cluster.ordered_nodes:
+        is_left_behind = is_ours(node) and node.name not in world.removals
+        if is_left_behind and world.is_free(machine(node.name)):
+            yield node.name, Step(actions=(uncordoned(node),), why="its removal is no more")

@@ -31,24 +31,31 @@ if TYPE_CHECKING:
 
 def steps(world: World, seen: Mapping[ClassKey, Cloud]) -> Iterator[tuple[str, Step]]:
     """A removal for each node of such a pool that its provider lists."""
-    for name, node in sorted(world.cluster.nodes.items()):
-        pool = world.pools.get(pool_of_node(node))
+    pools = {name: pool for name, pool in world.pools.items() if _is_drained(pool, world)}
+    for node in world.cluster.ordered_nodes if pools else ():
+        pool = pools.get(pool_of_node(node))
         cloud = None if pool is None else seen.get(node_class_of(pool, world))
-        listed = None if cloud is None else cloud.listing.machines.get(name)
-        if pool is not None and listed is not None and _goes(node, pool, world):
+        listed = None if cloud is None else cloud.listing.machines.get(node.name)
+        if pool is not None and listed is not None and _goes(node, world):
             removal = removal_of(listed, pool=pool, reason=RemovalReason.POOL_DELETED)
-            yield name, Step(actions=(OpenRemoval(removal=removal),), why="its pool is deleted")
+            step = Step(actions=(OpenRemoval(removal=removal),), why="its pool is deleted")
+            yield node.name, step
 
 
-def _goes(node: Node, pool: NodePool, world: World) -> bool:
-    request = world.requests.get(node.name)
-    # What is on its way is given back by whoever ends its request.
-    is_coming = request is not None and request.status.phase in COMING
+def _is_drained(pool: NodePool, world: World) -> bool:
     return (
         pool.metadata.deletion_timestamp is not None
         and pool.spec.deletion_policy is DeletionPolicy.DRAIN
         and not world.is_paused(pool.name)
-        and not is_coming
+    )
+
+
+def _goes(node: Node, world: World) -> bool:
+    request = world.requests.get(node.name)
+    # What is on its way is given back by whoever ends its request.
+    is_coming = request is not None and request.status.phase in COMING
+    return (
+        not is_coming
         and node.name not in world.removals
         and world.is_free(machine(node.name))
         and not is_cordoned_by_a_person(node)

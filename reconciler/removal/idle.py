@@ -16,7 +16,15 @@ from growth.keeping.answer import of_unoccupied
 from growth.keeping.wanting import Reason, occupied
 from reconciler.actions import OpenRemoval, machine
 from reconciler.keeping_scene import scene_of
-from reconciler.marks import barred, is_barred, is_marked, is_tainted, marked, scale_down_at
+from reconciler.marks import (
+    barred,
+    is_barred,
+    is_marked,
+    is_tainted,
+    marked,
+    scale_down_at,
+    tainted,
+)
 from reconciler.marks import unmarked as without_marks
 from reconciler.ownership import pool_of_node
 from reconciler.planning.offers import node_class_of
@@ -29,6 +37,7 @@ if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
     from growth.instant import Instant
     from growth.keeping.wanting import Keeping
+    from growth.scheduling.cluster import Cluster
     from growth.scheduling.node import Node
     from reconciler.providers.port import ClassKey, Machine
     from reconciler.removal.seeing import Clock
@@ -46,8 +55,7 @@ def ends(world: World, now: Instant, shown: Clock) -> Ends:
     known = world.ledger.removal.ends
     return {
         name: known[name] if name in known else shown.now + _left(node, world, now)
-        for name, node in world.cluster.nodes.items()
-        if is_tainted(node)
+        for name, node in tainted(world.cluster).items()
     }
 
 
@@ -65,13 +73,14 @@ def steps(
 ) -> Iterator[tuple[str, Step]]:
     """What is to be done with each node that no pod keeps, and with those that bear marks."""
     unoccupied: list[Node] = []
-    for name, node in sorted(world.cluster.nodes.items()):
-        if pool_of_node(node) not in world.pools or name in world.removals:
+    for node in _of_interest(world.cluster):
+        name = node.name
+        if name in world.removals or pool_of_node(node) not in world.pools:
             continue
         keepers = world.cluster.occupancy(name).keepers
         if not keepers:
             unoccupied.append(node)
-        elif is_marked(node):
+        else:
             yield name, _kept(node, occupied(keepers), world, now)
     keepings = of_unoccupied(unoccupied, scene_of(world), now) if unoccupied else {}
     for node in unoccupied:
@@ -80,6 +89,18 @@ def steps(
             yield node.name, _given_back(node, keeping, world, now, seen=seen, shown=shown)
         else:
             yield node.name, _kept(node, keeping, world, now)
+
+
+def _of_interest(cluster: Cluster) -> tuple[Node, ...]:
+    """Nodes that no pod keeps, or that bear marks; found once for each snapshot of the cluster."""
+    return cluster.remembered(
+        "idle or marked",
+        lambda: tuple(
+            node
+            for node in cluster.ordered_nodes
+            if is_marked(node) or not cluster.occupancy(node.name).keepers
+        ),
+    )
 
 
 def _kept(node: Node, keeping: Keeping, world: World, now: Instant) -> Step:

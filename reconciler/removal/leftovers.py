@@ -38,12 +38,13 @@ def freed(world: World, seen: Mapping[ClassKey, Cloud]) -> Iterator[Sequence]:
     """The next step with each node whose machine is gone."""
     if not seen:
         return
-    for name, node in sorted(world.cluster.nodes.items()):
+    for node in world.cluster.ordered_nodes:
         if is_alive(node):
             continue
         pool = world.pools.get(pool_of_node(node))
         cloud = None if pool is None else seen.get(node_class_of(pool, world))
-        if cloud is not None and _is_settled(name, world) and not _is_shown(node, cloud):
+        # Nearly always its machine is shown, since most of them are booting.
+        if cloud is not None and not _is_shown(node, cloud) and _is_settled(node.name, world):
             yield from _freed(node)
 
 
@@ -59,11 +60,13 @@ def _is_settled(name: str, world: World) -> bool:
 
 def _is_shown(node: Node, cloud: Cloud) -> bool:
     """Whether one of the last two listings shows the machine, by its name or its id."""
-    if cloud.before is None or _is_younger(node, cloud):
-        return True
     ids = {node.spec.provider_id, node.spec.provider_id.rsplit("/", 1)[-1]}
+    if cloud.before is None or not cloud.machines.keys().isdisjoint(ids):
+        return True
+    if not cloud.before.keys().isdisjoint(ids) or _is_younger(node, cloud):
+        return True
     shown = (*cloud.machines.values(), *cloud.before.values())
-    return any(each.name == node.name or each.machine_id in ids for each in shown)
+    return any(each.name == node.name for each in shown)
 
 
 def _is_younger(node: Node, cloud: Cloud) -> bool:

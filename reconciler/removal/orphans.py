@@ -66,12 +66,14 @@ class Orphans(msgspec.Struct, frozen=True, kw_only=True):
 
 def orphans(cloud: Cloud, world: World, now: Instant) -> Orphans:
     """What a believed listing shows that nothing in the cluster explains."""
-    unknown = [
-        each for _, each in sorted(cloud.listing.machines.items()) if not is_known(each, world)
-    ]
+    listed = cloud.listing.machines
+    # Nearly all of them have a Node, which is seen at a glance.
+    without = listed.keys() - world.cluster.nodes.keys()
+    unknown = sorted(name for name in without if not is_known(listed[name], world))
     nodes = world.cluster.nodes.values() if unknown else ()
     ids = frozenset(_id(node.spec.provider_id) for node in nodes)
-    found = {each.name: each for each in unknown if _id(each.machine_id) not in ids}
+    several = (listed[name] for name in unknown)
+    found = {each.name: each for each in several if _id(each.machine_id) not in ids}
     sudden = sum(_is_sudden(each, world, now) for each in found.values())
     most = max(FEW, SHARE * len(cloud.listing.machines))
     return Orphans(found=found, sudden=sudden, are_too_many=sudden > most)

@@ -63,19 +63,15 @@ def _believed(world: World) -> Iterator[Cloud]:
     brakes = world.ledger.brakes
     for key, sight in sorted(world.clouds.items()):
         if brakes.may_remove and brakes.believes(key) and sight.listing is not None:
-            before = None if sight.before is None else _by_id(sight.before)
+            before = None if sight.before is None else sight.before.by_id
             began = None if sight.before is None else sight.before.at.wall
             yield Cloud(
                 key=key,
                 listing=sight.listing,
-                machines=_by_id(sight.listing),
+                machines=sight.listing.by_id,
                 before=before,
                 began=began,
             )
-
-
-def _by_id(listing: Listing) -> Mapping[str, Machine]:
-    return {machine.machine_id: machine for machine in listing.machines.values()}
 
 
 def cloud_of(

@@ -110,7 +110,7 @@ def eligible(look: Look, ceilings: Mapping[str, int]) -> Eligible:
     restless: list[Node] = []
     wakes: list[float] = []
     promises = promised(look.world)
-    for node in sorted(look.world.cluster.nodes.values(), key=lambda node: node.name):
+    for node in look.world.cluster.ordered_nodes:
         pool = look.world.pools.get(pool_of_node(node))
         if pool is None or pool.spec.disruption.consolidation is Consolidation.NEVER:
             continue

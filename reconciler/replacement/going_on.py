@@ -26,7 +26,7 @@ from reconciler.decision import NEVER
 from reconciler.planning.requested import all_requests
 from reconciler.replacement.swaps import Stage
 from reconciler.replacement.writing import forgotten
-from reconciler.replaces import annotation
+from reconciler.replaces import annotation, on_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -59,7 +59,7 @@ def followed(
     ledger = msgspec.structs.replace(
         ledger,
         lacking=lacking,
-        given_up=ledger.given_up & _written(world),
+        given_up=_still_written(ledger.given_up, world),
         swaps={text: swap.nodes for text, swap in under_way.items()},
     )
     for nodes in gone.values():
@@ -97,6 +97,8 @@ def rest_after(times: int) -> float:
 
 def left_behind(ledger: ReplacementLedger, world: World) -> Iterator[Sequence]:
     """What is done with the machines of swaps that were given up."""
+    if not ledger.given_up:
+        return
     for name, request in sorted(world.requests.items()):
         text = annotation(request)
         is_coming = request.status.phase in COMING and request.metadata.deletion_timestamp is None
@@ -105,14 +107,13 @@ def left_behind(ledger: ReplacementLedger, world: World) -> Iterator[Sequence]:
             yield Sequence(
                 subject=machine(name), steps=(delete,), why="what it was to replace stays"
             )
-    for name, node in sorted(world.cluster.nodes.items()):
-        text = annotation(node)
+    for name, text in sorted(on_nodes(world.cluster).items()):
         request_ = world.requests.get(name)
         is_coming = request_ is not None and request_.status.phase in COMING
         if text in ledger.given_up and not is_coming and world.is_free(machine(name)):
             yield Sequence(
                 subject=machine(name),
-                steps=(forgotten(node),),
+                steps=(forgotten(world.cluster.nodes[name]),),
                 why="what it was to replace stays",
             )
 
@@ -132,11 +133,12 @@ def _is_lost(text: str, world: World, since: float, now: Instant) -> bool:
     return is_unmet or since + LACKS <= now.monotonic
 
 
-def _written(world: World) -> frozenset[str | None]:
-    """The words of all swaps that anything tells of."""
+def _still_written(texts: frozenset[str], world: World) -> frozenset[str]:
+    """Those of the swaps' words that anything tells of."""
+    if not texts:
+        return texts
     requests = (annotation(each) for each in all_requests(world).values())
-    nodes = (annotation(each) for each in world.cluster.nodes.values())
-    return frozenset((*requests, *nodes))
+    return texts.intersection((*requests, *on_nodes(world.cluster).values()))
 
 
 def _under_way(world: World) -> Iterator[tuple[str, DisruptionReason]]:

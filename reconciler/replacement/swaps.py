@@ -18,7 +18,7 @@ from growth.api.noderequest import COMING, RequestPhase
 from growth.keeping.marks import is_held_by_a_person
 from reconciler.planning.nominations import serves
 from reconciler.planning.requested import all_requests
-from reconciler.replaces import annotation, read
+from reconciler.replaces import annotation, on_nodes, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -113,7 +113,6 @@ def texts(world: World) -> Iterator[tuple[str, str]]:
             text = annotation(request)
             if text is not None:
                 yield name, text
-    for name, node in world.cluster.nodes.items():
-        text = annotation(node)
-        if text is not None and name not in coming:
+    for name, text in on_nodes(world.cluster).items():
+        if name not in coming:
             yield name, text
