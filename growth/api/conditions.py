@@ -73,17 +73,40 @@ def conditions_of(
     verdict: Verdict, *, generation: int, before: Iterable[Condition], now: datetime
 ) -> tuple[Condition, ...]:
     """Ready, Reconciling and Stalled; a status that stays keeps the time of its last change."""
-    since = {(old.type, old.status): old.last_transition_time for old in before}
+    known = {(old.type, old.status): old for old in before}
     return tuple(
-        Condition(
-            type=name,
+        condition(
+            known.get((name, status)),
+            name=name,
             status=status,
-            observed_generation=generation,
-            last_transition_time=since.get((name, status), now),
+            generation=generation,
             reason=verdict.reason,
             message=verdict.message,
+            now=now,
         )
         for name, status in statements(verdict.standing)
+    )
+
+
+def condition(
+    before: Condition | None,
+    *,
+    name: str,
+    status: Truth,
+    generation: int,
+    reason: str,
+    message: str,
+    now: datetime,
+) -> Condition:
+    """A statement; `before` is how it stands there with the same status, if it does."""
+    return Condition.renewed(
+        before,
+        type=name,
+        status=status,
+        observed_generation=generation,
+        last_transition_time=now if before is None else before.last_transition_time,
+        reason=reason,
+        message=message,
     )
 
 

@@ -9,7 +9,7 @@ object.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.alias_generators import to_camel
@@ -37,6 +37,16 @@ class Model(BaseModel):
 
     rules: ClassVar[tuple[AnyRule, ...]] = ()
     """What holds between the fields of this part."""
+
+    @classmethod
+    def renewed(cls, before: Self | None, **fields: Any) -> Self:
+        """One with these fields; the one before, if it has them already.
+
+        To make one costs more than to compare many, and what hasn't changed is the same object.
+        """
+        if before is not None and all(getattr(before, name) == fields[name] for name in fields):
+            return before
+        return cls(**fields)
 
     def field(self, written: str) -> Any:
         """The value of a field by its name in YAML."""

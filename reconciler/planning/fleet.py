@@ -76,7 +76,8 @@ def listed_alone(world: World, asked_for: Container[str]) -> Mapping[str, Machin
     return {
         name: each
         for listing in listings
-        if listing is not None
+        # Nearly all of them have a Node, which is seen at a glance.
+        if listing is not None and not listing.machines.keys() <= world.cluster.nodes.keys()
         for name, each in listing.machines.items()
         if each.state is not MachineState.DELETING
         and name not in world.cluster.nodes
@@ -99,12 +100,11 @@ def _was_given_back(request: NodeRequest, world: World) -> bool:
 
     The request is kept for a while all the same, so that people can read what became of it.
     """
-    ready_at = request.status.ready_at
-    if request.status.phase is not RequestPhase.READY or ready_at is None:
-        return False
     # Nearly always its node is there.
-    pool = world.pools.get(request.spec.pool)
-    if request.name in world.cluster.nodes or pool is None:
+    if request.name in world.cluster.nodes:
+        return False
+    ready_at, pool = request.status.ready_at, world.pools.get(request.spec.pool)
+    if request.status.phase is not RequestPhase.READY or ready_at is None or pool is None:
         return False
     key = node_class_of(pool, world)
     sight = world.clouds.get(key)
@@ -147,7 +147,12 @@ def standing_of(request: NodeRequest) -> Standing:
     """A request's machine, as it was planned."""
     spec = request.spec
     resources = parse({name: str(amount) for name, amount in spec.resources.items()})
-    return Standing(spec.pool, spec.server_type, int(spec.price * 1_000_000), resources)
+    return Standing(spec.pool, spec.server_type, price_of(request), resources)
+
+
+def price_of(request: NodeRequest) -> int:
+    """Millionths an hour of its machine, as it was planned."""
+    return int(request.spec.price * 1_000_000)
 
 
 class Market(msgspec.Struct, frozen=True, kw_only=True):

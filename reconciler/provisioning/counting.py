@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
 from growth.api.nodepool_status import ServerTypeCount
 from growth.api.noderequest import COMING
-from reconciler.planning.fleet import nodes_of_pools, standing_of
+from reconciler.planning.fleet import nodes_of_pools, price_of
 from reconciler.planning.nominations import serves
 
 if TYPE_CHECKING:
@@ -38,6 +38,9 @@ class Tally(msgspec.Struct, kw_only=True):
     """Of an hour, in millionths."""
 
 
+NOTHING: Final = Tally()
+
+
 def tallies(world: World) -> Mapping[Sort, Tally]:
     """Of all pools; nodes and requests of one name are one machine."""
     found: defaultdict[Sort, Tally] = defaultdict(Tally)
@@ -47,12 +50,12 @@ def tallies(world: World) -> Mapping[Sort, Tally]:
         tally.nodes += 1
         tally.ready += serves(world.cluster.nodes[name], world)
         request = world.requests.get(name)
-        tally.cost += standing.price if request is None else standing_of(request).price
+        tally.cost += standing.price if request is None else price_of(request)
     for name, request in world.requests.items():
         if name not in nodes and request.status.phase in COMING:
             tally = found[Sort(request.spec.pool, request.spec.server_type)]
             tally.requested += 1
-            tally.cost += standing_of(request).price
+            tally.cost += price_of(request)
     return found
 
 
@@ -73,8 +76,13 @@ def counted(pool: NodePool, found: Mapping[Sort, Tally]) -> Mapping[str, object]
 def _counts(pool: NodePool, own: Mapping[ServerTypeName, Tally]) -> Iterator[ServerTypeCount]:
     written = [entry.name for entry in pool.spec.server_types]
     others = sorted(own.keys() - set(written))
+    before = {each.name.written: each for each in pool.status.server_types}
     for name in (*written, *others):
-        tally = own.get(name, Tally())
-        yield ServerTypeCount(
-            name=name, nodes=tally.nodes, ready=tally.ready, requested=tally.requested
+        tally = own.get(name, NOTHING)
+        yield ServerTypeCount.renewed(
+            before.get(name.written),
+            name=name,
+            nodes=tally.nodes,
+            ready=tally.ready,
+            requested=tally.requested,
         )

@@ -15,6 +15,8 @@ from growth.keeping.wanting import Reason
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from growth.api.nodepool import NodePool
+    from growth.api.nodepool_status import NodePoolStatus
     from growth.keeping.wanting import Keeping
     from growth.scheduling.node import Node
 
@@ -25,16 +27,21 @@ ORDER: Final = {reason: place for place, reason in enumerate(Reason)}
 
 
 def kept(
-    keepings: Mapping[str, Keeping], nodes: Mapping[str, Node]
+    keepings: Mapping[str, Keeping], nodes: Mapping[str, Node], pools: Mapping[str, NodePool]
 ) -> Mapping[str, Mapping[str, Any]]:
     """Two fields of the status of each pool that has nodes."""
     found: defaultdict[str, dict[str, Keeping]] = defaultdict(dict)
     for name, keeping in keepings.items():
         found[pool_of_node(nodes[name])][name] = keeping
-    return {pool: _fields(several) for pool, several in found.items()}
+    return {
+        name: _fields(several, pools[name].status)
+        for name, several in found.items()
+        if name in pools
+    }
 
 
-def _fields(of_pool: Mapping[str, Keeping]) -> Mapping[str, Any]:
+def _fields(of_pool: Mapping[str, Keeping], before: NodePoolStatus) -> Mapping[str, Any]:
+    lines_before = {each.node: each for each in before.kept}
     counts = Counter(each.reason for each in of_pool.values())
     lines = sorted(
         (ORDER[each.reason], name)
@@ -46,7 +53,9 @@ def _fields(of_pool: Mapping[str, Keeping]) -> Mapping[str, Any]:
             NodesForReason(reason=reason.value, nodes=counts[reason])
             for reason in sorted(counts, key=ORDER.__getitem__)
         ),
-        "kept": tuple(_line(name, of_pool[name]) for _, name in lines[:MOST_NODES]),
+        "kept": tuple(
+            _line(name, of_pool[name], lines_before.get(name)) for _, name in lines[:MOST_NODES]
+        ),
     }
 
 
@@ -54,8 +63,9 @@ NONE: Final[Mapping[str, Any]] = {"nodes_by_reason": (), "kept": ()}
 """What a pool without nodes says."""
 
 
-def _line(name: str, keeping: Keeping) -> KeptNode:
-    return KeptNode(
+def _line(name: str, keeping: Keeping, before: KeptNode | None) -> KeptNode:
+    return KeptNode.renewed(
+        before,
         node=name,
         reason=keeping.reason.value,
         owner=keeping.owner[:LONGEST_OWNER],

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from growth.api.conditions import Condition, Truth
-from growth.api.standing import conditions
+from growth.api.conditions import Truth, condition, conditions_of
+from growth.api.standing import verdict
 from growth.keeping.answer import answered
 from reconciler.actions import (
     PatchStatus,
@@ -37,6 +37,7 @@ from reconciler.provisioning.telling import told
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from growth.api.conditions import Condition
     from growth.api.nodepool import NodePool
     from growth.api.nodepool_status import NodePoolStatus
     from growth.instant import Instant
@@ -89,7 +90,7 @@ def _counted(look: Look) -> Count:
     world, before = look.world, look.memory.counted.occupants
     known = answered(scene_of(world), look.now, before=before)
     return Count(
-        figures=_figures(look, keeping.kept(known.keepings, world.cluster.nodes)),
+        figures=_figures(look, keeping.kept(known.keepings, world.cluster.nodes, world.pools)),
         wake_at=earliest(each.ends_at(look.now) for each in known.keepings.values()),
         remembered=Counted(at=look.now.monotonic, occupants=known.occupants),
     )
@@ -120,7 +121,7 @@ def _steps(
     if not is_held(pool):
         return (held(pool),), "its machines are looked after before it goes"
     status = _status(pool, look, figures or {})
-    if status == pool.status:
+    if status is pool.status or status == pool.status:
         return (), ""
     patch = PatchStatus(kind=type(pool).__name__, version=version_of(pool), status=_written(status))
     return (patch, *told(pool, status)), "the pool has changed"
@@ -133,14 +134,21 @@ def _status(pool: NodePool, look: Look, figures: Mapping[str, Any]) -> NodePoolS
         "unmet_offers": unmet_offers(pool, look.failed.get(pool.name, ()), look.world),
         "blocked": blockage(pool, look),
     }
-    status = pool.status.model_copy(update=news)
+    status = _with(pool.status, news)
+    before, generation = pool.status.conditions, pool.metadata.generation
     derived = (
-        *conditions(pool.model_copy(update={"status": status}), look.now.wall),
+        *conditions_of(verdict(status), generation=generation, before=before, now=look.now.wall),
         _of_node_class(pool, status, look),
     )
     types = {each.type for each in derived}
-    others = (each for each in pool.status.conditions if each.type not in types)
-    return status.model_copy(update={"conditions": (*derived, *others)})
+    stands = (*derived, *(each for each in before if each.type not in types))
+    return _with(status, {"conditions": stands})
+
+
+def _with(status: NodePoolStatus, news: Mapping[str, Any]) -> NodePoolStatus:
+    """The status with these fields; the same one, as nearly always, if they are no news."""
+    are_known = all(getattr(status, name) == value for name, value in news.items())
+    return status if are_known else status.model_copy(update=news)
 
 
 def _of_node_class(pool: NodePool, status: NodePoolStatus, look: Look) -> Condition:
@@ -148,14 +156,14 @@ def _of_node_class(pool: NodePool, status: NodePoolStatus, look: Look) -> Condit
     blocked, before = status.blocked, blocking.told(pool)
     node_class = look.world.node_classes.get(node_class_of(pool, look.world))
     truth = Truth.TRUE if blocked is None else Truth.FALSE
-    stays = before is not None and before.status is truth
-    return Condition(
-        type=blocking.CONDITION,
+    return condition(
+        before if before is not None and before.status is truth else None,
+        name=blocking.CONDITION,
         status=truth,
-        observed_generation=0 if node_class is None else node_class.metadata.generation,
-        last_transition_time=before.last_transition_time if before and stays else look.now.wall,
+        generation=0 if node_class is None else node_class.metadata.generation,
         reason="Usable" if blocked is None else blocked.reason,
         message="" if blocked is None else blocked.message,
+        now=look.now.wall,
     )
 
 

@@ -61,10 +61,12 @@ def unmet_offers(
         known = found.get(key_of_refusal(request))
         if known is None or not known.holds(at):
             found[key_of_refusal(request)] = _after(known, request, pool, at=at)
-    if found:
-        served = tuple(_served(pool, world))
-        found = {key: one for key, one in found.items() if not _is_proven(one, pool, world, served)}
-    return _bounded(found)
+    if not found:
+        return ()
+    served = tuple(_served(pool, world))
+    return _bounded(
+        {key: one for key, one in found.items() if not _is_proven(one, pool, world, served)}
+    )
 
 
 def next_end(pool: NodePool, now: Instant) -> Iterator[float]:
