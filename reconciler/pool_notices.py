@@ -28,9 +28,11 @@ def notice(
     otherwise: Words,
 ) -> Iterator[Sequence]:
     """The write that the condition needs now, if it needs one; said is None while it isn't so."""
-    subject = Subject(SubjectKind.POOL, pool.name)
     wanted = _changed(pool, now, condition=condition, said=said, otherwise=otherwise)
-    if wanted is not None and world.is_free(subject):
+    if wanted is None:
+        return
+    subject = Subject(SubjectKind.POOL, pool.name)
+    if world.is_free(subject):
         stands = joined(pool.status.conditions, wanted)
         status = {"conditions": [each.document() for each in stands]}
         patch = PatchStatus(kind="NodePool", version=version_of(pool), status=status)

@@ -7,6 +7,7 @@ marker, which tells pydantic how it is read and written and the API server how t
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -242,6 +243,8 @@ def _meant(text: str) -> str:
     return f"{number}{decimal} or {number}{unit.upper()}i"
 
 
+# When a node was made or bought is asked in every pass.
+@functools.lru_cache(maxsize=4096)
 def parse_time(written: str) -> datetime:
     """RFC 3339, in UTC; and the form of the seed's examples, `2026-01-01 21:07:52:00Z`."""
     found = next((match for form in _TIMES if (match := form.fullmatch(written))), None)

@@ -25,6 +25,7 @@ from reconciler.planning.offers import asked_for, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from growth.api.noderequest import NodeRequest
     from growth.scheduling.pod import Pod
@@ -55,19 +56,19 @@ def ground(
     shelf: Iterable[Purchasable],
     *,
     held: Mapping[str, Sequence[Pod]] = MappingProxyType({}),
+    only: AbstractSet[str] | None = None,
 ) -> Ground:
     """All spots that could take a pod, and the cluster that rules between pods are shown.
 
-    By machine, `held` are stand-ins for pods whose seats are kept there until they come.
+    By machine, `held` are stand-ins for pods whose seats are kept there until they come. Whoever
+    asks about a few machines `only` is spared the others' spots, not their part in the cluster.
     """
     coming = dict(_coming(world, requests, shelf))
     # What is about to go costs nothing and is kept, if a pod wants it, before anything is bought.
     nodes = {**world.cluster.nodes, **reusable(world), **coming}
     cluster = _with_promised(world, nominated, nodes, held)
-    spots = (
-        _spot(node, world, cluster, is_coming=name in coming)
-        for name, node in sorted(nodes.items())
-    )
+    names = sorted(nodes) if only is None else sorted(nodes.keys() & only)
+    spots = (_spot(nodes[name], world, cluster, is_coming=name in coming) for name in names)
     return Ground(cluster=cluster, spots=tuple(spot for spot in spots if spot is not None))
 
 
@@ -137,11 +138,10 @@ def _spot(node: Node, world: World, cluster: Cluster, *, is_coming: bool) -> Spo
     if not is_coming and not serves(node, world):
         return None
     running = cluster.occupancy(node.name)
-    here = {pod.metadata.controller.uid for pod in running.pods if pod.metadata.controller}
     missing = (
         each.prototype.requests
         for each in cluster.daemon_sets.values()
-        if each.metadata.uid not in here and runs_on(each, node)
+        if each.metadata.uid not in running.controllers and runs_on(each, node)
     )
     room = node.allocatable - running.requested - total(missing)
     return Spot(name=node.name, node=node, room=room)

@@ -177,10 +177,18 @@ def _written(
 
     One that served it in vain is kept beside the one that was made instead.
     """
-    dated = ((_since(request, now), name) for name, request in requests.items())
+    pending = world.pending
+    if not pending:
+        return
+    awaited = (
+        name
+        for name, request in requests.items()
+        if any(each.uid in pending for each in request.spec.pods)
+    )
+    dated = ((_since(requests[name], now), name) for name in awaited)
     for since, name in sorted((since, name) for since, name in dated if since is not None):
         for reference in requests[name].spec.pods:
-            pod = world.pending.get(reference.uid)
+            pod = pending.get(reference.uid)
             if pod is not None:
                 yield (
                     reference.uid,

@@ -49,6 +49,19 @@ def asked_for(spec: NodeRequestSpec) -> OfferKey:
     return spec.server_type.canonical, spec.location, tuple(sorted(spec.labels.items()))
 
 
+def offer_of(spec: NodeRequestSpec, catalogue: Iterable[Offering]) -> Offering | None:
+    """The offer that a request is for; None if it isn't sold any more."""
+    wanted = asked_for(spec)
+    # Most differ in these two already, and a machine that boots is asked about in every pass.
+    server_type, location, _ = wanted
+    alike = (
+        each
+        for each in catalogue
+        if each.location == location and each.server_type.canonical == server_type
+    )
+    return next((each for each in alike if key_of(each) == wanted), None)
+
+
 class Purchasable(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A machine that a pool may buy, as the node that it will become."""
 

@@ -45,11 +45,13 @@ def taken_back(
     now: Instant,
 ) -> Mapping[str, Nomination]:
     """The places, by uid, of those who fit on nodes that are about to go."""
-    names = reusable(world).keys()
-    if not names or not 0 < len(waiting) <= MOST:
+    if not 0 < len(waiting) <= MOST:
         return {}
-    here = ground(world, requests, nominated, shelf)
-    rooms = {spot.name: spot.room for spot in here.spots if spot.name in names}
+    names = reusable(world).keys()
+    if not names:
+        return {}
+    here = ground(world, requests, nominated, shelf, only=names)
+    rooms = {spot.name: spot.room for spot in here.spots}
     places = _Places(here.cluster, rooms, nominated).of(waiting)
     return {
         uid: Nomination(

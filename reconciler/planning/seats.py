@@ -94,14 +94,15 @@ def free(
     if not asking:
         return {}
     meant = {
-        name: {owner: count for owner, count in seats_of(request).items() if owner in asking}
+        name: planned
         for name, request in sorted(requests.items())
-        if request.spec.workloads and _counts(request, world, now)
+        if (planned := {o: count for o, count in seats_of(request).items() if o in asking})
+        and _counts(request, world, now)
     }
-    promised = _promised(world, nominated) if any(meant.values()) else Counter[tuple[str, Owner]]()
+    promised = _promised(world, nominated) if meant else Counter[tuple[str, Owner]]()
     found: Free = {}
     for name, planned in meant.items():
-        there = world.cluster.occupancy(name).by_workload if planned else {}
+        there = world.cluster.occupancy(name).by_workload
         for owner, count in planned.items():
             left = count - there.get(owner, 0) - promised[name, owner]
             if left > 0:

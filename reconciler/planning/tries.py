@@ -60,9 +60,10 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
 
     def standing(self, now: float) -> Standing:
         """How the pod stands at a monotonic second."""
-        if pause_after(self.count) >= CEILING:
+        pause = pause_after(self.count)
+        if pause >= CEILING:
             return Standing.BACK_OFF
-        return Standing.WAITING if now < self.next_at else Standing.NORMAL
+        return Standing.WAITING if now < self.counted_at + pause else Standing.NORMAL
 
 
 def pause_after(count: int, *, patience: int = PATIENCE) -> float:

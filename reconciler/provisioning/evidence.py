@@ -25,12 +25,10 @@ def owner_of(request: NodeRequest, world: World) -> NodePool | None:
     pool = world.pools.get(request.spec.pool)
     if pool is None:
         return None
-    foreign = (
-        each.uid != pool.metadata.uid
-        for each in request.metadata.owner_references
-        if each.kind == pool.kind
-    )
-    return None if any(foreign) else pool
+    for each in request.metadata.owner_references:
+        if each.kind == pool.kind and each.uid != pool.metadata.uid:
+            return None
+    return pool
 
 
 def machine_of(request: NodeRequest, world: World) -> Machine | None:
@@ -52,8 +50,10 @@ def is_gone(request: NodeRequest, world: World, *, since: float) -> bool:
 def _clouds(request: NodeRequest, world: World) -> tuple[ClassKey, ...]:
     """Where its machine can be: anywhere, if its pool is gone."""
     pool = owner_of(request, world)
-    keys = world.node_classes if pool is None else (node_class_of(pool, world),)
-    return tuple(sorted(key for key in keys if key in world.node_classes))
+    if pool is None:
+        return tuple(sorted(world.node_classes))
+    key = node_class_of(pool, world)
+    return (key,) if key in world.node_classes else ()
 
 
 def _listings(key: ClassKey, world: World) -> Iterator[Listing]:

@@ -30,9 +30,10 @@ from growth.api.wellknown import (
     UNINITIALIZED_TAINT,
 )
 from growth.api.written import write_time
+from growth.keeping.marks import is_unregistered
 from reconciler.actions import SetNode, machine, version_of
 from reconciler.decision import NEVER
-from reconciler.planning.offers import asked_for, key_of, node_class_of
+from reconciler.planning.offers import node_class_of, offer_of
 from reconciler.planning.templates import UNREGISTERED, node_taints
 from reconciler.provisioning.together import together_at
 from reconciler.provisioning.writing import happened, moved
@@ -88,14 +89,14 @@ def joined(
     if look.now.monotonic < together_at < NEVER:
         may_serve, otherwise = False, Step(wake_at=min(together_at, otherwise.wake_at))
     labels = dict(_labels(request, pool, node, look.world))
-    annotations = _annotations(request, node, look.now)
     taints = _taints(pool, node, may_serve=may_serve)
     # What only explains the node can wait for the write that lets it serve.
-    if labels or taints != node.spec.taints or (may_serve and annotations):
+    is_told = not may_serve or not _annotations(request, node, look.now)
+    if labels or taints != node.spec.taints or not is_told:
         change = SetNode(
             node=version_of(node),
             labels=labels,
-            annotations=annotations,
+            annotations=_annotations(request, node, look.now),
             taints=None if taints == node.spec.taints else taints,
         )
         why = "the node is Ready: it may serve" if may_serve else "the node has joined"
@@ -140,11 +141,10 @@ def _labels(
 
 def _offered(request: NodeRequest, pool: NodePool, node: Node, world: World) -> Mapping[str, str]:
     """Labels of the offer; a cloud controller that is about to write them has them for itself."""
-    if any(taint.key == UNINITIALIZED_TAINT for taint in node.spec.taints):
+    if UNINITIALIZED_TAINT in node.taint_keys:
         return {}
-    wanted = asked_for(request.spec)
-    catalogue = world.offerings.get(node_class_of(pool, world), ())
-    return next((each.labels for each in catalogue if key_of(each) == wanted), {})
+    offer = offer_of(request.spec, world.offerings.get(node_class_of(pool, world), ()))
+    return {} if offer is None else offer.labels
 
 
 def node_annotations(request: NodeRequest, now: Instant) -> Mapping[str, str]:
@@ -169,12 +169,11 @@ def _taints(pool: NodePool, node: Node, *, may_serve: bool) -> tuple[Taint, ...]
     A node that joined without any taint of ours was registered without them: then it lacks those
     of its pool. From one that had them others may have taken some already.
     """
-    keys = {taint.key for taint in node.spec.taints}
     is_new = BOUGHT_AT_ANNOTATION not in node.metadata.annotations
     there = {(taint.key, taint.effect) for taint in node.spec.taints}
     lacking = (
         tuple(each for each in node_taints(pool) if (each.key, each.effect) not in there)
-        if is_new and UNREGISTERED.key not in keys
+        if is_new and not is_unregistered(node)
         else ()
     )
     wanted = (*node.spec.taints, *lacking)
@@ -199,7 +198,7 @@ def _is_waited_for(request: NodeRequest, look: Look) -> bool:
 
 def _together_at(request: NodeRequest, node: Node, look: Look) -> float:
     """When it has waited for the others of its plan; NEVER if it has begun to serve already."""
-    if all(taint.key != UNREGISTERED.key for taint in node.spec.taints):
+    if not is_unregistered(node):
         return NEVER
     ready_at = look.memory.ready.get(request.name, look.now.monotonic)
     if not look.world.is_steered:

@@ -20,7 +20,7 @@ import msgspec
 
 from growth.api.noderequest import RequestPhase, UnmetScope
 from reconciler.actions import CreateMachine
-from reconciler.planning.offers import asked_for, key_of, node_class_of
+from reconciler.planning.offers import node_class_of, offer_of
 from reconciler.planning.templates import node_labels, node_taints
 from reconciler.providers.port import Accepted, Failed, FailureClass, Order, Throttled, Unmet
 from reconciler.provisioning.joining import node_annotations
@@ -114,8 +114,7 @@ def _ask(request: NodeRequest, pool: NodePool, look: Look) -> Step:
     catalogue = look.world.offerings.get(node_class_of(pool, look.world))
     if catalogue is None:
         return WAIT
-    wanted = asked_for(request.spec)
-    offering = next((each for each in catalogue if key_of(each) == wanted), None)
+    offering = offer_of(request.spec, catalogue)
     if offering is None:
         place = f"{request.spec.server_type} in {request.spec.location}"
         note = f"{place} isn't sold any more: its pods are planned anew."

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 def seconds_until_marked(node: Node, pool: NodePool, world: World, now: Instant) -> float:
     """How long an idle node stays usable; 0 where hours don't matter or the moment has come."""
-    moment = bought_at(node)
-    if moment is None or paid_hour_of(pool, world) is PaidHour.IGNORE:
+    if paid_hour_of(pool, world) is PaidHour.IGNORE:
         return 0.0
-    return paid_hours.seconds_until_marked(moment, pool, now.wall)
+    moment = bought_at(node)
+    return 0.0 if moment is None else paid_hours.seconds_until_marked(moment, pool, now.wall)
 
 
 def paid_hour_of(pool: NodePool, world: World) -> PaidHour:

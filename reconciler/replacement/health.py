@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from growth.api.noderequest import RequestPhase
-from growth.api.wellknown import UNREGISTERED_TAINT
+from growth.keeping.marks import is_unregistered
 from reconciler.decision import earliest
 from reconciler.ownership import pool_of_node
 from reconciler.planning.offers import node_class_of
@@ -103,12 +103,15 @@ class Herd(NamedTuple):
 
 
 def _herds(world: World) -> Mapping[str, Herd]:
+    joined = world.cluster.remembered("herds", lambda: _joined(world))
+    if not any(herd.sick for herd in joined.values()):
+        # How many there are is of interest only where some of them are sick.
+        return {}
     coming = frozenset(
         name
         for name, request in world.requests.items()
         if request.status.phase is not RequestPhase.READY
     )
-    joined = world.cluster.remembered("herds", lambda: _joined(world))
     return {
         pool: Herd(
             names=herd.names - coming,
@@ -124,7 +127,7 @@ def _joined(world: World) -> Mapping[str, Herd]:
     found: defaultdict[str, list[Node]] = defaultdict(list)
     for node in world.cluster.nodes.values():
         pool = pool_of_node(node)
-        if pool and all(taint.key != UNREGISTERED_TAINT for taint in node.spec.taints):
+        if pool and not is_unregistered(node):
             found[pool].append(node)
     return {
         pool: Herd(

@@ -26,14 +26,15 @@ def is_moving(world: World, now: Instant, swaps: Iterable[Swap]) -> bool:
     Pods that no plan had a place for, and sick nodes, are no reason to wait: that may last.
     """
     ledger, planning = world.ledger.replacement, world.ledger.planning
-    waiting = without_place(wanting(world), planning.nominated)
     leaving = (*ledger.going.values(), *ledger.opening.values(), *(each.reason for each in swaps))
-    return (
+    if (
         planning.asked is not None
-        or bool(to_be_planned(waiting, planning.tries, now.monotonic))
         or any(reason is not DisruptionReason.UNHEALTHY for reason in leaving)
         or any(each.status.phase in COMING for each in all_requests(world).values())
-    )
+    ):
+        return True
+    waiting = without_place(wanting(world), planning.nominated)
+    return bool(to_be_planned(waiting, planning.tries, now.monotonic))
 
 
 def sight(nodes: Iterable[Node], most: Mapping[str, int], world: World) -> tuple[object, ...]:
