@@ -110,7 +110,7 @@ def _remove_clusters_of_dead_sessions() -> None:
 
 @pytest.fixture
 def namespace(cluster: LiveCluster) -> Iterator[str]:
-    """A namespace for one test, which ends with its pods; the rest ends later, unwaited for."""
+    """A namespace for one test. Its pods end with the test; the rest may take longer."""
     name = f"test-{secrets.token_hex(4)}"
     cluster.kubectl("create", "namespace", name)
     # Without its service account no pod can be created in it.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import select
 import shlex
 import shutil
@@ -19,6 +18,7 @@ import pytest
 from growth.cli.__main__ import COMMANDS, main
 from growth.cli.completions import bash, fish, kubectl, zsh
 from growth.cli.spoken import Takes, spoken
+from tests.children import child_on_a_terminal
 from tests.thread.growing import pool_of
 
 if TYPE_CHECKING:
@@ -82,21 +82,14 @@ def test_bash_offers(script: Path, words: tuple[str, ...], answer: list[str]) ->
 
 
 def test_a_tab_in_a_real_bash_completes_the_word(script: Path) -> None:
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(
-        ["bash", "--norc", "--noprofile", "-i"],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env={"PATH": os.environ["PATH"], "PS1": "> ", "TERM": "dumb"},
-    ) as shell:
-        os.close(theirs)
+    command = ["bash", "--norc", "--noprofile", "-i"]
+    environment = {"PATH": os.environ["PATH"], "PS1": "> ", "TERM": "dumb"}
+    with child_on_a_terminal(command, environment=environment) as (shell, ours):
         # The words that come back are those of the completion: what is typed has no `tus`.
         os.write(ours, f"source {script}\ngrowth sta\t".encode())
         assert heard(ours, b"growth status "), "bash has not completed the word"
         os.write(ours, b"\x15exit\n")
         assert shell.wait(timeout=20) == 0
-    os.close(ours)
 
 
 def heard(terminal: int, text: bytes) -> bool:

@@ -22,6 +22,7 @@ from growth.cli.proof.steps import steps_for
 from growth.errors import RetryLater
 from growth.scheduling.node import NodeStatus
 from growth.scheduling.objects import decode_pod
+from tests.children import child
 from tests.cli.seen import moment, node, pod, pool, removal, request, waiting
 from tests.live import wait_until
 from tests.thread.growing import EXAMPLE, cluster_for, machines, pool_of, reconciling
@@ -252,7 +253,8 @@ def test_a_signal_takes_the_pod_away_and_says_what_may_be_left(
     # Somebody holds the Lease who does nothing: the pod waits for a request that never comes.
     lead_and_rest(growing)
     words = [sys.executable, "-m", "growth.cli", *command(growing, "--yes")]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+    pipe = subprocess.PIPE
+    with child(subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True)) as run:
         wait_until(lambda: proofs(growing), "the pod is there")
         run.send_signal(number)
         assert run.stderr is not None

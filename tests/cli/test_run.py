@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ import pytest
 from typing_extensions import override
 
 from growth.cli.__main__ import main
+from tests.children import child
 from tests.cli.test_top import on_a_terminal
 from tests.faults.upstream import kubeconfig_to
 
@@ -27,10 +29,16 @@ if TYPE_CHECKING:
 FREE_PORTS = {f"GROWTH_{use}_ADDRESS": "127.0.0.1:0" for use in ("VERBS", "DEMAND", "WEBHOOK")}
 
 
-def started(kubeconfig: Path, *words: str, folder: Path | None = None) -> subprocess.Popen[str]:
+@contextmanager
+def started(
+    kubeconfig: Path, *words: str, folder: Path | None = None
+) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "growth.cli", "run", "--kubeconfig", str(kubeconfig), *words]
     environment = {**os.environ, **FREE_PORTS}
-    return subprocess.Popen(command, env=environment, cwd=folder, stderr=subprocess.PIPE, text=True)
+    with child(
+        subprocess.Popen(command, env=environment, cwd=folder, stderr=subprocess.PIPE, text=True)
+    ) as process:
+        yield process
 
 
 class Version(BaseHTTPRequestHandler):

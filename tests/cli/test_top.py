@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import select
 import signal
-import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -17,6 +15,7 @@ import pytest
 from growth.cli.__main__ import main
 from growth.cli.bars import bar, ending, fleet, shortened, told
 from growth.cli.looking_up import node_named
+from tests.children import child_on_a_terminal
 from tests.cli.seen import NOW, moment, node, pod, pool, request, seen, waiting
 from tests.cli.test_doctor import nobody_listens
 
@@ -164,12 +163,8 @@ def test_into_a_pipe_it_tells_once_and_on_a_terminal_again_and_again(
 
 def on_a_terminal(*words: str, until: bytes, times: int) -> tuple[bytes, int]:
     """What a command draws until it has drawn something so often, and then Ctrl-C."""
-    ours, theirs = pty.openpty()
     drawn = b""
-    with subprocess.Popen(
-        [sys.executable, "-m", "growth.cli", *words], stdout=theirs, stderr=theirs, stdin=theirs
-    ) as process:
-        os.close(theirs)
+    with child_on_a_terminal([sys.executable, "-m", "growth.cli", *words]) as (process, ours):
         deadline = time.monotonic() + 40
         is_asked = False
         while time.monotonic() < deadline:
@@ -184,6 +179,4 @@ def on_a_terminal(*words: str, until: bytes, times: int) -> tuple[bytes, int]:
             if drawn.count(until) >= times and not is_asked:
                 is_asked = True
                 process.send_signal(signal.SIGINT)
-        code = process.wait(timeout=10)
-    os.close(ours)
-    return drawn, code
+        return drawn, process.wait(timeout=10)

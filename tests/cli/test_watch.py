@@ -20,6 +20,7 @@ from growth.cli.happenings import Happening, happenings, is_settled
 from growth.cli.lists import reading
 from growth.cli.names import ALONE
 from growth.cli.watched import Watched
+from tests.children import child
 from tests.cli.seen import NOW, moment, node, pod, pool, removal, request, waiting
 from tests.cli.test_doctor import nobody_listens
 from tests.scheduling import build
@@ -240,7 +241,7 @@ def test_into_a_pipe_it_is_a_line_for_each_thing_and_ends_when_all_is_settled(
     coming["spec"]["pool"] = name
     # As long as a machine is on its way, nothing is settled.
     alone.create(coming)
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+    with child(subprocess.Popen(words, stdout=subprocess.PIPE, text=True)) as process:
         assert process.stdout is not None
         # Growth itself doesn't run here, and that is told first.
         beginning = [process.stdout.readline() for _ in range(2)]

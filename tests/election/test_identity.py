@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 
 from growth.errors import Misconfigured
 from growth.kube.election import Identity, identity, this_run
+from tests.children import child
 from tests.live import ROOT
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 LEASE = "growth/test-of-identity"
@@ -25,16 +28,13 @@ with this_run(sys.argv[1], lease=sys.argv[2]) as who:
 """
 
 
-def started(name: str, lease: str = LEASE) -> tuple[subprocess.Popen[str], str]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, name, lease],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-    )
-    assert process.stdout is not None
-    return process, process.stdout.readline().strip()
+@contextmanager
+def started(name: str, lease: str = LEASE) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    command = [sys.executable, "-c", PROGRAM, name, lease]
+    pipe = subprocess.PIPE
+    with child(subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT)) as process:
+        assert process.stdout is not None
+        yield process, process.stdout.readline().strip()
 
 
 def killed(process: subprocess.Popen[str]) -> None:
@@ -48,8 +48,8 @@ def test_two_runs_never_share_an_identity() -> None:
 
 
 def test_a_run_that_was_killed_is_succeeded_by_the_next_of_its_name() -> None:
-    process, holder = started("killed")
-    killed(process)
+    with started("killed") as (process, holder):
+        killed(process)
     with this_run("killed", lease=LEASE) as who:
         assert who.text != holder
         assert who.may_take_back(holder)
@@ -57,28 +57,24 @@ def test_a_run_that_was_killed_is_succeeded_by_the_next_of_its_name() -> None:
 
 
 def test_a_run_that_lives_is_succeeded_by_nobody() -> None:
-    process, holder = started("alive")
-    with this_run("alive", lease=LEASE) as copy:
+    with started("alive") as (_, holder), this_run("alive", lease=LEASE) as copy:
         assert copy.place is None
         assert not copy.may_take_back(holder)
-    killed(process)
 
 
 def test_the_copy_of_a_run_proves_nothing_when_it_outlives_the_first() -> None:
     """It never owned the place, so the next owner can't know that it is dead."""
-    first, _ = started("copied")
-    copy, holder = started("copied")
-    killed(first)
-    with this_run("copied", lease=LEASE) as successor:
-        assert successor.place is not None
-        assert not successor.may_take_back(holder)
-    killed(copy)
+    with started("copied") as (first, _), started("copied") as (_, holder):
+        killed(first)
+        with this_run("copied", lease=LEASE) as successor:
+            assert successor.place is not None
+            assert not successor.may_take_back(holder)
 
 
 @pytest.mark.parametrize(("name", "lease"), [("other", LEASE), ("same", "growth/another-lease")])
 def test_another_name_or_another_lease_is_another_place(name: str, lease: str) -> None:
-    process, holder = started("same")
-    killed(process)
+    with started("same") as (process, holder):
+        killed(process)
     with this_run(name, lease=lease) as who:
         assert not who.may_take_back(holder)
 

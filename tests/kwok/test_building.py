@@ -16,6 +16,7 @@ from kwok.progress import Progress
 from kwok.store import Store
 from kwok.toolchain import Go, find_go, installer, remove_our_go, version_of
 from kwok.versions import PROGRAMS, Project, Version, wanted_versions
+from tests.children import child
 from tests.kwok.fakes import fake_go, program, script
 from tests.live import ROOT, run_kwok, wait_until
 
@@ -128,7 +129,9 @@ def test_an_interrupted_build_leaves_no_program_and_can_be_repeated(
     environment = environment_of(tmp_path, go)
     store = Store(tmp_path / ".cache" / "growth")
     command = [sys.executable, "-m", "kwok", "programs"]
-    with subprocess.Popen(command, env=environment, cwd=ROOT, stderr=subprocess.PIPE) as running:
+    with child(
+        subprocess.Popen(command, env=environment, cwd=ROOT, stderr=subprocess.PIPE)
+    ) as running:
         wait_until((store.workshop / "out" / "kubectl").exists, "half a build")
         # when it is interrupted
         running.send_signal(how)

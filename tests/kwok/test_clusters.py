@@ -17,6 +17,7 @@ import pytest
 from kwok.clusters import COMPONENTS, find_cluster
 from kwok.ports import USES
 from kwok.processes import processes_in
+from tests.children import child
 from tests.live import ROOT, bring_down, bring_up, run_kwok, wait_until
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def running(name: str) -> int:
 def being_started(name: str) -> Iterator[subprocess.Popen[bytes]]:
     """An `up` that has just started the first of its programs, and goes no further."""
     command = [sys.executable, "-m", "kwok", "up", "--name", name]
-    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE) as process:
+    with child(subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE)) as process:
         wait_until(lambda: running(name) >= 1, "the first component")
         process.send_signal(signal.SIGSTOP)
         yield process

@@ -10,6 +10,7 @@ import pytest
 
 from growth.errors import GiveUp
 from kwok.locks import locked
+from tests.children import child
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,6 +19,7 @@ HOLDER = """
 import sys, time
 from pathlib import Path
 from kwok.locks import locked
+from tests.children import child
 with locked(Path(sys.argv[1]), waiting=lambda: None):
     print("held", flush=True)
     time.sleep(60)
@@ -97,7 +99,7 @@ def test_many_never_hold_it_together(tmp_path: Path) -> None:
 
 def test_a_killed_holder_blocks_nobody(tmp_path: Path) -> None:
     command = [sys.executable, "-c", HOLDER, str(tmp_path / "lock")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
+    with child(subprocess.Popen(command, stdout=subprocess.PIPE, text=True)) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         holder.kill()

@@ -10,6 +10,7 @@ import pytest
 
 from growth.errors import GiveUp
 from kwok.processes import Process, end_processes, processes_in
+from tests.children import child
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,9 +34,8 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def running(program: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    with subprocess.Popen([program, "60"], cwd=folder / "work") as process:
+    with child(subprocess.Popen([program, "60"], cwd=folder / "work")) as process:
         yield process
-        process.kill()
 
 
 def test_what_works_in_the_folder_belongs_to_it(
@@ -55,11 +55,10 @@ def test_a_folder_may_be_named_through_a_link(
 def test_what_works_elsewhere_does_not(program: str, folder: Path, tmp_path: Path) -> None:
     beside = folder.with_name("cluster-2")
     beside.mkdir()
-    with subprocess.Popen([program, "60"], cwd=beside) as process:
+    with child(subprocess.Popen([program, "60"], cwd=beside)) as process:
         assert processes_in(folder, {"etcd"}) == []
         assert end_processes(folder, {"etcd"}) == 0
         assert process.poll() is None
-        process.kill()
 
 
 def test_a_shell_that_someone_opened_there_is_left_alone(
@@ -89,8 +88,10 @@ def test_one_that_can_not_be_ended_is_named_after_a_minute(
 
 
 def test_they_end_though_they_ignore_being_asked(folder: Path) -> None:
-    with subprocess.Popen(
-        ["etcd", "-c", STUBBORN], executable=sys.executable, cwd=folder, stdout=subprocess.PIPE
+    command = ["etcd", "-c", STUBBORN]
+    pipe = subprocess.PIPE
+    with child(
+        subprocess.Popen(command, executable=sys.executable, cwd=folder, stdout=pipe)
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
@@ -99,7 +100,7 @@ def test_they_end_though_they_ignore_being_asked(folder: Path) -> None:
 
 
 def test_they_are_found_after_their_folder_was_removed(program: str, folder: Path) -> None:
-    with subprocess.Popen([program, "60"], cwd=folder) as process:
+    with child(subprocess.Popen([program, "60"], cwd=folder)) as process:
         shutil.rmtree(folder)
         assert end_processes(folder, {"etcd"}) == 1
         assert process.wait(10) == -signal.SIGKILL

@@ -1,0 +1,53 @@
+"""Processes that a test starts: none outlives it, however it ends.
+
+`Popen` as a context manager only waits: a test that fails before its process ends would hang.
+"""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+_Text = TypeVar("_Text", str, bytes)
+
+PATIENCE: Final = 10.0
+"""Seconds to end in order, with children of its own."""
+
+
+@contextmanager
+def child(process: subprocess.Popen[_Text]) -> Iterator[subprocess.Popen[_Text]]:
+    """The same; if it still runs in the end, it is asked to end and then killed."""
+    with process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+            try:
+                process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+@contextmanager
+def child_on_a_terminal(
+    command: Sequence[str], *, environment: Mapping[str, str] | None = None
+) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """A process, and our end of the terminal that it runs on."""
+    ours, theirs = pty.openpty()
+    try:
+        try:
+            process = subprocess.Popen(
+                command, stdin=theirs, stdout=theirs, stderr=theirs, env=environment
+            )
+        finally:
+            os.close(theirs)
+        with child(process):
+            yield process, ours
+    finally:
+        os.close(ours)
