@@ -27,24 +27,23 @@ def divisors(table: Table) -> NDArray[np.float64]:
 
 
 def fill(
-    table: Table,
     *,
     free: NDArray[np.float64],
     order: NDArray[np.intp],
     ceiling: NDArray[np.float64],
     sizes: NDArray[np.float64],
+    clashes: NDArray[np.bool_] | None,
 ) -> NDArray[np.int64]:
     """Units of each class that go to each row, in the row's order, up to `ceiling[row, class]`.
 
     Free amounts are integers, so half a unit more changes no quotient and makes zero by zero safe.
     """
     rows = np.arange(len(free))
-    counts = np.zeros((len(free), table.classes))
+    counts = np.zeros(ceiling.shape)
     room = np.ascontiguousarray(free.T) + 0.5
     by_resource = np.ascontiguousarray(sizes.T)
     places = np.ascontiguousarray(order.T)
-    ceilings = np.take_along_axis(ceiling, order, axis=1).T.copy()
-    clashes = table.clashes
+    ceilings = ceiling[rows[:, None], order].T.copy()
     for k, most in zip(places, ceilings, strict=True):
         size = by_resource[:, k]
         taken = np.floor(np.minimum((room / size).min(axis=0), most))

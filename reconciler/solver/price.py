@@ -67,7 +67,11 @@ def price(
     order = waiting[np.argsort(-density, axis=1, kind="stable")]
     ceiling = np.where(table.allowed[:, offers].T, np.minimum(left, table.per_node)[None, :], 0.0)
     counts = fill(
-        table, free=table.capacity[offers], order=order, ceiling=ceiling, sizes=divisors(table)
+        free=table.capacity[offers],
+        order=order,
+        ceiling=ceiling,
+        sizes=divisors(table),
+        clashes=table.clashes,
     )
     return Candidates(offers=offers, counts=counts, worth=counts @ units, cost=cost[offers])
 
@@ -95,11 +99,11 @@ def price_seeded(
     ceiling = np.where(table.allowed[:, offers].T, most[None, :], 0.0)
     ceiling[rows, first] = np.minimum(ceiling[rows, first], times)
     counts = fill(
-        table,
         free=table.capacity[offers],
         order=np.argsort(-density, axis=1, kind="stable"),
         ceiling=ceiling,
         sizes=divisors(table),
+        clashes=table.clashes,
     )
     return Candidates(offers=offers, counts=counts, worth=counts @ units, cost=cost[offers])
 

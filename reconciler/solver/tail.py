@@ -57,10 +57,12 @@ def floored(table: Table, values: Values) -> NDArray[np.float64]:
     """
     capacity = np.maximum(table.capacity.max(axis=0, initial=1.0), 1.0)
     share = (table.size / capacity).max(axis=1, initial=0.0)
-    steps = np.unique(table.priority, return_inverse=True)[1].reshape(-1)
-    urgency = 100.0 ** np.minimum(steps, 3) if len(table.limits) else 1.0
     least = 1e-3 * float(table.price.max(initial=1.0)) * np.maximum(share, 1e-6)
-    return np.asarray(np.maximum(values.units, least) * urgency)
+    worth = np.maximum(values.units, least)
+    if len(table.limits):
+        steps = np.unique(table.priority, return_inverse=True)[1].reshape(-1)
+        worth = worth * 100.0 ** np.minimum(steps, 3)
+    return np.asarray(worth)
 
 
 class _Hopes:
@@ -81,6 +83,7 @@ class _Hopes:
         self.worth = worth
         self.cost = cost
         self.budget = budget
+        self.sizes = divisors(table)
         self.ratio = np.full(table.offers, np.inf)
 
     def best_node(
@@ -104,8 +107,7 @@ class _Hopes:
         self, offers: NDArray[np.intp], waiting: NDArray[np.intp], left: NDArray[np.int64]
     ) -> tuple[float, int, NDArray[np.int64]] | None:
         """The best of some offers, with its ratio; the whole rest on one node beats any ratio."""
-        rest = self.table.with_classes(waiting).with_offers(offers)
-        contents = _candidates(rest, left=left[waiting], worth=self.worth[waiting])
+        contents = self._candidates(offers, waiting, left)
         self.budget.spend(400 + len(waiting) * (20 + 0.2 * len(offers)))
         gain = contents @ self.worth[waiting]
         price = np.maximum(np.tile(self.cost[offers], 2), 1e-6)
@@ -121,22 +123,29 @@ class _Hopes:
         counts[waiting] = contents[best]
         return float(ratio[best]), int(offers[best % len(offers)]), counts
 
+    def _candidates(
+        self, offers: NDArray[np.intp], waiting: NDArray[np.intp], left: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """A content for each offer twice: the largest units first, and the worthiest first."""
+        table = self.table
+        capacity, clashes = table.capacity[offers], table.clashes
+        share = _shares(table.size[waiting], capacity)
+        by_size = (-share).argsort(axis=1, kind="stable")
+        by_worth = (-self.worth[waiting] / np.maximum(share, 1e-9)).argsort(axis=1, kind="stable")
+        most = np.minimum(left[waiting], table.per_node[waiting])
+        ceiling = np.where(table.allowed[waiting[:, None], offers].T, most, 0.0)
+        return fill(
+            free=np.concatenate([capacity, capacity]),
+            order=np.concatenate([by_size, by_worth]),
+            ceiling=np.concatenate([ceiling, ceiling]),
+            sizes=self.sizes[waiting],
+            clashes=None if clashes is None else clashes[np.ix_(waiting, waiting)],
+        )
 
-def _candidates(
-    table: Table, *, left: NDArray[np.int64], worth: NDArray[np.float64]
-) -> NDArray[np.int64]:
-    """A content for each offer twice: the largest units first, and the worthiest first."""
-    share = np.zeros((table.offers, table.classes))
-    for r in range(table.size.shape[1]):
-        part = table.size[:, r] / np.maximum(table.capacity[:, r], 1.0)[:, None]
-        np.maximum(share, part, out=share)
-    by_size = np.argsort(-share, axis=1, kind="stable")
-    by_worth = np.argsort(-worth / np.maximum(share, 1e-9), axis=1, kind="stable")
-    ceiling = np.where(table.allowed.T, np.minimum(left, table.per_node)[None, :], 0.0)
-    return fill(
-        table,
-        free=np.concatenate([table.capacity] * 2),
-        order=np.concatenate([by_size, by_worth]),
-        ceiling=np.concatenate([ceiling] * 2),
-        sizes=divisors(table),
-    )
+
+def _shares(size: NDArray[np.float64], capacity: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The share of each node that a unit of each class takes of its fullest resource."""
+    share = np.zeros((len(capacity), len(size)))
+    for needs, room in zip(size.T, np.maximum(capacity, 1.0).T, strict=True):
+        np.maximum(share, needs / room[:, None], out=share)
+    return share
