@@ -51,7 +51,8 @@ class RenewalSearch:
         self.leaning = leaning
         self.budget = budget
         self.measures = measures_of(field)
-        self.order: list[int] = np.argsort(-leaning.waste, kind="stable").tolist()
+        self.use = -leaning.waste
+        self.order: list[int] = self.use.argsort(kind="stable").tolist()
         self.chance = np.random.default_rng(1)
         self.best = Trial.of(self.measures)
         cells = len(field.places) * field.goods.size.shape[1]
@@ -156,31 +157,31 @@ class RenewalSearch:
 
     def _changed(self, best: Trial) -> Trial:
         """Some come back, something bought is sold, others go; then all is settled."""
-        trial, waste = best.copy(), self.leaning.waste
+        trial, use, waste = best.copy(), self.use, self.leaning.waste
         back, sold, out, buys = self.chance.integers(0, CHANGES).tolist()
         self.budget.spend(self.copying + 60 + (back + 1) * self.moving)
-        for i in self._some(trial.gone, back, -waste):
+        for i in self._some(trial.gone, back, waste):
             trial.restore(i)
         for column in self.chance.permutation(trial.purchases())[:sold].tolist():
             trial.loose += trial.give_back(column)
-        self._remove(trial, self._some(~trial.gone, out, waste))
+        self._remove(trial, self._some(~trial.gone, out, use))
         trial.place_loose()
         if buys:
             trial = bought_for(trial, self.leaning.values, self.budget)
         else:
-            trial = self._taken_back(trial, self._some(trial.gone, len(self.order), -waste))
-        return self._swept(trial, self._some(~trial.gone, ASKED, waste))
+            trial = self._taken_back(trial, self._some(trial.gone, len(self.order), waste))
+        return self._swept(trial, self._some(~trial.gone, ASKED, use))
 
-    def _some(self, of: NDArray[np.bool_], number: int, liking: NDArray[np.float64]) -> list[int]:
+    def _some(self, of: NDArray[np.bool_], number: int, dislike: NDArray[np.float64]) -> list[int]:
         """So many of these nodes, those that are liked more the likelier, the best liked first."""
-        nodes = np.flatnonzero(of)
+        nodes = of.nonzero()[0]
         if not number or not len(nodes):
             return []
-        ranks = np.argsort(np.argsort(-liking[nodes], kind="stable"), kind="stable")
+        ranks = dislike[nodes].argsort(kind="stable").argsort(kind="stable")
         # Exponential keys: the smallest are a sample without replacement, weighted by likelihood.
         keys = self.chance.exponential(size=len(nodes)) * (3.0 + ranks)
-        chosen = nodes[np.argsort(keys, kind="stable")[:number]]
-        best_first: list[int] = chosen[np.argsort(-liking[chosen], kind="stable")].tolist()
+        chosen = nodes[keys.argsort(kind="stable")[:number]]
+        best_first: list[int] = chosen[dislike[chosen].argsort(kind="stable")].tolist()
         return best_first
 
 

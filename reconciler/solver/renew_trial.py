@@ -8,7 +8,7 @@ back calls its own pods home. Trials are copied where they may have to be given 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -111,8 +111,8 @@ class Trial:
 
     def copy(self) -> Trial:
         """The same, to be changed on its own."""
-        return replace(
-            self,
+        return Trial(
+            measures=self.measures,
             free=self.free.copy(),
             came=self.came.copy(),
             admits=self.admits.copy(),
@@ -122,6 +122,7 @@ class Trial:
             loose=self.loose.copy(),
             stock=Stock(self.stock.table, self.stock.copies.copy(), self.stock.limits.copy()),
             going=self.going.copy(),
+            gain=self.gain,
         )
 
     @property
