@@ -4,8 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 NAME ?= growth
 # Most tests wait for a control plane or a clock: three at a time, as two leave a third of two cores
-# idle. A file is always in one process, and files come in the order of tests/order.py.
-SPREAD ?= -n 3 --dist loadfile --no-loadscope-reorder
+# idle. What stays in one process stands in tests/spreading.py, the order of files in tests/order.py.
+SPREAD ?= -n 3 --dist loadscope --no-loadscope-reorder
 # Where much is computed, or processes are started again and again, tracing takes three times as long.
 HEAVY := tests/differential tests/faults tests/simulation tests/solver tests/stories tests/thread
 QUICK := -m "not long" $(SPREAD)

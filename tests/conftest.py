@@ -14,7 +14,7 @@ import re
 import secrets
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import structlog
@@ -31,10 +31,10 @@ from tests.live import (
     wait_until,
 )
 from tests.simulation import today
+from tests.spreading import by_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
 
 # How long an example takes, and how long drawing it, says on a busy machine nothing of the product.
 settings.register_profile(
@@ -61,6 +61,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The tests of a file keep their order."""
     seed = order.seed_from(os.environ)
     items.sort(key=lambda item: order.place_of(item.path.relative_to(ROOT), seed=seed))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A cluster is shared within one process only."""
+    return by_cluster(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import PurePath
 
 VARIABLE: Final = "ORDER"
-LONGEST: Final = frozenset({"thread", "stories"})
+LONGEST: Final = frozenset({"manifests", "stories", "thread"})
 """Folders."""
 LAST: Final = frozenset({"test_without_growth"})
 """Files that leave nothing of the installation which others of their folder share."""

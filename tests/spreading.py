@@ -1,0 +1,28 @@
+"""Which tests of a run stay in one process: those of a file, and those that share a cluster.
+
+A cluster that the files of a folder share is started, and installed into, in each process that one
+of them runs in. So such a folder goes to one process as a whole.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Any, Final
+
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
+
+SHARING: Final = frozenset({"clouds", "manifests", "webhooks"})
+"""Folders."""
+
+
+def by_cluster(config: Any, log: Any) -> Any:
+    """Gives each process the next file, or the next folder of those that share a cluster."""
+    scheduler = LoadScopeScheduling(config, log)
+    scheduler._split_scope = kept_together
+    return scheduler
+
+
+def kept_together(nodeid: str) -> str:
+    """What a test belongs to that one process runs."""
+    file = PurePath(nodeid.split("::", 1)[0])
+    return str(file.parent if file.parent.name in SHARING else file)
