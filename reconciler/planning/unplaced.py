@@ -58,11 +58,15 @@ def unplaced(world: World, ledger: PlanningLedger, now: Instant) -> tuple[Lackin
         for name in pools.of(pod):
             left[name].append(pod)
     shapes = _unserved(world, ledger, pools, now)
+    before = {
+        name: {each.pod.uid: each for each in pool.status.unplaced}
+        for name, pool in world.pools.items()
+    }
     return tuple(
         Lacking(
             pool=name,
             unplaced=tuple(
-                _entry(pod, ledger.tries[pod.metadata.uid], now)
+                _entry(pod, ledger.tries[pod.metadata.uid], now, before[name].get(pod.metadata.uid))
                 for pod in heapq.nsmallest(MOST_PODS, left[name], key=_urgency)
             ),
             unserved=tuple(shapes[name][:MOST_SHAPES]),
@@ -99,11 +103,17 @@ def _urgency(pod: Pod) -> tuple[int, str, str, str]:
     return -pod.spec.priority, metadata.namespace, metadata.name, metadata.uid
 
 
-def _entry(pod: Pod, one: Try, now: Instant) -> UnplacedPod:
+def _entry(pod: Pod, one: Try, now: Instant, before: UnplacedPod | None) -> UnplacedPod:
     metadata = pod.metadata
     is_resting = one.standing(now.monotonic) is Standing.BACK_OFF
-    return UnplacedPod(
-        pod=PodReference(namespace=metadata.namespace, name=metadata.name, uid=metadata.uid),
+    return UnplacedPod.renewed(
+        before,
+        pod=PodReference.renewed(
+            None if before is None else before.pod,
+            namespace=metadata.namespace,
+            name=metadata.name,
+            uid=metadata.uid,
+        ),
         reason=one.reason[:LONGEST_REASON],
         tries=one.count,
         next_try=None if is_resting else _moment(one.next_at, now),

@@ -41,6 +41,7 @@ def kept(
 
 
 def _fields(of_pool: Mapping[str, Keeping], before: NodePoolStatus) -> Mapping[str, Any]:
+    counts_before = {each.reason: each for each in before.nodes_by_reason}
     lines_before = {each.node: each for each in before.kept}
     counts = Counter(each.reason for each in of_pool.values())
     lines = sorted(
@@ -50,7 +51,9 @@ def _fields(of_pool: Mapping[str, Keeping], before: NodePoolStatus) -> Mapping[s
     )
     return {
         "nodes_by_reason": tuple(
-            NodesForReason(reason=reason.value, nodes=counts[reason])
+            NodesForReason.renewed(
+                counts_before.get(reason.value), reason=reason.value, nodes=counts[reason]
+            )
             for reason in sorted(counts, key=ORDER.__getitem__)
         ),
         "kept": tuple(

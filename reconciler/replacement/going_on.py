@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from reconciler.replacement.swaps import Swap
     from reconciler.world import World
 
+REASONS: Final = {each.value: each for each in DisruptionReason}
 LACKS: Final = 60.0
 """Seconds for which a machine of a swap may be missing: its request may be on its way to us."""
 RESTS: Final = 600.0
@@ -142,10 +143,10 @@ def _still_written(texts: frozenset[str], world: World) -> frozenset[str]:
 
 
 def _under_way(world: World) -> Iterator[tuple[str, DisruptionReason]]:
-    reasons = {each.value: each for each in DisruptionReason}
     for name, removal in world.removals.items():
-        if name in world.cluster.nodes and removal.spec.reason.value in reasons:
-            yield name, reasons[removal.spec.reason.value]
+        reason = REASONS.get(removal.spec.reason.value)
+        if reason is not None and name in world.cluster.nodes:
+            yield name, reason
 
 
 def _with_going(
