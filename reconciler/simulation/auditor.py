@@ -111,6 +111,8 @@ class Auditor:
         self._intents: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._served_at: dict[str, float] = {}
         self._asked_at: dict[str, float] = {}
+        self._first_asks: dict[str, tuple[str, float]] = {}
+        """The uid of the removal, and when the provider was asked for it."""
         self.purchases = Purchases(cloud)
         cloud.made, cloud.gone = self.machine_made, self.machine_gone
         cloud.deleting = self.machine_ends
@@ -155,6 +157,7 @@ class Auditor:
         self._recount(name)
         self.unknown.look(name)
         self._asked_at.pop(name, None)
+        self._first_asks.pop(name, None)
 
     def machine_ends(self, machine: ListedMachine) -> None:
         """We ask the provider for a machine's end."""
@@ -168,16 +171,22 @@ class Auditor:
         if removal is not None and removal.spec.reason is RemovalReason.ORPHAN:
             self._check_age(removal)
         if removal is not None and removal.spec.reason is RemovalReason.NEVER_JOINED:
-            self._check_joined(name)
+            self._check_joined(name, asked=self._first_asked(removal))
         if removal is not None and removal.spec.reason in FOR_OUR_SAKE:
-            self._check_wish(name)
+            self._check_wish(name, asked=self._first_asked(removal))
         self._check_rest(name)
 
-    def _check_wish(self, name: str) -> None:
+    def _first_asked(self, removal: NodeRemovalRequest) -> float:
+        """When the provider was first asked for it; what fails is tried again for no new reason."""
+        uid, before = removal.metadata.uid, self._first_asks.get(removal.name)
+        if before is None or before[0] != uid:
+            before = self._first_asks[removal.name] = uid, self._timeline.now
+        return before[1]
+
+    def _check_wish(self, name: str, *, asked: float) -> None:
         """What a person has written on a node counts, as soon as it must have been heard of."""
-        wished_at = self.wished_at.get(name, self._timeline.now)
-        was_asked_before = self._asked_at.get(name, wished_at) < wished_at
-        if self._timeline.now - wished_at > SEEN_WITHIN and not was_asked_before:
+        wished_at = self.wished_at.get(name, asked)
+        if asked - wished_at > SEEN_WITHIN:
             self.breach("a person's node stays", f"{name}, wished at {wished_at:.0f}")
 
     def _kept_on(self, name: str) -> tuple[Pod, ...]:
@@ -191,10 +200,10 @@ class Auditor:
         now = Instant(monotonic=self._timeline.now, wall=wall)
         return left_on(kept, now, node_is_ready=node.is_ready)
 
-    def _check_joined(self, name: str) -> None:
+    def _check_joined(self, name: str, *, asked: float) -> None:
         machine = self._cloud.machines.get(name)
         since = None if machine is None else machine.serves_since
-        if since is not None and self._timeline.now - since > SEEN_WITHIN:
+        if since is not None and asked - since > SEEN_WITHIN:
             self.breach("who serves has joined", f"{name} serves since {since:.0f}")
 
     def _check_rest(self, name: str) -> None:
