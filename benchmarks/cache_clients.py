@@ -22,7 +22,7 @@ from benchmarks.cache_pods import NAMESPACE
 from benchmarks.memory import megabytes
 from growth.kube.cache_metrics import CacheMetrics
 from growth.kube.reflector import Reflector
-from growth.kube.resource import Index, Resource
+from growth.kube.resource import Index, WatchedResource
 from growth.kube.transport import connect
 from growth.scheduling.objects import Pod, decode_pod
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 PATH = f"/api/v1/namespaces/{NAMESPACE}/pods"
 RELISTS = 5
 
-PODS: Resource[Pod] = Resource(
+PODS: WatchedResource[Pod] = WatchedResource(
     path=PATH,
     decode=decode_pod,
     indexes=(

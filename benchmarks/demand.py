@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import argparse
 
     from benchmarks.extender_live import Extender
-    from kwok.clusters import Cluster
+    from kwok.clusters import LocalCluster
 
 DEFAULT_LIMITS: Final = f"apiVersion: {SCHEDULER_API}\nkind: KubeSchedulerConfiguration\n"
 """A scheduler that nobody has configured writes 50 times a second."""
@@ -49,13 +49,13 @@ def run(arguments: argparse.Namespace) -> None:
             _print_burst(_of_a_burst(cluster, extender, arguments.burst), arguments.burst)
 
 
-def _of_single_pods(cluster: Cluster, extender: Extender, count: int) -> Moments:
+def _of_single_pods(cluster: LocalCluster, extender: Extender, count: int) -> Moments:
     configuration = extended(DEFAULT_SCHEDULER, Reach(url=f"http://{extender.verbs}"))
     with scheduling(cluster.kubeconfig, name="asking", configuration=configuration) as scheduler:
         return asyncio.run(single_pods(cluster, extender, scheduler=scheduler.name, count=count))
 
 
-def _of_a_burst(cluster: Cluster, extender: Extender, count: int) -> Moments:
+def _of_a_burst(cluster: LocalCluster, extender: Extender, count: int) -> Moments:
     configuration = extended(DEFAULT_LIMITS, Reach(url=f"http://{extender.verbs}"))
     with scheduling(cluster.kubeconfig, name="slow", configuration=configuration) as scheduler:
         return asyncio.run(burst(cluster, extender, scheduler=scheduler.name, count=count))

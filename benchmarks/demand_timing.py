@@ -13,14 +13,14 @@ from benchmarks.extender_live import replicas
 from benchmarks.watched_pods import pod_events
 from growth.demand import wire
 from growth.demand.detection import is_demand
-from growth.demand.history import Change, ChangeKind
+from growth.demand.history import EntryChange, EntryChangeKind
 from growth.kube.transport import Connection, NotFound, connect
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from benchmarks.extender_live import Extender
-    from kwok.clusters import Cluster
+    from kwok.clusters import LocalCluster
 
     Create = Callable[[Connection, str], Awaitable[None]]
 
@@ -45,7 +45,7 @@ class Moments:
 
 
 async def single_pods(
-    cluster: Cluster, extender: Extender, *, scheduler: str, count: int
+    cluster: LocalCluster, extender: Extender, *, scheduler: str, count: int
 ) -> Moments:
     """Pods that nobody owns, one after the other."""
 
@@ -60,7 +60,9 @@ async def single_pods(
     return await _timed(cluster, extender, create, count=count)
 
 
-async def burst(cluster: Cluster, extender: Extender, *, scheduler: str, count: int) -> Moments:
+async def burst(
+    cluster: LocalCluster, extender: Extender, *, scheduler: str, count: int
+) -> Moments:
     """Like pods of one owner, as fast as they can be made."""
 
     async def create(connection: Connection, namespace: str) -> None:
@@ -71,7 +73,9 @@ async def burst(cluster: Cluster, extender: Extender, *, scheduler: str, count: 
     return await _timed(cluster, extender, create, count=count)
 
 
-async def _timed(cluster: Cluster, extender: Extender, create: Create, *, count: int) -> Moments:
+async def _timed(
+    cluster: LocalCluster, extender: Extender, create: Create, *, count: int
+) -> Moments:
     moments = Moments()
     async with await connect(kubeconfig=cluster.kubeconfig, process="benchmark") as connection:
         namespace = await _namespace(connection)
@@ -128,7 +132,9 @@ async def _read(extender: Extender, namespace: str, moments: Moments, ready: asy
             now = time.perf_counter()
             for said in wire.read_lines([line]):
                 match said:
-                    case Change(kind=ChangeKind.ADDED, entry=entry) if entry.namespace == namespace:
+                    case EntryChange(kind=EntryChangeKind.ADDED, entry=entry) if (
+                        entry.namespace == namespace
+                    ):
                         moments.known.setdefault(entry.uid, now)
                     case _:
                         pass

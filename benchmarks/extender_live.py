@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from growth.demand import wire
 from growth.errors import GiveUp, Misconfigured
 from kwok import growing
-from kwok.clusters import Cluster, find_cluster
+from kwok.clusters import LocalCluster, find_cluster
 from kwok.ports import free_port
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class Extender:
 
 
 @contextmanager
-def a_cluster(name: str | None) -> Iterator[Cluster]:
+def a_cluster(name: str | None) -> Iterator[LocalCluster]:
     """The cluster of this name, which goes on running, or one that ends with the context."""
     if name is not None:
         yield _found(name)
@@ -140,7 +140,7 @@ def a_cluster(name: str | None) -> Iterator[Cluster]:
         _kwok("down", "--name", own)
 
 
-def _found(name: str) -> Cluster:
+def _found(name: str) -> LocalCluster:
     cluster = find_cluster(name)
     if cluster is None or not cluster.ready:
         up = f"python -m kwok up --name {name} --growth"

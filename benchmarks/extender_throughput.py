@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from kwok.clusters import Cluster
-    from kwok.schedulers import Scheduler
+    from kwok.clusters import LocalCluster
+    from kwok.schedulers import RunningScheduler
 
-    Scheduling = Callable[[], AbstractContextManager[Scheduler]]
+    Scheduling = Callable[[], AbstractContextManager[RunningScheduler]]
 
 
 GOAL: Final = 0.8
@@ -83,7 +83,7 @@ class Kept(NamedTuple):
     """The ratio of the processor times: what is seen where nothing else is waited for."""
 
 
-def compare(cluster: Cluster, *, pods: int, nodes: int, runs: int) -> Kept:
+def compare(cluster: LocalCluster, *, pods: int, nodes: int, runs: int) -> Kept:
     """Measures both in turns, prints both sides, and gives the ratios of the medians."""
     with (
         extending(cluster.kubeconfig, cluster.folder / "extender.log") as extender,
@@ -127,7 +127,7 @@ def _configurations(extender: Extender) -> Mapping[str, str]:
 
 
 def _in_turns(
-    cluster: Cluster, extender: Extender, *, pods: int, runs: int
+    cluster: LocalCluster, extender: Extender, *, pods: int, runs: int
 ) -> Mapping[str, list[Run]]:
     configurations = _configurations(extender)
     found: dict[str, list[Run]] = {name: [] for name in configurations}
@@ -147,7 +147,7 @@ def _in_turns(
 
 
 @contextmanager
-def _nodes(cluster: Cluster, count: int) -> Iterator[None]:
+def _nodes(cluster: LocalCluster, count: int) -> Iterator[None]:
     listed = [node(f"{GROUP}-{number}", group=GROUP) for number in range(count)]
     _create(cluster, *listed)
 
@@ -163,7 +163,7 @@ def _nodes(cluster: Cluster, count: int) -> Iterator[None]:
 
 
 @contextmanager
-def _waiting(cluster: Cluster, *, scheduler: str, count: int) -> Iterator[None]:
+def _waiting(cluster: LocalCluster, *, scheduler: str, count: int) -> Iterator[None]:
     """So many pods that wait for a scheduler of this name; gone afterwards."""
     _create(cluster, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
     _wait(lambda: _exists(cluster, "serviceaccount", "default"))
@@ -214,12 +214,12 @@ async def _watch_bindings(
     raise GiveUp("the watch ended")
 
 
-def _create(cluster: Cluster, *objects: dict[str, Any], namespace: str = "default") -> None:
+def _create(cluster: LocalCluster, *objects: dict[str, Any], namespace: str = "default") -> None:
     listed = {"apiVersion": "v1", "kind": "List", "items": objects}
     growing.kubectl(cluster, "-n", namespace, "create", "-f", "-", given=json.dumps(listed))
 
 
-def _exists(cluster: Cluster, kind: str, name: str) -> bool:
+def _exists(cluster: LocalCluster, kind: str, name: str) -> bool:
     words = ("get", kind, name, "-n", NAMESPACE, "--ignore-not-found", "-o", "name")
     return bool(growing.kubectl(cluster, *words))
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import msgspec
 from typing_extensions import override
 
-from extender.demand import Demand
+from extender.demand import DemandFeed
 from extender.listening import served
 from extender.serving import verbs_port
 from extender.settings import ExtenderSettings
@@ -31,7 +31,7 @@ from growth.kube.contents import Change, ChangeKind
 from growth.kube.resource import key_of
 from growth.scheduling.objects import Node, Pod
 from growth.service.context import Service
-from growth.service.health import Health
+from growth.service.health import ProcessHealth
 from growth.service.logs import start_logs
 from growth.service.metrics import new_registry
 from growth.service.settings import LogForm, LogLevel
@@ -141,7 +141,7 @@ async def _answer_verbs(nodes: int) -> None:
     service = _service()
     steering = _steering(node_names(nodes))
     verbs = Verbs(
-        feasible=Demand().feasible,
+        feasible=DemandFeed().feasible,
         scores=steering.scores,
         opening=steering.opening,
         metrics=VerbMetrics(service.registry),
@@ -161,7 +161,7 @@ def _service() -> Service[ExtenderSettings]:
         settings=ExtenderSettings.model_validate({"verbs_address": "127.0.0.1:0"}),
         logger=start_logs(process=name, level=LogLevel.ERROR, form=LogForm.JSON, stream=sys.stderr),
         registry=new_registry(name),
-        health=Health(clock=time.monotonic),
+        health=ProcessHealth(clock=time.monotonic),
     )
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from benchmarks.lives import Lives
-    from kwok.clusters import Cluster
+    from kwok.clusters import LocalCluster
 
 _PATIENCE: Final = 240.0
 _BOOTS: Final = {"bootDelay": {"min": "5s", "max": "15s"}}
@@ -100,7 +100,7 @@ def _measured(arguments: argparse.Namespace, seed: int, processes: Sequence[str]
 
 
 async def _requests(
-    cluster: Cluster, offered: Iterable[dict[str, Any]], wanted: Sequence[dict[str, Any]]
+    cluster: LocalCluster, offered: Iterable[dict[str, Any]], wanted: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """All that was bought until every pod is bound, in the order in which it was."""
     count = sum(each["spec"]["replicas"] for each in wanted)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
 
     from growth.kube.transport import Connection
-    from kwok.clusters import Cluster
+    from kwok.clusters import LocalCluster
 
 _ROOT: Final = Path(__file__).resolve().parent.parent
 _PATHS: Final = {
@@ -36,7 +36,7 @@ _PAUSE: Final = 0.2
 
 
 @contextmanager
-def a_cluster(purpose: str, *words: str) -> Iterator[Cluster]:
+def a_cluster(purpose: str, *words: str) -> Iterator[LocalCluster]:
     """One of its own, from its start to its end."""
     name = f"growth-{purpose}-{os.getpid()}"
     try:
@@ -56,7 +56,7 @@ def _kwok(*words: str) -> None:
 
 
 @asynccontextmanager
-async def connected(cluster: Cluster) -> AsyncIterator[Connection]:
+async def connected(cluster: LocalCluster) -> AsyncIterator[Connection]:
     """A connection as the cluster's administrator."""
     async with await connect(kubeconfig=cluster.kubeconfig, process="benchmark") as connection:
         yield connection
@@ -99,13 +99,13 @@ async def gone(connection: Connection, kind: str) -> None:
     raise GiveUp(f"there are still objects of kind {kind} after {_LOOKS * _PAUSE:.0f} s")
 
 
-def cpu_seconds(cluster: Cluster) -> dict[str, float]:
+def cpu_seconds(cluster: LocalCluster) -> dict[str, float]:
     """What each process of growth and of the control plane has used of the processors so far."""
     used = {_told(each.pid, each.name): _ticks(each.pid) for each in _all(cluster)}
     return {name: ticks / os.sysconf("SC_CLK_TCK") for name, ticks in used.items()}
 
 
-def _all(cluster: Cluster) -> Iterator[Any]:
+def _all(cluster: LocalCluster) -> Iterator[Any]:
     yield from cluster.running()
     yield from cluster.growing()
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from benchmarks.lives import Lives
     from benchmarks.stages import Moments
     from growth.kube.transport import Connection
-    from kwok.clusters import Cluster
+    from kwok.clusters import LocalCluster
 
 _PATIENCE: Final = 180.0
 _PLAIN: Final = "plain"
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-async def _singles(cluster: Cluster, arguments: argparse.Namespace) -> None:
+async def _singles(cluster: LocalCluster, arguments: argparse.Namespace) -> None:
     log = cluster.folder / "growth.log"
     async with grown.connected(cluster) as connection:
         await grown.create(connection, _offered(arguments))
@@ -144,7 +144,7 @@ def _wanted(
     return list(manifests.deployments(pods=pods, count=count, seed=arguments.seed, spec=spec))
 
 
-async def _burst(cluster: Cluster, arguments: argparse.Namespace) -> Burst:
+async def _burst(cluster: LocalCluster, arguments: argparse.Namespace) -> Burst:
     log = cluster.folder / "growth.log"
     async with grown.connected(cluster) as connection:
         await grown.create(connection, [manifests.control_plane(), *_offered(arguments)])
@@ -166,7 +166,9 @@ async def _burst(cluster: Cluster, arguments: argparse.Namespace) -> Burst:
     )
 
 
-async def _floor(connection: Connection, cluster: Cluster, arguments: argparse.Namespace) -> float:
+async def _floor(
+    connection: Connection, cluster: LocalCluster, arguments: argparse.Namespace
+) -> float:
     """The same pods again, on the same machines, which are there, empty, and twice as large."""
     growing.kubectl(cluster, "delete", "mutatingwebhookconfigurations", "--all")
     await grown.delete_all(connection, "Deployment")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from benchmarks.lives import Lives
-    from kwok.clusters import Cluster
+    from kwok.clusters import LocalCluster
 
 _AT_ONCE: Final = 6
 """Deployments that are scaled in one step."""
@@ -59,7 +59,7 @@ def measure(arguments: argparse.Namespace) -> None:
     print("\n".join(_told(churned, arguments)), flush=True)
 
 
-async def _measure(cluster: Cluster, arguments: argparse.Namespace) -> Churned:
+async def _measure(cluster: LocalCluster, arguments: argparse.Namespace) -> Churned:
     wanted = list(
         manifests.deployments(
             pods=arguments.churn_pods, count=arguments.churn_deployments, seed=arguments.seed

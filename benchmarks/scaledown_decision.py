@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from benchmarks.lives import Lives
     from growth.kube.transport import Connection
-    from kwok.clusters import Cluster
+    from kwok.clusters import LocalCluster
 
 _SMALL: Final = {"aws": "amd-4x4", "hetzner": "cpx31"}
 _PODS_A_NODE: Final = 4
@@ -53,7 +53,7 @@ def measure(arguments: argparse.Namespace) -> None:
         asyncio.run(_measure(cluster, arguments))
 
 
-async def _measure(cluster: Cluster, arguments: argparse.Namespace) -> None:
+async def _measure(cluster: LocalCluster, arguments: argparse.Namespace) -> None:
     log = Log(cluster.folder / "growth.log")
     before = load()
     async with grown.connected(cluster) as connection, watched(connection) as lives:

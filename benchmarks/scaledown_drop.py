@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from benchmarks.lives import Lives
     from benchmarks.scaledown_bill import Bill
-    from kwok.clusters import Cluster
+    from kwok.clusters import LocalCluster
 
 _LEFT: Final = 0.4
 _NEAR: Final = 1.10
@@ -77,7 +77,7 @@ def disruption(arguments: argparse.Namespace) -> dict[str, Any]:
     return {"disruption": {"budgets": [{"nodes": int(text) if text.isdigit() else text}]}}
 
 
-async def _measure(cluster: Cluster, arguments: argparse.Namespace) -> Dropped:
+async def _measure(cluster: LocalCluster, arguments: argparse.Namespace) -> Dropped:
     wanted = list(
         manifests.deployments(pods=arguments.pods, count=arguments.deployments, seed=arguments.seed)
     )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from benchmarks.lives import Lives
     from growth.kube.transport import Connection
-    from kwok.clusters import Cluster
+    from kwok.clusters import LocalCluster
 
 _APART: Final = 0.3
 """Seconds between the ends of two pods that end one after the other."""
@@ -51,7 +51,7 @@ def measure(arguments: argparse.Namespace) -> None:
         asyncio.run(_measure(cluster, arguments))
 
 
-async def _measure(cluster: Cluster, arguments: argparse.Namespace) -> None:
+async def _measure(cluster: LocalCluster, arguments: argparse.Namespace) -> None:
     idle_after = Duration.parse(arguments.idle_after).seconds
     async with grown.connected(cluster) as connection:
         await grown.create(connection, scaledown_stage.offered(arguments))

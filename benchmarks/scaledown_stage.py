@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from benchmarks.lives import Lives
     from growth.kube.transport import Connection
-    from kwok.clusters import Cluster
+    from kwok.clusters import LocalCluster
 
 PODS: Final = "/api/v1/namespaces/default/pods"
 DEPLOYMENTS: Final = "/apis/apps/v1/namespaces/default/deployments"
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 @contextmanager
-def a_cluster(arguments: argparse.Namespace) -> Iterator[Cluster]:
+def a_cluster(arguments: argparse.Namespace) -> Iterator[LocalCluster]:
     """One of its own, with all of growth beside it."""
     with grown.a_cluster("scaledown") as cluster:
         growing.install(cluster)

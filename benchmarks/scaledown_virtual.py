@@ -23,11 +23,11 @@ from growth.api.nodepool import NodePool
 from growth.errors import GiveUp
 from growth.scheduling.metadata import Metadata
 from growth.scheduling.objects import Namespace, Pod
-from reconciler.simulation.cloud import Joining
+from reconciler.simulation.cloud import SimulatedJoining
 from reconciler.simulation.living import Living
 from reconciler.simulation.preferences import preferred
 from reconciler.simulation.process import TIMING, Parts
-from reconciler.simulation.replicas import Owner
+from reconciler.simulation.replicas import SimulatedWorkload
 from reconciler.simulation.story import Story
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     from growth.api.noderequest import NodeRequest
     from reconciler.actions import Evict
-    from reconciler.eviction import Refusal
-    from reconciler.simulation.server import Event
+    from reconciler.eviction import EvictionRefusal
+    from reconciler.simulation.server import StoredChange
     from reconciler.timing import Timing
 
 _CALM: Final = Story(seed=1, minutes=600.0, faults=(), workloads=0)
@@ -61,12 +61,12 @@ class Virtual:
     ) -> None:
         self._living = living = Living(
             _CALM,
-            Joining.AT_ONCE,
+            SimulatedJoining.AT_ONCE,
             parts=Parts(is_steered=ranks, timing=timing),
             prefer=Ranking(self._known_requests) if ranks else preferred,
         )
         self._server = server = living.server
-        self._owners: dict[str, Owner] = {}
+        self._owners: dict[str, SimulatedWorkload] = {}
         self.prices: dict[str, float] = {}
         self._evict, server.evict = server.evict, self._evicting
         self.moved = 0
@@ -127,7 +127,7 @@ class Virtual:
         """When each pod was made, and how long it waited for its node, or waits still."""
         return [(at, self.now - at if wait is None else wait) for at, wait in self._pods.values()]
 
-    def _pod_changed(self, event: Event) -> None:
+    def _pod_changed(self, event: StoredChange) -> None:
         made, wait = self._pods.get(event.key.name, (self.now, None))
         is_over = event.new is None or event.new.spec.node_name
         self._pods[event.key.name] = (made, self.now - made if wait is None and is_over else wait)
@@ -135,15 +135,15 @@ class Virtual:
     def _known_requests(self) -> list[NodeRequest]:
         return list(self._server.kind("NodeRequest").objects.values())
 
-    def _node_changed(self, event: Event) -> None:
+    def _node_changed(self, event: StoredChange) -> None:
         if event.old is None or event.new is None:
             self.changes.append(self.now)
 
-    def _request_changed(self, event: Event) -> None:
+    def _request_changed(self, event: StoredChange) -> None:
         if event.new is not None:
             self.prices[event.new.name] = float(event.new.spec.price)
 
-    def _evicting(self, asked: Evict) -> Refusal | None:
+    def _evicting(self, asked: Evict) -> EvictionRefusal | None:
         refused = self._evict(asked)
         if refused is None:
             self.moved += 1
@@ -151,10 +151,12 @@ class Virtual:
         return refused
 
 
-def _owner(deployment: dict[str, Any]) -> Owner:
+def _owner(deployment: dict[str, Any]) -> SimulatedWorkload:
     name, template = deployment["metadata"]["name"], deployment["spec"]["template"]
     pod = msgspec.convert({**template, "status": {"phase": "Pending"}}, Pod)
-    return Owner(name=name, uid=f"owner-{name}", namespace=_NAMESPACE, template=pod, pods={})
+    return SimulatedWorkload(
+        name=name, uid=f"owner-{name}", namespace=_NAMESPACE, template=pod, pods={}
+    )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchmarks.workloads import catalogue, workload
-from reconciler.solver import Effort, Offer, PodClass, Problem, Renewal, Standing
+from reconciler.solver import Effort, Offer, PodClass, Problem, RenewableNode, Renewal
 from reconciler.solver.solving import solve
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def shrunk(
         name = f"node-{number:05}"
         rooms.append(_room(name, offer, held, classes))
         standing.append(
-            Standing(
+            RenewableNode(
                 offer=name,
                 price=offer.price,
                 holds=dict(held),

@@ -28,7 +28,7 @@ from webhooks.desk import Desk
 from webhooks.metrics import AdmissionMetrics
 from webhooks.pools import pools_of_moment
 from webhooks.review import allowed
-from webhooks.server import Door, open_door
+from webhooks.server import AdmissionDoor, open_door
 
 if TYPE_CHECKING:
     import socket
@@ -70,10 +70,10 @@ async def _serve(way: str, listening: socket.socket, *, tls: ssl.SSLContext, poo
         print(time.process_time() - began, flush=True)
 
 
-def _ours(pools: int) -> Door:
+def _ours(pools: int) -> AdmissionDoor:
     found = pools_of_moment(NodePool.model_validate(_pool(number)) for number in range(pools))
     metrics = AdmissionMetrics(CollectorRegistry())
-    return Door(
+    return AdmissionDoor(
         Desk(lambda: found, own_namespace="growth-system", metrics=metrics), metrics=metrics
     )
 

@@ -19,7 +19,7 @@ import msgspec
 from growth.api.noderequest import NodeRequest
 from growth.instant import Instant
 from growth.kube.contents import Change, ChangeKind
-from growth.kube.health import Health
+from growth.kube.health import CacheHealth
 from growth.kube.resource import key_of
 from growth.scheduling.node import Node
 from growth.scheduling.pod import Pod
@@ -44,7 +44,7 @@ GOAL_WORLD: Final = 2.0
 GOAL_PASS: Final = 20.0
 """Milliseconds, for 10,000 pods and 1,000 nodes."""
 NOW: Final = Instant(1000.0, datetime(2026, 1, 1, tzinfo=UTC))
-HEALTHY: Final = Health(is_complete=True, listed_at=0.0, lists=1)
+HEALTHY: Final = CacheHealth(is_complete=True, listed_at=0.0, lists=1)
 ACTING: Final = BrakesLedger(whole_since=0.0, clear_since=0.0, may_act=True, may_remove=True)
 LABELS: Final = {
     "growth.dev/pool": "default",

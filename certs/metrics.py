@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
     from certs.state import AuthoritySecret, LeafSecret
-    from certs.tending import Done
+    from certs.tending import RoundDone
 
 
 class CertsMetrics:
@@ -40,7 +40,7 @@ class CertsMetrics:
             registry=registry,
         )
 
-    def count(self, done: Done) -> None:
+    def count(self, done: RoundDone) -> None:
         """What a round has found and done."""
         self.problems.set(len(done.problems) + len(done.advice))
         for write in done.written:

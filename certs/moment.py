@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from certs.state import Kept, LeafSecret
+from certs.state import KeptAuthority, LeafSecret
 from certs.wanted import Policy, Rotation
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Moment(msgspec.Struct, frozen=True):
     """One authority and its dependents at one time."""
 
-    kept: Kept
+    kept: KeptAuthority
     policy: Policy
     now: datetime
 

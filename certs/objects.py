@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from certs.patches import operations, secret_change
 from certs.reading import ASKED, read_authority, read_configuration, read_leaf
-from certs.state import Kept
+from certs.state import KeptAuthority
 from certs.steps import Inject
 from growth.api.written import write_time
 from growth.errors import Misconfigured
@@ -32,7 +32,7 @@ CONFIGURATIONS: Final = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookco
 SECRETS: Final = "/api/v1/secrets"
 
 
-class Found(NamedTuple):
+class CertificatesFound(NamedTuple):
     """What there is, and when."""
 
     state: State
@@ -57,10 +57,10 @@ class Objects:
         self._secrets = Writes(connection, path=SECRETS)
         self._configurations = Writes(connection, path=CONFIGURATIONS)
 
-    async def read(self) -> Found:
+    async def read(self) -> CertificatesFound:
         """Everything, as it is now."""
         now = (await self._connection.request("GET", "/version")).date
-        return Found(tuple([await self._kept(wanted) for wanted in self._wanted]), now)
+        return CertificatesFound(tuple([await self._kept(wanted) for wanted in self._wanted]), now)
 
     async def carry_out(self, write: Write, *, now: datetime) -> None:
         """One write; `DecideAgain` when its object has changed since it was read."""
@@ -88,14 +88,14 @@ class Objects:
         note = {"metadata": {"annotations": {ASKED: write_time(now)}}}
         await self._secrets.merge(decided, note)
 
-    async def _kept(self, wanted: WantedAuthority) -> Kept:
+    async def _kept(self, wanted: WantedAuthority) -> KeptAuthority:
         authority = read_authority(await self._secret(wanted.name), wanted)
         leaves = [
             read_leaf(await self._secret(leaf.name), leaf, namespace=self._namespace)
             for leaf in wanted.leaves
         ]
         configurations, unknown = await self._trusting(leaves)
-        return Kept(
+        return KeptAuthority(
             authority=authority,
             leaves=tuple(leaves),
             configurations=configurations,

@@ -72,7 +72,7 @@ class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     """The same, read."""
 
 
-class Kept(msgspec.Struct, frozen=True, kw_only=True):
+class KeptAuthority(msgspec.Struct, frozen=True, kw_only=True):
     """An authority with everything that depends on it."""
 
     authority: AuthoritySecret
@@ -83,4 +83,4 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     """Configurations that we may not read, and so can't tell whom they trust."""
 
 
-State = tuple[Kept, ...]
+State = tuple[KeptAuthority, ...]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from certs.metrics import CertsMetrics
-    from certs.objects import Found
+    from certs.objects import CertificatesFound
     from growth.kube.transport import Connection
 
 INTERVAL: Final = 60.0
@@ -35,7 +35,7 @@ MOST_TURNS: Final = 20
 log = structlog.get_logger()
 
 
-class Done(NamedTuple):
+class RoundDone(NamedTuple):
     """What a round has come to."""
 
     written: tuple[Write, ...]
@@ -43,7 +43,7 @@ class Done(NamedTuple):
     """What couldn't be done in this round."""
     advice: tuple[str, ...]
     """What else a person has to do, now or soon."""
-    found: Found | None
+    found: CertificatesFound | None
     """How things are now; None when they can't be read."""
 
 
@@ -68,7 +68,7 @@ async def run(
         await asyncio.sleep(INTERVAL)
 
 
-def _tell(done: Done, told: tuple[str, ...]) -> tuple[str, ...]:
+def _tell(done: RoundDone, told: tuple[str, ...]) -> tuple[str, ...]:
     """What was written, and once what a person has to do, as long as it stands."""
     for write in done.written:
         log.info("certificate written", step=type(write).__name__, object=subject_of(write))
@@ -79,7 +79,7 @@ def _tell(done: Done, told: tuple[str, ...]) -> tuple[str, ...]:
     return lines
 
 
-async def tend(objects: Objects, *, may_write: Callable[[], None]) -> Done:
+async def tend(objects: Objects, *, may_write: Callable[[], None]) -> RoundDone:
     """One round."""
     return await _Round(objects, may_write).end()
 
@@ -93,7 +93,7 @@ class _Round:
         self._written: list[Write] = []
         self._failed: dict[str, str] = {}
 
-    async def end(self) -> Done:
+    async def end(self) -> RoundDone:
         """What all turns together have come to."""
         try:
             found = await self._objects.read()
@@ -104,10 +104,10 @@ class _Round:
         except LeadershipLost:
             raise
         except GrowthError as error:
-            return Done(tuple(self._written), (str(error),), (), None)
+            return RoundDone(tuple(self._written), (str(error),), (), None)
         return self._done(found)
 
-    async def _turn(self, found: Found) -> bool:
+    async def _turn(self, found: CertificatesFound) -> bool:
         """Whether anything was left to do."""
         writes = due(found.state, policy=self._objects.policy, now=found.now)
         todo = [write for write in writes if subject_of(write) not in self._failed]
@@ -116,7 +116,7 @@ class _Round:
             await self._carry_out(write, found)
         return bool(todo)
 
-    async def _carry_out(self, write: Write, found: Found) -> None:
+    async def _carry_out(self, write: Write, found: CertificatesFound) -> None:
         try:
             await self._objects.carry_out(write, now=found.now)
         except DecideAgain:
@@ -126,8 +126,8 @@ class _Round:
         else:
             self._written.append(write)
 
-    def _done(self, found: Found) -> Done:
+    def _done(self, found: CertificatesFound) -> RoundDone:
         advised = advice(found.state, policy=self._objects.policy, now=found.now)
         # Two Secrets may have failed for one reason.
         failures = tuple(dict.fromkeys(self._failed.values()))
-        return Done(tuple(self._written), failures, advised, found)
+        return RoundDone(tuple(self._written), failures, advised, found)

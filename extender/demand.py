@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
 
 
-class Demand:
+class DemandFeed:
     """The book, and the news of it. Made inside a running event loop."""
 
     def __init__(self) -> None:

@@ -44,7 +44,7 @@ class Later(Exception):
     """Whoever asks has to wait a moment for the answer."""
 
 
-class Question(NamedTuple):
+class SchedulerQuestion(NamedTuple):
     """The path that is asked, and where in the bytes its body begins and ends."""
 
     path: bytes
@@ -52,7 +52,7 @@ class Question(NamedTuple):
     end: int
 
 
-def question_of(received: bytes | bytearray) -> Question | None:
+def question_of(received: bytes | bytearray) -> SchedulerQuestion | None:
     """What these bytes begin to ask, if it is asked in the plain way."""
     head, ended, _ = received.partition(_END_OF_HEAD)
     first, *lines = bytes(head).split(b"\r\n")
@@ -62,7 +62,7 @@ def question_of(received: bytes | bytearray) -> Question | None:
     if not ended or length is None or (method, protocol) != (b"POST", b"HTTP/1.1"):
         return None
     begin = len(head) + len(ended)
-    return Question(path, begin, begin + length)
+    return SchedulerQuestion(path, begin, begin + length)
 
 
 def _length_in(lines: list[bytes]) -> int | None:
@@ -87,11 +87,11 @@ class Entrance:
         """The server is whoever answers what the doors don't."""
         self.answers = answers
         self.server = server
-        self.open: set[Door] = set()
+        self.open: set[SchedulerConnection] = set()
 
-    def __call__(self) -> Door:
+    def __call__(self) -> SchedulerConnection:
         """Somebody has connected."""
-        return Door(self)
+        return SchedulerConnection(self)
 
     def close(self) -> None:
         """Hardly ever an answer is under way: most are given in the moment of their question."""
@@ -99,7 +99,7 @@ class Entrance:
             door.transport.close()
 
 
-class Door(asyncio.Protocol):
+class SchedulerConnection(asyncio.Protocol):
     """One connection, until it ends or the web server gets it."""
 
     transport: asyncio.Transport
@@ -107,7 +107,7 @@ class Door(asyncio.Protocol):
     def __init__(self, entrance: Entrance) -> None:
         self._entrance = entrance
         self._received = bytearray()
-        self._question: Question | None = None
+        self._question: SchedulerQuestion | None = None
         self._loop = asyncio.get_running_loop()
         self._last_heard = self._loop.time()
         self._rest: asyncio.TimerHandle | None = None
@@ -146,14 +146,14 @@ class Door(asyncio.Protocol):
         elif len(self._received) == self._question.end:
             self._answer(self._question)
 
-    def _is_for_us(self, question: Question | None) -> TypeGuard[Question]:
+    def _is_for_us(self, question: SchedulerQuestion | None) -> TypeGuard[SchedulerQuestion]:
         return (
             question is not None
             and question.path in self._entrance.answers
             and len(self._received) <= question.end
         )
 
-    def _answer(self, question: Question) -> None:
+    def _answer(self, question: SchedulerQuestion) -> None:
         try:
             answer = self._found(question)
         except Later:
@@ -166,7 +166,7 @@ class Door(asyncio.Protocol):
         self._question = None
         self.transport.write(_ANSWER % (len(answer), answer))
 
-    def _found(self, question: Question) -> bytes | None:
+    def _found(self, question: SchedulerQuestion) -> bytes | None:
         body = bytes(memoryview(self._received)[question.begin :])
         try:
             return self._entrance.answers[question.path](body)

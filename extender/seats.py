@@ -37,7 +37,7 @@ class Planned(NamedTuple):
     """Of each of them."""
 
 
-class Place(NamedTuple):
+class PodPlace(NamedTuple):
     """Where a pod is, or was sent to."""
 
     node: str
@@ -60,9 +60,9 @@ class Seats:
         """By the name of the node."""
         self._nodes: defaultdict[Owner, set[str]] = defaultdict(set)
         """Those that were bought for a workload."""
-        self._there: defaultdict[Place, set[str]] = defaultdict(set)
+        self._there: defaultdict[PodPlace, set[str]] = defaultdict(set)
         """The uids of a workload's pods on a node, with those that were sent there."""
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, PodPlace] = {}
         self._sent: defaultdict[str, dict[str, Sent]] = defaultdict(dict)
         """By node, and the uid of the pod."""
         self._claims: dict[str, Resources] = {}
@@ -86,7 +86,7 @@ class Seats:
             if change.new is None or pod.is_finished:
                 self._take(pod.metadata.uid)
             elif pod.place:
-                self._put(pod.metadata.uid, Place(pod.place, owner))
+                self._put(pod.metadata.uid, PodPlace(pod.place, owner))
             elif self._has_come_to_nothing(change.old, pod):
                 self._take(pod.metadata.uid)
 
@@ -102,7 +102,7 @@ class Seats:
             return ""
         missing = {
             node: self._planned[node][workload].pods
-            - len(self._there.get(Place(node, workload), frozenset()) - {uid})
+            - len(self._there.get(PodPlace(node, workload), frozenset()) - {uid})
             for node in nodes & frozenset(hosts)
         }
         free = [node for node, count in missing.items() if count > 0]
@@ -119,7 +119,7 @@ class Seats:
     def sent(self, uid: str, workload: Owner | None, node: str, sent: Sent) -> None:
         """The scheduler was told that this node is the best for a pod of this size."""
         if workload is not None and workload in self._nodes and node in self._planned:
-            self._put(uid, Place(node, workload))
+            self._put(uid, PodPlace(node, workload))
             self._sent[node][uid] = sent
 
     def _has_come_to_nothing(self, before: Pod | None, pod: Pod) -> bool:
@@ -135,7 +135,7 @@ class Seats:
     def _summed(self, node: str) -> Iterator[tuple[str, int]]:
         amounts: defaultdict[str, int] = defaultdict(int)
         for workload, planned in self._planned[node].items():
-            missing = planned.pods - len(self._there.get(Place(node, workload), ()))
+            missing = planned.pods - len(self._there.get(PodPlace(node, workload), ()))
             for name, amount in planned.size.amounts.items() if missing > 0 else ():
                 amounts[name] += missing * amount
         for sent in self._sent.get(node, {}).values():
@@ -143,7 +143,7 @@ class Seats:
                 amounts[name] += amount
         yield from amounts.items()
 
-    def _put(self, uid: str, place: Place) -> None:
+    def _put(self, uid: str, place: PodPlace) -> None:
         self._take(uid)
         self._places[uid] = place
         self._there[place].add(uid)

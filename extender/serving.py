@@ -10,11 +10,11 @@ import asyncio
 from random import Random
 from typing import TYPE_CHECKING
 
-from extender.demand import Demand
+from extender.demand import DemandFeed
 from extender.listening import Port, served
-from extender.sources import Followers, Sources
+from extender.sources import ExtenderSources, Followers
 from extender.steering import Steering
-from extender.streaming import Streaming, StreamMetrics
+from extender.streaming import ServedStreamMetrics, Streaming
 from extender.verbs import VerbMetrics, Verbs
 from extender.warming import warm
 from growth.kube.cache_metrics import CacheMetrics
@@ -32,20 +32,20 @@ if TYPE_CHECKING:
 
 async def serve(service: Service[ExtenderSettings]) -> None:
     """Answer the scheduler and whoever asks for the demand, until it is cancelled."""
-    work = Work(service)
+    work = ExtenderWork(service)
     service.health.require("ports", lambda: None if work.is_warm else "not all are open yet")
     service.health.require("caches", work.missing)
     await work.run()
 
 
-class Work:
+class ExtenderWork:
     """What the process does, put together."""
 
     def __init__(self, service: Service[ExtenderSettings]) -> None:
         self._service = service
-        self._demand = Demand()
+        self._demand = DemandFeed()
         self._steering = Steering()
-        self._sources: Sources | None = None
+        self._sources: ExtenderSources | None = None
         self.is_warm = False
 
     def missing(self) -> str | None:
@@ -64,7 +64,7 @@ class Work:
             opening=self._steering.opening,
             metrics=VerbMetrics(registry),
         )
-        streaming = Streaming(self._demand, StreamMetrics(registry))
+        streaming = Streaming(self._demand, ServedStreamMetrics(registry))
         settings = self._service.settings
         certificates = Certificates(self._service)
         async with (
@@ -84,7 +84,7 @@ class Work:
             kubeconfig=settings.kubeconfig, context=settings.context, process=self._service.name
         )
         async with connection, asyncio.TaskGroup() as tasks:
-            self._sources = Sources(
+            self._sources = ExtenderSources(
                 connection,
                 self._followers(),
                 metrics=CacheMetrics(self._service.registry),

@@ -12,14 +12,14 @@ from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.api.wellknown import GROUP_VERSION
 from growth.kube.reflector import Reflector
-from growth.kube.resource import Resource
+from growth.kube.resource import WatchedResource
 from growth.scheduling.objects import Node, Pod, decode_node, decode_pod
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from random import Random
 
-    from growth.api.meta import Resource as ApiResource
+    from growth.api.meta import CustomResource as ApiResource
     from growth.kube.cache_metrics import CacheMetrics
     from growth.kube.contents import Change
     from growth.kube.server import ApiServer
@@ -36,7 +36,7 @@ class Followers:
     removals: Callable[[Sequence[Change[NodeRemovalRequest]]], None]
 
 
-class Sources:
+class ExtenderSources:
     """The caches, and the tasks that keep them."""
 
     def __init__(
@@ -44,8 +44,8 @@ class Sources:
     ) -> None:
         make = partial(Reflector[Any], server=server, metrics=metrics, chance=chance)
         watched = (
-            (Resource(path="/api/v1/pods", decode=decode_pod), followers.pods),
-            (Resource(path="/api/v1/nodes", decode=decode_node), followers.nodes),
+            (WatchedResource(path="/api/v1/pods", decode=decode_pod), followers.pods),
+            (WatchedResource(path="/api/v1/nodes", decode=decode_node), followers.nodes),
             (_own(NodePool), followers.pools),
             (_own(NodeRequest), followers.requests),
             (_own(NodeRemovalRequest), followers.removals),
@@ -71,6 +71,6 @@ class Sources:
             await reflector.synced()
 
 
-def _own(kind: type[ApiResource]) -> Resource[Any]:
+def _own(kind: type[ApiResource]) -> WatchedResource[Any]:
     path = f"/apis/{GROUP_VERSION}/{kind.kind_names[0]}"
-    return Resource(path=path, decode=kind.model_validate_json)
+    return WatchedResource(path=path, decode=kind.model_validate_json)

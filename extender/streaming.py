@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from prometheus_client import CollectorRegistry
 
-    from extender.demand import Demand
+    from extender.demand import DemandFeed
 
 MOST_READERS: Final = 32
 """One reconciler reads at a time; the others are candidates and people who look."""
@@ -35,7 +35,7 @@ _HEADERS: Final = {"Content-Type": wire.CONTENT_TYPE, "Cache-Control": "no-store
 _log = structlog.get_logger(__name__)
 
 
-class StreamMetrics:
+class ServedStreamMetrics:
     """What is counted of the stream."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
@@ -59,7 +59,7 @@ class Streaming:
     """What answers about the demand."""
 
     def __init__(
-        self, demand: Demand, metrics: StreamMetrics, *, patience: float = PATIENCE
+        self, demand: DemandFeed, metrics: ServedStreamMetrics, *, patience: float = PATIENCE
     ) -> None:
         self._demand = demand
         self._metrics = metrics

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 
-class Command(Protocol):
+class Subcommand(Protocol):
     """What a subcommand's module has."""
 
     SUMMARY: str
@@ -29,7 +29,7 @@ class Command(Protocol):
         """Do it, and give the exit code."""
 
 
-COMMANDS: Final[dict[str, Command]] = {
+COMMANDS: Final[dict[str, Subcommand]] = {
     "up": up,
     "down": down,
     "status": status,

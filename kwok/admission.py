@@ -25,9 +25,9 @@ from webhooks.registration.webhook import configuration
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from certs.objects import Found
+    from certs.objects import CertificatesFound
     from certs.state import LeafSecret
-    from kwok.clusters import Cluster
+    from kwok.clusters import LocalCluster
 
 _PORT: Final = "growth-webhook"
 # The reconciler's Lease is there, and so are the certificates that its leader looks after.
@@ -35,7 +35,7 @@ _NAMESPACE: Final = "kube-system"
 _PATIENCE: Final = 5.0
 
 
-def registration(cluster: Cluster) -> dict[str, Any]:
+def registration(cluster: LocalCluster) -> dict[str, Any]:
     """What has to be applied: the shipped one, with an address of loopback."""
     shipped = configuration()
     [webhook] = shipped["webhooks"]
@@ -43,13 +43,13 @@ def registration(cluster: Cluster) -> dict[str, Any]:
     return {**shipped, "webhooks": [{**webhook, "clientConfig": url}]}
 
 
-def certify(cluster: Cluster) -> None:
+def certify(cluster: LocalCluster) -> None:
     """Make the certificates, let the registration trust them, and write the webhook's own."""
     leaf = asyncio.run(_leaf(cluster))
     write_files(_folder(cluster), files_of(leaf))
 
 
-async def _leaf(cluster: Cluster) -> LeafSecret:
+async def _leaf(cluster: LocalCluster) -> LeafSecret:
     async with await connect(kubeconfig=cluster.kubeconfig, process="kwok") as connection:
         kept = Objects(connection, namespace=_NAMESPACE, wanted=WANTED, policy=POLICY)
         done = await tend(kept, may_write=lambda: None)
@@ -58,12 +58,12 @@ async def _leaf(cluster: Cluster) -> LeafSecret:
     return _webhooks_leaf(done.found)
 
 
-def _webhooks_leaf(found: Found) -> LeafSecret:
+def _webhooks_leaf(found: CertificatesFound) -> LeafSecret:
     leaves = (leaf for authority in found.state for leaf in authority.leaves)
     return next(leaf for leaf in leaves if leaf.wanted == WEBHOOKS)
 
 
-def settings(cluster: Cluster) -> dict[str, str]:
+def settings(cluster: LocalCluster) -> dict[str, str]:
     """What the webhook process is told."""
     return {
         "GROWTH_WEBHOOK_ADDRESS": cluster.address(_PORT),
@@ -71,7 +71,7 @@ def settings(cluster: Cluster) -> dict[str, str]:
     }
 
 
-def is_served(cluster: Cluster) -> bool:
+def is_served(cluster: LocalCluster) -> bool:
     """Whether reviews are answered: what is none is refused, and nothing is before it can be."""
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     tls.load_verify_locations(_folder(cluster) / "ca.crt")
@@ -86,5 +86,5 @@ def is_served(cluster: Cluster) -> bool:
         connection.close()
 
 
-def _folder(cluster: Cluster) -> Path:
+def _folder(cluster: LocalCluster) -> Path:
     return cluster.folder / "webhook-tls"

@@ -13,21 +13,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from kwok.clusters import Cluster
+    from kwok.clusters import LocalCluster
 
 _TIMEOUT: Final = 5.0
 _TRYING: Final = (OSError, http.client.HTTPException)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ApiServerAnswer:
     """What came back: the status, 0 when nobody answered, and the body if it is JSON."""
 
     status: int
     body: Any = None
 
 
-def ask(cluster: Cluster, path: str, *, method: str = "GET", content: object = None) -> Answer:
+def ask(
+    cluster: LocalCluster, path: str, *, method: str = "GET", content: object = None
+) -> ApiServerAnswer:
     """One request to the API server, as its administrator."""
     certificates = cluster.work / "pki"
     # Unlike the default context, this one doesn't read all authorities of the system first.
@@ -37,14 +39,14 @@ def ask(cluster: Cluster, path: str, *, method: str = "GET", content: object = N
         context.load_cert_chain(certificates / "admin.crt", certificates / "admin.key")
         return _request(cluster.ports["kube-apiserver"], context, method, path, content)
     except _TRYING:
-        return Answer(0)
+        return ApiServerAnswer(0)
 
 
 # Only the scheduler tells being ready, with its caches filled, from being alive.
 _HEALTH: Final = {"kube-scheduler": "/readyz", "kube-controller-manager": "/healthz"}
 
 
-def is_healthy(cluster: Cluster, component: str) -> bool:
+def is_healthy(cluster: LocalCluster, component: str) -> bool:
     """Whether a component says that it is well."""
     if component == "kube-apiserver":
         return ask(cluster, "/readyz").status == 200
@@ -58,13 +60,15 @@ def is_healthy(cluster: Cluster, component: str) -> bool:
         return False
 
 
-def _request(port: int, context: ssl.SSLContext, method: str, path: str, content: object) -> Answer:
+def _request(
+    port: int, context: ssl.SSLContext, method: str, path: str, content: object
+) -> ApiServerAnswer:
     connection = http.client.HTTPSConnection("127.0.0.1", port, context=context, timeout=_TIMEOUT)
     try:
         body = None if content is None else json.dumps(content)
         connection.request(method, path, body, {"Content-Type": "application/json"})
         response = connection.getresponse()
-        return Answer(response.status, _decoded(response.read()))
+        return ApiServerAnswer(response.status, _decoded(response.read()))
     finally:
         connection.close()
 

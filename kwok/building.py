@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 from growth.errors import Misconfigured
 from kwok.interrupting import interrupted_only_after
 from kwok.processes import end_processes
-from kwok.versions import GO_MODULE, Program, Project, Wanted
+from kwok.versions import GO_MODULE, Program, ReleaseProject, WantedVersions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -41,7 +41,7 @@ class Build:
     """One build: with which Go, of which versions, where."""
 
     go: Go
-    wanted: Wanted
+    wanted: WantedVersions
     workshop: Path
     progress: Progress
 
@@ -90,7 +90,7 @@ class Build:
 
     def _linker_flags(self) -> str:
         """What the release scripts set too: without it the API server calls itself v0.0.0."""
-        version = self.wanted.versions[Project.KUBERNETES]
+        version = self.wanted.versions[ReleaseProject.KUBERNETES]
         values = {
             "gitVersion": f"v{version}",
             "gitMajor": version.major,

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 from growth.errors import Misconfigured
 from kwok.locks import is_held, locked
 from kwok.places import clusters_folder, clusters_folders, failed_folder, locks_folder
-from kwok.processes import Process, end_processes, processes_in
+from kwok.processes import StartedProcess, end_processes, processes_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -41,7 +41,7 @@ _RECORD: Final = "cluster.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
+class LocalCluster:
     """One cluster, as its record tells."""
 
     name: str
@@ -80,17 +80,17 @@ class Cluster:
         written.write_text(json.dumps(asdict(self), default=str), "utf-8")
         written.rename(self.folder / _RECORD)
 
-    def now_ready(self) -> Cluster:
+    def now_ready(self) -> LocalCluster:
         """Note that everything in it has answered once."""
         ready = replace(self, ready=True)
         ready.save()
         return ready
 
-    def running(self) -> list[Process]:
+    def running(self) -> list[StartedProcess]:
         """Its components that are alive."""
         return processes_in(self.folder, COMPONENTS)
 
-    def growing(self) -> list[Process]:
+    def growing(self) -> list[StartedProcess]:
         """The processes of growth beside it that are alive."""
         return processes_in(self.folder, _GROWTH)
 
@@ -135,19 +135,19 @@ def checked_name(name: str) -> str:
     return name
 
 
-def find_cluster(name: str) -> Cluster | None:
+def find_cluster(name: str) -> LocalCluster | None:
     """The cluster of a name, wherever it lies, whole or half-made."""
     folders = (place / name for place in clusters_folders())
     found = next((folder for folder in folders if folder.is_dir()), None)
     return None if found is None else _read(found)
 
 
-def new_cluster(name: str, *, version: str, kubectl: Path, scheduler: str) -> Cluster:
+def new_cluster(name: str, *, version: str, kubectl: Path, scheduler: str) -> LocalCluster:
     """A cluster that is not there yet, in the best place."""
-    return Cluster(name, clusters_folder() / name, version, kubectl, scheduler)
+    return LocalCluster(name, clusters_folder() / name, version, kubectl, scheduler)
 
 
-def all_clusters() -> Iterator[Cluster]:
+def all_clusters() -> Iterator[LocalCluster]:
     """All clusters of this user, by name."""
     folders = [
         folder for place in clusters_folders() if place.is_dir() for folder in place.iterdir()
@@ -178,11 +178,11 @@ def _lock_of(name: str) -> Path:
     return locks_folder() / f"{name}.lock"
 
 
-def _read(folder: Path) -> Cluster:
+def _read(folder: Path) -> LocalCluster:
     """The cluster as it is recorded; a record that can't be read is that of a half-made one."""
     try:
         record = json.loads((folder / _RECORD).read_text("utf-8"))
         paths = {"folder": folder, "kubectl": Path(record["kubectl"])}
-        return Cluster(**(record | paths))
+        return LocalCluster(**(record | paths))
     except (OSError, ValueError, TypeError, LookupError):
-        return Cluster(folder.name, folder)
+        return LocalCluster(folder.name, folder)

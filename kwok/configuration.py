@@ -21,8 +21,8 @@ from growth.errors import Misconfigured
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kwok.clusters import Cluster
-    from kwok.finding import Found
+    from kwok.clusters import LocalCluster
+    from kwok.finding import FoundProgram
 
 STAGES: Final = Path(__file__).with_name("stages")
 SCHEDULER_API: Final = "kubescheduler.config.k8s.io/v1"
@@ -89,7 +89,7 @@ _PORTS: Final = {
 }
 
 
-def write_configuration(cluster: Cluster, programs: Mapping[str, Found]) -> Path:
+def write_configuration(cluster: LocalCluster, programs: Mapping[str, FoundProgram]) -> Path:
     """Write what kwokctl reads: its own options and our stages, as documents of one file."""
     stages = [path.read_text("utf-8") for path in sorted(STAGES.glob("*.yaml"))]
     options = _options(cluster, {name: found.path for name, found in programs.items()})
@@ -99,7 +99,7 @@ def write_configuration(cluster: Cluster, programs: Mapping[str, Found]) -> Path
     return written
 
 
-def _options(cluster: Cluster, paths: Mapping[str, Path]) -> dict[str, object]:
+def _options(cluster: LocalCluster, paths: Mapping[str, Path]) -> dict[str, object]:
     scheduler = cluster.folder / "scheduler.yaml"
     scheduler.write_text(_scheduler_of(cluster), "utf-8")
     return {
@@ -121,7 +121,7 @@ def _options(cluster: Cluster, paths: Mapping[str, Path]) -> dict[str, object]:
     }
 
 
-def _scheduler_of(cluster: Cluster) -> str:
+def _scheduler_of(cluster: LocalCluster) -> str:
     if not cluster.extended:
         return cluster.scheduler
     return extended(cluster.scheduler, Reach(url=f"http://{cluster.address('growth-verbs')}"))

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth.errors import GiveUp
 from kwok import growing
-from kwok.demo_figures import Offer, bought, given_back, money, name_of, together
-from kwok.demo_scene import Scene, create, deployment, on_paper, until
+from kwok.demo_figures import DemoOffer, bought, given_back, money, name_of, together
+from kwok.demo_scene import DemoScene, create, deployment, on_paper, until
 from kwok.down import bring_down
 from kwok.programs import add_program_arguments, programs_for
 from kwok.progress import Progress
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Mapping, Sequence
 
-    from kwok.clusters import Cluster
+    from kwok.clusters import LocalCluster
 
 SUMMARY = "show what growth does, on a cluster of its own"
 
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _control_plane(arguments: argparse.Namespace, silent: Progress) -> Cluster:
+def _control_plane(arguments: argparse.Namespace, silent: Progress) -> LocalCluster:
     started = time.monotonic()
     found = programs_for(arguments, Progress())
     version = found["kube-apiserver"].version
@@ -100,26 +100,26 @@ def _control_plane(arguments: argparse.Namespace, silent: Progress) -> Cluster:
     return cluster
 
 
-def _tell(cluster: Cluster) -> None:
+def _tell(cluster: LocalCluster) -> None:
     started = time.monotonic()
     growing.install(cluster)
     growing.start(cluster, settings=_SETTINGS)
     _step("growth", "5 kinds of objects, webhooks, extender, reconciler", "ready", since=started)
     _apply_a_pool(cluster)
     _make_a_mistake(cluster)
-    scene = Scene(cluster)
+    scene = DemoScene(cluster)
     _let_pods_wait(cluster, scene)
     _sell_out(cluster, scene)
     _let_load_drop(cluster, scene)
 
 
-def _apply_a_pool(cluster: Cluster) -> None:
+def _apply_a_pool(cluster: LocalCluster) -> None:
     growing.kubectl(cluster, "apply", "-f", str(_ROOT / _EXAMPLE))
     print(f"\n  1  A pool and its catalogue of machines are applied ({_EXAMPLE}):")
     _indented(growing.kubectl(cluster, "get", "nodepools"))
 
 
-def _make_a_mistake(cluster: Cluster) -> None:
+def _make_a_mistake(cluster: LocalCluster) -> None:
     wrong = (_ROOT / _EXAMPLE).read_text("utf-8").replace(*_MISTAKE)
     kubectl = [str(cluster.kubectl), "--kubeconfig", str(cluster.kubeconfig)]
     print("\n  2  The same pool with a type listed twice. The API server says:")
@@ -128,7 +128,7 @@ def _make_a_mistake(cluster: Cluster) -> None:
     _indented(_refused(sys.executable, "-m", "growth.cli", "validate", "-f", "-", given=wrong))
 
 
-def _let_pods_wait(cluster: Cluster, scene: Scene) -> None:
+def _let_pods_wait(cluster: LocalCluster, scene: DemoScene) -> None:
     count = sum(replicas for replicas, _ in _WORKLOADS.values())
     workloads = [deployment(name, *shape) for name, shape in _WORKLOADS.items()]
     print(f"\n  3  {count} pods of {len(_WORKLOADS)} deployments are created. None fits: ", end="")
@@ -157,7 +157,7 @@ def _show_cost(cost: Decimal, workloads: Sequence[Any]) -> None:
     print(f"{100 * (first_fit / cost - 1):.1f} % more.", flush=True)
 
 
-def _show_later(scene: Scene, plan: Sequence[Mapping[str, Any]]) -> None:
+def _show_later(scene: DemoScene, plan: Sequence[Mapping[str, Any]]) -> None:
     """A pod can take a place that was meant for another one, which then needs a machine."""
     known = {name_of(each) for each in plan}
     later = [each for each in scene.requests() if name_of(each) not in known]
@@ -166,7 +166,7 @@ def _show_later(scene: Scene, plan: Sequence[Mapping[str, Any]]) -> None:
         _show(bought(later))
 
 
-def _sell_out(cluster: Cluster, scene: Scene) -> None:
+def _sell_out(cluster: LocalCluster, scene: DemoScene) -> None:
     """What is asked for next is sold out, whichever offer it is: the plan has to do without."""
     sold_out = {"spec": {"faults": [{"kind": "StockOut", "count": 1}]}}
     patch = ("patch", "kwoknodeclass", "default", "--type=merge", "-p", json.dumps(sold_out))
@@ -186,7 +186,7 @@ def _sell_out(cluster: Cluster, scene: Scene) -> None:
 
     replanned = until(is_planned_anew, "the pods are planned anew") - refused
     until(lambda: scene.bound() >= count, f"{count} pods are bound")
-    gone = {name_of(each): Offer.of(each) for each in scene.unmet()}
+    gone = {name_of(each): DemoOffer.of(each) for each in scene.unmet()}
     what = ", ".join(f"{offer.server_type} in {offer.location}" for offer in gone.values())
     print(f"     there is no {what}; planned anew without it, and requested ", end="")
     print(f"{_seconds(replanned)} after the refusal:")
@@ -201,7 +201,7 @@ def _show_at_home(pods: int) -> None:
         print(f"       the other {pods}: on machines that are there already")
 
 
-def _let_load_drop(cluster: Cluster, scene: Scene) -> None:
+def _let_load_drop(cluster: LocalCluster, scene: DemoScene) -> None:
     """Pods that are left are moved together, and what is left over is given back."""
     growing.kubectl(
         cluster, "patch", "nodepool", "default", "--type=merge", "-p", json.dumps(_IN_A_HURRY)
@@ -226,7 +226,7 @@ def _let_load_drop(cluster: Cluster, scene: Scene) -> None:
     print(f"     {sum(left.values())} of {sum(left.values())} pods bound\n", flush=True)
 
 
-def _cost(machines: Iterable[str], offers: Mapping[str, Offer]) -> str:
+def _cost(machines: Iterable[str], offers: Mapping[str, DemoOffer]) -> str:
     return money(sum((Decimal(offers[name].price) for name in machines), Decimal(0)))
 
 
@@ -246,7 +246,7 @@ def _refused(*command: str, given: str) -> str:
     return done.stderr
 
 
-def _look_around(cluster: Cluster) -> None:
+def _look_around(cluster: LocalCluster) -> None:
     print(
         f"  It goes on running. Look around:  export KUBECONFIG={cluster.kubeconfig}\n"
         f"                                    {cluster.kubectl} get growth,nodes,pods\n"

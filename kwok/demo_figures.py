@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 
-class Offer(NamedTuple):
+class DemoOffer(NamedTuple):
     """What a machine was bought as."""
 
     server_type: str
@@ -23,13 +23,13 @@ class Offer(NamedTuple):
     price: str
 
     @classmethod
-    def of(cls, request: Mapping[str, Any]) -> Offer:
+    def of(cls, request: Mapping[str, Any]) -> DemoOffer:
         """The offer that a NodeRequest is for."""
         spec = request["spec"]
         return cls(spec["serverType"], spec["location"], spec["price"])
 
 
-class Machines(NamedTuple):
+class DemoMachines(NamedTuple):
     """Some machines: how many, what an hour of them costs, and how many pods they are for."""
 
     number: int
@@ -47,21 +47,21 @@ def pods_of(request: Mapping[str, Any]) -> int:
     return sum(each["pods"] for each in request["spec"].get("workloads", ()))
 
 
-def together(requests: Iterable[Mapping[str, Any]]) -> Machines:
+def together(requests: Iterable[Mapping[str, Any]]) -> DemoMachines:
     """All of them added up."""
     listed = list(requests)
-    cost = sum((Decimal(Offer.of(each).price) for each in listed), Decimal(0))
-    return Machines(len(listed), cost, sum(pods_of(each) for each in listed))
+    cost = sum((Decimal(DemoOffer.of(each).price) for each in listed), Decimal(0))
+    return DemoMachines(len(listed), cost, sum(pods_of(each) for each in listed))
 
 
 def bought(requests: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """A line for each offer, and below them the sum."""
     listed = list(requests)
-    machines: Counter[Offer] = Counter()
-    pods: Counter[Offer] = Counter()
+    machines: Counter[DemoOffer] = Counter()
+    pods: Counter[DemoOffer] = Counter()
     for request in listed:
-        machines[Offer.of(request)] += 1
-        pods[Offer.of(request)] += pods_of(request)
+        machines[DemoOffer.of(request)] += 1
+        pods[DemoOffer.of(request)] += pods_of(request)
     for offer in sorted(machines):
         place = f"{offer.server_type:6} {offer.location:6} {money(offer.price)}/h each"
         yield f"{machines[offer]:3} x {place}   {pods[offer]:3} pods"
@@ -71,7 +71,7 @@ def bought(requests: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def given_back(
-    gone: Iterable[str], offers: Mapping[str, Offer], reasons: Mapping[str, str]
+    gone: Iterable[str], offers: Mapping[str, DemoOffer], reasons: Mapping[str, str]
 ) -> Iterator[str]:
     """A line for each reason: which machines went, and what an hour of them cost."""
     by_reason: dict[str, list[str]] = {}

@@ -13,13 +13,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from growth.errors import GiveUp
-from kwok.apiserver import Answer, ask
-from kwok.demo_figures import Offer, name_of
+from kwok.apiserver import ApiServerAnswer, ask
+from kwok.demo_figures import DemoOffer, name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from kwok.clusters import Cluster
+    from kwok.clusters import LocalCluster
 
 PATIENCE: Final = 90.0
 """Seconds for each step, which takes 5 to 20; a machine that does other things needs more."""
@@ -44,10 +44,10 @@ class Rest(NamedTuple):
     """By machine, why it was given back on the way."""
 
 
-class Scene:
+class DemoScene:
     """One cluster, as the demo sees it."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: LocalCluster) -> None:
         self._cluster = cluster
 
     def pods(self) -> list[Any]:
@@ -70,9 +70,9 @@ class Scene:
         """The names of those that are there."""
         return {str(each["metadata"]["name"]) for each in self._items("nodes")}
 
-    def offers(self) -> dict[str, Offer]:
+    def offers(self) -> dict[str, DemoOffer]:
         """By machine, what it was bought as."""
-        return {name_of(each): Offer.of(each) for each in self.requests()}
+        return {name_of(each): DemoOffer.of(each) for each in self.requests()}
 
     def settled(self, pods: int) -> Rest:
         """Wait until so many pods are bound, machines have gone, and nothing moves any more."""
@@ -119,7 +119,7 @@ def until(done: Callable[[], object], goal: str) -> float:
     return time.monotonic()
 
 
-def create(cluster: Cluster, deployments: Sequence[Mapping[str, Any]]) -> None:
+def create(cluster: LocalCluster, deployments: Sequence[Mapping[str, Any]]) -> None:
     """All at the same time, as those of one release arrive."""
     with ThreadPoolExecutor(len(deployments)) as people:
         answers = list(people.map(lambda each: _created(cluster, each), deployments))
@@ -128,7 +128,7 @@ def create(cluster: Cluster, deployments: Sequence[Mapping[str, Any]]) -> None:
             raise GiveUp(f"a deployment was refused: {answer.body or answer.status}")
 
 
-def _created(cluster: Cluster, deployment: Mapping[str, Any]) -> Answer:
+def _created(cluster: LocalCluster, deployment: Mapping[str, Any]) -> ApiServerAnswer:
     return ask(cluster, _DEPLOYMENTS, method="POST", content=deployment)
 
 

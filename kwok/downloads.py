@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, assert_never
 
 from kwok.store import ARCHITECTURE
-from kwok.versions import Program, Project, Version
+from kwok.versions import Program, ReleasedVersion, ReleaseProject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -51,23 +51,23 @@ class Release:
         return self.url.rpartition("/")[2]
 
 
-class Refused(Exception):
+class WrongDownload(Exception):
     """What came is not what was published; the text says in which way."""
 
 
 def release_of(
-    program: Program, version: Version, environment: Mapping[str, str] = os.environ
+    program: Program, version: ReleasedVersion, environment: Mapping[str, str] = os.environ
 ) -> Release:
     """Where a program is published. One address in the environment stands for all pages."""
     other = environment.get(OTHER_ADDRESS, "").rstrip("/")
     match program.project:
-        case Project.KUBERNETES:
+        case ReleaseProject.KUBERNETES:
             folder = f"{other or 'https://dl.k8s.io'}/release/v{version}/bin/linux/{ARCHITECTURE}"
             return Release(program, f"{folder}/{program.name}", f"{folder}/{program.name}.sha256")
-        case Project.KWOK:
+        case ReleaseProject.KWOK:
             file = f"{program.name}-linux-{ARCHITECTURE}"
             return _on_github(program, "kubernetes-sigs/kwok", version, file=file, other=other)
-        case Project.ETCD:
+        case ReleaseProject.ETCD:
             file = f"etcd-v{version}-linux-{ARCHITECTURE}.tar.gz"
             return _on_github(program, "etcd-io/etcd", version, file=file, other=other)
         case _:
@@ -75,7 +75,7 @@ def release_of(
 
 
 def _on_github(
-    program: Program, repository: str, version: Version, *, file: str, other: str
+    program: Program, repository: str, version: ReleasedVersion, *, file: str, other: str
 ) -> Release:
     pages = other or "https://github.com"
     interface = other or "https://api.github.com"
@@ -141,7 +141,7 @@ def download(release: Release, checksum: str, *, folder: Path, progress: Progres
         _fetch(release, checksum, fetched, progress=progress)
         return _unpacked(fetched, release.program)
     except _FAILURES as failure:
-        raise Refused(f"{release.file}: {failure}") from None
+        raise WrongDownload(f"{release.file}: {failure}") from None
 
 
 def _fetch(release: Release, checksum: str, to: Path, *, progress: Progress) -> None:
@@ -156,9 +156,9 @@ def _fetch(release: Release, checksum: str, to: Path, *, progress: Progress) -> 
             digest.update(block)
             progress.show(f"downloading {release.file}: {_share(output.tell(), length)}")
         if length and output.tell() != length:
-            raise Refused(f"{release.file} ended after {output.tell()} of {length} bytes")
+            raise WrongDownload(f"{release.file} ended after {output.tell()} of {length} bytes")
     if digest.hexdigest() != checksum:
-        raise Refused(f"{release.file} is not what was published: its checksum differs")
+        raise WrongDownload(f"{release.file} is not what was published: its checksum differs")
 
 
 def _share(done: int, length: int) -> str:
@@ -178,4 +178,4 @@ def _unpacked(fetched: Path, program: Program) -> Path:
                 with unpacked.open("wb") as output:
                     shutil.copyfileobj(content, output)
                 return unpacked
-    raise Refused(f"{fetched.name} holds no {program.name}")
+    raise WrongDownload(f"{fetched.name} holds no {program.name}")

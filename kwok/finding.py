@@ -17,16 +17,16 @@ from typing_extensions import override
 
 from growth.errors import Misconfigured
 from kwok.building import Build, empty_workshop
-from kwok.downloads import Refused, checksums, download, release_of
+from kwok.downloads import WrongDownload, checksums, download, release_of
 from kwok.locks import locked
 from kwok.named import answers, named_version
 from kwok.toolchain import find_go, remove_our_go
 from kwok.versions import (
     PROGRAMS,
     Program,
-    Project,
-    Version,
-    Wanted,
+    ReleasedVersion,
+    ReleaseProject,
+    WantedVersions,
     go_version,
     version_in,
     wanted_versions,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from kwok.progress import Progress
-    from kwok.store import Store
+    from kwok.store import ProgramStore
 
 IN_CACHE: Final = "found in cache"
 _MADE_WITHIN: Final = 3600.0
@@ -44,11 +44,11 @@ _MADE_WITHIN: Final = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundProgram:
     """A program that can be started."""
 
     program: Program
-    version: Version
+    version: ReleasedVersion
     path: Path
     origin: str
     seconds: float = 0.0
@@ -60,17 +60,17 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class ProgramSearch:
     """One search: which versions, which programs are named, and the store."""
 
-    wanted: Wanted
+    wanted: WantedVersions
     named: Mapping[str, Path]
-    store: Store
+    store: ProgramStore
     progress: Progress
 
-    def run(self) -> dict[str, Found]:
+    def run(self) -> dict[str, FoundProgram]:
         """All seven programs, by name."""
-        found: dict[str, Found] = {}
+        found: dict[str, FoundProgram] = {}
         self._take(found, self._named(_missing(found)))
         self._take(found, self._on_path(_missing(found)))
         self._take(found, self._in_store(_missing(found)))
@@ -79,7 +79,7 @@ class Search:
                 self._fill_store(found)
         return found
 
-    def _fill_store(self, found: dict[str, Found]) -> None:
+    def _fill_store(self, found: dict[str, FoundProgram]) -> None:
         # Someone else may have made them while we waited for the lock.
         self._take(found, self._in_store(_missing(found)))
         try:
@@ -88,7 +88,7 @@ class Search:
         finally:
             shutil.rmtree(self.store.workshop, ignore_errors=True)
 
-    def _take(self, found: dict[str, Found], finds: Iterator[Found]) -> None:
+    def _take(self, found: dict[str, FoundProgram], finds: Iterator[FoundProgram]) -> None:
         started = time.monotonic()
         for find in finds:
             found[find.program.name] = replace(find, seconds=time.monotonic() - started)
@@ -96,15 +96,15 @@ class Search:
     def _say_waiting(self) -> None:
         self.progress.wait("another command is making the programs: waiting for it")
 
-    def _named(self, programs: Sequence[Program]) -> Iterator[Found]:
+    def _named(self, programs: Sequence[Program]) -> Iterator[FoundProgram]:
         places = {each: self.named[each.name] for each in programs if each.name in self.named}
         for program, answer in answers(places).items():
             path = places[program]
             yield self._check_named(
-                Found(program, named_version(program, path, answer), path, "named")
+                FoundProgram(program, named_version(program, path, answer), path, "named")
             )
 
-    def _check_named(self, found: Found) -> Found:
+    def _check_named(self, found: FoundProgram) -> FoundProgram:
         """What a person names is taken as it is, unless they ask for another version too."""
         project = found.program.project
         if project in self.wanted.exactly and not self.wanted.fits(found.program, found.version):
@@ -114,22 +114,22 @@ class Search:
             )
         return found
 
-    def _on_path(self, programs: Sequence[Program]) -> Iterator[Found]:
+    def _on_path(self, programs: Sequence[Program]) -> Iterator[FoundProgram]:
         found = {program: shutil.which(program.name) for program in programs}
         places = {program: Path(place) for program, place in found.items() if place is not None}
         for program, answer in answers(places).items():
             version = version_in(answer)
             if version is not None and self.wanted.fits(program, version):
-                yield Found(program, version, places[program], "found on PATH")
+                yield FoundProgram(program, version, places[program], "found on PATH")
 
-    def _in_store(self, programs: Sequence[Program]) -> Iterator[Found]:
+    def _in_store(self, programs: Sequence[Program]) -> Iterator[FoundProgram]:
         for program in programs:
             version = self.wanted.versions[program.project]
             path = self.store.path_of(program, version)
             if path.exists():
-                yield Found(program, version, path, IN_CACHE)
+                yield FoundProgram(program, version, path, IN_CACHE)
 
-    def _downloaded(self, programs: Sequence[Program]) -> Iterator[Found]:
+    def _downloaded(self, programs: Sequence[Program]) -> Iterator[FoundProgram]:
         if not programs:
             return
         versions = self.wanted.versions
@@ -140,14 +140,14 @@ class Search:
                 fetched = download(
                     release, checksum, folder=self.store.workshop, progress=self.progress
                 )
-            except Refused as refusal:
+            except WrongDownload as refusal:
                 self.progress.say(f"not downloaded: {refusal}")
                 continue
             version = versions[release.program.project]
             path = self.store.keep(fetched, release.program, version)
-            yield Found(release.program, version, path, "downloaded")
+            yield FoundProgram(release.program, version, path, "downloaded")
 
-    def _built(self, programs: Sequence[Program]) -> Iterator[Found]:
+    def _built(self, programs: Sequence[Program]) -> Iterator[FoundProgram]:
         if not programs:
             return
         self._check_buildable(programs)
@@ -157,14 +157,14 @@ class Search:
         build = Build(go, self.wanted, self.store.workshop, self.progress)
         for program, made in build.make(programs).items():
             version = self.wanted.versions[program.project]
-            yield Found(program, version, self.store.keep(made, program, version), "built")
+            yield FoundProgram(program, version, self.store.keep(made, program, version), "built")
         remove_our_go(self.store.cache)
 
     def _check_buildable(self, programs: Sequence[Program]) -> None:
         """go.mod and go.sum pin one version; another one would be built from anything."""
-        ours = wanted_versions().versions[Project.KUBERNETES]
-        asked = self.wanted.versions[Project.KUBERNETES]
-        lacking = [each.name for each in programs if each.project is Project.KUBERNETES]
+        ours = wanted_versions().versions[ReleaseProject.KUBERNETES]
+        asked = self.wanted.versions[ReleaseProject.KUBERNETES]
+        lacking = [each.name for each in programs if each.project is ReleaseProject.KUBERNETES]
         if asked != ours and lacking:
             available = sorted({*self.store.kubernetes_versions(), ours})
             raise Misconfigured(
@@ -174,5 +174,5 @@ class Search:
             )
 
 
-def _missing(found: Mapping[str, Found]) -> list[Program]:
+def _missing(found: Mapping[str, FoundProgram]) -> list[Program]:
     return [program for program in PROGRAMS if program.name not in found]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from kwok.clusters import Cluster
+    from kwok.clusters import LocalCluster
 
 _LEASES: Final = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 _LEASE: Final[dict[str, Any]] = {
@@ -50,7 +50,7 @@ _VERBS: Final = "growth-verbs"
 _DEMAND: Final = "growth-demand"
 
 
-def install(cluster: Cluster) -> None:
+def install(cluster: LocalCluster) -> None:
     """Everything that has to be in a cluster before growth starts."""
     definitions = "---\n".join(crd.render().values())
     kubectl(cluster, "apply", "--server-side", "-f", "-", given=definitions)
@@ -65,7 +65,7 @@ def install(cluster: Cluster) -> None:
 
 
 def start(
-    cluster: Cluster,
+    cluster: LocalCluster,
     processes: Sequence[str] = PROCESSES,
     *,
     settings: Mapping[str, str] = MappingProxyType({}),
@@ -95,13 +95,13 @@ def start(
     return log
 
 
-def _works(cluster: Cluster, process: str, log: Path) -> bool:
+def _works(cluster: LocalCluster, process: str, log: Path) -> bool:
     if not cluster.growing():
         raise GiveUp(f'growth has ended in cluster "{cluster.name}"; see {log}')
     return _WORKS[process](cluster)
 
 
-def stop(cluster: Cluster) -> None:
+def stop(cluster: LocalCluster) -> None:
     """End the processes in order, as a person's Ctrl-C does; `start` starts them anew."""
     for process in cluster.growing():
         with contextlib.suppress(ProcessLookupError):
@@ -111,7 +111,7 @@ def stop(cluster: Cluster) -> None:
     wait_for(lambda: not cluster.growing(), goal, patience=Patience(_ENDS_WITHIN), log=log)
 
 
-def kubectl(cluster: Cluster, *words: str, given: str | None = None) -> str:
+def kubectl(cluster: LocalCluster, *words: str, given: str | None = None) -> str:
     """Run kubectl as the cluster's administrator."""
     command = [str(cluster.kubectl), "--kubeconfig", str(cluster.kubeconfig), *words]
     try:
@@ -132,7 +132,7 @@ def kubectl(cluster: Cluster, *words: str, given: str | None = None) -> str:
     return done.stdout
 
 
-def _places(cluster: Cluster) -> dict[str, str]:
+def _places(cluster: LocalCluster) -> dict[str, str]:
     """Where the processes find each other, and the scheduler them."""
     demand = cluster.address(_DEMAND)
     return {
@@ -143,7 +143,7 @@ def _places(cluster: Cluster) -> dict[str, str]:
     }
 
 
-def _streams_demand(cluster: Cluster) -> bool:
+def _streams_demand(cluster: LocalCluster) -> bool:
     """Whether the extender's caches are whole, which is the last that it needs."""
     try:
         with urllib.request.urlopen(f"http://{cluster.address(_DEMAND)}{wire.PATH}", timeout=5):
@@ -152,12 +152,12 @@ def _streams_demand(cluster: Cluster) -> bool:
         return False
 
 
-def _is_led(cluster: Cluster) -> bool:
+def _is_led(cluster: LocalCluster) -> bool:
     answer = ask(cluster, f"{_LEASES}/{RECONCILER_LEASE}")
     return answer.status == 200 and bool(answer.body["spec"].get("holderIdentity"))
 
 
-_WORKS: Final[dict[str, Callable[[Cluster], bool]]] = {
+_WORKS: Final[dict[str, Callable[[LocalCluster], bool]]] = {
     "webhooks": admission.is_served,
     "extender": _streams_demand,
     "reconciler": _is_led,

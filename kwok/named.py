@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from growth.errors import Misconfigured
-from kwok.versions import PROGRAMS, Program, Version, number_in
+from kwok.versions import PROGRAMS, Program, ReleasedVersion, number_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,7 +63,7 @@ def _ask(program: Program, path: Path) -> str:
         return ""
 
 
-def named_version(program: Program, path: Path, answer: str) -> Version:
+def named_version(program: Program, path: Path, answer: str) -> ReleasedVersion:
     """The version of a named program; one that says nothing of use is refused."""
     version = number_in(answer)
     if version is None:

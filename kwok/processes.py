@@ -26,14 +26,14 @@ PROC: Final = Path("/proc")
 
 
 @dataclass(frozen=True, slots=True)
-class Process:
+class StartedProcess:
     """A running process: its number and the name that it was started by."""
 
     pid: int
     name: str
 
 
-def processes_in(folder: Path, names: Collection[str]) -> list[Process]:
+def processes_in(folder: Path, names: Collection[str]) -> list[StartedProcess]:
     """Our processes of these names that work in the folder."""
     found = (_process(int(each.name), folder) for each in PROC.iterdir() if each.name.isdigit())
     return [process for process in found if process is not None and process.name in names]
@@ -53,7 +53,7 @@ def end_processes(folder: Path, names: Collection[str], *, within: float = 60.0)
     return ended
 
 
-def _end(process: Process, folder: Path) -> int:
+def _end(process: StartedProcess, folder: Path) -> int:
     with contextlib.suppress(ProcessLookupError), _handle(process.pid) as handle:
         if _process(process.pid, folder) != process:
             return 0
@@ -74,7 +74,7 @@ def _handle(pid: int) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _process(pid: int, folder: Path) -> Process | None:
+def _process(pid: int, folder: Path) -> StartedProcess | None:
     """The process, if it is alive, ours, and works in the folder."""
     entry = PROC / str(pid)
     try:
@@ -88,4 +88,4 @@ def _process(pid: int, folder: Path) -> Process | None:
     # The kernel names real paths, ours may lead through links.
     if not Path(works_in).is_relative_to(folder.resolve()):
         return None
-    return Process(pid, Path(os.fsdecode(program)).name)
+    return StartedProcess(pid, Path(os.fsdecode(program)).name)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kwok.finding import Found, Search
+from kwok.finding import FoundProgram, ProgramSearch
 from kwok.named import named_programs
 from kwok.places import cache_folder
 from kwok.progress import Progress
-from kwok.store import Store
+from kwok.store import ProgramStore
 from kwok.versions import kubernetes_version, wanted_versions
 
 if TYPE_CHECKING:
@@ -46,13 +46,13 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def programs_for(arguments: argparse.Namespace, progress: Progress) -> dict[str, Found]:
+def programs_for(arguments: argparse.Namespace, progress: Progress) -> dict[str, FoundProgram]:
     """The programs that the arguments ask for."""
     wanted = wanted_versions()
     if arguments.kube_version is not None:
         wanted = wanted.with_kubernetes(kubernetes_version(arguments.kube_version))
-    store = Store(cache_folder())
+    store = ProgramStore(cache_folder())
     try:
-        return Search(wanted, named_programs(arguments.programs), store, progress).run()
+        return ProgramSearch(wanted, named_programs(arguments.programs), store, progress).run()
     finally:
         progress.clear()

@@ -30,7 +30,7 @@ _TIMEOUT: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Scheduler:
+class RunningScheduler:
     """One that runs."""
 
     name: str
@@ -61,7 +61,7 @@ class Scheduler:
 
 
 @contextlib.contextmanager
-def scheduling(kubeconfig: Path, *, name: str, configuration: str) -> Iterator[Scheduler]:
+def scheduling(kubeconfig: Path, *, name: str, configuration: str) -> Iterator[RunningScheduler]:
     """Run one while the context lasts; its pods wait when it has ended."""
     content = _completed(configuration, name=name, kubeconfig=kubeconfig)
     allowing = "--authorization-always-allow-paths=/readyz,/metrics"
@@ -70,9 +70,11 @@ def scheduling(kubeconfig: Path, *, name: str, configuration: str) -> Iterator[S
 
 
 @contextlib.contextmanager
-def configured(folder: Path, configuration: str, *words: str, name: str) -> Iterator[Scheduler]:
+def configured(
+    folder: Path, configuration: str, *words: str, name: str
+) -> Iterator[RunningScheduler]:
     """The same with nothing added to its configuration, in a cluster's folder."""
-    scheduler = Scheduler(name, free_port())
+    scheduler = RunningScheduler(name, free_port())
     written = folder / f"scheduler-{name}.yaml"
     written.write_text(configuration, "utf-8")
     command = [
@@ -102,7 +104,7 @@ def _completed(configuration: str, *, name: str, kubeconfig: Path) -> str:
     return text
 
 
-def _wait(scheduler: Scheduler, process: subprocess.Popen[bytes], log: Path) -> None:
+def _wait(scheduler: RunningScheduler, process: subprocess.Popen[bytes], log: Path) -> None:
     def is_ready() -> bool:
         if process.poll() is not None:
             raise GiveUp(f'scheduler "{scheduler.name}" has ended; see {log}')

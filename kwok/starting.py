@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from kwok.clusters import Cluster
-    from kwok.finding import Found
+    from kwok.clusters import LocalCluster
+    from kwok.finding import FoundProgram
     from kwok.progress import Progress
 
 READY_WITHIN: Final = 120.0
@@ -42,7 +42,9 @@ CONTROL_PLANE_TAINT: Final = {
 }
 
 
-def start(cluster: Cluster, programs: Mapping[str, Found], progress: Progress) -> Cluster:
+def start(
+    cluster: LocalCluster, programs: Mapping[str, FoundProgram], progress: Progress
+) -> LocalCluster:
     """Start a cluster and wait until it is ready; what fails or is interrupted leaves nothing."""
     for _ in range(TRIES - 1):
         with contextlib.suppress(RetryLater), _removed_on_failure(cluster, progress):
@@ -52,7 +54,7 @@ def start(cluster: Cluster, programs: Mapping[str, Found], progress: Progress) -
 
 
 @contextlib.contextmanager
-def _removed_on_failure(cluster: Cluster, progress: Progress) -> Iterator[None]:
+def _removed_on_failure(cluster: LocalCluster, progress: Progress) -> Iterator[None]:
     try:
         yield
     except GrowthError as failure:
@@ -67,7 +69,9 @@ def _removed_on_failure(cluster: Cluster, progress: Progress) -> Iterator[None]:
         progress.clear()
 
 
-def _start_once(cluster: Cluster, programs: Mapping[str, Found], progress: Progress) -> Cluster:
+def _start_once(
+    cluster: LocalCluster, programs: Mapping[str, FoundProgram], progress: Progress
+) -> LocalCluster:
     cluster = _with_ports(cluster)
     patience = Patience(READY_WITHIN)
     _run_kwokctl(cluster, programs, patience, progress)
@@ -78,7 +82,7 @@ def _start_once(cluster: Cluster, programs: Mapping[str, Found], progress: Progr
 
 
 def _wait(
-    cluster: Cluster,
+    cluster: LocalCluster,
     goal: str,
     reached: Callable[[], bool],
     *,
@@ -97,7 +101,7 @@ def _wait(
     wait_for(look, f'{goal} of cluster "{cluster.name}"', patience=patience)
 
 
-def _with_ports(cluster: Cluster) -> Cluster:
+def _with_ports(cluster: LocalCluster) -> LocalCluster:
     """Choose ports and note them before anyone else of this user may choose."""
     with locked(locks_folder() / "ports.lock", waiting=lambda: None):
         chosen = replace(cluster, ports=choose_ports())
@@ -106,7 +110,10 @@ def _with_ports(cluster: Cluster) -> Cluster:
 
 
 def _run_kwokctl(
-    cluster: Cluster, programs: Mapping[str, Found], patience: Patience, progress: Progress
+    cluster: LocalCluster,
+    programs: Mapping[str, FoundProgram],
+    patience: Patience,
+    progress: Progress,
 ) -> None:
     """Let kwokctl start everything, but don't let it wait for what has ended already."""
     configuration = write_configuration(cluster, programs)
@@ -135,7 +142,7 @@ def _has_ended(process: subprocess.Popen[bytes]) -> bool:
     return process.poll() is not None
 
 
-def _environment(cluster: Cluster, kubectl: Path) -> dict[str, str]:
+def _environment(cluster: LocalCluster, kubectl: Path) -> dict[str, str]:
     # kwokctl and etcd take options from variables, which would win over the cluster's own.
     kept = {
         name: value for name, value in os.environ.items() if not name.startswith(("KWOK_", "ETCD_"))
@@ -145,7 +152,7 @@ def _environment(cluster: Cluster, kubectl: Path) -> dict[str, str]:
     return {**kept, "KWOK_WORKDIR": str(cluster.folder), "PATH": path}
 
 
-def _check_alive(cluster: Cluster) -> None:
+def _check_alive(cluster: LocalCluster) -> None:
     """A component that has ended says why in its log; a port that was taken is tried anew."""
     # In this order: what is started between the two looks must not seem to have ended.
     started = cluster.started()
@@ -162,12 +169,12 @@ def _last_line(text: str) -> str:
     return lines[-1] if lines else "it wrote nothing"
 
 
-def _create_node(cluster: Cluster) -> bool:
+def _create_node(cluster: LocalCluster) -> bool:
     answer = ask(cluster, "/api/v1/nodes", method="POST", content=_control_plane_node(cluster))
     return answer.status in {201, 409}
 
 
-def _control_plane_node(cluster: Cluster) -> dict[str, Any]:
+def _control_plane_node(cluster: LocalCluster) -> dict[str, Any]:
     """Labelled and tainted as kubeadm does it: nothing of ours may ever run on it."""
     name = f"{cluster.name}-control-plane"
     labels = {
@@ -187,7 +194,7 @@ def _control_plane_node(cluster: Cluster) -> dict[str, Any]:
     }
 
 
-def _node_is_ready(cluster: Cluster) -> bool:
+def _node_is_ready(cluster: LocalCluster) -> bool:
     node = ask(cluster, f"/api/v1/nodes/{cluster.name}-control-plane")
     if node.status != 200:
         return False
@@ -196,11 +203,11 @@ def _node_is_ready(cluster: Cluster) -> bool:
     return ready and node.body["spec"].get("taints") == [CONTROL_PLANE_TAINT]
 
 
-def _accepts_pods(cluster: Cluster) -> bool:
+def _accepts_pods(cluster: LocalCluster) -> bool:
     return ask(cluster, "/api/v1/namespaces/default/serviceaccounts/default").status == 200
 
 
-_GOALS: Final[tuple[tuple[str, Callable[[Cluster], bool]], ...]] = (
+_GOALS: Final[tuple[tuple[str, Callable[[LocalCluster], bool]], ...]] = (
     ("the first answer of kube-apiserver", _create_node),
     ("a ready kube-apiserver", partial(is_healthy, component="kube-apiserver")),
     ("a ready kube-scheduler", partial(is_healthy, component="kube-scheduler")),

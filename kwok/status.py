@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from kwok.clusters import Cluster, all_clusters, is_worked_on
+from kwok.clusters import LocalCluster, all_clusters, is_worked_on
 from kwok.up import is_well
 
 if TYPE_CHECKING:
@@ -35,13 +35,13 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _state(cluster: Cluster) -> str:
+def _state(cluster: LocalCluster) -> str:
     if is_worked_on(cluster.name):
         return "starting or ending"
     return "ready" if is_well(cluster) else "broken"
 
 
-def _row(cluster: Cluster) -> dict[str, str | int]:
+def _row(cluster: LocalCluster) -> dict[str, str | int]:
     return {
         "name": cluster.name,
         "state": _state(cluster),

@@ -12,7 +12,7 @@ import platform
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from kwok.versions import PROGRAMS, Program, Project, Version, version_in
+from kwok.versions import PROGRAMS, Program, ReleasedVersion, ReleaseProject, version_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +24,7 @@ ARCHITECTURE: Final = {"x86_64": "amd64", "aarch64": "arm64"}.get(
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class ProgramStore:
     """The programs under one cache folder."""
 
     cache: Path
@@ -39,12 +39,12 @@ class Store:
         """Where programs are made; on the same file system, so that a rename is enough."""
         return self.cache / "workshop"
 
-    def path_of(self, program: Program, version: Version) -> Path:
+    def path_of(self, program: Program, version: ReleasedVersion) -> Path:
         """Where a program of a version lies, or would lie."""
         release = f"{program.project.name.lower()}-{version}"
         return self.cache / "programs" / f"linux-{ARCHITECTURE}" / release / program.name
 
-    def keep(self, made: Path, program: Program, version: Version) -> Path:
+    def keep(self, made: Path, program: Program, version: ReleasedVersion) -> Path:
         """Take a finished program into the store."""
         place = self.path_of(program, version)
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -54,14 +54,14 @@ class Store:
         _to_disk(place.parent)
         return place
 
-    def kubernetes_versions(self) -> list[Version]:
+    def kubernetes_versions(self) -> list[ReleasedVersion]:
         """The versions of which every program is here."""
         releases = (self.cache / "programs" / f"linux-{ARCHITECTURE}").glob("kubernetes-*")
         versions = filter(None, (version_in(release.name) for release in releases))
         return sorted(version for version in versions if self._is_whole(version))
 
-    def _is_whole(self, version: Version) -> bool:
-        ours = (program for program in PROGRAMS if program.project is Project.KUBERNETES)
+    def _is_whole(self, version: ReleasedVersion) -> bool:
+        ours = (program for program in PROGRAMS if program.project is ReleaseProject.KUBERNETES)
         return all(self.path_of(program, version).exists() for program in ours)
 
 

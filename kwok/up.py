@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Final
 from growth.errors import GiveUp, Misconfigured
 from kwok import growing
 from kwok.apiserver import is_healthy
-from kwok.clusters import COMPONENTS, Cluster, checked_name, cluster_lock, find_cluster, new_cluster
+from kwok.clusters import (
+    COMPONENTS,
+    LocalCluster,
+    checked_name,
+    cluster_lock,
+    find_cluster,
+    new_cluster,
+)
 from kwok.configuration import scheduler_configuration
 from kwok.finding import IN_CACHE
 from kwok.programs import add_program_arguments, programs_for
@@ -23,7 +30,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping
 
-    from kwok.finding import Found
+    from kwok.finding import FoundProgram
 
 SUMMARY = "start a cluster and print its KUBECONFIG"
 _ANSWERS_WITHIN: Final = 30.0
@@ -59,13 +66,13 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def where_kubectl_is(cluster: Cluster) -> Iterator[str]:
+def where_kubectl_is(cluster: LocalCluster) -> Iterator[str]:
     """For who has none: the one that came with the cluster."""
     if shutil.which("kubectl") is None:
         yield f"kubectl isn't on PATH; there is one in {cluster.kubectl.parent}"
 
 
-def bring_up(name: str, *, arguments: argparse.Namespace, progress: Progress) -> Cluster:
+def bring_up(name: str, *, arguments: argparse.Namespace, progress: Progress) -> LocalCluster:
     """The cluster of that name, ready: as it is, repaired, or new."""
     scheduler = scheduler_configuration(arguments.scheduler_config)
     programs = programs_for(arguments, progress)
@@ -91,7 +98,7 @@ def bring_up(name: str, *, arguments: argparse.Namespace, progress: Progress) ->
         return _started(replace(new, extended=arguments.growth), programs, progress)
 
 
-def grow(cluster: Cluster, *, progress: Progress) -> None:
+def grow(cluster: LocalCluster, *, progress: Progress) -> None:
     """Put growth into the cluster and beside it, until it leads."""
     started = time.monotonic()
     progress.show("growth: installing its objects, starting its processes")
@@ -107,7 +114,10 @@ def grow(cluster: Cluster, *, progress: Progress) -> None:
 
 
 def _check_same(
-    found: Cluster, arguments: argparse.Namespace, programs: Mapping[str, Found], scheduler: str
+    found: LocalCluster,
+    arguments: argparse.Namespace,
+    programs: Mapping[str, FoundProgram],
+    scheduler: str,
 ) -> None:
     """What is asked for in words must be what runs; what is left out may be anything."""
     version = str(programs["kube-apiserver"].version)
@@ -121,7 +131,9 @@ def _check_same(
         raise Misconfigured(f'cluster "{found.name}" runs with {differs}; end it first: {end}')
 
 
-def _started(new: Cluster, programs: Mapping[str, Found], progress: Progress) -> Cluster:
+def _started(
+    new: LocalCluster, programs: Mapping[str, FoundProgram], progress: Progress
+) -> LocalCluster:
     for found in programs.values():
         if found.origin != IN_CACHE:
             progress.say(str(found))
@@ -132,17 +144,17 @@ def _started(new: Cluster, programs: Mapping[str, Found], progress: Progress) ->
     return ready
 
 
-def is_well(cluster: Cluster) -> bool:
+def is_well(cluster: LocalCluster) -> bool:
     """Whether a cluster was ready once and all of it is still there."""
     return _runs(cluster) and is_healthy(cluster, "kube-apiserver")
 
 
-def _runs(cluster: Cluster) -> bool:
+def _runs(cluster: LocalCluster) -> bool:
     alive = {process.name for process in cluster.running()}
     return cluster.ready and alive >= set(COMPONENTS)
 
 
-def _answers(cluster: Cluster, progress: Progress) -> bool:
+def _answers(cluster: LocalCluster, progress: Progress) -> bool:
     """The same with patience, as a cluster that is called broken is removed with all it holds."""
     if not _runs(cluster):
         return False

@@ -19,7 +19,7 @@ from growth.errors import Misconfigured
 GO_MODULE: Final = Path(__file__).with_name("go.mod")
 
 
-class Project(Enum):
+class ReleaseProject(Enum):
     """Who releases a program; the value is the Go module that it is built from."""
 
     ETCD = "go.etcd.io/etcd/server/v3"
@@ -32,30 +32,30 @@ class Program:
     """One program: its name as a file, and the Go package that it is."""
 
     name: str
-    project: Project
+    project: ReleaseProject
     package: str
 
 
-def _programs(project: Project, folder: str, *names: str) -> tuple[Program, ...]:
+def _programs(project: ReleaseProject, folder: str, *names: str) -> tuple[Program, ...]:
     return tuple(Program(name, project, f"{project.value}{folder}{name}") for name in names)
 
 
 PROGRAMS: Final = (
-    Program("etcd", Project.ETCD, Project.ETCD.value),
+    Program("etcd", ReleaseProject.ETCD, ReleaseProject.ETCD.value),
     *_programs(
-        Project.KUBERNETES,
+        ReleaseProject.KUBERNETES,
         "/cmd/",
         "kube-apiserver",
         "kube-controller-manager",
         "kube-scheduler",
         "kubectl",
     ),
-    *_programs(Project.KWOK, "/cmd/", "kwok", "kwokctl"),
+    *_programs(ReleaseProject.KWOK, "/cmd/", "kwok", "kwokctl"),
 )
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Version:
+class ReleasedVersion:
     """A released version; candidates and alphas are not read as one."""
 
     major: int
@@ -68,66 +68,66 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedVersions:
     """Which versions are asked for, and whether another patch of Kubernetes does as well."""
 
-    versions: dict[Project, Version]
-    exactly: frozenset[Project] = frozenset()
+    versions: dict[ReleaseProject, ReleasedVersion]
+    exactly: frozenset[ReleaseProject] = frozenset()
 
-    def fits(self, program: Program, found: Version) -> bool:
+    def fits(self, program: Program, found: ReleasedVersion) -> bool:
         """Whether a program that was found may serve."""
         wanted = self.versions[program.project]
         if program.project in self.exactly:
             return found == wanted
         return (found.major, found.minor) == (wanted.major, wanted.minor)
 
-    def with_kubernetes(self, version: Version) -> Wanted:
+    def with_kubernetes(self, version: ReleasedVersion) -> WantedVersions:
         """The same, with the version of Kubernetes that a person asked for."""
-        versions = {**self.versions, Project.KUBERNETES: version}
-        return replace(self, versions=versions, exactly=frozenset({Project.KUBERNETES}))
+        versions = {**self.versions, ReleaseProject.KUBERNETES: version}
+        return replace(self, versions=versions, exactly=frozenset({ReleaseProject.KUBERNETES}))
 
 
 _NUMBER: Final = r"\bv?(\d+)\.(\d+)\.(\d+)"
 _CANDIDATE: Final = r"[\w.-]*(?:alpha|beta|rc)"
 
 
-def version_in(text: str) -> Version | None:
+def version_in(text: str) -> ReleasedVersion | None:
     """The first released version in what a program prints about itself."""
     match = re.search(rf"{_NUMBER}(?!{_CANDIDATE})", text)
-    return Version(*map(int, match.groups())) if match else None
+    return ReleasedVersion(*map(int, match.groups())) if match else None
 
 
-def number_in(text: str) -> Version | None:
+def number_in(text: str) -> ReleasedVersion | None:
     """The first version of any kind, for programs that a person names whatever they are."""
     match = re.search(_NUMBER, text)
-    return Version(*map(int, match.groups())) if match else None
+    return ReleasedVersion(*map(int, match.groups())) if match else None
 
 
-def kubernetes_version(text: str) -> Version:
+def kubernetes_version(text: str) -> ReleasedVersion:
     """What a person writes after --kube-version."""
     match = re.fullmatch(r"v?(\d+)\.(\d+)\.(\d+)", text)
     if match is None:
         raise Misconfigured(
             f'--kube-version "{text}" is no released version; write it in full, such as 1.36.3'
         )
-    return Version(*map(int, match.groups()))
+    return ReleasedVersion(*map(int, match.groups()))
 
 
-def wanted_versions(go_module: Path = GO_MODULE) -> Wanted:
+def wanted_versions(go_module: Path = GO_MODULE) -> WantedVersions:
     """The versions that go.mod requires."""
     text = go_module.read_text(encoding="utf-8")
-    return Wanted({project: _required(text, project.value) for project in Project})
+    return WantedVersions({project: _required(text, project.value) for project in ReleaseProject})
 
 
-def go_version(go_module: Path = GO_MODULE) -> Version:
+def go_version(go_module: Path = GO_MODULE) -> ReleasedVersion:
     """The oldest Go that can build them."""
     match = re.search(r"^go (\d+)\.(\d+)(?:\.(\d+))?$", go_module.read_text("utf-8"), re.MULTILINE)
     if match is None:
         raise Misconfigured(f"{go_module} names no Go version; restore it from the repository")
-    return Version(int(match[1]), int(match[2]), int(match[3] or 0))
+    return ReleasedVersion(int(match[1]), int(match[2]), int(match[3] or 0))
 
 
-def _required(text: str, module: str) -> Version:
+def _required(text: str, module: str) -> ReleasedVersion:
     pattern = rf"^\s*(?:require )?{re.escape(module)} v(\S+)"
     match = re.search(pattern, text, re.MULTILINE)
     version = version_in(match[1]) if match else None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry, Metric
 
     from growth.instant import Instant
-    from reconciler.markets import Market
+    from reconciler.markets import NodeClassMarket
     from reconciler.providers.port import ClassKey, Sight
 
 LABELS = ("kind", "node_class")
@@ -28,7 +28,7 @@ class CloudMetrics(Collector):
         registry: CollectorRegistry,
         *,
         sights: Callable[[], Mapping[ClassKey, Sight]],
-        markets: Callable[[], Mapping[ClassKey, Market]],
+        markets: Callable[[], Mapping[ClassKey, NodeClassMarket]],
         now: Callable[[], Instant],
     ) -> None:
         self._sights = sights

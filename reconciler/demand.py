@@ -9,15 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from growth.api.nodepool import NodePool
-from growth.demand.demanded import Demand
+from growth.demand.demanded import DemandBooks
 from growth.demand.pools import follow_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from growth.demand.demanded import Demanded
-    from growth.demand.history import Change as DemandChange
-    from growth.demand.wire import Bookmark, Expired
+    from growth.demand.history import EntryChange as DemandChange
+    from growth.demand.wire import Bookmark, PositionExpired
     from growth.instant import Instant
     from growth.kube.contents import Change
     from growth.scheduling.pod import Pod
@@ -31,7 +31,7 @@ class KnownDemand:
 
     def __init__(self, now: Callable[[], Instant]) -> None:
         self._now = now
-        self._books = Demand()
+        self._books = DemandBooks()
         self._pools: dict[str, None] = {}
 
     def take(self, kind: str, changes: Sequence[Change[Any]]) -> None:
@@ -56,7 +56,7 @@ class KnownDemand:
         """The stream was connected, to go on from there."""
         self._books.connected()
 
-    def hear(self, said: Iterable[DemandChange | Bookmark | Expired]) -> None:
+    def hear(self, said: Iterable[DemandChange | Bookmark | PositionExpired]) -> None:
         """The stream has said this."""
         self._books.hear(said, self._now())
 

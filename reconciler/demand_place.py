@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from growth.errors import Misconfigured
 from growth.service.address import is_loopback
 from growth.service.tls import Certificates, Files
-from reconciler.demand_stream import DemandStream, Source, StreamMetrics
+from reconciler.demand_stream import DemandStream, FollowedStreamMetrics, StreamSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reconciler.demand_stream import Listener
 
 
-class Place(NamedTuple):
+class DemandPlace(NamedTuple):
     """What was said about it."""
 
     url: str | None
@@ -51,7 +51,7 @@ def server_url(text: str | None) -> str | None:
 
 
 async def hear_demand(
-    place: Place,
+    place: DemandPlace,
     service: Service[ServiceSettings],
     listener: Listener,
     *,
@@ -65,11 +65,11 @@ async def hear_demand(
         listener=listener,
         changed=changed,
         chance=Random(),  # noqa: S311 - it spreads tries and protects nothing
-        metrics=StreamMetrics(service.registry),
+        metrics=FollowedStreamMetrics(service.registry),
     )
     if place.tls_folder is None:
-        await stream(Source(url=place.url)).run()
+        await stream(StreamSource(url=place.url)).run()
     else:
         files = Files.mutual(place.tls_folder)
         async with Certificates(service).calling("demand stream", files) as newest:
-            await stream(Source(url=place.url, certificates=newest)).run()
+            await stream(StreamSource(url=place.url, certificates=newest)).run()

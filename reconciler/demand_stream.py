@@ -19,7 +19,7 @@ import structlog
 from prometheus_client import Counter, Gauge
 
 from growth.demand import wire
-from growth.demand.wire import Bookmark, Expired
+from growth.demand.wire import Bookmark, PositionExpired
 from growth.errors import RetryLater
 from growth.kube.backoff import Backoff
 from growth.kube.watch_events import Garbled, Lines
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from prometheus_client import CollectorRegistry
 
-    from growth.demand.history import Change
+    from growth.demand.history import EntryChange
 
 CONNECT_SECONDS: Final = 5.0
 LONGEST_WAIT: Final = 5.0
@@ -50,12 +50,12 @@ class Listener(Protocol):
     def connected(self) -> None:
         """It goes on from there."""
 
-    def hear(self, said: Iterable[Change | Bookmark | Expired]) -> None:
+    def hear(self, said: Iterable[EntryChange | Bookmark | PositionExpired]) -> None:
         """This was said."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class StreamSource:
     """Where the stream is."""
 
     url: str
@@ -65,7 +65,7 @@ class Source:
     silence: float = wire.SILENCE_SECONDS
 
 
-class Loss(enum.Enum):
+class StreamLoss(enum.Enum):
     """How the stream was lost."""
 
     ENDED = "ended"
@@ -77,7 +77,7 @@ class Loss(enum.Enum):
     """What it says can't be trusted, so it is read from the beginning."""
 
 
-class StreamMetrics:
+class FollowedStreamMetrics:
     """What is counted of the stream."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
@@ -92,7 +92,7 @@ class StreamMetrics:
             ["how"],
             registry=registry,
         )
-        for loss in Loss:
+        for loss in StreamLoss:
             self.lost.labels(loss.value)
 
 
@@ -101,12 +101,12 @@ class DemandStream:
 
     def __init__(
         self,
-        source: Source,
+        source: StreamSource,
         listener: Listener,
         *,
         changed: Callable[[], None],
         chance: Random,
-        metrics: StreamMetrics,
+        metrics: FollowedStreamMetrics,
     ) -> None:
         """`changed` is called after each piece that was heard."""
         self._source = source
@@ -131,19 +131,19 @@ class DemandStream:
         asked, position = None, self._listener.resumes_at
         try:
             await self._read(session)
-            loss, reason = Loss.ENDED, "the server has ended it"
+            loss, reason = StreamLoss.ENDED, "the server has ended it"
             if position is not None and self._listener.resumes_at is None:
                 # It is there and well, and has only told us to begin anew.
                 self._backoff.succeed()
         except TimeoutError:
-            loss, reason = Loss.SILENT, f"nothing came for {self._source.silence:g} s"
+            loss, reason = StreamLoss.SILENT, f"nothing came for {self._source.silence:g} s"
         except (wire.Rubbish, Garbled) as error:
-            self._listener.hear((Expired(),))
-            loss, reason = Loss.UNREADABLE, str(error)
+            self._listener.hear((PositionExpired(),))
+            loss, reason = StreamLoss.UNREADABLE, str(error)
         except RetryLater as error:
-            loss, reason, asked = Loss.REFUSED, str(error), error.after
+            loss, reason, asked = StreamLoss.REFUSED, str(error), error.after
         except (aiohttp.ClientError, OSError) as error:
-            loss, reason = Loss.UNREACHABLE, str(error) or type(error).__name__
+            loss, reason = StreamLoss.UNREACHABLE, str(error) or type(error).__name__
         wait = self._backoff.after_failure(asked=asked)
         self._lose(loss, reason, wait)
         return wait
@@ -173,10 +173,10 @@ class DemandStream:
                 silence.reschedule(clock.time() + self._source.silence)
                 said = tuple(wire.read_lines(whole))
                 self._hear(said)
-                if any(isinstance(each, Expired) for each in said):
+                if any(isinstance(each, PositionExpired) for each in said):
                     return
 
-    def _hear(self, said: Sequence[Change | Bookmark | Expired]) -> None:
+    def _hear(self, said: Sequence[EntryChange | Bookmark | PositionExpired]) -> None:
         self._listener.hear(said)
         if not self._is_whole and any(isinstance(each, Bookmark) for each in said):
             self._gain()
@@ -188,7 +188,7 @@ class DemandStream:
         self._backoff.succeed()
         _log.info("the demand stream is whole", url=self._source.url)
 
-    def _lose(self, loss: Loss, reason: str, wait: float) -> None:
+    def _lose(self, loss: StreamLoss, reason: str, wait: float) -> None:
         self._metrics.lost.labels(loss.value).inc()
         self._metrics.whole.set(0)
         tell = _log.debug if self._is_missed else _log.warning

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from random import Random
 
-    from growth.api.meta import Resource
+    from growth.api.meta import CustomResource
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
     from growth.kube.election import Leadership
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from reconciler.actions import Sequence, Subject
     from reconciler.providers.port import ClassKey, Machine, Order, Provider
     from reconciler.solver import Plan, Renewed
-    from reconciler.sources import Sources
+    from reconciler.sources import ReconcilerSources
 
 _log = structlog.get_logger(__name__)
 
@@ -96,7 +96,7 @@ class Effects:
     """The only writer of this process."""
 
     connection: Connection
-    sources: Sources
+    sources: ReconcilerSources
     provider_of: Callable[[ClassKey], Provider | None]
     leadership: Leadership
     now: Callable[[], Instant]
@@ -248,7 +248,7 @@ class Effects:
             if any(key.name != request.name for key in requests.by(BY_POD, pod.uid)):
                 await check_waiting(self.connection, pod)
 
-    async def _create(self, resource: Resource) -> None:
+    async def _create(self, resource: CustomResource) -> None:
         kind, key = type(resource).__name__, Key("", resource.metadata.name)
         try:
             await self._writes(kind).create(resource.document())

@@ -29,14 +29,14 @@ SEVERAL_BUDGETS: Final = 500
 """What the server answers where two budgets count one pod."""
 
 
-class Refusal(msgspec.Struct, frozen=True):
+class EvictionRefusal(msgspec.Struct, frozen=True):
     """Why a pod stays, and how long the server wants to be left alone with it."""
 
     why: str
     seconds: float = 0.0
 
 
-async def refusal(connection: Connection, pod: Evict) -> Refusal | None:
+async def refusal(connection: Connection, pod: Evict) -> EvictionRefusal | None:
     """Evict one pod; None if it goes, or has gone already."""
     path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}/eviction"
     try:
@@ -44,13 +44,13 @@ async def refusal(connection: Connection, pod: Evict) -> Refusal | None:
     except (NotFound, Conflict):
         return None
     except BudgetExhausted as error:
-        return Refusal(error.message, error.after or 0.0)
+        return EvictionRefusal(error.message, error.after or 0.0)
     except Overloaded as error:
         if error.status != SEVERAL_BUDGETS:
             raise
-        return Refusal(error.message)
+        return EvictionRefusal(error.message)
     except (GiveUp, Misconfigured) as error:
-        return Refusal(error.message if isinstance(error, ApiError) else str(error))
+        return EvictionRefusal(error.message if isinstance(error, ApiError) else str(error))
     return None
 
 
@@ -76,7 +76,7 @@ def _eviction(pod: Evict) -> dict[str, object]:
 def evicted(
     known: Mapping[str, Evicted],
     pod: Evict,
-    refused: Refusal | None,
+    refused: EvictionRefusal | None,
     *,
     now: Instant,
     pods: Mapping[Key, Pod],

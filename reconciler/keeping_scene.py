@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from growth.keeping.answer import Scene
+from growth.keeping.answer import KeepingScene
 from reconciler.removal.paid_hours import paid_hour_of
 from reconciler.removal.wanted import promised
 from reconciler.replaces import on_nodes, place_taken
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from reconciler.world import World
 
 
-def scene_of(world: World) -> Scene:
+def scene_of(world: World) -> KeepingScene:
     """The part of a World that they are about."""
-    return Scene(
+    return KeepingScene(
         cluster=world.cluster,
         pools=world.pools,
         requests=world.requests,

@@ -58,7 +58,7 @@ needs before anything is given up."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class PassOutcome:
     """What all rooms together have decided."""
 
     ledger: Ledger
@@ -73,10 +73,10 @@ Judge: TypeAlias = "Callable[[Iterable[actions.Sequence], World, Instant], Judge
 
 def decide(
     world: World, now: Instant, rooms: Sequence[Room] = ROOMS, *, judge: Judge = judged
-) -> Outcome:
+) -> PassOutcome:
     """One pass: a pure function of the world and the moment."""
     if world.ledger.brakes.breach is not None:
-        return Outcome(ledger=world.ledger, sequences=(), wake_at=NEVER)
+        return PassOutcome(ledger=world.ledger, sequences=(), wake_at=NEVER)
     decided, after = _decided(world, now, rooms)
     judgement = judge(decided.sequences, after, now)
     if judgement.breach is not None:
@@ -85,13 +85,13 @@ def decide(
     return dataclasses.replace(decided, ledger=ledger)
 
 
-def _stopped(world: World, breach: Breach) -> Outcome:
+def _stopped(world: World, breach: Breach) -> PassOutcome:
     brakes = world.ledger.brakes.stopped(breach)
     ledger = world.remembering("brakes", brakes).ledger
-    return Outcome(ledger=ledger, sequences=(), wake_at=NEVER, breach=breach)
+    return PassOutcome(ledger=ledger, sequences=(), wake_at=NEVER, breach=breach)
 
 
-def _decided(world: World, now: Instant, rooms: Sequence[Room]) -> tuple[Outcome, World]:
+def _decided(world: World, now: Instant, rooms: Sequence[Room]) -> tuple[PassOutcome, World]:
     """What the rooms want, and the world with what they remember."""
     braked = brakes.decide(world, now)
     world = _remembering(world, "brakes", braked)
@@ -104,7 +104,7 @@ def _decided(world: World, now: Instant, rooms: Sequence[Room]) -> tuple[Outcome
             world = _remembering(world, room.name, decision)
             wakes.append(decision.wake_at)
             _gather(sequences, decision, world)
-    outcome = Outcome(
+    outcome = PassOutcome(
         ledger=world.ledger, sequences=tuple(sequences.values()), wake_at=earliest(wakes)
     )
     return outcome, world
@@ -130,7 +130,7 @@ def _startable(decision: Decision, world: World) -> Iterator[actions.Sequence]:
     )
 
 
-class Scene(Protocol):
+class LoopScene(Protocol):
     """Where the loop plays: production, a test, or the simulation."""
 
     def now(self) -> Instant:
@@ -151,7 +151,7 @@ class Loop:
 
     def __init__(
         self,
-        scene: Scene,
+        scene: LoopScene,
         *,
         ledger: Ledger,
         rooms: Sequence[Room] = ROOMS,

@@ -42,7 +42,7 @@ UNKNOWN_FOR: Final = 30.0
 """Seconds until a question is repeated that had no answer."""
 
 
-class Market(msgspec.Struct, frozen=True, kw_only=True):
+class NodeClassMarket(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of one node class; None where nothing is yet."""
 
     offerings: tuple[Offering, ...] | None = None
@@ -58,9 +58,9 @@ class Markets:
     provider_of: Callable[[ClassKey], Provider | None]
     generation_of: Callable[[ClassKey], int | None]
     """Which spec a class has now."""
-    learnt: Callable[[ClassKey, Market], None]
+    learnt: Callable[[ClassKey, NodeClassMarket], None]
     """Called when something is known anew of a class."""
-    known: dict[ClassKey, Market] = field(default_factory=dict)
+    known: dict[ClassKey, NodeClassMarket] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._alarms: dict[ClassKey, asyncio.Event] = {}
@@ -72,7 +72,7 @@ class Markets:
         """Something has changed: a class that has another spec by now is asked about at once."""
         self._each.notice()
         for key, alarm in self._alarms.items():
-            market = self.known.get(key, Market())
+            market = self.known.get(key, NodeClassMarket())
             asked_of = None if market.checked is None else market.checked.generation
             if asked_of is not None and asked_of != self.generation_of(key):
                 alarm.set()
@@ -129,7 +129,7 @@ class Markets:
             return UNKNOWN_FOR
 
     async def _answered(self, key: ClassKey, provider: Provider) -> float:
-        before = self.known.get(key, Market())
+        before = self.known.get(key, NodeClassMarket())
         checked = await provider.check()
         # Before the catalogue is read: a class that is blocked must not wait for that.
         self._learn(key, msgspec.structs.replace(before, checked=checked))
@@ -140,10 +140,10 @@ class Markets:
         offerings = await provider.offerings()
         if offerings != before.offerings:
             _log.info("a node class has a catalogue", **_named(key), offerings=len(offerings))
-            self._learn(key, Market(offerings=offerings, checked=checked))
+            self._learn(key, NodeClassMarket(offerings=offerings, checked=checked))
         return FRESH_FOR
 
-    def _learn(self, key: ClassKey, market: Market) -> None:
+    def _learn(self, key: ClassKey, market: NodeClassMarket) -> None:
         self.known[key] = market
         self.learnt(key, market)
 

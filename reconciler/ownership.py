@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from growth.api.meta import OwnerReference
+from growth.api.meta import ResourceOwner
 from growth.api.wellknown import GROUP_VERSION
 from growth.keeping.marks import pool_of_node
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["owned_by", "pool_of_node"]
 
 
-def owned_by(pool: NodePool) -> OwnerReference:
+def owned_by(pool: NodePool) -> ResourceOwner:
     """The mark that ties an object to its pool without holding up the pool's end."""
-    return OwnerReference(
+    return ResourceOwner(
         api_version=GROUP_VERSION,
         kind="NodePool",
         name=pool.name,

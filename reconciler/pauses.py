@@ -58,7 +58,7 @@ class PauseOfAll(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 decode = msgspec.json.Decoder(PauseOfAll).decode
 
 
-class Cause(StrEnum):
+class PauseCause(StrEnum):
     """Who says so, as the condition's reason."""
 
     POOL = "PausedByAnnotation"
@@ -69,7 +69,7 @@ class Cause(StrEnum):
 class Pause(msgspec.Struct, frozen=True, kw_only=True):
     """One pool is paused."""
 
-    cause: Cause
+    cause: PauseCause
     message: str
     until: datetime | None = None
     """None: until somebody mends what is written."""
@@ -115,7 +115,7 @@ def _of_pool(pool: NodePool) -> Pause | None:
         return None
     return _read(
         annotations[PAUSED_UNTIL_ANNOTATION],
-        Cause.POOL,
+        PauseCause.POOL,
         reason=annotations.get(PAUSED_REASON_ANNOTATION, ""),
         place=f"annotation {PAUSED_UNTIL_ANNOTATION}",
     )
@@ -126,18 +126,18 @@ def _of_all(written: PauseOfAll | None) -> Pause | None:
         return None
     return _read(
         written.data.get(PAUSE_UNTIL_KEY, ""),
-        Cause.ALL,
+        PauseCause.ALL,
         reason=written.data.get(PAUSE_REASON_KEY, ""),
         place=f"ConfigMap {written.metadata.namespace}/{PAUSE_CONFIG_MAP}: {PAUSE_UNTIL_KEY}",
     )
 
 
-def _read(until: str, cause: Cause, *, reason: str, place: str) -> Pause:
+def _read(until: str, cause: PauseCause, *, reason: str, place: str) -> Pause:
     try:
         end = parse_time(until)
     except ValueError as mistake:
         message = f'{place}: "{until[:64]}" {mistake}; until it is mended the pool stays paused'
-        return Pause(cause=Cause.UNREADABLE, message=message)
+        return Pause(cause=PauseCause.UNREADABLE, message=message)
     told = f"Until {write_time(end)}" + (f": {reason[:512]}" if reason else "")
     return Pause(cause=cause, message=told, until=end)
 

@@ -62,35 +62,39 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     side: Side
 
 
-class Target(NamedTuple):
+class ActionTarget(NamedTuple):
     """What an action does to which kind of thing."""
 
     verb: str
     kind: str
 
 
-def target_of(action: Action) -> Target:
+def target_of(action: Action) -> ActionTarget:
     """The write, or the order, that an action comes to."""
     match action:
         case CreateNodeRequest():
-            target = Target("create", "NodeRequest")
+            target = ActionTarget("create", "NodeRequest")
         case OpenRemoval():
-            target = Target("create", "NodeRemovalRequest")
+            target = ActionTarget("create", "NodeRemovalRequest")
         case CreateMachine() | DeleteMachine():
-            target = Target("create" if isinstance(action, CreateMachine) else "delete", "machine")
+            target = ActionTarget(
+                "create" if isinstance(action, CreateMachine) else "delete", "machine"
+            )
         case SetNode() | Evict():
             is_node = isinstance(action, SetNode)
-            target = Target("patch", "Node") if is_node else Target("create", "Eviction")
+            target = (
+                ActionTarget("patch", "Node") if is_node else ActionTarget("create", "Eviction")
+            )
         case PatchStatus(kind=kind):
-            target = Target("patch", f"{kind}/status")
+            target = ActionTarget("patch", f"{kind}/status")
         case SetFinalizers(kind=kind):
-            target = Target("patch", kind)
+            target = ActionTarget("patch", kind)
         case Delete(kind=kind):
-            target = Target("delete", kind)
+            target = ActionTarget("delete", kind)
         case EmitEvent():
-            target = Target("create", "Event")
+            target = ActionTarget("create", "Event")
         case Solve():
-            target = Target("solve", "Problem")
+            target = ActionTarget("solve", "Problem")
         case _:
             assert_never(action)
     return target

@@ -23,13 +23,13 @@ from growth.kube.election import (
     lead_for_ever,
     this_run,
 )
-from growth.kube.timing import Timing as CacheTiming
+from growth.kube.timing import CacheTiming
 from growth.kube.transport import connect
 from reconciler.announcing import announcing
 from reconciler.brakes import BrakesLedger
 from reconciler.cloud_metrics import CloudMetrics
 from reconciler.clouds import Clouds
-from reconciler.demand_place import Place, hear_demand
+from reconciler.demand_place import DemandPlace, hear_demand
 from reconciler.effects import Effects
 from reconciler.figures import Figures
 from reconciler.lanes import Lanes
@@ -41,8 +41,8 @@ from reconciler.providers.roster import Roster
 from reconciler.removal.ledger import RemovalLedger
 from reconciler.rivals import Rivals, StandBack
 from reconciler.scene import Production, now
-from reconciler.settings import Certificates
-from reconciler.sources import Sources
+from reconciler.settings import CertificateKeeper
+from reconciler.sources import ReconcilerSources
 from reconciler.speaking import recorder
 from reconciler.stopping import Stopping
 from reconciler.views import PODS
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from growth.kube.election import Leadership
     from growth.kube.transport import Connection
     from growth.service.context import Service
-    from reconciler.markets import Market
+    from reconciler.markets import NodeClassMarket
     from reconciler.pauses import Pause
     from reconciler.providers.port import ClassKey
     from reconciler.settings import ReconcilerSettings
@@ -66,13 +66,13 @@ async def reconcile(service: Service[ReconcilerSettings]) -> None:
     )
     ready: list[bool] = []
     settings = service.settings
-    demand = Place(settings.demand_url, settings.demand_tls_folder)
+    demand = DemandPlace(settings.demand_url, settings.demand_tls_folder)
     demand.check()
     connection = await connect(
         kubeconfig=settings.kubeconfig, context=settings.context, process=service.name
     )
     async with connection, asyncio.TaskGroup() as tasks:
-        work = Work(service, connection)
+        work = ReconcilerWork(service, connection)
         tasks.create_task(work.sources.run(), name="sources")
         tasks.create_task(work.recorder.run(), name="events")
         tasks.create_task(work.hear_demand(demand), name="demand stream")
@@ -87,7 +87,7 @@ async def reconcile(service: Service[ReconcilerSettings]) -> None:
             await work.roster.close()
 
 
-class Work:
+class ReconcilerWork:
     """Everything that one process needs to act, and the loop that it is handed to."""
 
     def __init__(self, service: Service[ReconcilerSettings], connection: Connection) -> None:
@@ -100,7 +100,7 @@ class Work:
         self.lanes = Lanes()
         self._chance = Random()  # noqa: S311 - it spreads calls and protects nothing
         self._certs_metrics = certs.CertsMetrics(service.registry)
-        self.sources = Sources(
+        self.sources = ReconcilerSources(
             connection,
             namespace=service.settings.namespace,
             metrics=CacheMetrics(service.registry),
@@ -133,7 +133,7 @@ class Work:
             now=now,
         )
 
-    async def hear_demand(self, place: Place) -> None:
+    async def hear_demand(self, place: DemandPlace) -> None:
         """Read the extender's stream, if it was said where that is."""
         await hear_demand(place, self._service, self.sources.demand, changed=self._wake)
 
@@ -204,7 +204,7 @@ class Work:
 
     async def _keep_certificates(self, leadership: Leadership) -> None:
         settings = self._service.settings
-        if settings.certificates is Certificates.MANAGED:
+        if settings.certificates is CertificateKeeper.MANAGED:
             await certs.run(
                 self._connection,
                 namespace=settings.namespace,
@@ -243,7 +243,7 @@ class Work:
         if self._markets is not None:
             self._markets.notice()
 
-    def _learn(self, key: ClassKey, market: Market) -> None:
+    def _learn(self, key: ClassKey, market: NodeClassMarket) -> None:
         self.sources.views.learn(key, market)
         self._wake()
 

@@ -54,7 +54,7 @@ class _Spec(msgspec.Struct, frozen=True, rename="camel"):
     renew_time: str | None = None
 
 
-class Lease(msgspec.Struct, frozen=True):
+class RivalLease(msgspec.Struct, frozen=True):
     """A Lease, as far as it tells who acts."""
 
     metadata: _Metadata
@@ -72,10 +72,10 @@ class Lease(msgspec.Struct, frozen=True):
 
 
 class _List(msgspec.Struct, frozen=True):
-    items: tuple[Lease, ...] = ()
+    items: tuple[RivalLease, ...] = ()
 
 
-def alive(before: Iterable[Lease], after: Iterable[Lease]) -> tuple[Lease, ...]:
+def alive(before: Iterable[RivalLease], after: Iterable[RivalLease]) -> tuple[RivalLease, ...]:
     """Leases whose holder has renewed them between two looks."""
     known = {lease.metadata.uid: lease.spec.renew_time for lease in before}
     return tuple(
@@ -86,7 +86,7 @@ def alive(before: Iterable[Lease], after: Iterable[Lease]) -> tuple[Lease, ...]:
     )
 
 
-def elder(leases: Iterable[Lease], *, namespace: str) -> Lease | None:
+def elder(leases: Iterable[RivalLease], *, namespace: str) -> RivalLease | None:
     """The growth that was installed before the one in this namespace, if there is one."""
     every = sorted(leases, key=lambda lease: lease.age)
     first = next((lease for lease in every if lease.metadata.name == RECONCILER_LEASE), None)
@@ -132,7 +132,7 @@ class Rivals:
             if (first := await self._elder()) is not None:
                 raise StandBack(first.place)
 
-    async def _elder(self) -> Lease | None:
+    async def _elder(self) -> RivalLease | None:
         try:
             before = await self._leases()
             if not any(self._is_rival(lease) for lease in before):
@@ -151,16 +151,16 @@ class Rivals:
         mine = (lease for lease in after if not self._is_rival(lease))
         return elder((*acting, *mine), namespace=self._namespace)
 
-    async def _leases(self) -> tuple[Lease, ...]:
+    async def _leases(self) -> tuple[RivalLease, ...]:
         """All that are named like ours or like those of other programs."""
-        found: list[Lease] = []
+        found: list[RivalLease] = []
         for name in (RECONCILER_LEASE, *OTHERS):
             query = {"fieldSelector": f"metadata.name={name}"}
             answer = await self._connection.request("GET", LEASES, query=query)
             found += msgspec.json.decode(answer.body, type=_List).items
         return tuple(lease for lease in found if lease.spec.holder_identity)
 
-    def _is_rival(self, lease: Lease) -> bool:
+    def _is_rival(self, lease: RivalLease) -> bool:
         is_growth = lease.metadata.name == RECONCILER_LEASE
         return not is_growth or lease.metadata.namespace != self._namespace
 
@@ -176,7 +176,7 @@ class Rivals:
         self._told = programs
 
 
-def _turn(leases: Iterable[Lease]) -> float:
+def _turn(leases: Iterable[RivalLease]) -> float:
     """Seconds in which each holder renews its Lease if it is alive."""
     turns = (lease.spec.lease_duration_seconds or LONGEST_TURN for lease in leases)
     return min(LONGEST_TURN, max(turns))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reconciler.effects import Effects
     from reconciler.invariants.breach import Breach
     from reconciler.ledger import Ledger
-    from reconciler.sources import Sources
+    from reconciler.sources import ReconcilerSources
     from reconciler.timing import Timing
     from reconciler.world import World
 
@@ -37,7 +37,7 @@ class Production:
     def __init__(
         self,
         *,
-        sources: Sources,
+        sources: ReconcilerSources,
         clouds: Clouds,
         effects: Effects,
         timing: Timing,

@@ -35,7 +35,7 @@ def api_url(text: str) -> str:
     return text.rstrip("/")
 
 
-class Certificates(StrEnum):
+class CertificateKeeper(StrEnum):
     """Who keeps the certificates of growth's own processes."""
 
     MANAGED = "managed"
@@ -60,7 +60,7 @@ class ReconcilerSettings(ServiceSettings):
     """tls.crt and tls.key to show to the extender, and ca.crt: who has to have signed its
     certificate. Needed for https."""
 
-    certificates: Annotated[Certificates, Listed("Cluster", "WHO")] = Certificates.MANAGED
+    certificates: Annotated[CertificateKeeper, Listed("Cluster", "WHO")] = CertificateKeeper.MANAGED
     """Who keeps the certificates of webhooks and extender: managed (the reconciler's leader, in
     Secrets of the Lease's namespace) or external (another program; these Secrets aren't looked
     at)."""

@@ -13,7 +13,7 @@ from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.api.wellknown import PAUSE_CONFIG_MAP
 from growth.kube.reflector import Reflector
-from growth.kube.resource import Index, Resource
+from growth.kube.resource import Index, WatchedResource
 from growth.scheduling import objects
 from reconciler import pauses
 from reconciler.demand import KnownDemand
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from random import Random
 
-    from growth.api.meta import Resource as ApiResource
+    from growth.api.meta import CustomResource as ApiResource
     from growth.kube.cache_metrics import CacheMetrics
     from growth.kube.contents import Change, Unreadable
-    from growth.kube.health import Health
+    from growth.kube.health import CacheHealth
     from growth.kube.resource import Key
     from growth.kube.server import ApiServer
     from growth.kube.store import Store
-    from growth.kube.timing import Timing
+    from growth.kube.timing import CacheTiming
 
 BUILT_IN: Mapping[str, tuple[str, Callable[[bytes], Any]]] = {
     "nodes": ("/api/v1/nodes", objects.decode_node),
@@ -70,7 +70,7 @@ def path_of(kind: type[ApiResource]) -> str:
     return f"/apis/growth.dev/v1alpha1/{kind.kind_names[0]}"
 
 
-class Sources:
+class ReconcilerSources:
     """The caches of the reconciler."""
 
     def __init__(
@@ -81,7 +81,7 @@ class Sources:
         metrics: CacheMetrics,
         chance: Random,
         changed: Callable[[], None],
-        timing: Timing,
+        timing: CacheTiming,
     ) -> None:
         self.views = Views()
         self.demand = KnownDemand(now)
@@ -89,13 +89,13 @@ class Sources:
         make = partial(Reflector[Any], server=server, metrics=metrics, chance=chance, timing=timing)
         self._reflectors: dict[str, Reflector[Any]] = {
             name: make(
-                resource=Resource(path=path, decode=decode),
+                resource=WatchedResource(path=path, decode=decode),
                 changed=partial(self._take, name),
             )
             for name, (path, decode) in BUILT_IN.items()
         } | {
             kind.__name__: make(
-                resource=Resource(
+                resource=WatchedResource(
                     path=path_of(kind),
                     decode=kind.model_validate_json,
                     indexes=_INDEXES.get(kind.__name__, ()),
@@ -105,7 +105,7 @@ class Sources:
             for kind in OURS
         }
         self._reflectors[PAUSE] = make(
-            resource=Resource(
+            resource=WatchedResource(
                 path=f"/api/v1/namespaces/{namespace}/configmaps",
                 query={"fieldSelector": f"metadata.name={PAUSE_CONFIG_MAP}"},
                 decode=pauses.decode,
@@ -128,7 +128,7 @@ class Sources:
         self._reflectors[name].relist()
 
     @property
-    def health(self) -> Mapping[str, Health]:
+    def health(self) -> Mapping[str, CacheHealth]:
         """How far each cache can be trusted now."""
         return {name: reflector.health for name, reflector in self._reflectors.items()}
 

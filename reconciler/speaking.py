@@ -10,30 +10,30 @@ import socket
 from typing import TYPE_CHECKING, Final
 
 from growth.api.wellknown import GROUP_VERSION, MANAGED_BY, MANAGED_BY_LABEL
-from growth.kube.events import EventMetrics, EventRecorder, EventsOnServer, Source
+from growth.kube.events import EventMetrics, EventRecorder, EventsOnServer, EventSource
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
-    from growth.kube.events import Reference
+    from growth.kube.events import ObjectReference
     from growth.kube.transport import Connection
-    from reconciler.sources import Sources
+    from reconciler.sources import ReconcilerSources
 
 CONTROLLER: Final = "growth.dev/reconciler"
 
 
 def recorder(
-    connection: Connection, sources: Sources, *, registry: CollectorRegistry
+    connection: Connection, sources: ReconcilerSources, *, registry: CollectorRegistry
 ) -> EventRecorder:
     """The one voice of this process."""
     return EventRecorder(
-        EventsOnServer(connection, Source(CONTROLLER, socket.gethostname())),
+        EventsOnServer(connection, EventSource(CONTROLLER, socket.gethostname())),
         concerns=lambda reference: concerns_us(reference, sources),
         metrics=EventMetrics(registry),
     )
 
 
-def concerns_us(reference: Reference, sources: Sources) -> bool:
+def concerns_us(reference: ObjectReference, sources: ReconcilerSources) -> bool:
     """Whether we may speak of an object."""
     match reference.kind:
         case _ if reference.api_version == GROUP_VERSION:
@@ -49,7 +49,7 @@ def concerns_us(reference: Reference, sources: Sources) -> bool:
             return False
 
 
-def _is_ours(name: str, sources: Sources) -> bool:
+def _is_ours(name: str, sources: ReconcilerSources) -> bool:
     node = sources.store("nodes").get(name)
     if node is None:
         return sources.store("NodeRequest").get(name) is not None

@@ -14,7 +14,7 @@ from prometheus_client import Counter, Gauge
 
 from growth.api.wellknown import GROUP_VERSION, WRITING_STOPPED_ANNOTATION
 from growth.errors import GiveUp
-from growth.kube.events import Event, Reference
+from growth.kube.events import Event, ObjectReference
 from growth.kube.events.event import Severity
 from reconciler.invariants.breach import Invariant
 
@@ -82,7 +82,7 @@ class Stopping:
 
 def _event(breach: Breach) -> Event:
     return Event(
-        regarding=Reference(api_version=GROUP_VERSION, kind="NodePool", name=breach.pool),
+        regarding=ObjectReference(api_version=GROUP_VERSION, kind="NodePool", name=breach.pool),
         reason="WritingStopped",
         action="Judge",
         note=f"growth was about to break the rule {breach.invariant}, and writes nothing any more "

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from growth.api.conditions import Standing, statements
+from growth.api.conditions import ObjectStanding, statements
 from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
@@ -61,7 +61,7 @@ def _subject(kind: str, name: str) -> Subject:
 
 def _wanted(found: Unreadable, now: Instant) -> Iterator[Statement]:
     before = {(each.type, each.status): each.last_transition_time for each in found.conditions}
-    for name, truth in statements(Standing.FAILED):
+    for name, truth in statements(ObjectStanding.FAILED):
         yield Statement(
             type=name,
             status=truth.value,

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
     from growth.demand.demanded import Demanded
     from growth.kube.contents import Change
-    from growth.kube.health import Health
+    from growth.kube.health import CacheHealth
     from growth.kube.resource import Key
     from growth.scheduling.pod import Pod
     from reconciler.ledger import Ledger
-    from reconciler.markets import Market
+    from reconciler.markets import NodeClassMarket
     from reconciler.providers.port import Checked, Offering, Sight
     from reconciler.timing import Timing
     from reconciler.world import NodeClass, Replies
@@ -71,7 +71,7 @@ class Views:
         self._announcements = Announcements()
         self._cluster: Cluster | None = None
 
-    def learn(self, key: ClassKey, market: Market) -> None:
+    def learn(self, key: ClassKey, market: NodeClassMarket) -> None:
         """Follow what a cloud says of a node class."""
         if key not in self._node_classes:
             return
@@ -102,7 +102,7 @@ class Views:
         replies: Replies,
         clouds: Mapping[ClassKey, Sight],
         busy: frozenset[Subject],
-        sources: Mapping[str, Health],
+        sources: Mapping[str, CacheHealth],
         timing: Timing,
         seed: int,
     ) -> World:

@@ -19,7 +19,7 @@ from growth.api.noderequest import NodeRequest
 from growth.demand.announced import Announced
 from growth.demand.demanded import Demanded
 from growth.kube.contents import Unreadable
-from growth.kube.health import Health
+from growth.kube.health import CacheHealth
 from growth.scheduling.cluster import Cluster
 from growth.scheduling.pod import Pod
 from reconciler.actions import Evicted, Solved, Subject
@@ -83,7 +83,7 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     is_steered: bool = False
     """Whether the extender ranks nodes for the scheduler: the fullest gets a pod, and not the
     emptiest."""
-    sources: Mapping[str, Health]
+    sources: Mapping[str, CacheHealth]
     """How far each cache can be trusted."""
     unreadable: Mapping[str, tuple[Unreadable, ...]] = {}
     """Objects of ours that are there and can't be decoded, by kind."""

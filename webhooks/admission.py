@@ -25,12 +25,12 @@ from webhooks.patch import Add, prefer_pool, require_pool, tolerate
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from growth.demand.pools import Wish
+    from growth.demand.pools import PoolChoice
     from webhooks.pod import AdmittedPod
-    from webhooks.pools import Pool, Pools
+    from webhooks.pools import AdmissionPools, Pool
 
 
-class Outcome(enum.Enum):
+class AdmissionOutcome(enum.Enum):
     """What was done, for the metrics."""
 
     EXEMPT = "exempt"
@@ -49,10 +49,10 @@ class Outcome(enum.Enum):
     """It has more conditions than anybody would write, and to judge it would hold up the others."""
 
 
-class Decision(NamedTuple):
+class AdmissionDecision(NamedTuple):
     """The answer to one review."""
 
-    outcome: Outcome
+    outcome: AdmissionOutcome
     patch: tuple[Add, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -61,15 +61,17 @@ LARGEST: Final = 1000
 """Tolerations, wishes and conditions about nodes that a pod may have. A few are usual; what fits
 into the API server's 3 MiB would take half a second, in which nobody else is served."""
 
-EXEMPT: Final = Decision(Outcome.EXEMPT)
+EXEMPT: Final = AdmissionDecision(AdmissionOutcome.EXEMPT)
 
 
-def decide(pod: AdmittedPod, pools: Pools) -> Decision:
+def decide(pod: AdmittedPod, pools: AdmissionPools) -> AdmissionDecision:
     """What to add to a pod, and what to tell whoever creates it."""
     if pod.spec.node_name or pod.metadata.labels.get(ADMISSION_LABEL) == ADMISSION_DISABLED:
         return EXEMPT
     if pod.size > LARGEST:
-        return Decision(Outcome.TOO_LARGE, warnings=(wording.too_large(limit=LARGEST),))
+        return AdmissionDecision(
+            AdmissionOutcome.TOO_LARGE, warnings=(wording.too_large(limit=LARGEST),)
+        )
     known = pod.for_scheduling
     if known.is_of_daemon_set or known.is_static:
         return EXEMPT
@@ -77,7 +79,7 @@ def decide(pod: AdmittedPod, pools: Pools) -> Decision:
     return _named(pod, wish, pools) if wish.names_a_pool else _unnamed(pod, pools)
 
 
-def _named(pod: AdmittedPod, wish: Wish, pools: Pools) -> Decision:
+def _named(pod: AdmittedPod, wish: PoolChoice, pools: AdmissionPools) -> AdmissionDecision:
     usable = (pools.by_name[name] for name in wish.names if name in pools.by_name)
     patch = _tolerate(pod, (pool for pool in usable if wish.admits(pool.name)))
     strange = [name for name in wish.names if name in pools.unreadable]
@@ -86,26 +88,30 @@ def _named(pod: AdmittedPod, wish: Wish, pools: Pools) -> Decision:
         *wording.missing(missing, existing=pools),
         *(wording.unreadable(name) for name in strange),
     )
-    return Decision(_outcome(patch, missing=missing, strange=strange), patch, warnings)
+    return AdmissionDecision(_outcome(patch, missing=missing, strange=strange), patch, warnings)
 
 
-def _outcome(patch: tuple[Add, ...], *, missing: list[str], strange: list[str]) -> Outcome:
+def _outcome(patch: tuple[Add, ...], *, missing: list[str], strange: list[str]) -> AdmissionOutcome:
     if missing:
-        return Outcome.MISSING_POOL
+        return AdmissionOutcome.MISSING_POOL
     if strange:
-        return Outcome.UNREADABLE_POOL
-    return Outcome.PATCHED if patch else Outcome.UNCHANGED
+        return AdmissionOutcome.UNREADABLE_POOL
+    return AdmissionOutcome.PATCHED if patch else AdmissionOutcome.UNCHANGED
 
 
-def _unnamed(pod: AdmittedPod, pools: Pools) -> Decision:
+def _unnamed(pod: AdmittedPod, pools: AdmissionPools) -> AdmissionDecision:
     if DEFAULT_POOL in pools.unreadable:
-        return Decision(Outcome.UNREADABLE_POOL, warnings=(wording.unreadable(DEFAULT_POOL),))
+        return AdmissionDecision(
+            AdmissionOutcome.UNREADABLE_POOL, warnings=(wording.unreadable(DEFAULT_POOL),)
+        )
     default = pools.by_name.get(DEFAULT_POOL)
     # A pool that goes away must not bind new pods to itself.
     if default is None or default.is_being_deleted:
-        return Decision(Outcome.UNCHANGED)
+        return AdmissionDecision(AdmissionOutcome.UNCHANGED)
     patch = (*_tolerate(pod, (default,)), *_place(pod, default))
-    return Decision(Outcome.PATCHED if patch else Outcome.UNCHANGED, patch)
+    return AdmissionDecision(
+        AdmissionOutcome.PATCHED if patch else AdmissionOutcome.UNCHANGED, patch
+    )
 
 
 def _place(pod: AdmittedPod, pool: Pool) -> tuple[Add, ...]:

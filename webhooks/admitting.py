@@ -16,7 +16,7 @@ from growth.service.endpoints import listen, place_of
 from growth.service.tls import Certificates, Files
 from webhooks.desk import Desk
 from webhooks.metrics import AdmissionMetrics
-from webhooks.server import Door, open_door
+from webhooks.server import AdmissionDoor, open_door
 from webhooks.watching import PoolCache
 
 if TYPE_CHECKING:
@@ -42,10 +42,10 @@ async def admit(service: Service[WebhooksSettings]) -> None:
             await _follow(service, pools)
 
 
-async def _door(service: Service[WebhooksSettings], pools: PoolCache) -> Door:
+async def _door(service: Service[WebhooksSettings], pools: PoolCache) -> AdmissionDoor:
     metrics = AdmissionMetrics(service.registry)
     namespace = await asyncio.to_thread(lambda: service.settings.own_namespace)
-    return Door(Desk(pools.now, own_namespace=namespace, metrics=metrics), metrics=metrics)
+    return AdmissionDoor(Desk(pools.now, own_namespace=namespace, metrics=metrics), metrics=metrics)
 
 
 async def _follow(service: Service[WebhooksSettings], pools: PoolCache) -> None:

@@ -13,14 +13,14 @@ import structlog
 
 from growth.errors import RetryLater
 from webhooks import review, wording
-from webhooks.admission import EXEMPT, Decision, Outcome, decide
+from webhooks.admission import EXEMPT, AdmissionDecision, AdmissionOutcome, decide
 from webhooks.registration.exempt import KUBE_SYSTEM
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from webhooks.metrics import AdmissionMetrics
-    from webhooks.pools import Pools
+    from webhooks.pools import AdmissionPools
 
 _log = structlog.get_logger(__name__)
 
@@ -30,7 +30,7 @@ class Desk:
 
     def __init__(
         self,
-        pools: Callable[[], Pools | None],
+        pools: Callable[[], AdmissionPools | None],
         *,
         own_namespace: str,
         metrics: AdmissionMetrics,
@@ -47,22 +47,24 @@ class Desk:
             # Whether the pod may come in meanwhile is for the registration's failurePolicy to say.
             raise RetryLater("the NodePools are not known yet")
         request = review.decode(body)
-        if isinstance(request, review.Unreadable):
+        if isinstance(request, review.UnreadableReview):
             decision = _unreadable(request.problem)
         else:
             decision = self._guarded(request, pools)
         self._metrics.decided(decision.outcome)
         return review.allowed(request.uid, patch=decision.patch, warnings=decision.warnings)
 
-    def _guarded(self, request: review.Request, pools: Pools) -> Decision:
+    def _guarded(self, request: review.Request, pools: AdmissionPools) -> AdmissionDecision:
         try:
             return self._decide(request, pools)
         except Exception as error:  # noqa: BLE001 - the next pod is another one
             pod = f"{request.namespace}/{request.name or '(unnamed)'}"
             _log.exception("a pod could not be judged", pod=pod)
-            return Decision(Outcome.FAILED, warnings=(wording.failed(type(error).__name__),))
+            return AdmissionDecision(
+                AdmissionOutcome.FAILED, warnings=(wording.failed(type(error).__name__),)
+            )
 
-    def _decide(self, request: review.Request, pools: Pools) -> Decision:
+    def _decide(self, request: review.Request, pools: AdmissionPools) -> AdmissionDecision:
         if request.operation != "CREATE" or request.sub_resource:
             return EXEMPT
         if request.kind != review.POD or request.object is None:
@@ -72,5 +74,7 @@ class Desk:
         return decide(request.object, pools)
 
 
-def _unreadable(problem: str) -> Decision:
-    return Decision(Outcome.UNREADABLE_POD, warnings=(wording.unreadable_pod(problem),))
+def _unreadable(problem: str) -> AdmissionDecision:
+    return AdmissionDecision(
+        AdmissionOutcome.UNREADABLE_POD, warnings=(wording.unreadable_pod(problem),)
+    )

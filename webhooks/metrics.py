@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from prometheus_client import Counter, Histogram
 
-from webhooks.admission import Outcome
+from webhooks.admission import AdmissionOutcome
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -24,7 +24,7 @@ class AdmissionMetrics:
             ["outcome"],
             registry=registry,
         )
-        self._reviews = {each: reviews.labels(outcome=each.value) for each in Outcome}
+        self._reviews = {each: reviews.labels(outcome=each.value) for each in AdmissionOutcome}
         self._refused = Counter(
             "growth_admission_refused",
             "Requests that were answered with an error, by its status",
@@ -38,7 +38,7 @@ class AdmissionMetrics:
             registry=registry,
         )
 
-    def decided(self, outcome: Outcome) -> None:
+    def decided(self, outcome: AdmissionOutcome) -> None:
         """A review was answered."""
         self._reviews[outcome].inc()
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from growth.scheduling.taints import Taint, Toleration
-    from webhooks.pod import Affinity
+    from webhooks.pod import AdmittedAffinity
 
 PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 PREFERENCE_WEIGHT: Final = 1
@@ -57,7 +57,7 @@ def require_pool(own: Mapping[str, str], pool: str) -> tuple[Add, ...]:
     return (Add(f"/spec/nodeSelector/{POOL_LABEL.replace('/', '~1')}", pool),)
 
 
-def prefer_pool(own: Affinity | None, pool: str) -> tuple[Add, ...]:
+def prefer_pool(own: AdmittedAffinity | None, pool: str) -> tuple[Add, ...]:
     """The pool after what the pod prefers already."""
     condition = {"key": POOL_LABEL, "operator": "In", "values": [pool]}
     term = {"weight": PREFERENCE_WEIGHT, "preference": {"matchExpressions": [condition]}}

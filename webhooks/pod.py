@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class Preference(msgspec.Struct, frozen=True, gc=False):
+class PreferredSchedulingTerm(msgspec.Struct, frozen=True, gc=False):
     """A wish about nodes. Its weight is nobody's business here."""
 
     preference: NodeSelectorTerm = NodeSelectorTerm()
@@ -35,10 +35,12 @@ class OwnNodeAffinity(msgspec.Struct, frozen=True, gc=False):
     required: NodeSelector | None = msgspec.field(
         default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
     )
-    preferred: tuple[Preference, ...] | None = msgspec.field(default=None, name=PREFERRED)
+    preferred: tuple[PreferredSchedulingTerm, ...] | None = msgspec.field(
+        default=None, name=PREFERRED
+    )
 
 
-class Affinity(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+class AdmittedAffinity(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """The part about nodes."""
 
     node_affinity: OwnNodeAffinity | None = None
@@ -49,7 +51,7 @@ class AdmittedSpec(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
     node_name: str | None = None
     node_selector: dict[str, str] | None = None
-    affinity: Affinity | None = None
+    affinity: AdmittedAffinity | None = None
     tolerations: tuple[Toleration, ...] | None = None
 
 
@@ -70,7 +72,7 @@ class AdmittedPod(msgspec.Struct, frozen=True, gc=False):
         return self.spec.tolerations or ()
 
     @property
-    def preferences(self) -> tuple[Preference, ...]:
+    def preferences(self) -> tuple[PreferredSchedulingTerm, ...]:
         """Its wishes about nodes."""
         own = self.spec.affinity and self.spec.affinity.node_affinity
         return (own.preferred or ()) if own else ()

@@ -24,7 +24,7 @@ class Pool(msgspec.Struct, frozen=True):
     is_being_deleted: bool = False
 
 
-class Pools(msgspec.Struct, frozen=True):
+class AdmissionPools(msgspec.Struct, frozen=True):
     """The pools of one moment."""
 
     by_name: dict[str, Pool] = {}
@@ -48,7 +48,9 @@ def pool_of(node_pool: NodePool) -> Pool:
     )
 
 
-def pools_of_moment(node_pools: Iterable[NodePool], *, unreadable: Iterable[str] = ()) -> Pools:
+def pools_of_moment(
+    node_pools: Iterable[NodePool], *, unreadable: Iterable[str] = ()
+) -> AdmissionPools:
     """All of them, by name."""
     pools = {node_pool.name: pool_of(node_pool) for node_pool in node_pools}
-    return Pools(by_name=dict(sorted(pools.items())), unreadable=frozenset(unreadable))
+    return AdmissionPools(by_name=dict(sorted(pools.items())), unreadable=frozenset(unreadable))

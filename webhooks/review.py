@@ -24,7 +24,7 @@ class NotAReview(ValueError):
     """What was posted is no AdmissionReview of version 1. The text says why."""
 
 
-class Kind(msgspec.Struct, frozen=True, gc=False):
+class ReviewedKind(msgspec.Struct, frozen=True, gc=False):
     """The kind of what is reviewed."""
 
     group: str = ""
@@ -32,14 +32,14 @@ class Kind(msgspec.Struct, frozen=True, gc=False):
     kind: str = ""
 
 
-POD: Final = Kind(version="v1", kind="Pod")
+POD: Final = ReviewedKind(version="v1", kind="Pod")
 
 
 class _Common(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     """What a request says besides the object."""
 
     uid: str
-    kind: Kind = Kind()
+    kind: ReviewedKind = ReviewedKind()
     operation: str = ""
     sub_resource: str = ""
     namespace: str = ""
@@ -70,7 +70,7 @@ class _ReviewOfAnything(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     request: _Envelope
 
 
-class Unreadable(msgspec.Struct, frozen=True):
+class UnreadableReview(msgspec.Struct, frozen=True):
     """A review whose envelope is good and whose object is not a pod that we know."""
 
     uid: str
@@ -81,7 +81,7 @@ _decode_review = msgspec.json.Decoder(_Review).decode
 _decode_envelope = msgspec.json.Decoder(_ReviewOfAnything).decode
 
 
-def decode(body: bytes) -> Request | Unreadable:
+def decode(body: bytes) -> Request | UnreadableReview:
     """The request in a review."""
     try:
         review = _decode_review(body)
@@ -92,13 +92,13 @@ def decode(body: bytes) -> Request | Unreadable:
     return review.request
 
 
-def _of_anything(body: bytes, *, problem: str) -> Unreadable:
+def _of_anything(body: bytes, *, problem: str) -> UnreadableReview:
     try:
         review = _decode_envelope(body)
     except (ValueError, RecursionError):
         raise NotAReview(problem) from None
     _check(review.api_version, review.kind, review.request.uid)
-    return Unreadable(review.request.uid, problem)
+    return UnreadableReview(review.request.uid, problem)
 
 
 def _check(api_version: str, kind: str, uid: str) -> None:

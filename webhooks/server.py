@@ -61,7 +61,7 @@ class Serving(Protocol):
         """From now on every answer is the last one on its connection."""
 
 
-class Door:
+class AdmissionDoor:
     """Takes requests in and gives answers out."""
 
     def __init__(self, desk: Desk, *, metrics: AdmissionMetrics) -> None:

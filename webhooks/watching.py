@@ -11,8 +11,8 @@ import msgspec
 from growth.api.nodepool import NodePool
 from growth.api.wellknown import GROUP_VERSION
 from growth.kube.reflector import Reflector
-from growth.kube.resource import Resource
-from webhooks.pools import Pools, pools_of_moment
+from growth.kube.resource import WatchedResource
+from webhooks.pools import AdmissionPools, pools_of_moment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from growth.kube.contents import Change
     from growth.kube.server import ApiServer
 
-NODE_POOLS = Resource(
+NODE_POOLS = WatchedResource(
     path=f"/apis/{GROUP_VERSION}/{NodePool.kind_names[0]}", decode=NodePool.model_validate_json
 )
 
@@ -31,9 +31,9 @@ class PoolCache:
 
     def __init__(self) -> None:
         self._reflector: Reflector[NodePool] | None = None
-        self._pools: Pools | None = None
+        self._pools: AdmissionPools | None = None
 
-    def now(self) -> Pools | None:
+    def now(self) -> AdmissionPools | None:
         """What admission needs of them."""
         if self._pools is None or self._reflector is None:
             return None

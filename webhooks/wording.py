@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from webhooks.pools import Pools
+    from webhooks.pools import AdmissionPools
 
 LONGEST: Final = 256
 _ROOM_FOR_NAMES: Final = 100
@@ -18,7 +18,7 @@ _LONGEST_NAME: Final = 63
 _MOST_NAMES: Final = 5
 
 
-def missing(names: Sequence[str], *, existing: Pools) -> Iterator[str]:
+def missing(names: Sequence[str], *, existing: AdmissionPools) -> Iterator[str]:
     """The pod names pools that aren't there."""
     known = sorted({*existing.by_name, *existing.unreadable})
     there = f"there is {_listed(known)}" if known else "there is none yet"

@@ -52,7 +52,7 @@ Conditions = Annotated[tuple[Condition, ...], Field(max_length=16), ListMap("typ
 """Conditions of an object, one a type."""
 
 
-class Standing(StrEnum):
+class ObjectStanding(StrEnum):
     """Where an object stands, as kstatus sees it."""
 
     CURRENT = "Current"
@@ -61,16 +61,16 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ObjectVerdict:
     """What a kind says about one of its objects."""
 
-    standing: Standing
+    standing: ObjectStanding
     reason: str
     message: str = ""
 
 
 def conditions_of(
-    verdict: Verdict, *, generation: int, before: Iterable[Condition], now: datetime
+    verdict: ObjectVerdict, *, generation: int, before: Iterable[Condition], now: datetime
 ) -> tuple[Condition, ...]:
     """Ready, Reconciling and Stalled; a status that stays keeps the time of its last change."""
     known = {(old.type, old.status): old for old in before}
@@ -124,14 +124,14 @@ def joined(before: Iterable[Condition], *news: Condition) -> tuple[Condition, ..
     return (*(each for each in before if each.type not in types), *news)
 
 
-def statements(standing: Standing) -> tuple[tuple[str, Truth], ...]:
+def statements(standing: ObjectStanding) -> tuple[tuple[str, Truth], ...]:
     """Type and status of each condition of an object that stands there."""
     match standing:
-        case Standing.CURRENT:
+        case ObjectStanding.CURRENT:
             ready, reconciling, stalled = Truth.TRUE, Truth.FALSE, Truth.FALSE
-        case Standing.IN_PROGRESS:
+        case ObjectStanding.IN_PROGRESS:
             ready, reconciling, stalled = Truth.FALSE, Truth.TRUE, Truth.FALSE
-        case Standing.FAILED:
+        case ObjectStanding.FAILED:
             ready, reconciling, stalled = Truth.FALSE, Truth.FALSE, Truth.TRUE
         case _:
             assert_never(standing)

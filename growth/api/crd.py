@@ -16,7 +16,7 @@ from growth.api.schema import structural_schema
 from growth.api.wellknown import GROUP, VERSION
 
 if TYPE_CHECKING:
-    from growth.api.meta import Resource
+    from growth.api.meta import CustomResource
 
 _AGE: Final = ("Age", "date", ".metadata.creationTimestamp")
 _READY: Final = ("Ready", "string", '.status.conditions[?(@.type=="Ready")].status')
@@ -71,7 +71,7 @@ def definitions() -> dict[str, dict[str, Any]]:
     return {kind: definition(model) for kind, model in KINDS.items()}
 
 
-def definition(model: type[Resource]) -> dict[str, Any]:
+def definition(model: type[CustomResource]) -> dict[str, Any]:
     """The CustomResourceDefinition of one kind."""
     plural, singular, short = model.kind_names
     kind = model.__name__
@@ -95,7 +95,7 @@ def definition(model: type[Resource]) -> dict[str, Any]:
     }
 
 
-def _version(model: type[Resource]) -> dict[str, Any]:
+def _version(model: type[CustomResource]) -> dict[str, Any]:
     return {
         "name": VERSION,
         "served": True,

@@ -39,7 +39,7 @@ class Weekday(StrEnum):
     SUNDAY = "Sunday"
 
 
-class Window(Model):
+class BudgetWindow(Model):
     """A span of time that comes back on each of its days."""
 
     days: Annotated[tuple[Weekday, ...], Field(max_length=7), ListSet()] = ()
@@ -50,14 +50,14 @@ class Window(Model):
     """How long it lasts; it may end on the next day."""
 
 
-class Budget(Model):
+class NodeDisruptionBudget(Model):
     """How many nodes may be disrupted at one time."""
 
     nodes: CountOrPercent
     """A number, or a percentage of the pool's nodes (rounded up). 0 forbids it."""
     reasons: Annotated[tuple[DisruptionReason, ...], Field(max_length=3), ListSet()] = ()
     """What it limits; empty means everything."""
-    window: Window | None = None
+    window: BudgetWindow | None = None
     """When it limits; unset means always."""
 
 
@@ -66,7 +66,7 @@ class Disruption(Model):
 
     consolidation: Consolidation = Consolidation.WHEN_CHEAPER
     """WhenCheaper replaces nodes when that saves more than it disturbs; Never leaves them."""
-    budgets: Annotated[tuple[Budget, ...], Field(max_length=32), Atomic()] = (
-        Budget(nodes=Portion(10, "%")),
+    budgets: Annotated[tuple[NodeDisruptionBudget, ...], Field(max_length=32), Atomic()] = (
+        NodeDisruptionBudget(nodes=Portion(10, "%")),
     )
     """Of all that apply at a moment, the smallest counts."""

@@ -17,7 +17,7 @@ from growth.api.written import Timestamp
 NEWEST: Final = 30
 
 
-class Event(Model):
+class RequestEvent(Model):
     """Something that happened to a request."""
 
     at: Timestamp
@@ -28,10 +28,10 @@ class Event(Model):
     """Why, in the words of whoever refused."""
 
 
-Events = Annotated[tuple[Event, ...], Field(max_length=NEWEST + 1), Atomic()]
+Events = Annotated[tuple[RequestEvent, ...], Field(max_length=NEWEST + 1), Atomic()]
 """The first event and the newest 30."""
 
 
-def with_event(events: tuple[Event, ...], event: Event) -> tuple[Event, ...]:
+def with_event(events: tuple[RequestEvent, ...], event: RequestEvent) -> tuple[RequestEvent, ...]:
     """The history after one more event."""
     return (*events[:1], *(*events[1:], event)[-NEWEST:]) if events else (event,)

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import override
 
 from growth.api.kinds import GROUP, GROUP_VERSION, SEED_GROUP_VERSION
-from growth.api.problems import IN_QUOTES, Problem, read_strictly, written
+from growth.api.problems import IN_QUOTES, DocumentProblem, read_strictly, written
 from growth.api.yaml_text import BrokenText, YamlDocument, documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from growth.api.meta import Resource
+    from growth.api.meta import CustomResource
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class FileObject:
         data: dict[str, Any] = self.document.data
         return {**data, "apiVersion": GROUP_VERSION} if rewritten else data
 
-    def mistake(self, problem: Problem) -> Mistake:
+    def mistake(self, problem: DocumentProblem) -> Mistake:
         """Place a problem of this object in its file."""
         where = f"{self.title}: " + (f"{written(problem.path)}: " if problem.path else "")
         return Mistake(
@@ -81,11 +81,11 @@ class FileObject:
             text=where + problem.text + self._in_quotes(problem) + self._beside(problem),
         )
 
-    def _in_quotes(self, problem: Problem) -> str:
+    def _in_quotes(self, problem: DocumentProblem) -> str:
         source = self.document.source_of(problem.path) if problem.text == IN_QUOTES else None
         return "" if source is None else f": {json.dumps(source)}"
 
-    def _beside(self, problem: Problem) -> str:
+    def _beside(self, problem: DocumentProblem) -> str:
         if problem.related is None:
             return ""
         return f" (see line {self.document.line_of(problem.related)} too)"
@@ -95,7 +95,7 @@ class FileObject:
 class Manifests:
     """What the files of one command hold."""
 
-    resources: tuple[tuple[FileObject, Resource], ...]
+    resources: tuple[tuple[FileObject, CustomResource], ...]
     """Objects of our kinds, validated."""
     others: tuple[FileObject, ...]
     """Everything else, unread."""
@@ -103,7 +103,7 @@ class Manifests:
 
 def read(texts: Iterable[tuple[str, str]]) -> Manifests:
     """Read the objects of (file name, text) pairs, or raise all their mistakes at once."""
-    resources: list[tuple[FileObject, Resource]] = []
+    resources: list[tuple[FileObject, CustomResource]] = []
     others: list[FileObject] = []
     mistakes: list[Mistake] = []
     for file, text in texts:
@@ -177,11 +177,13 @@ def _object(file: str, document: YamlDocument) -> FileObject:
     )
 
 
-def _doubled(resources: Iterable[tuple[FileObject, Resource]]) -> Iterator[Mistake]:
+def _doubled(resources: Iterable[tuple[FileObject, CustomResource]]) -> Iterator[Mistake]:
     """An object given twice: kubectl would let the last one win without a word."""
     first: dict[tuple[str, str], FileObject] = {}
     for found, _ in resources:
         before = first.setdefault((found.kind, found.name), found)
         if before is not found:
             place = f"{before.file}:{before.document.line_of(())}"
-            yield found.mistake(Problem(path=(), text=f"it is given at {place} already; keep one"))
+            yield found.mistake(
+                DocumentProblem(path=(), text=f"it is given at {place} already; keep one")
+            )

@@ -11,7 +11,7 @@ from pydantic import Field
 from growth.api import hetznernodeclass_rules
 from growth.api.bounds import Count, Flag, Identifier, Labels, ListSet
 from growth.api.conditions import Conditions
-from growth.api.meta import Blockage, KeyReference, Resource
+from growth.api.meta import Blockage, CustomResource, KeyReference
 from growth.api.model import Model
 from growth.api.rules import AnyRule
 from growth.api.written import Quantity
@@ -21,7 +21,7 @@ VERSION = r"^v?[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?$"
 CIDR_V4 = r"^([0-9]{1,3}\.){3}[0-9]{1,3}/([0-9]|[12][0-9]|3[0-2])$"
 
 
-class Images(Model):
+class ServerImages(Model):
     """What servers boot, by their processor's architecture."""
 
     rules: ClassVar[tuple[AnyRule, ...]] = (hetznernodeclass_rules.SOME_IMAGE,)
@@ -127,7 +127,7 @@ class HetznerNodeClassSpec(Model):
 
     token_secret_ref: KeyReference
     """The Secret with the API token of the Hetzner Cloud project."""
-    images: Images
+    images: ServerImages
     """What servers boot, by architecture."""
     ssh_keys: Annotated[tuple[Identifier, ...], Field(max_length=50), ListSet()] = ()
     """Names or ids of SSH keys; without one Hetzner sets a root password, which growth throws
@@ -186,7 +186,7 @@ class HetznerNodeClassStatus(Model):
     """Ready, Reconciling and Stalled, after kstatus."""
 
 
-class HetznerNodeClass(Resource):
+class HetznerNodeClass(CustomResource):
     """How servers are made at Hetzner Cloud."""
 
     kind_names: ClassVar[tuple[str, str, str]] = ("hetznernodeclasses", "hetznernodeclass", "hnc")

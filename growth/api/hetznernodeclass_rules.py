@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.api.rule_patterns import no_labels_below, no_reserved_labels
-from growth.api.rules import AnyRule, Breach, ModelRule, Rule, holds
+from growth.api.rules import AnyRule, ModelRule, Rule, RuleBreach, holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from growth.api.hetznernodeclass import Bootstrap, HetznerNodeClassSpec, Images
+    from growth.api.hetznernodeclass import Bootstrap, HetznerNodeClassSpec, ServerImages
 
 MINTED: Final = "Minted"
 _PUBLIC: Final = "self.publicIPv4 || self.publicIPv6"
@@ -48,7 +48,7 @@ def missing_variables(template: str) -> list[str]:
     return [name for name in NEEDED_VARIABLES if name not in used]
 
 
-def _some_image(images: Images) -> bool:
+def _some_image(images: ServerImages) -> bool:
     return images.x86 is not None or images.arm is not None
 
 
@@ -151,13 +151,13 @@ def _template_complete(bootstrap: Bootstrap) -> bool:
     return not missing_variables(bootstrap.template)
 
 
-def _unknown_variables(bootstrap: Bootstrap) -> Iterable[Breach]:
+def _unknown_variables(bootstrap: Bootstrap) -> Iterable[RuleBreach]:
     if bootstrap.kind == "Custom" and bootstrap.template is not None:
         for name in unknown_variables(bootstrap.template):
-            yield Breach(at=("template",), words={"name": name})
+            yield RuleBreach(at=("template",), words={"name": name})
 
 
-def _valueless_variables(bootstrap: Bootstrap) -> Iterable[Breach]:
+def _valueless_variables(bootstrap: Bootstrap) -> Iterable[RuleBreach]:
     """What the template asks for and the class doesn't say."""
     used = set(VARIABLE.findall(bootstrap.template or ""))
     given = {
@@ -167,7 +167,7 @@ def _valueless_variables(bootstrap: Bootstrap) -> Iterable[Breach]:
     }
     for name, value in given.items():
         if bootstrap.kind == "Custom" and name in used and value is None:
-            yield Breach(at=("template",), words={"name": name})
+            yield RuleBreach(at=("template",), words={"name": name})
 
 
 def _rule(field: str, cel: str, text: str, condition: Any) -> Rule:

@@ -12,9 +12,9 @@ from growth.api.noderequest import NodeRequest
 from growth.api.wellknown import GROUP, GROUP_VERSION, SEED_GROUP_VERSION
 
 if TYPE_CHECKING:
-    from growth.api.meta import Resource
+    from growth.api.meta import CustomResource
 
-KINDS: Final[dict[str, type[Resource]]] = {
+KINDS: Final[dict[str, type[CustomResource]]] = {
     kind.__name__: kind
     for kind in (NodePool, NodeRequest, NodeRemovalRequest, HetznerNodeClass, KwokNodeClass)
 }

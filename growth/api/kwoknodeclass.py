@@ -11,7 +11,7 @@ from pydantic import Field
 from growth.api import kwoknodeclass_rules
 from growth.api.bounds import Atomic, Count, Labels, MergedBy, Place
 from growth.api.conditions import Conditions
-from growth.api.meta import Blockage, KeyReference, Resource
+from growth.api.meta import Blockage, CustomResource, KeyReference
 from growth.api.model import Model
 from growth.api.rules import AnyRule
 from growth.api.written import Duration, Money, Quantity, ServerType, between
@@ -24,7 +24,7 @@ class Architecture(StrEnum):
     ARM64 = "arm64"
 
 
-class Offer(Model):
+class KwokOffer(Model):
     """A server type in one place at one price."""
 
     location: Place
@@ -50,7 +50,7 @@ class KwokServerType(Model):
     """amd64 or arm64."""
     labels: Labels = Field(default_factory=dict)
     """Labels of its nodes."""
-    offers: Annotated[tuple[Offer, ...], Field(min_length=1, max_length=64), Atomic()]
+    offers: Annotated[tuple[KwokOffer, ...], Field(min_length=1, max_length=64), Atomic()]
     """Where it is sold and at what price."""
 
 
@@ -84,7 +84,7 @@ class FaultKind(StrEnum):
     PRICE_CHANGE = "PriceChange"
 
 
-class Fault(Model):
+class InjectedFault(Model):
     """A failure that is injected, to see what is done about it."""
 
     rules: ClassVar[tuple[AnyRule, ...]] = kwoknodeclass_rules.FAULT
@@ -118,7 +118,7 @@ class KwokNodeClassSpec(Model):
     """Hourly: a started hour is paid in full, so idle nodes stay until it ends."""
     boot_delay: BootDelay = BootDelay()
     """How long machines take until their nodes are Ready."""
-    faults: Annotated[tuple[Fault, ...], Field(max_length=64), Atomic()] = ()
+    faults: Annotated[tuple[InjectedFault, ...], Field(max_length=64), Atomic()] = ()
     """Failures that are injected."""
 
 
@@ -137,7 +137,7 @@ class KwokNodeClassStatus(Model):
     """Ready, Reconciling and Stalled, after kstatus."""
 
 
-class KwokNodeClass(Resource):
+class KwokNodeClass(CustomResource):
     """A simulated cloud: nodes that a real control plane takes for real ones."""
 
     kind_names: ClassVar[tuple[str, str, str]] = ("kwoknodeclasses", "kwoknodeclass", "knc")

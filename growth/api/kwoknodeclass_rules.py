@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from growth.api.rule_patterns import no_reserved_labels, no_two_spellings
-from growth.api.rules import AnyRule, Breach, ModelRule, Rule, holds, repeated
+from growth.api.rules import AnyRule, ModelRule, Rule, RuleBreach, holds, repeated
 from growth.api.wellknown import RESERVED_PREFIX
 
 if TYPE_CHECKING:
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from growth.api.kwoknodeclass import (
         BootDelay,
-        Fault,
+        InjectedFault,
         KwokNodeClassSpec,
+        KwokOffer,
         KwokServerType,
-        Offer,
     )
 
 
@@ -39,18 +39,18 @@ def _has_size(server_type: KwokServerType) -> bool:
     return {"cpu", "memory"} <= server_type.resources.keys()
 
 
-def _same_offers(offers: tuple[Offer, ...]) -> Iterable[Breach]:
-    def key(offer: Offer) -> tuple[str, frozenset[tuple[str, str]]]:
+def _same_offers(offers: tuple[KwokOffer, ...]) -> Iterable[RuleBreach]:
+    def key(offer: KwokOffer) -> tuple[str, frozenset[tuple[str, str]]]:
         return offer.location.lower(), frozenset(offer.labels.items())
 
     for place, first in repeated(offers, key=key):
         words = {"location": offers[place].location}
-        yield Breach(at=(place,), related=(first,), words=words)
+        yield RuleBreach(at=(place,), related=(first,), words=words)
 
 
-def _reserved_in_offers(offers: tuple[Offer, ...]) -> Iterable[Breach]:
+def _reserved_in_offers(offers: tuple[KwokOffer, ...]) -> Iterable[RuleBreach]:
     return (
-        Breach(at=(place, "labels", key))
+        RuleBreach(at=(place, "labels", key))
         for place, offer in enumerate(offers)
         for key in offer.labels
         if key.startswith(RESERVED_PREFIX)
@@ -82,15 +82,15 @@ SERVER_TYPE: Final[tuple[AnyRule, ...]] = (
 )
 
 
-def _delay_given(fault: Fault) -> bool:
+def _delay_given(fault: InjectedFault) -> bool:
     return (fault.kind == "SlowBoot") == (fault.delay is not None)
 
 
-def _price_given(fault: Fault) -> bool:
+def _price_given(fault: InjectedFault) -> bool:
     return (fault.kind == "PriceChange") == (fault.price is not None)
 
 
-def _price_is_not_counted(fault: Fault) -> bool:
+def _price_is_not_counted(fault: InjectedFault) -> bool:
     return fault.kind != "PriceChange" or fault.count is None
 
 

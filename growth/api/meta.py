@@ -16,7 +16,7 @@ from growth.api.wellknown import GROUP_VERSION
 from growth.api.written import Timestamp
 
 
-class OwnerReference(Model):
+class ResourceOwner(Model):
     """The object that this one is deleted with."""
 
     api_version: str
@@ -54,7 +54,7 @@ class ObjectMeta(Model):
     """Annotations of the object itself."""
     finalizers: tuple[str, ...] = Field((), exclude_if=_is_empty)
     """Who has to let go before the object disappears."""
-    owner_references: tuple[OwnerReference, ...] = Field((), exclude_if=_is_empty)
+    owner_references: tuple[ResourceOwner, ...] = Field((), exclude_if=_is_empty)
     """Objects that this one is deleted with."""
     creation_timestamp: Timestamp | None = None
     """When the API server took it in."""
@@ -62,7 +62,7 @@ class ObjectMeta(Model):
     """When its deletion was asked for."""
 
 
-class Resource(Model):
+class CustomResource(Model):
     """A whole object; the kinds add spec and status."""
 
     kind_names: ClassVar[tuple[str, str, str]]

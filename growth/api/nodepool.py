@@ -20,7 +20,7 @@ from growth.api.bounds import (
     Place,
 )
 from growth.api.disruption import Disruption
-from growth.api.meta import Resource
+from growth.api.meta import CustomResource
 from growth.api.model import Model
 from growth.api.nodepool_status import NodePoolStatus
 from growth.api.rules import AnyRule
@@ -46,7 +46,7 @@ class PoolServerType(Model):
     """Machines of this type that are never exceeded, counting those that are on their way."""
 
 
-class Location(Model):
+class PoolLocation(Model):
     """A region that the pool may buy in."""
 
     region: Place
@@ -63,7 +63,7 @@ class TaintEffect(StrEnum):
     NO_EXECUTE = "NoExecute"
 
 
-class Taint(Model):
+class PoolTaint(Model):
     """A taint as nodes have it."""
 
     key: LabelKey
@@ -74,7 +74,7 @@ class Taint(Model):
     """What it does to pods that don't tolerate it."""
 
 
-Taints = Annotated[tuple[Taint, ...], Field(max_length=32), ListMap("key", "effect")]
+Taints = Annotated[tuple[PoolTaint, ...], Field(max_length=32), ListMap("key", "effect")]
 
 
 class NodeClassKind(StrEnum):
@@ -101,7 +101,7 @@ class Placement(StrEnum):
     ALLOW = "Allow"
 
 
-class Limits(Model):
+class PoolLimits(Model):
     """Brakes of the whole pool; what isn't set isn't limited here."""
 
     nodes: Count | None = None
@@ -179,7 +179,7 @@ class NodePoolSpec(Model):
         tuple[PoolServerType, ...], Field(min_length=1, max_length=256), MergedBy("name")
     ]
     """The types that may be bought; nothing else ever is."""
-    locations: Annotated[tuple[Location, ...], Field(max_length=64), MergedBy("region")] = ()
+    locations: Annotated[tuple[PoolLocation, ...], Field(max_length=64), MergedBy("region")] = ()
     """Where they may be bought; empty means everywhere."""
     labels: Labels = Field(default_factory=dict)
     """Labels of the pool's nodes."""
@@ -193,7 +193,7 @@ class NodePoolSpec(Model):
     """How pods that name no pool are drawn here if this is the pool `default`: Require binds
     them to it, Prefer lets nodes that exist already serve them too, Allow only tolerates its
     taints."""
-    limits: Limits = Limits()
+    limits: PoolLimits = PoolLimits()
     """Brakes of the whole pool."""
     weight: Annotated[Count, Field(le=100)] = 0
     """Of several pools that a pod may use, the heaviest is planned first; equal ones together."""
@@ -212,7 +212,7 @@ class NodePoolSpec(Model):
     """What decides how many machines the pool has."""
 
 
-class NodePool(Resource):
+class NodePool(CustomResource):
     """Machines that may be bought for pods that ask for this pool; `default` serves the rest."""
 
     rules: ClassVar[tuple[AnyRule, ...]] = (nodepool_rules.POOL_NAME,)

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Final
 
 from growth.api.bounds import DNS_LABEL
 from growth.api.rule_patterns import no_reserved_labels, no_two_spellings
-from growth.api.rules import AnyRule, Breach, Rule, as_cel_prints
+from growth.api.rules import AnyRule, Rule, RuleBreach, as_cel_prints
 from growth.api.wellknown import RESERVED_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from growth.api.nodepool import NodePool, NodePoolSpec, PoolServerType, Taint
+    from growth.api.nodepool import NodePool, NodePoolSpec, PoolServerType, PoolTaint
 
 
-def _wrong_name(pool: NodePool) -> Iterable[Breach]:
+def _wrong_name(pool: NodePool) -> Iterable[RuleBreach]:
     name = pool.metadata.name
     if len(name) > 26 or not re.fullmatch(f"^{DNS_LABEL}$", name):
-        yield Breach(at=("metadata", "name"))
+        yield RuleBreach(at=("metadata", "name"))
 
 
 POOL_NAME: Final = Rule(
@@ -32,10 +32,10 @@ POOL_NAME: Final = Rule(
 )
 
 
-def _min_above_max(entry: PoolServerType) -> Iterable[Breach]:
+def _min_above_max(entry: PoolServerType) -> Iterable[RuleBreach]:
     if entry.min > entry.max:
         words = {"name": entry.name.written, "min": str(entry.min), "max": str(entry.max)}
-        yield Breach(at=("min",), words=words)
+        yield RuleBreach(at=("min",), words=words)
 
 
 MIN_AT_MOST_MAX: Final = Rule(
@@ -57,9 +57,9 @@ UNIQUE_REGIONS: Final = no_two_spellings(
 )
 
 
-def _reserved_taints(taints: tuple[Taint, ...]) -> Iterable[Breach]:
+def _reserved_taints(taints: tuple[PoolTaint, ...]) -> Iterable[RuleBreach]:
     return (
-        Breach(at=(place, "key"))
+        RuleBreach(at=(place, "key"))
         for place, taint in enumerate(taints)
         if taint.key.startswith(RESERVED_PREFIX)
     )
@@ -74,13 +74,13 @@ def _no_reserved_taints(at: str) -> Rule:
     )
 
 
-def _taints_in_both(spec: NodePoolSpec) -> Iterable[Breach]:
+def _taints_in_both(spec: NodePoolSpec) -> Iterable[RuleBreach]:
     lasting = {(taint.key, taint.effect): place for place, taint in enumerate(spec.taints)}
     for place, taint in enumerate(spec.startup_taints):
         first = lasting.get((taint.key, taint.effect))
         if first is not None:
             words = {"keys": as_cel_prints([taint.key])}
-            yield Breach(at=("startupTaints", place), related=("taints", first), words=words)
+            yield RuleBreach(at=("startupTaints", place), related=("taints", first), words=words)
 
 
 UNIQUE_TAINTS: Final = Rule(
@@ -99,11 +99,11 @@ UNIQUE_TAINTS: Final = Rule(
 )
 
 
-def _minima_above_limit(spec: NodePoolSpec) -> Iterable[Breach]:
+def _minima_above_limit(spec: NodePoolSpec) -> Iterable[RuleBreach]:
     wanted = sum(entry.min for entry in spec.server_types)
     if spec.limits.nodes is not None and wanted > spec.limits.nodes:
         words = {"sum": str(wanted), "limit": str(spec.limits.nodes)}
-        yield Breach(at=("limits", "nodes"), words=words)
+        yield RuleBreach(at=("limits", "nodes"), words=words)
 
 
 MINIMA_WITHIN_LIMIT: Final = Rule(

@@ -10,19 +10,19 @@ from pydantic import BeforeValidator, Field
 from growth.api.bounds import Count, Identifier, ObjectName, PoolName
 from growth.api.conditions import Conditions
 from growth.api.events import Events
-from growth.api.meta import Resource
+from growth.api.meta import CustomResource
 from growth.api.model import Model
 from growth.api.rule_patterns import never_changes
-from growth.api.rules import AnyRule, Breach, Rule
+from growth.api.rules import AnyRule, Rule, RuleBreach
 from growth.api.written import Timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-def _other_name(removal: NodeRemovalRequest) -> Iterable[Breach]:
+def _other_name(removal: NodeRemovalRequest) -> Iterable[RuleBreach]:
     if removal.metadata.name != removal.spec.node_name:
-        yield Breach(at=("metadata", "name"), words={"node": removal.spec.node_name})
+        yield RuleBreach(at=("metadata", "name"), words={"node": removal.spec.node_name})
 
 
 NAME: Final = Rule(
@@ -106,7 +106,7 @@ class NodeRemovalRequestStatus(Model):
     """Ready, Reconciling and Stalled, after kstatus."""
 
 
-class NodeRemovalRequest(Resource):
+class NodeRemovalRequest(CustomResource):
     """One machine that is given back; it disappears when the machine is gone."""
 
     rules: ClassVar[tuple[AnyRule, ...]] = (NAME, IMMUTABLE)

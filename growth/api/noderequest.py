@@ -11,17 +11,17 @@ from pydantic import Field, Strict
 from growth.api.bounds import Atomic, Identifier, Labels, Place, PoolName
 from growth.api.conditions import Conditions
 from growth.api.events import Events
-from growth.api.meta import PodReference, Resource
+from growth.api.meta import CustomResource, PodReference
 from growth.api.model import Model
 from growth.api.rule_patterns import never_changes
-from growth.api.rules import AnyRule, Breach, Rule
+from growth.api.rules import AnyRule, Rule, RuleBreach
 from growth.api.written import Money, Quantity, ServerType, Timestamp
 
 
-def _foreign_name(request: NodeRequest) -> Iterable[Breach]:
+def _foreign_name(request: NodeRequest) -> Iterable[RuleBreach]:
     name = request.metadata.name
     if len(name) > 63 or not name.startswith(f"{request.spec.pool}-"):
-        yield Breach(at=("metadata", "name"), words={"pool": request.spec.pool})
+        yield RuleBreach(at=("metadata", "name"), words={"pool": request.spec.pool})
 
 
 NAME: Final = Rule(
@@ -134,7 +134,7 @@ class NodeRequestStatus(Model):
     """Ready, Reconciling and Stalled, after kstatus."""
 
 
-class NodeRequest(Resource):
+class NodeRequest(CustomResource):
     """One machine that is bought for pods that have no place."""
 
     rules: ClassVar[tuple[AnyRule, ...]] = (NAME, IMMUTABLE)

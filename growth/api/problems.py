@@ -26,7 +26,7 @@ from growth.spelling import did_you_mean
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-    from growth.api.meta import Resource
+    from growth.api.meta import CustomResource
     from growth.api.rules import Path
 
 # Kubernetes has more metadata than we read; none of it is a mistake.
@@ -44,7 +44,7 @@ _SUBDOMAIN_IN_WORDS: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class DocumentProblem:
     """One mistake in a document."""
 
     path: Path
@@ -65,13 +65,13 @@ def written(path: Path) -> str:
     return "".join(steps).removeprefix(".")
 
 
-def read_strictly(document: Mapping[str, Any]) -> Resource | tuple[Problem, ...]:
+def read_strictly(document: Mapping[str, Any]) -> CustomResource | tuple[DocumentProblem, ...]:
     """The object that a document of our group describes, or everything that is wrong with it."""
     model = KINDS.get(str(document.get("kind")))
     if model is None:
         return (_unknown_kind(document.get("kind")),)
     if document.get("apiVersion") != GROUP_VERSION:
-        return (Problem(path=("apiVersion",), text=f"must be {GROUP_VERSION}"),)
+        return (DocumentProblem(path=("apiVersion",), text=f"must be {GROUP_VERSION}"),)
     try:
         resource = model.model_validate(_as_stored(document), extra="forbid", by_name=False)
     except ValidationError as error:
@@ -80,7 +80,7 @@ def read_strictly(document: Mapping[str, Any]) -> Resource | tuple[Problem, ...]
     return resource if wrong_name is None else (wrong_name,)
 
 
-def problems_of(error: ValidationError, model: type[BaseModel]) -> tuple[Problem, ...]:
+def problems_of(error: ValidationError, model: type[BaseModel]) -> tuple[DocumentProblem, ...]:
     """Pydantic's mistakes in our words."""
     errors = error.errors(include_url=False)
     return tuple(
@@ -88,20 +88,20 @@ def problems_of(error: ValidationError, model: type[BaseModel]) -> tuple[Problem
     )
 
 
-def _wrong_name(name: str) -> Problem | None:
+def _wrong_name(name: str) -> DocumentProblem | None:
     """What the API server demands of any name by itself, so that no definition repeats it."""
     if not name:
-        return Problem(path=("metadata", "name"), text="Required value")
+        return DocumentProblem(path=("metadata", "name"), text="Required value")
     if len(name) > 253 or not re.fullmatch(SUBDOMAIN, name):
-        return Problem(path=("metadata", "name"), text=_SUBDOMAIN_IN_WORDS)
+        return DocumentProblem(path=("metadata", "name"), text=_SUBDOMAIN_IN_WORDS)
     return None
 
 
-def _unknown_kind(kind: object) -> Problem:
+def _unknown_kind(kind: object) -> DocumentProblem:
     if not isinstance(kind, str) or not kind:
-        return Problem(path=("kind",), text="Required value")
+        return DocumentProblem(path=("kind",), text="Required value")
     known = did_you_mean(kind, KINDS) or f"it has {', '.join(KINDS)}"
-    return Problem(path=("kind",), text=f'group {GROUP} has no kind "{kind}": {known}')
+    return DocumentProblem(path=("kind",), text=f'group {GROUP} has no kind "{kind}": {known}')
 
 
 def _as_stored(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,13 +133,13 @@ def _follows_from_another(error: ErrorDetails, errors: list[ErrorDetails]) -> bo
     )
 
 
-def _problem(error: ErrorDetails, model: type[BaseModel]) -> Problem:
+def _problem(error: ErrorDetails, model: type[BaseModel]) -> DocumentProblem:
     context = error.get("ctx", {})
     path: Path = tuple(step for step in error["loc"] if step != "[key]")
     related = context.get("related")
     if related is not None:
         related = path[: len(path) - context["depth"]] + related
-    return Problem(path=path, text=_text(error, path, model), related=related)
+    return DocumentProblem(path=path, text=_text(error, path, model), related=related)
 
 
 def _text(error: ErrorDetails, path: Path, model: type[BaseModel]) -> str:

@@ -34,7 +34,7 @@ from growth.api.written import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from growth.api.meta import Resource
+    from growth.api.meta import CustomResource
 
 Schema = dict[str, Any]
 
@@ -92,7 +92,7 @@ def page() -> str:
     return "\n".join([_PREFACE, *kinds, *_names()]).rstrip() + "\n"
 
 
-def _kind(model: type[Resource]) -> Iterator[str]:
+def _kind(model: type[CustomResource]) -> Iterator[str]:
     version = definition(model)["spec"]["versions"][0]
     schema = version["schema"]["openAPIV3Schema"]
     yield f"## {model.__name__} (`{model.kind_names[2]}`)\n"
@@ -196,7 +196,7 @@ def _of_fields(schema: Schema) -> list[str]:
     ]
 
 
-def _conditions(model: type[Resource]) -> Iterator[str]:
+def _conditions(model: type[CustomResource]) -> Iterator[str]:
     yield f"### Conditions of a {model.__name__}\n"
     told = [verdict(status) for status in _SAMPLES[model.__name__]]
     rows = [

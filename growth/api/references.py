@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
-from growth.api.problems import Problem
+from growth.api.problems import DocumentProblem
 from growth.api.wellknown import DEFAULT_NODE_CLASS
 from growth.spelling import did_you_mean
 
@@ -46,7 +46,7 @@ def types_not_sold(manifests: Manifests) -> Iterator[Mistake]:
             if entry.name not in sold:
                 path = ("spec", "serverTypes", index, "name")
                 text = not_sold(entry.name, sold, node_class=own.name)
-                yield found.mistake(Problem(path=path, text=text))
+                yield found.mistake(DocumentProblem(path=path, text=text))
 
 
 def not_sold(name: ServerTypeName, sold: Iterable[ServerTypeName], *, node_class: str) -> str:
@@ -68,10 +68,10 @@ def _class_of(pool: NodePool, manifests: Manifests) -> KwokNodeClass | None:
     return None if own is None or own.spec.catalogue_from else own
 
 
-def _missing(kind: str, name: str, *, near: Iterable[str]) -> Problem:
+def _missing(kind: str, name: str, *, near: Iterable[str]) -> DocumentProblem:
     mend = did_you_mean(name, near) or (
         'give its file too, or leave nodeClassRef out to use the class called "default"'
     )
-    return Problem(
+    return DocumentProblem(
         path=("spec", "nodeClassRef", "name"), text=f'there is no {kind} "{name}"; {mend}'
     )

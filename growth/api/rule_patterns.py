@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from growth.api.rules import Breach, Rule, TransitionRule, as_cel_prints, repeated
+from growth.api.rules import Rule, RuleBreach, TransitionRule, as_cel_prints, repeated
 from growth.api.wellknown import RESERVED_PREFIX
 
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ def no_two_spellings(at: str, *, field: str, text: str) -> Rule:
     alone = _ONCE.format(name=f"entry.{field}.lowerAscii()")
     colliding = f"self.filter(entry, !({alone})).map(entry, entry.{field})"
 
-    def breaches(entries: Sequence[Any]) -> Iterable[Breach]:
+    def breaches(entries: Sequence[Any]) -> Iterable[RuleBreach]:
         names = [str(entry.field(field)) for entry in entries]
         for place, first in repeated(names, key=str.lower):
             words = {"names": as_cel_prints([names[first], names[place]])}
-            yield Breach(at=(place,), related=(first,), words=words)
+            yield RuleBreach(at=(place,), related=(first,), words=words)
 
     return Rule(
         at=at,
@@ -43,8 +43,8 @@ def no_two_spellings(at: str, *, field: str, text: str) -> Rule:
 def no_labels_below(prefix: str, *, at: str, owner: str) -> Rule:
     """A map of labels has no key with a prefix that belongs to somebody else."""
 
-    def breaches(labels: Mapping[str, str]) -> Iterable[Breach]:
-        return (Breach(at=(key,)) for key in labels if key.startswith(prefix))
+    def breaches(labels: Mapping[str, str]) -> Iterable[RuleBreach]:
+        return (RuleBreach(at=(key,)) for key in labels if key.startswith(prefix))
 
     return Rule(
         at=at,

@@ -28,7 +28,7 @@ Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Breach:
+class RuleBreach:
     """One place that breaks a rule."""
 
     at: Path = ()
@@ -51,7 +51,7 @@ class Rule:
     """Names what is wrong and what to write instead; `{words}` come from CEL or from the breach."""
     words: Mapping[str, str] = field(default_factory=dict)
     """A CEL expression for each of the text's `{words}`."""
-    breaches: Callable[[Any], Iterable[Breach]]
+    breaches: Callable[[Any], Iterable[RuleBreach]]
     """The twin: every place of the value that breaks the rule."""
 
     def as_schema(self) -> dict[str, str]:
@@ -75,7 +75,7 @@ class ModelRule:
     """As in Rule."""
     because: str
     """Why it is no CEL."""
-    breaches: Callable[[Any], Iterable[Breach]]
+    breaches: Callable[[Any], Iterable[RuleBreach]]
     """As in Rule."""
 
 
@@ -110,12 +110,12 @@ def refuse_breaches(value: Any, rules: Iterable[AnyRule]) -> None:
         raise ValidationError.from_exception_data(type(value).__name__, errors)
 
 
-def _breaches(rule: Rule | ModelRule, value: Any) -> Iterable[Breach]:
+def _breaches(rule: Rule | ModelRule, value: Any) -> Iterable[RuleBreach]:
     subject = value.field(rule.at) if rule.at else value
     return () if subject is None else rule.breaches(subject)
 
 
-def _error(rule: Rule | ModelRule, breach: Breach, value: Any) -> InitErrorDetails:
+def _error(rule: Rule | ModelRule, breach: RuleBreach, value: Any) -> InitErrorDetails:
     attached: Path = (rule.at,) if rule.at else ()
     text = rule.text.format_map(breach.words)
     return refusal(text, value=value, attached=attached, at=breach.at, related=breach.related)
@@ -152,9 +152,11 @@ def as_cel_prints(texts: list[str]) -> str:
     return json.dumps(texts, ensure_ascii=False)
 
 
-def holds(condition: Callable[[Any], bool], *, at: Path = ()) -> Callable[[Any], Iterable[Breach]]:
+def holds(
+    condition: Callable[[Any], bool], *, at: Path = ()
+) -> Callable[[Any], Iterable[RuleBreach]]:
     """A twin for rules that are simply true or not: one breach, at one place."""
-    return lambda value: () if condition(value) else (Breach(at=at),)
+    return lambda value: () if condition(value) else (RuleBreach(at=at),)
 
 
 def repeated(entries: Sequence[Any], *, key: Callable[[Any], Any]) -> Iterable[tuple[int, int]]:

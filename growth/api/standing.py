@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, assert_never
 
-from growth.api.conditions import Condition, Standing, Verdict, conditions_of
+from growth.api.conditions import Condition, ObjectStanding, ObjectVerdict, conditions_of
 from growth.api.hetznernodeclass import HetznerNodeClass, HetznerNodeClassStatus
 from growth.api.kwoknodeclass import KwokNodeClass, KwokNodeClassStatus
 from growth.api.nodepool import NodePool
@@ -31,38 +31,42 @@ AnyStatus = (
 )
 
 _REQUEST: Final = {
-    RequestPhase.PENDING: Verdict(
-        Standing.IN_PROGRESS, "Pending", "The provider is about to be asked."
+    RequestPhase.PENDING: ObjectVerdict(
+        ObjectStanding.IN_PROGRESS, "Pending", "The provider is about to be asked."
     ),
-    RequestPhase.PROVISIONING: Verdict(
-        Standing.IN_PROGRESS,
+    RequestPhase.PROVISIONING: ObjectVerdict(
+        ObjectStanding.IN_PROGRESS,
         "Provisioning",
         "The provider has accepted; the node hasn't joined yet.",
     ),
-    RequestPhase.READY: Verdict(Standing.CURRENT, "NodeReady", "The node is ready."),
-    RequestPhase.UNMET: Verdict(
-        Standing.FAILED,
+    RequestPhase.READY: ObjectVerdict(ObjectStanding.CURRENT, "NodeReady", "The node is ready."),
+    RequestPhase.UNMET: ObjectVerdict(
+        ObjectStanding.FAILED,
         "Unmet",
         "The provider has none now; its pods are planned without it.",
     ),
-    RequestPhase.DEPROVISIONING: Verdict(
-        Standing.IN_PROGRESS,
+    RequestPhase.DEPROVISIONING: ObjectVerdict(
+        ObjectStanding.IN_PROGRESS,
         "Deprovisioning",
         "The node was never ready; its machine goes.",
     ),
 }
 
-_USABLE: Final = Verdict(Standing.CURRENT, "Usable", "Machines can be made.")
+_USABLE: Final = ObjectVerdict(ObjectStanding.CURRENT, "Usable", "Machines can be made.")
 
 _REMOVAL: Final = {
-    RemovalPhase.PENDING: Verdict(
-        Standing.IN_PROGRESS, "Pending", "The provider is asked as soon as the node has no pods."
+    RemovalPhase.PENDING: ObjectVerdict(
+        ObjectStanding.IN_PROGRESS,
+        "Pending",
+        "The provider is asked as soon as the node has no pods.",
     ),
-    RemovalPhase.DEPROVISIONING: Verdict(
-        Standing.IN_PROGRESS, "Deprovisioning", "The provider was asked to delete the machine."
+    RemovalPhase.DEPROVISIONING: ObjectVerdict(
+        ObjectStanding.IN_PROGRESS,
+        "Deprovisioning",
+        "The provider was asked to delete the machine.",
     ),
-    RemovalPhase.REMOVAL_FAILED: Verdict(
-        Standing.FAILED,
+    RemovalPhase.REMOVAL_FAILED: ObjectVerdict(
+        ObjectStanding.FAILED,
         "RemovalFailed",
         "The machine may still cost money: look at it, then delete this object.",
     ),
@@ -79,7 +83,7 @@ def conditions(resource: AnyResource, now: datetime) -> tuple[Condition, ...]:
     )
 
 
-def verdict(status: AnyStatus) -> Verdict:
+def verdict(status: AnyStatus) -> ObjectVerdict:
     """Where an object with this status stands."""
     match status:
         case NodePoolStatus():
@@ -94,15 +98,15 @@ def verdict(status: AnyStatus) -> Verdict:
             assert_never(status)
 
 
-def _pool(status: NodePoolStatus) -> Verdict:
+def _pool(status: NodePoolStatus) -> ObjectVerdict:
     if status.blocked is not None:
         return _blocked(status.blocked)
     if status.ready < status.wanted:
         message = f"{status.ready} of {status.wanted} nodes are ready."
-        return Verdict(Standing.IN_PROGRESS, "Provisioning", message)
+        return ObjectVerdict(ObjectStanding.IN_PROGRESS, "Provisioning", message)
     message = f"All {status.ready} nodes are ready."
-    return Verdict(Standing.CURRENT, "AllServe", message)
+    return ObjectVerdict(ObjectStanding.CURRENT, "AllServe", message)
 
 
-def _blocked(blockage: Blockage) -> Verdict:
-    return Verdict(Standing.FAILED, blockage.reason, blockage.message)
+def _blocked(blockage: Blockage) -> ObjectVerdict:
+    return ObjectVerdict(ObjectStanding.FAILED, blockage.reason, blockage.message)

@@ -62,7 +62,7 @@ class NodeBar(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     until: datetime | None
 
 
-class Fleet(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class FleetBars(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """All nodes of growth."""
 
     nodes: tuple[NodeBar, ...]
@@ -79,14 +79,14 @@ class Fleet(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What is wrong with growth itself."""
 
 
-def fleet(seen: Survey) -> Fleet:
+def fleet(seen: Survey) -> FleetBars:
     """Every node of ours, those that waste most first."""
     ours = [node for name, node in seen.scene.cluster.nodes.items() if name in seen.kept]
     bars = sorted(
         (_bar(node, seen) for node in ours), key=lambda bar: (-Decimal(bar.idle_cost), bar.name)
     )
     present = {node.name for node in ours}
-    return Fleet(
+    return FleetBars(
         nodes=tuple(bars),
         cpu=_together(ours, seen, CPU),
         memory=_together(ours, seen, MEMORY),
@@ -135,7 +135,7 @@ def _together(nodes: list[Node], seen: Survey, resource: str) -> float:
 
 
 def told(
-    found: Fleet, now: datetime, names: ShortNames = ALONE, *, most: int | None = None
+    found: FleetBars, now: datetime, names: ShortNames = ALONE, *, most: int | None = None
 ) -> Iterator[str]:
     """The fleet for people; of a list that is too long for the window, the rest is counted."""
     yield from trouble.told(found.growth)
@@ -156,7 +156,7 @@ def told(
         yield f"and {counted(len(found.nodes) - len(bars), 'other node')}"
 
 
-def _total(found: Fleet) -> str:
+def _total(found: FleetBars) -> str:
     parts = [
         counted(len(found.nodes), "node"),
         f"cpu {bar(found.cpu)} {found.cpu * 100:.0f} %",
@@ -167,7 +167,7 @@ def _total(found: Fleet) -> str:
     return " · ".join(parts)
 
 
-def _moving(found: Fleet) -> str:
+def _moving(found: FleetBars) -> str:
     pods, wait = counted(found.pending, "pod"), "waits" if found.pending == 1 else "wait"
     return f"{pods} {wait} · {counted(found.coming, 'node')} on the way"
 

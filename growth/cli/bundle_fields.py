@@ -19,7 +19,7 @@ from growth.scheduling import moving, pod, storage
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from growth.api.meta import Resource
+    from growth.api.meta import CustomResource
     from growth.scheduling.cluster import Object
 
 ANNOTATIONS: Final = frozenset(
@@ -57,7 +57,7 @@ def fields_of(one: Object) -> dict[str, Any]:
     return known
 
 
-def fields_of_ours(one: Resource) -> dict[str, Any]:
+def fields_of_ours(one: CustomResource) -> dict[str, Any]:
     """An object of growth's kinds."""
     known = one.document()
     metadata = known.get("metadata", {})

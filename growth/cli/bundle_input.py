@@ -17,7 +17,7 @@ import pydantic
 import yaml
 
 from growth.cli.bundle_fields import fields_of, fields_of_ours
-from growth.cli.plan_cluster import Ours, Seen
+from growth.cli.plan_cluster import Ours, SeenCluster
 from growth.errors import Misconfigured
 from growth.instant import Instant
 from growth.scheduling import objects
@@ -51,7 +51,7 @@ class Input(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Lists of types that are in ConfigMaps: namespace, name, key and text."""
 
 
-def input_of(seen: Seen, at: datetime) -> Input:
+def input_of(seen: SeenCluster, at: datetime) -> Input:
     """The document for what was seen."""
     built_in: dict[str, list[Any]] = {}
     resources: dict[str, list[Any]] = {}
@@ -62,7 +62,7 @@ def input_of(seen: Seen, at: datetime) -> Input:
     return Input(at=at, objects=built_in, resources=resources, catalogues=list(_catalogues(seen)))
 
 
-def _catalogues(seen: Seen) -> Iterator[dict[str, str]]:
+def _catalogues(seen: SeenCluster) -> Iterator[dict[str, str]]:
     """Only what is a list of types, as a ConfigMap can hold anything."""
     for (namespace, name, key), text in seen.config_maps.items():
         try:
@@ -73,9 +73,9 @@ def _catalogues(seen: Seen) -> Iterator[dict[str, str]]:
         yield {"namespace": namespace, "name": name, "key": key, "text": written}
 
 
-def seen_of(given: Input) -> Seen:
+def seen_of(given: Input) -> SeenCluster:
     """What was seen, from the document."""
-    return Seen(
+    return SeenCluster(
         objects=tuple(
             msgspec.convert(each, KINDS[kind])
             for kind, several in given.objects.items()
@@ -95,7 +95,7 @@ def _catalogue(each: dict[str, str]) -> tuple[DataKey, str]:
     return (each["namespace"], each["name"], each["key"]), each["text"]
 
 
-def opened(path: str) -> tuple[Seen, Instant]:
+def opened(path: str) -> tuple[SeenCluster, Instant]:
     """What a bundle was made of, and when."""
     try:
         given = msgspec.json.decode(_content(path), type=Input)

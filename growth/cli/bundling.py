@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from growth.keeping.wanting import Keeping
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class BundlePart(msgspec.Struct, frozen=True, kw_only=True):
     """One file of a bundle."""
 
     name: str
@@ -42,26 +42,26 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
         return len(self.content)
 
 
-def part(name: str, what: str, value: object) -> Part:
+def part(name: str, what: str, value: object) -> BundlePart:
     """A part as JSON that people can read."""
-    return Part(name=name, what=what, content=msgspec.json.format(msgspec.json.encode(value)))
+    return BundlePart(name=name, what=what, content=msgspec.json.format(msgspec.json.encode(value)))
 
 
-def input_part(given: Input) -> Part:
+def input_part(given: Input) -> BundlePart:
     """What a plan depends on."""
     kinds = {**given.objects, **given.resources}
     told = ", ".join(f"{len(several)} {kind}" for kind, several in sorted(kinds.items()))
     what = f"what a plan depends on: {told or 'nothing'}"
-    return Part(name=INPUT, what=what, content=msgspec.json.encode(given))
+    return BundlePart(name=INPUT, what=what, content=msgspec.json.encode(given))
 
 
-def removals_part(seen: Survey) -> Part:
+def removals_part(seen: Survey) -> BundlePart:
     """What is being given back."""
     removals = [fields_of_ours(each) for _, each in sorted(seen.scene.removals.items())]
     return part("removals.json", f"{len(removals)} NodeRemovalRequest", removals)
 
 
-def kept_part(kept: Mapping[str, Keeping]) -> Part:
+def kept_part(kept: Mapping[str, Keeping]) -> BundlePart:
     """Why each node is there, in words without the names of pods."""
     told = {
         name: {"reason": each.reason, "until": each.until} for name, each in sorted(kept.items())
@@ -69,7 +69,7 @@ def kept_part(kept: Mapping[str, Keeping]) -> Part:
     return part("kept.json", f"why {len(told)} nodes are there: reason and until when", told)
 
 
-def events_part(events: Mapping[str, Iterable[Said]], *, is_told: frozenset[str]) -> Part:
+def events_part(events: Mapping[str, Iterable[Said]], *, is_told: frozenset[str]) -> BundlePart:
     """What growth has said on its own objects; on others only that it has said something."""
     found: list[dict[str, Any]] = [
         {"on": kind, "at": each.at, "reason": each.reason}
@@ -80,14 +80,14 @@ def events_part(events: Mapping[str, Iterable[Said]], *, is_told: frozenset[str]
     return part("events.json", f"{len(found)} events of growth", found)
 
 
-def contents(parts: Iterable[Part]) -> Iterator[str]:
+def contents(parts: Iterable[BundlePart]) -> Iterator[str]:
     """The list of what a bundle holds, before it is written."""
     for each in parts:
         start = f"  {each.name:16} {each.size:9,} bytes  "
         yield from wrapped(start, each.what, indent=len(start))
 
 
-def written(path: Path, parts: Iterable[Part], *, at: datetime) -> int:
+def written(path: Path, parts: Iterable[BundlePart], *, at: datetime) -> int:
     """Pack the parts; the answer is the size of the archive."""
     packed = io.BytesIO()
     with (

@@ -25,8 +25,8 @@ from reconciler.providers.hetzner.cluster_secrets import ClusterSecrets
 from reconciler.providers.hetzner.listed import price_list
 from reconciler.providers.hetzner.metrics import HetznerMetrics
 from reconciler.providers.hetzner.price_list import PriceList
-from reconciler.providers.hetzner.project import TOKEN, Project
-from reconciler.providers.port import Trouble
+from reconciler.providers.hetzner.project import TOKEN, HetznerProject
+from reconciler.providers.port import ProviderTrouble
 from reconciler.settings import ENDPOINT, api_url
 from reconciler.sources import path_of
 
@@ -84,7 +84,7 @@ async def saved(arguments: argparse.Namespace) -> Saved:
 
 
 async def _read(reference: KeyReference, secrets: Secrets, endpoint: str) -> Saved:
-    project = Project(
+    project = HetznerProject(
         reference=reference,
         secrets=secrets,
         cluster="",
@@ -96,7 +96,7 @@ async def _read(reference: KeyReference, secrets: Secrets, endpoint: str) -> Sav
         await project.refresh_token()
         catalogue = await project.catalogue()
     except CallFailed as failed:
-        if failed.failure.trouble is Trouble.FATAL:
+        if failed.failure.trouble is ProviderTrouble.FATAL:
             raise Misconfigured(f"{endpoint}: {failed}; look at the token") from None
         raise RetryLater(f"{endpoint}: {failed}", after=failed.after) from None
     finally:

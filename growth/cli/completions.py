@@ -10,7 +10,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Final
 
-from growth.cli.spoken import Command, Flag, Takes
+from growth.cli.spoken import Flag, SpokenCommand, Takes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,12 +28,12 @@ _growth_names() {
 """With `=` a zsh splits a value at its spaces, which a bash does by itself."""
 
 
-def bash(commands: Mapping[str, Command]) -> str:
+def bash(commands: Mapping[str, SpokenCommand]) -> str:
     """Sourced by a bash."""
     return f"{_bash_function(commands)}complete -o default -F _growth growth\n"
 
 
-def kubectl(commands: Mapping[str, Command]) -> str:
+def kubectl(commands: Mapping[str, SpokenCommand]) -> str:
     """A program that kubectl asks: the words after `growth` in, words and a directive out."""
     return (
         "#!/usr/bin/env bash\n"
@@ -48,7 +48,7 @@ def kubectl(commands: Mapping[str, Command]) -> str:
     )
 
 
-def _bash_function(commands: Mapping[str, Command]) -> str:
+def _bash_function(commands: Mapping[str, SpokenCommand]) -> str:
     lines = [
         "_growth() {",
         '  local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"',
@@ -66,7 +66,7 @@ def _bash_function(commands: Mapping[str, Command]) -> str:
     return "\n".join([names, *lines, "  esac", "}", ""])
 
 
-def _bash_command(command: Command) -> Iterator[str]:
+def _bash_command(command: SpokenCommand) -> Iterator[str]:
     if command.actions:
         yield f'      if [ "$COMP_CWORD" -eq 2 ]; then {_reply(command.actions)}; return; fi'
         yield '      case "$action" in'
@@ -94,7 +94,7 @@ def _bash_command(command: Command) -> Iterator[str]:
             yield f"      {_reply(offered)}"
 
 
-def _reply(words: Mapping[str, Command] | Sequence[str], *, more: str = "") -> str:
+def _reply(words: Mapping[str, SpokenCommand] | Sequence[str], *, more: str = "") -> str:
     offered = " ".join([*words, *([more] if more else [])])
     # Not mapfile: the bash of macOS doesn't know it.
     return f'COMPREPLY=($(compgen -W "{offered}" -- "$word"))'
@@ -105,11 +105,11 @@ def _reply_to(flag: Flag) -> str:
     return f"{_reply(flag.choices)}; " if flag.takes is Takes.CHOICE else ""
 
 
-def _spellings(command: Command) -> list[str]:
+def _spellings(command: SpokenCommand) -> list[str]:
     return [spelling for flag in command.flags for spelling in flag.spellings]
 
 
-def zsh(commands: Mapping[str, Command]) -> str:
+def zsh(commands: Mapping[str, SpokenCommand]) -> str:
     """Sourced by a zsh, or saved as _growth on its fpath."""
     lines = ["#compdef growth", NAMES.rstrip(), "_growth() {", "  local -a commands"]
     lines.append("  commands=(")
@@ -123,7 +123,7 @@ def zsh(commands: Mapping[str, Command]) -> str:
     return "\n".join([*lines, "  esac", "}", last, ""])
 
 
-def _zsh_command(command: Command) -> Iterator[str]:
+def _zsh_command(command: SpokenCommand) -> Iterator[str]:
     if command.actions:
         actions = " ".join(command.actions)
         yield f"      if (( CURRENT == 2 )); then compadd -- {actions}; return; fi"
@@ -170,7 +170,7 @@ def _zsh_value(flag: Flag) -> str:
             return ":value: "
 
 
-def fish(commands: Mapping[str, Command]) -> str:
+def fish(commands: Mapping[str, SpokenCommand]) -> str:
     """Sourced by a fish, or saved as growth.fish among its completions."""
     lines = ["complete -c growth -f"]
     for name, command in commands.items():
@@ -180,7 +180,7 @@ def fish(commands: Mapping[str, Command]) -> str:
     return "\n".join([*lines, ""])
 
 
-def _fish_command(command: Command, seen: str) -> Iterator[str]:
+def _fish_command(command: SpokenCommand, seen: str) -> Iterator[str]:
     start = f"complete -c growth -n {_quoted(seen)}"
     if command.actions or command.words:
         yield f"{start} -a {_quoted(' '.join([*command.actions, *command.words]))}"

@@ -25,12 +25,12 @@ from growth.scheduling.pod_spec import PodStatus
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from growth.cli.plan_cluster import Seen
+    from growth.cli.plan_cluster import SeenCluster
     from growth.instant import Instant
     from growth.scheduling.cluster import Object
 
 
-def bound(seen: Seen, *, catalogue: str | None, effort: str, now: Instant) -> Bound:
+def bound(seen: SeenCluster, *, catalogue: str | None, effort: str, now: Instant) -> Bound:
     """The plan for what runs now."""
     prices = prices_from(catalogue)
     resources = [each for each in seen.resources if not isinstance(each, NodeRequest)]

@@ -13,8 +13,8 @@ from growth.cli.expenses import expense, filled, price_of
 from growth.cli.explain_pod import how_far
 from growth.cli.money import hourly
 from growth.cli.story import (
+    Explanation,
     Fact,
-    Story,
     ago,
     counted,
     keeping_facts,
@@ -39,17 +39,17 @@ if TYPE_CHECKING:
 REGION_LABEL = "topology.kubernetes.io/region"
 
 
-def explained(node: Node, seen: Survey) -> Story:
+def explained(node: Node, seen: Survey) -> Explanation:
     """The story of one node."""
     keeping = seen.kept.get(node.name)
     if keeping is None:
-        return Story(
+        return Explanation(
             kind="Node",
             name=node.name,
             headline=f"{node.name} wasn't bought by growth, which never touches such a node.",
             facts=tuple(_load(node, seen)),
         )
-    return Story(
+    return Explanation(
         kind="Node",
         name=node.name,
         headline=_headline(node),
@@ -64,12 +64,12 @@ def explained(node: Node, seen: Survey) -> Story:
     )
 
 
-def awaited(request: NodeRequest, seen: Survey) -> Story:
+def awaited(request: NodeRequest, seen: Survey) -> Explanation:
     """The story of a machine that has no node: not yet, or no more."""
     spec = request.spec
     what = f"{spec.server_type} in {spec.location}, {hourly(spec.price)} per hour"
     pods = f"for {counted(len(spec.pods), 'pod')}{_wished_by(request, seen)}"
-    return Story(
+    return Explanation(
         kind="NodeRequest",
         name=request.name,
         headline=f"{request.name} {_without_a_node(request)}: a {what}.",
@@ -84,10 +84,10 @@ def _without_a_node(request: NodeRequest) -> str:
     return "is gone" if was_ready else "isn't a node yet"
 
 
-def leaving(removal: NodeRemovalRequest, seen: Survey) -> Story:
+def leaving(removal: NodeRemovalRequest, seen: Survey) -> Explanation:
     """The story of a machine whose node is gone already, or never was."""
     spec, phase = removal.spec, removal.status.phase
-    return Story(
+    return Explanation(
         kind="NodeRemovalRequest",
         name=removal.name,
         headline=f"{removal.name} has no node: its machine is being given back ({spec.reason}).",

@@ -9,11 +9,11 @@ from growth.api.noderequest import COMING, NodeRequest, RequestPhase
 from growth.api.written import parse_time, write_time
 from growth.cli.explain_pool import blocked_or_paused
 from growth.cli.money import hourly
-from growth.cli.story import Fact, Story, ago, ahead, counted, span_since
+from growth.cli.story import Explanation, Fact, ago, ahead, counted, span_since
 from growth.cli.survey import paused
 from growth.cli.tables import spoken_span
-from growth.demand.detection import Standing, scheduled, standing
-from growth.demand.pools import Pools, match, pools_of, why_unreadable, wish_of
+from growth.demand.detection import PodProgress, scheduled, standing
+from growth.demand.pools import UsablePools, match, pools_of, why_unreadable, wish_of
 from growth.scheduling.resources import shortages
 
 if TYPE_CHECKING:
@@ -31,10 +31,10 @@ MOST_UNPLACED: Final = 50
 """As many pods without a place as the status of a pool tells of."""
 
 
-def explained(pod: Pod, seen: Survey) -> Story:
+def explained(pod: Pod, seen: Survey) -> Explanation:
     """The story of one pod."""
     now = seen.now.wall
-    return Story(
+    return Explanation(
         kind="Pod",
         name=pod.name,
         headline=_headline(pod, now),
@@ -45,7 +45,7 @@ def explained(pod: Pod, seen: Survey) -> Story:
 
 def is_waiting(pod: Pod) -> bool:
     """Whether a node is what it waits for."""
-    return standing(pod) in {Standing.UNREACHED, Standing.UNSCHEDULABLE}
+    return standing(pod) in {PodProgress.UNREACHED, PodProgress.UNSCHEDULABLE}
 
 
 def _headline(pod: Pod, now: datetime) -> str:
@@ -69,14 +69,14 @@ def _without_a_wish(pod: Pod) -> str:
 def _waits(pod: Pod, now: datetime) -> str:
     since = span_since(_time(pod.metadata.creation_timestamp), now)
     match standing(pod):
-        case Standing.UNREACHED:
+        case PodProgress.UNREACHED:
             return f"waits for {since}: no scheduler has looked at it"
-        case Standing.NOMINATED:
+        case PodProgress.NOMINATED:
             place = pod.status.nominated_node_name
             return f"gets its place on {place}: the scheduler evicts others for it"
-        case Standing.UNSCHEDULABLE:
+        case PodProgress.UNSCHEDULABLE:
             return f"waits for a node for {since}"
-        case Standing.APART:
+        case PodProgress.APART:
             return "has no node, and a new one isn't what it waits for"
 
 
@@ -106,7 +106,7 @@ def _on_its_node(pod: Pod, seen: Survey) -> Iterator[Fact]:
 def _of_pools(pod: Pod, seen: Survey) -> Iterator[Fact]:
     wish = wish_of(pod)
     verdict = match(wish, seen.pools)
-    if not isinstance(verdict, Pools):
+    if not isinstance(verdict, UsablePools):
         kind = f"{NodePool.kind_names[0]} "
         broken = [name.removeprefix(kind) for name in seen.unreadable if name.startswith(kind)]
         yield Fact("pool", why_unreadable(wish, broken) or verdict.text)

@@ -11,7 +11,7 @@ from growth.api.noderequest import RequestPhase
 from growth.api.wellknown import TYPES_MISSING
 from growth.api.written import write_time
 from growth.cli.money import hourly
-from growth.cli.story import Fact, Story, ahead, counted, listed
+from growth.cli.story import Explanation, Fact, ahead, counted, listed
 from growth.cli.survey import paused
 from growth.keeping.marks import pool_of_node
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from growth.api.disruption import Budget
+    from growth.api.disruption import NodeDisruptionBudget
     from growth.api.nodepool import NodePool
     from growth.api.written import Portion
     from growth.cli.story import Figure
     from growth.cli.survey import Survey
 
 
-def explained(pool: NodePool, seen: Survey) -> Story:
+def explained(pool: NodePool, seen: Survey) -> Explanation:
     """The story of one pool."""
     status = pool.status
     ready = f"{status.ready} of {status.wanted} wanted nodes are ready"
-    return Story(
+    return Explanation(
         kind="NodePool",
         name=pool.name,
         headline=f"{pool.name}: {ready}, {hourly(status.hourly_cost)} per hour.",
@@ -119,7 +119,7 @@ def _at_a_time(most: Portion) -> str:
     return f"{nodes} in use may be replaced at a time"
 
 
-def _when(budget: Budget) -> str:
+def _when(budget: NodeDisruptionBudget) -> str:
     """For which reasons, and at what time of the week; nothing where it always holds."""
     reasons = f" for {', '.join(budget.reasons)}" if budget.reasons else ""
     if (window := budget.window) is None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.api.noderequest import NodeRequest
-    from growth.cli.watched import Watched
+    from growth.cli.watched import WatchedCluster
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
 
@@ -43,7 +43,7 @@ class Happening(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
-def happenings(before: Watched, after: Watched, now: datetime) -> Iterator[Happening]:
+def happenings(before: WatchedCluster, after: WatchedCluster, now: datetime) -> Iterator[Happening]:
     """In the order in which one leads to the next."""
     at = write_time(now.replace(microsecond=0))
     for kind, subject, text in (
@@ -61,13 +61,13 @@ def happenings(before: Watched, after: Watched, now: datetime) -> Iterator[Happe
 Line = tuple[str, str, str]
 
 
-def _of_growth(before: Watched, after: Watched) -> Iterator[Line]:
+def _of_growth(before: WatchedCluster, after: WatchedCluster) -> Iterator[Line]:
     if after.trouble != before.trouble:
         trouble = after.trouble
         yield "Growth", "growth itself", trouble.text if trouble else "works again"
 
 
-def _of_pods(before: Watched, after: Watched) -> Iterator[Line]:
+def _of_pods(before: WatchedCluster, after: WatchedCluster) -> Iterator[Line]:
     waited, waits = _waiting(before), _waiting(after)
     for owner, count in _by_workload(pod for uid, pod in waits.items() if uid not in waited):
         yield "Pod", owner, f"{counted(count, 'pod')} without a node"
@@ -83,7 +83,7 @@ def _waits_no_more(count: int) -> str:
     return "1 pod waits no more" if count == 1 else f"{count} pods wait no more"
 
 
-def _waiting(seen: Watched) -> dict[str, Pod]:
+def _waiting(seen: WatchedCluster) -> dict[str, Pod]:
     return {pod.metadata.uid: pod for pod in seen.pending if is_demand(pod)}
 
 
@@ -91,7 +91,7 @@ def _by_workload(pods: Iterable[Pod]) -> list[tuple[str, int]]:
     return sorted(Counter(str(workload_of(pod)) for pod in pods).items())
 
 
-def _without_place(seen: Watched) -> dict[str, str]:
+def _without_place(seen: WatchedCluster) -> dict[str, str]:
     return {
         f"{entry.pod.namespace}/{entry.pod.name}": entry.reason
         for pool in seen.pools
@@ -99,7 +99,7 @@ def _without_place(seen: Watched) -> dict[str, str]:
     }
 
 
-def _of_requests(before: Watched, after: Watched) -> Iterator[Line]:
+def _of_requests(before: WatchedCluster, after: WatchedCluster) -> Iterator[Line]:
     known = {each.name: each for each in before.requests}
     for request in sorted(after.requests, key=lambda each: each.name):
         earlier = known.get(request.name)
@@ -134,7 +134,7 @@ def _last_reason(each: NodeRequest | NodeRemovalRequest) -> str:
     return f": {events[-1].reason}" if events and events[-1].reason else ""
 
 
-def _of_nodes(before: Watched, after: Watched) -> Iterator[Line]:
+def _of_nodes(before: WatchedCluster, after: WatchedCluster) -> Iterator[Line]:
     known, there = _by_name(before.nodes), _by_name(after.nodes)
     for name, node in there.items():
         earlier = known.get(name)
@@ -150,7 +150,7 @@ def _of_nodes(before: Watched, after: Watched) -> Iterator[Line]:
             yield "Node", name, "stays: it is wanted again"
 
 
-def _gone(before: Watched, after: Watched) -> Iterator[Line]:
+def _gone(before: WatchedCluster, after: WatchedCluster) -> Iterator[Line]:
     """After the removals, which are why they are gone."""
     for name in sorted(set(_by_name(before.nodes)) - set(_by_name(after.nodes))):
         yield "Node", name, "is gone"
@@ -165,7 +165,7 @@ def _by_name(nodes: Iterable[Node]) -> Mapping[str, Node]:
     return {node.name: node for node in sorted(nodes, key=lambda node: node.name)}
 
 
-def _of_removals(before: Watched, after: Watched) -> Iterator[Line]:
+def _of_removals(before: WatchedCluster, after: WatchedCluster) -> Iterator[Line]:
     known = {each.name: each for each in before.removals}
     for removal in sorted(after.removals, key=lambda each: each.name):
         earlier = known.pop(removal.name, None)
@@ -190,7 +190,7 @@ def _removed(removal: NodeRemovalRequest) -> str:
             assert_never(unreachable)
 
 
-def _of_pools(before: Watched, after: Watched) -> Iterator[Line]:
+def _of_pools(before: WatchedCluster, after: WatchedCluster) -> Iterator[Line]:
     known = {pool.name: pool for pool in before.pools}
     for pool in sorted(after.pools, key=lambda each: each.name):
         earlier = known.pop(pool.name, None)
@@ -216,7 +216,7 @@ def _changed(before: NodePool | None, after: NodePool) -> Iterator[str]:
         yield f"costs {cost} per hour instead of {was}; {nodes}"
 
 
-def is_settled(seen: Watched) -> bool:
+def is_settled(seen: WatchedCluster) -> bool:
     """Whether nothing waits that has a place to come, nothing comes and nothing goes."""
     told = {entry.pod.uid for pool in seen.pools for entry in pool.status.unplaced}
     waits = any(uid not in told for uid in _waiting(seen))

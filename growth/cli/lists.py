@@ -19,17 +19,17 @@ from growth.api.wellknown import GROUP_VERSION
 from growth.cli.connecting import PATIENCE, greeted
 from growth.errors import GiveUp, RetryLater
 from growth.kube.errors import NotFound, Overloaded
-from growth.kube.listing import Page
+from growth.kube.listing import ListPage
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
 
-    from growth.api.meta import Resource
+    from growth.api.meta import CustomResource
     from growth.kube.transport import Connection
 
 _T = TypeVar("_T")
-_R = TypeVar("_R", bound="Resource")
+_R = TypeVar("_R", bound="CustomResource")
 
 LIST_PATIENCE: Final = 30.0
 """Seconds for a page of a list; whoever answered once may take its time."""
@@ -37,7 +37,7 @@ PAGE: Final = "500"
 PAUSE: Final = 0.2
 """Seconds before a server that is busy, or has just been told of a kind, is asked again."""
 
-_page = msgspec.json.Decoder(Page).decode
+_page = msgspec.json.Decoder(ListPage).decode
 
 
 class NotInstalled(GiveUp):
@@ -147,7 +147,7 @@ def _title(raw: bytes, path: str) -> str:
     return f"{path.rsplit('/', 1)[1]} {'/'.join(filter(None, names))}"
 
 
-def _paged(body: bytes, path: str) -> Page:
+def _paged(body: bytes, path: str) -> ListPage:
     try:
         return _page(body)
     except msgspec.MsgspecError:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.api.noderequest import NodeRequest
-    from growth.cli.watched import Watched
+    from growth.cli.watched import WatchedCluster
     from growth.keeping.wanting import Keeping
     from growth.scheduling.pod import Pod
 
@@ -88,7 +88,7 @@ class SoldOut(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Until it is tried again."""
 
 
-class Kept(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class KeptNodes(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Nodes that are there for one reason."""
 
     reason: str
@@ -114,7 +114,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     sold_out: tuple[SoldOut, ...]
     needs_a_person: tuple[str, ...]
     """One line each: what, and how to mend it."""
-    kept: tuple[Kept, ...] = ()
+    kept: tuple[KeptNodes, ...] = ()
     """Nodes by the reason for which they are there, the most first."""
     currency: str = ""
     """Of what is paid, if it is known."""
@@ -129,7 +129,7 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def overview(
-    seen: Watched,
+    seen: WatchedCluster,
     now: datetime,
     kept: Mapping[str, Keeping] | None = None,
 ) -> Overview:
@@ -151,7 +151,7 @@ def overview(
     )
 
 
-def _kept(keepings: Iterable[Keeping], now: datetime) -> tuple[Kept, ...]:
+def _kept(keepings: Iterable[Keeping], now: datetime) -> tuple[KeptNodes, ...]:
     found: defaultdict[str, list[Keeping]] = defaultdict(list)
     for each in keepings:
         found[each.reason.value].append(each)
@@ -159,9 +159,9 @@ def _kept(keepings: Iterable[Keeping], now: datetime) -> tuple[Kept, ...]:
     return tuple(_for_one_reason(reason, several, now) for reason, several in ordered)
 
 
-def _for_one_reason(reason: str, several: list[Keeping], now: datetime) -> Kept:
+def _for_one_reason(reason: str, several: list[Keeping], now: datetime) -> KeptNodes:
     first = min((each.until for each in several if each.until), default=None)
-    return Kept(
+    return KeptNodes(
         reason=reason,
         nodes=len(several),
         seconds=None if first is None else max(0, int((first - now).total_seconds())),
@@ -169,11 +169,11 @@ def _for_one_reason(reason: str, several: list[Keeping], now: datetime) -> Kept:
     )
 
 
-def _by_name(seen: Watched) -> list[NodePool]:
+def _by_name(seen: WatchedCluster) -> list[NodePool]:
     return sorted(seen.pools, key=lambda pool: pool.name)
 
 
-def _pool(pool: NodePool, seen: Watched, now: datetime) -> PoolLine:
+def _pool(pool: NodePool, seen: WatchedCluster, now: datetime) -> PoolLine:
     nodes = [node for node in seen.nodes if node.labels.get(POOL_LABEL) == pool.name]
     requests = [each for each in seen.requests if each.spec.pool == pool.name]
     return PoolLine(
@@ -225,7 +225,7 @@ def _limit(reason: str, pool: NodePool) -> str:
     return written.get(reason, reason)
 
 
-def _coming(seen: Watched, now: datetime) -> Iterator[OnItsWay]:
+def _coming(seen: WatchedCluster, now: datetime) -> Iterator[OnItsWay]:
     for each in sorted(seen.requests, key=lambda request: request.name):
         if each.status.phase in {*COMING, RequestPhase.DEPROVISIONING}:
             yield OnItsWay(
@@ -239,7 +239,7 @@ def _coming(seen: Watched, now: datetime) -> Iterator[OnItsWay]:
             )
 
 
-def _going(seen: Watched, now: datetime) -> Iterator[OnItsWay]:
+def _going(seen: WatchedCluster, now: datetime) -> Iterator[OnItsWay]:
     for each in sorted(seen.removals, key=lambda removal: removal.name):
         yield OnItsWay(
             name=each.name,
@@ -250,7 +250,7 @@ def _going(seen: Watched, now: datetime) -> Iterator[OnItsWay]:
         )
 
 
-def _without_place(seen: Watched) -> Iterator[WithoutPlace]:
+def _without_place(seen: WatchedCluster) -> Iterator[WithoutPlace]:
     for pool in _by_name(seen):
         for each in pool.status.unplaced:
             yield WithoutPlace(
@@ -262,7 +262,7 @@ def _without_place(seen: Watched) -> Iterator[WithoutPlace]:
             )
 
 
-def _sold_out(seen: Watched, now: datetime) -> Iterator[SoldOut]:
+def _sold_out(seen: WatchedCluster, now: datetime) -> Iterator[SoldOut]:
     for pool in _by_name(seen):
         for each in pool.status.unmet_offers:
             if each.holds(now):
@@ -276,7 +276,7 @@ def _sold_out(seen: Watched, now: datetime) -> Iterator[SoldOut]:
                 )
 
 
-def _for_a_person(seen: Watched, now: datetime) -> Iterator[str]:
+def _for_a_person(seen: WatchedCluster, now: datetime) -> Iterator[str]:
     for pool in _by_name(seen):
         if pool.status.blocked is not None:
             yield f"pool {pool.name} buys nothing: {pool.status.blocked.message}"
@@ -291,7 +291,7 @@ def _for_a_person(seen: Watched, now: datetime) -> Iterator[str]:
         yield f"{name} can't be read: kubectl get it, and compare it with growth crds"
 
 
-def _late(seen: Watched, now: datetime) -> Iterator[str]:
+def _late(seen: WatchedCluster, now: datetime) -> Iterator[str]:
     """Machines that take longer than their pool allows, which growth should have noticed."""
     waits = {pool.name: pool.spec.readiness_wait.seconds for pool in seen.pools}
     for request in seen.requests:

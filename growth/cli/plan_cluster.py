@@ -33,7 +33,7 @@ Ours = NodePool | NodeRequest | KwokNodeClass | HetznerNodeClass
 OURS: Final[tuple[type[Ours], ...]] = (NodePool, NodeRequest, KwokNodeClass, HetznerNodeClass)
 
 
-class Seen(msgspec.Struct, frozen=True, kw_only=True):
+class SeenCluster(msgspec.Struct, frozen=True, kw_only=True):
     """A cluster at one moment."""
 
     objects: tuple[Object, ...]
@@ -45,20 +45,20 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     """What was left out: kind and name."""
 
 
-async def seen(arguments: argparse.Namespace) -> Seen:
+async def seen(arguments: argparse.Namespace) -> SeenCluster:
     """Everything that a plan depends on."""
     async with reading(arguments) as lists:
         return await seen_by(lists)
 
 
-async def seen_by(lists: Lists) -> Seen:
+async def seen_by(lists: Lists) -> SeenCluster:
     """The same, by whoever reads already."""
     built_in = [lists.all_of(path, decode) for path, decode in BUILT_IN.values()]
     objects = await together(built_in)
     resources = await together(_if_known(lists, kind) for kind in OURS)
     ours = tuple(each for several in resources for each in several)
     config_maps = {key: text async for key, text in _catalogues(lists.connection, ours)}
-    return Seen(
+    return SeenCluster(
         objects=tuple(each for several in objects for each in several),
         resources=ours,
         config_maps=config_maps,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from growth.api.noderequest import NodeRequest
-    from reconciler.replacement.on_paper import Hindrance, Leaving, OnPaper
+    from reconciler.replacement.on_paper import Hindrance, Leaving, RenewalOnPaper
 
 MILLION: Final = 1_000_000
 SHOWN: Final = 20
@@ -23,7 +23,7 @@ COLUMNS: Final = ("", "POOL", "TYPE", "PLACE", "NODES", "PODS", "PER HOUR")
 TO_THE_RIGHT: Final = frozenset({"NODES", "PODS", "PER HOUR"})
 
 
-def document(paper: OnPaper, *, seconds: float) -> dict[str, Any]:
+def document(paper: RenewalOnPaper, *, seconds: float) -> dict[str, Any]:
     """What could be had cheaper, for programs."""
     return {
         "result": "Cheaper" if paper.goes else "NothingToGain",
@@ -64,7 +64,7 @@ def _coming(each: NodeRequest) -> dict[str, Any]:
     }
 
 
-def table(paper: OnPaper, *, seconds: float) -> Iterator[str]:
+def table(paper: RenewalOnPaper, *, seconds: float) -> Iterator[str]:
     """The same for people. Nothing of it is done."""
     if paper.goes:
         yield from aligned([COLUMNS, *_gone(paper), *_came(paper)], to_the_right=TO_THE_RIGHT)
@@ -91,7 +91,7 @@ def _hindered(cost: int, found: Hindrance) -> Iterator[str]:
     yield "While pods move, the old and the new machine both count."
 
 
-def _gone(paper: OnPaper) -> Iterator[tuple[str, ...]]:
+def _gone(paper: RenewalOnPaper) -> Iterator[tuple[str, ...]]:
     alike: defaultdict[tuple[str, str], list[Leaving]] = defaultdict(list)
     for each in paper.goes:
         alike[each.pool, each.server_type].append(each)
@@ -101,7 +101,7 @@ def _gone(paper: OnPaper) -> Iterator[tuple[str, ...]]:
         yield "goes", pool, server_type, "", str(len(nodes)), str(pods), f"-{hourly(price)}"
 
 
-def _came(paper: OnPaper) -> Iterator[tuple[str, ...]]:
+def _came(paper: RenewalOnPaper) -> Iterator[tuple[str, ...]]:
     alike: defaultdict[tuple[str, str, str], list[NodeRequest]] = defaultdict(list)
     for each in paper.comes:
         spec = each.spec
@@ -111,7 +111,7 @@ def _came(paper: OnPaper) -> Iterator[tuple[str, ...]]:
         yield "comes", pool, server_type, place, str(len(requests)), "", hourly(price)
 
 
-def _summary(paper: OnPaper, seconds: float) -> Iterator[str]:
+def _summary(paper: RenewalOnPaper, seconds: float) -> Iterator[str]:
     before, saving = paper.cost / MILLION, paper.saving / MILLION
     pods = sum(len(each.pods) for each in paper.goes)
     yield (

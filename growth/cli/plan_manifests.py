@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from growth.api.bounds import Count
 from growth.api.files import FileObject, Mistake
 from growth.api.model import Model
-from growth.api.problems import Problem, problems_of
+from growth.api.problems import DocumentProblem, problems_of
 from growth.scheduling.expansion import AS_THEY_ARE, WITH_REPLICAS
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ Target = tuple[str, str, str]
 """Kind, namespace and name."""
 
 
-class Replicas(StrEnum):
+class PlannedReplicas(StrEnum):
     """How many pods of a workload that an autoscaler keeps are planned for."""
 
     MIN = "min"
@@ -97,7 +97,7 @@ Scaling = Mapping[Target, _Autoscaler]
 """Autoscalers by what they scale."""
 
 
-def what_runs(found: Iterable[FileObject], replicas: Replicas) -> WhatRuns:
+def what_runs(found: Iterable[FileObject], replicas: PlannedReplicas) -> WhatRuns:
     """The objects that make pods, with the replicas that they would have."""
     known = list(found)
     stays = [each for each in known if not _hook_of(each)]
@@ -127,11 +127,11 @@ def _autoscalers(found: Iterable[FileObject]) -> tuple[Scaling, list[Mistake]]:
         scaling[reference.kind, _namespace(each), reference.name] = _Autoscaler(each, spec)
         if spec.least > spec.max_replicas:
             text = f"{spec.least} is above maxReplicas ({spec.max_replicas})"
-            mistakes.append(each.mistake(Problem(path=("spec", "minReplicas"), text=text)))
+            mistakes.append(each.mistake(DocumentProblem(path=("spec", "minReplicas"), text=text)))
     return scaling, mistakes
 
 
-def _scaled(found: FileObject, scaling: Scaling, replicas: Replicas) -> Mapping[str, Any]:
+def _scaled(found: FileObject, scaling: Scaling, replicas: PlannedReplicas) -> Mapping[str, Any]:
     """The document with the replicas that its autoscaler gives it."""
     count = _count(found, scaling, replicas)
     if count is None:
@@ -139,7 +139,7 @@ def _scaled(found: FileObject, scaling: Scaling, replicas: Replicas) -> Mapping[
     return {**found.body, "spec": {**_mapping(found.body.get("spec")), "replicas": count}}
 
 
-def _count(found: FileObject, scaling: Scaling, replicas: Replicas) -> int | None:
+def _count(found: FileObject, scaling: Scaling, replicas: PlannedReplicas) -> int | None:
     """How many replicas an autoscaler keeps; None where the document itself decides."""
     if found.kind not in WITH_REPLICAS or _target(found) not in scaling:
         return None
@@ -147,11 +147,11 @@ def _count(found: FileObject, scaling: Scaling, replicas: Replicas) -> int | Non
     if _mapping(found.body.get("spec")).get("replicas") == 0:
         return None
     spec = scaling[_target(found)].spec
-    return spec.least if replicas is Replicas.MIN else spec.max_replicas
+    return spec.least if replicas is PlannedReplicas.MIN else spec.max_replicas
 
 
 def _told(
-    found: Iterable[FileObject], scaling: Scaling, replicas: Replicas
+    found: Iterable[FileObject], scaling: Scaling, replicas: PlannedReplicas
 ) -> Iterator[Autoscaled]:
     for each in found:
         if (count := _count(each, scaling, replicas)) is not None:

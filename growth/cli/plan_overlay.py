@@ -17,7 +17,7 @@ from growth.scheduling.pod import Pod
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from growth.api.meta import Resource
+    from growth.api.meta import CustomResource
     from growth.cli.plan_cluster import Ours
     from growth.scheduling.cluster import Object
 
@@ -86,7 +86,7 @@ def _key(each: Object) -> tuple[str, str, str]:
     return type(each).__name__, each.metadata.namespace, each.metadata.name
 
 
-def applied(live: Iterable[Ours], written: Iterable[Resource]) -> Iterator[Resource]:
+def applied(live: Iterable[Ours], written: Iterable[CustomResource]) -> Iterator[CustomResource]:
     """Objects of growth, those of the files in the place of what was there."""
     files = {(type(each), each.name): each for each in written}
     for each in live:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from growth.cli.plan_prices import Bill
     from growth.cli.plan_remarks import Remarks
     from growth.scheduling.pod import Pod
-    from reconciler.planning.offline import OnPaper
+    from reconciler.planning.offline import PlanOnPaper
 
 ESTIMATED: Final = "~"
 WIDTH: Final = 100
@@ -35,7 +35,7 @@ TO_THE_RIGHT: Final = frozenset({"NODES", "PODS", "CPU", "MEMORY", "PER HOUR"})
 class Told(NamedTuple):
     """Everything that is told."""
 
-    paper: OnPaper
+    paper: PlanOnPaper
     bill: Bill
     remarks: Remarks
 
@@ -61,7 +61,7 @@ def document(plan: Told, *, seconds: float) -> dict[str, Any]:
     }
 
 
-def _node(name: str, paper: OnPaper, bill: Bill) -> dict[str, Any]:
+def _node(name: str, paper: PlanOnPaper, bill: Bill) -> dict[str, Any]:
     spec = paper.requests[name].spec
     return {
         "pool": spec.pool,
@@ -81,36 +81,36 @@ def next_best(request: NodeRequest) -> dict[str, Any] | None:
     return None if found is None else {"type": found["type"], "price": float(found["price"])}
 
 
-def month_of(paper: OnPaper, names: Iterable[str]) -> Decimal:
+def month_of(paper: PlanOnPaper, names: Iterable[str]) -> Decimal:
     """What these machines cost a month: all its hours, or the most that a month may cost."""
     offerings = (paper.items[name].offering for name in names)
     hours = ((each.price * HOURS_A_MONTH, each.monthly_cap) for each in offerings)
     return sum((paid if cap is None else min(paid, cap) for paid, cap in hours), Decimal(0))
 
 
-def result_of(paper: OnPaper) -> str:
+def result_of(paper: PlanOnPaper) -> str:
     """AllPlaced, NoDemands or IncompletePlacement."""
     if paper.unplaced:
         return "IncompletePlacement"
     return "AllPlaced" if paper.pods else "NoDemands"
 
 
-def cost_of(paper: OnPaper) -> Decimal:
+def cost_of(paper: PlanOnPaper) -> Decimal:
     """What all machines of the plan cost an hour."""
     return sum((request.spec.price for request in paper.requests.values()), Decimal(0))
 
 
-def bound_of(paper: OnPaper) -> Decimal:
+def bound_of(paper: PlanOnPaper) -> Decimal:
     """What no plan of the same rounds undercuts."""
     return Decimal(sum(plan.bound for plan in paper.plans)) / 1_000_000
 
 
-def first_fit_of(paper: OnPaper) -> Decimal:
+def first_fit_of(paper: PlanOnPaper) -> Decimal:
     """What packing first-fit would have paid."""
     return Decimal(sum(plan.first_fit_cost for plan in paper.plans)) / 1_000_000
 
 
-def gap_of(paper: OnPaper) -> float | None:
+def gap_of(paper: PlanOnPaper) -> float | None:
     """How much dearer than the bound, as a fraction; nothing where no bound was found."""
     cost, bound = cost_of(paper), bound_of(paper)
     if not bound:
@@ -118,7 +118,7 @@ def gap_of(paper: OnPaper) -> float | None:
     return round(float(cost / bound - 1), 6)
 
 
-def stop_of(paper: OnPaper) -> str:
+def stop_of(paper: PlanOnPaper) -> str:
     """What ended the search; of several rounds, the last."""
     return paper.plans[-1].stop.value if paper.plans else "nothing to do"
 
@@ -152,7 +152,7 @@ def _origin(bill: Bill) -> Iterator[str]:
             yield f"{ESTIMATED} estimated; growth catalogue save writes today's prices"
 
 
-def _reasons(paper: OnPaper) -> Iterator[str]:
+def _reasons(paper: PlanOnPaper) -> Iterator[str]:
     """For each offer that is bought, what the next best type would have cost."""
     if paper.requests:
         yield "why these types:"
@@ -173,7 +173,7 @@ def _compared(price: Decimal, others: Sequence[dict[str, Any]]) -> str:
     return f"next best {best['type']} at {hourly(best['price'])} (+{dearer:.0f} %)"
 
 
-def _quality(paper: OnPaper, seconds: float) -> str:
+def _quality(paper: PlanOnPaper, seconds: float) -> str:
     return f"{_proof(gap_of(paper))} · first-fit {hourly(first_fit_of(paper))} · {seconds:.2f} s"
 
 
@@ -183,7 +183,7 @@ def _proof(gap: float | None) -> str:
     return "proven optimal" if gap <= 0 else f"proven within {gap * 100:.2g} % of the optimum"
 
 
-def _rows(paper: OnPaper, bill: Bill) -> Iterator[tuple[str, ...]]:
+def _rows(paper: PlanOnPaper, bill: Bill) -> Iterator[tuple[str, ...]]:
     """One row for all machines of one offer."""
     for (pool, server_type, place, price), names in _alike(paper):
         pods = [pod for name in names for pod in paper.pods.get(name, ())]
@@ -193,7 +193,7 @@ def _rows(paper: OnPaper, bill: Bill) -> Iterator[tuple[str, ...]]:
         yield (pool, server_type, place, *counts, *fill, f"{mark}{hourly(price * len(names))}")
 
 
-def _alike(paper: OnPaper) -> list[tuple[tuple[str, str, str, Decimal], list[str]]]:
+def _alike(paper: PlanOnPaper) -> list[tuple[tuple[str, str, str, Decimal], list[str]]]:
     """The machines of one offer; spot and on demand are two, though they are of one type."""
     alike: defaultdict[tuple[str, str, str, Decimal], list[str]] = defaultdict(list)
     for name, request in paper.requests.items():
@@ -202,13 +202,13 @@ def _alike(paper: OnPaper) -> list[tuple[tuple[str, str, str, Decimal], list[str
     return sorted(alike.items())
 
 
-def _fill(paper: OnPaper, names: Sequence[str], pods: Iterable[Pod], resource: str) -> str:
+def _fill(paper: PlanOnPaper, names: Sequence[str], pods: Iterable[Pod], resource: str) -> str:
     room = sum(paper.items[name].room[resource] for name in names)
     used = sum(pod.requests[resource] for pod in pods)
     return f"{used * 100 // room} %" if room else "-"
 
 
-def _total(paper: OnPaper, bill: Bill) -> tuple[str, ...]:
+def _total(paper: PlanOnPaper, bill: Bill) -> tuple[str, ...]:
     cost = cost_of(paper)
     specs = (request.spec for request in paper.requests.values())
     mark = ESTIMATED if any(bill.is_estimated(spec) for spec in specs) else ""

@@ -13,13 +13,13 @@ from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.api.noderequest import NodeRequest
-from growth.api.problems import Problem
+from growth.api.problems import DocumentProblem
 from growth.api.wellknown import DEFAULT_NODE_CLASS
 from growth.cli import inputs, plan_manifests
 from growth.cli.bundle_input import opened
 from growth.cli.connecting import completed
-from growth.cli.plan_cluster import Seen, seen
-from growth.cli.plan_manifests import Replicas, WhatRuns
+from growth.cli.plan_cluster import SeenCluster, seen
+from growth.cli.plan_manifests import PlannedReplicas, WhatRuns
 from growth.cli.plan_overlay import applied, overlaid, owners_in
 from growth.cli.plan_prices import Prices, offerings, prices_from
 from growth.errors import Misconfigured
@@ -40,20 +40,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from growth.api.files import Manifests, Mistake
-    from growth.api.meta import Resource
+    from growth.api.meta import CustomResource
     from growth.cli.plan_prices import DataKey
     from growth.scheduling.cluster import Object
     from reconciler import solver
-    from reconciler.planning.offline import OnPaper
-    from reconciler.replacement.on_paper import OnPaper as Consolidated
+    from reconciler.planning.offline import PlanOnPaper
+    from reconciler.replacement.on_paper import RenewalOnPaper as Consolidated
     from reconciler.solver import Plan, Renewal, Renewed
 
 NO_POOL = "no NodePool is in the files or the cluster: add one by another -f (docs/examples/kwok)"
 SAFETY_SECONDS = 120.0
-NOTHING_SEEN = Seen(objects=(), resources=(), config_maps={}, unreadable=())
+NOTHING_SEEN = SeenCluster(objects=(), resources=(), config_maps={}, unreadable=())
 
 
-class Reading(msgspec.Struct, frozen=True, kw_only=True):
+class PlanReading(msgspec.Struct, frozen=True, kw_only=True):
     """What is planned for."""
 
     world: World
@@ -67,7 +67,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
 
 def answered(
     world: World, *, effort: str, now: Instant, watch: Callable[[Plan], None] | None = None
-) -> OnPaper:
+) -> PlanOnPaper:
     """The plan for a world, looked for as long as the effort says."""
 
     def answer(problem: solver.Problem) -> Plan:
@@ -102,14 +102,14 @@ class _Solver:
         return solve(question, self._effort, seconds=SAFETY_SECONDS)
 
 
-def reading(arguments: argparse.Namespace) -> Reading:
+def reading(arguments: argparse.Namespace) -> PlanReading:
     """What files and cluster describe, or all that is wrong with the files."""
     prices = prices_from(arguments.catalogue)
     manifests = inputs.read(inputs.texts(arguments.files))
     live, now = _live(arguments)
-    files = plan_manifests.what_runs(manifests.others, Replicas(arguments.replicas))
+    files = plan_manifests.what_runs(manifests.others, PlannedReplicas(arguments.replicas))
     written = _objects(manifests, files, live)
-    return Reading(
+    return PlanReading(
         world=world(
             overlaid(live.objects, written, owners_in(body for _, body in files.objects)),
             tuple(applied(live.resources, (one for _, one in manifests.resources))),
@@ -124,7 +124,7 @@ def reading(arguments: argparse.Namespace) -> Reading:
     )
 
 
-def _live(arguments: argparse.Namespace) -> tuple[Seen, Instant]:
+def _live(arguments: argparse.Namespace) -> tuple[SeenCluster, Instant]:
     """What the files come on top of, and the moment that it is planned for."""
     if arguments.from_bundle:
         return opened(arguments.from_bundle)
@@ -132,7 +132,7 @@ def _live(arguments: argparse.Namespace) -> tuple[Seen, Instant]:
     return live, Instant(0.0, datetime.now(UTC))
 
 
-def _objects(manifests: Manifests, files: WhatRuns, live: Seen) -> list[Object]:
+def _objects(manifests: Manifests, files: WhatRuns, live: SeenCluster) -> list[Object]:
     """The objects in the files, if nothing is wrong with any of them."""
     known = [(each.kind, each.name) for each in live.resources]
     mistakes = list(references.missing_node_classes(manifests, known=known))
@@ -172,7 +172,7 @@ def _without_default(manifests: Manifests, known: Sequence[tuple[str, str]]) -> 
     )
     for found, one in manifests.resources:
         if isinstance(one, NodePool) and one.spec.node_class_ref is None:
-            yield found.mistake(Problem(path=("spec",), text=problem))
+            yield found.mistake(DocumentProblem(path=("spec",), text=problem))
 
 
 def _judged(document: Mapping[str, Any]) -> Iterator[Object]:
@@ -183,15 +183,15 @@ def _judged(document: Mapping[str, Any]) -> Iterator[Object]:
         yield each
 
 
-def _problem(error: Exception) -> Problem:
+def _problem(error: Exception) -> DocumentProblem:
     text, _, where = str(error).partition(" - at `$")
     steps = where.rstrip("`").replace("[...]", "").strip(".").split(".") if where else []
-    return Problem(path=tuple(step for step in steps if step), text=text)
+    return DocumentProblem(path=tuple(step for step in steps if step), text=text)
 
 
 def world(
     objects: Iterable[Object],
-    resources: Sequence[Resource],
+    resources: Sequence[CustomResource],
     prices: Prices,
     *,
     config_maps: Mapping[DataKey, str],

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from growth.scheduling.pod import Pod
     from reconciler.planning.offers import Purchasable
-    from reconciler.planning.offline import OnPaper
+    from reconciler.planning.offline import PlanOnPaper
 
 ARM: Final = "arm64"
 OTHER: Final = "amd64"
@@ -32,7 +32,7 @@ class Remarks(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Workloads that get Arm machines and don't say whether their images are made for them."""
 
 
-def remarks_of(paper: OnPaper, files: WhatRuns) -> Remarks:
+def remarks_of(paper: PlanOnPaper, files: WhatRuns) -> Remarks:
     """What there is to say."""
     bought = (
         (paper.items[name], pod) for name in paper.requests for pod in paper.pods.get(name, ())

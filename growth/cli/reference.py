@@ -18,7 +18,7 @@ from growth.service.settings import declared
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from growth.cli.spoken import Command, Flag
+    from growth.cli.spoken import Flag, SpokenCommand
 
 PROCESSES: Final = ("webhooks", "extender", "reconciler")
 EVERYWHERE: Final = frozenset({"--help", "--kubeconfig", "--context"})
@@ -57,7 +57,7 @@ def commands() -> Iterator[str]:
             yield from _said(one)
 
 
-def _said(command: Command) -> Iterator[str]:
+def _said(command: SpokenCommand) -> Iterator[str]:
     if command.words:
         yield f"What is said first: {', '.join(f'`{word}`' for word in command.words)}.\n"
     own = [flag for flag in command.flags if not _is_everywhere(flag)]

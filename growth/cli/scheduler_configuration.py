@@ -18,7 +18,7 @@ URL: Final = "http://127.0.0.1:10284"
 """Where the extender listens by default."""
 
 
-class Target(StrEnum):
+class SchedulerTarget(StrEnum):
     """Who runs kube-scheduler."""
 
     KUBEADM = "kubeadm"
@@ -65,12 +65,12 @@ extenders:
     ignorable: true
 """
 _KUBECONFIG: Final = {
-    Target.KUBEADM: "/etc/kubernetes/scheduler.conf",
-    Target.KIND: "/etc/kubernetes/scheduler.conf",
-    Target.K3S: "/var/lib/rancher/k3s/server/cred/scheduler.kubeconfig",
+    SchedulerTarget.KUBEADM: "/etc/kubernetes/scheduler.conf",
+    SchedulerTarget.KIND: "/etc/kubernetes/scheduler.conf",
+    SchedulerTarget.K3S: "/var/lib/rancher/k3s/server/cred/scheduler.kubeconfig",
 }
 _INSTRUCTIONS: Final = {
-    Target.KUBEADM: """\
+    SchedulerTarget.KUBEADM: """\
 Save this on every control-plane node as /etc/kubernetes/growth-scheduler.yaml:
   growth scheduler-config --for kubeadm > /etc/kubernetes/growth-scheduler.yaml
 Then let kube-scheduler read it. In /etc/kubernetes/manifests/kube-scheduler.yaml add
@@ -87,7 +87,7 @@ ClusterConfiguration (kubectl -n kube-system edit configmap kubeadm-config):
     extraVolumes: [{name: growth, hostPath: /etc/kubernetes/growth-scheduler.yaml,
       mountPath: /etc/kubernetes/growth-scheduler.yaml, readOnly: true, pathType: File}]
 """,
-    Target.K3S: """\
+    SchedulerTarget.K3S: """\
 Save this on every server as /etc/rancher/k3s/growth-scheduler.yaml:
   growth scheduler-config --for k3s > /etc/rancher/k3s/growth-scheduler.yaml
 Then add to /etc/rancher/k3s/config.yaml
@@ -95,7 +95,7 @@ Then add to /etc/rancher/k3s/config.yaml
     - config=/etc/rancher/k3s/growth-scheduler.yaml
 and restart the servers one after the other: systemctl restart k3s
 """,
-    Target.KIND: """\
+    SchedulerTarget.KIND: """\
 Save this as growth-scheduler.yaml:
   growth scheduler-config --for kind > growth-scheduler.yaml
 and make the cluster (kind create cluster --config kind.yaml) with this kind.yaml:
@@ -114,7 +114,7 @@ and make the cluster (kind create cluster --config kind.yaml) with this kind.yam
               - {name: growth, hostPath: /growth/scheduler.yaml,
                  mountPath: /growth/scheduler.yaml, readOnly: true, pathType: File}
 """,
-    Target.KWOK: """\
+    SchedulerTarget.KWOK: """\
 Save this as growth-scheduler.yaml:
   growth scheduler-config --for kwok > growth-scheduler.yaml
 and make the cluster with it; kwokctl adds the kubeconfig:
@@ -124,7 +124,7 @@ In growth's own repository, python -m kwok up --growth does all of it.
 }
 
 
-def written(target: Target, reach: Reach) -> str:
+def written(target: SchedulerTarget, reach: Reach) -> str:
     """The whole file: what to do with it as comments, then the configuration."""
     told = "".join(f"# {line}".rstrip() + "\n" for line in _INSTRUCTIONS[target].splitlines())
     kubeconfig = _KUBECONFIG.get(target)

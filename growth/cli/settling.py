@@ -10,7 +10,7 @@ from growth.cli.happenings import is_settled
 from growth.errors import GiveUp
 
 if TYPE_CHECKING:
-    from growth.cli.watched import Watched
+    from growth.cli.watched import WatchedCluster
 
 QUIET_LOOKS: Final = 5
 """Looks in a row that find nothing to do, before it is believed: who has just made pods must not be
@@ -33,7 +33,7 @@ class Settling(msgspec.Struct, frozen=True, kw_only=True):
         """Whether nothing is left to do."""
         return self.quiet >= QUIET_LOOKS
 
-    def after(self, seen: Watched, *, seconds: float) -> Settling:
+    def after(self, seen: WatchedCluster, *, seconds: float) -> Settling:
         """With another look, so many seconds later; raises where no end can come."""
         quiet = self.quiet + 1 if is_settled(seen) else 0
         trouble = seen.trouble

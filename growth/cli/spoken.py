@@ -33,32 +33,32 @@ class Flag(NamedTuple):
     choices: tuple[str, ...] = ()
 
 
-class Command(NamedTuple):
+class SpokenCommand(NamedTuple):
     """One command, or one action of a command."""
 
     purpose: str
     flags: tuple[Flag, ...]
     words: tuple[str, ...]
     """What its first place takes, if that is a choice."""
-    actions: Mapping[str, Command]
+    actions: Mapping[str, SpokenCommand]
     names: str = ""
     """The kind of object that is named by its last place: pool, or `kind` if a word before says."""
 
 
-def spoken(purposes: Mapping[str, str]) -> Mapping[str, Command]:
+def spoken(purposes: Mapping[str, str]) -> Mapping[str, SpokenCommand]:
     """All commands."""
     return {name: _command(name, purpose) for name, purpose in purposes.items()}
 
 
-def _command(name: str, purpose: str) -> Command:
+def _command(name: str, purpose: str) -> SpokenCommand:
     parser = argparse.ArgumentParser(prog=name)
     module = importlib.import_module(f"growth.cli.commands.{name.replace('-', '_')}")
     module.add_arguments(parser)
     return _of(parser, purpose)
 
 
-def _of(parser: argparse.ArgumentParser, purpose: str) -> Command:
-    actions: dict[str, Command] = {}
+def _of(parser: argparse.ArgumentParser, purpose: str) -> SpokenCommand:
+    actions: dict[str, SpokenCommand] = {}
     words: tuple[str, ...] = ()
     places: list[str] = []
     for each in _arguments(parser):
@@ -67,7 +67,7 @@ def _of(parser: argparse.ArgumentParser, purpose: str) -> Command:
         elif not each.option_strings:
             words = words or tuple(map(str, each.choices or ()))
             places.append(each.dest)
-    return Command(purpose, tuple(_flags(parser)), words, actions, _named(places))
+    return SpokenCommand(purpose, tuple(_flags(parser)), words, actions, _named(places))
 
 
 def _named(places: list[str]) -> str:

@@ -47,7 +47,7 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     source: str
 
 
-class Story(msgspec.Struct, frozen=True, kw_only=True):
+class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """All that there is to say about one object."""
 
     kind: str
@@ -61,7 +61,7 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
     """What is wrong with growth itself."""
 
 
-def told(story: Story, now: datetime, names: ShortNames) -> Iterator[str]:
+def told(story: Explanation, now: datetime, names: ShortNames) -> Iterator[str]:
     """The story for people."""
     yield from trouble.told(story.growth)
     yield from wrapped("", names.in_text(story.headline), indent=4)

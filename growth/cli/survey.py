@@ -27,9 +27,9 @@ from growth.cli.names import ShortNames
 from growth.cli.trouble import Trouble, trouble_of
 from growth.demand.detection import is_demand
 from growth.instant import Instant
-from growth.keeping.answer import Scene, keepings
+from growth.keeping.answer import KeepingScene, keepings
 from growth.keeping.paid_hours import paid_hour_of
-from growth.keeping.wanting import Keeping, Reason
+from growth.keeping.wanting import Keeping, KeepingReason
 from growth.scheduling import objects
 from growth.scheduling.cluster import Object, cluster_of
 from growth.scheduling.node import Node
@@ -48,7 +48,9 @@ BUILT_IN: Final[Mapping[str, Callable[[bytes], Object]]] = {
     "/apis/policy/v1/poddisruptionbudgets": objects.decode_disruption_budget,
 }
 PAUSED: Final = "Paused"
-NOT_IN_PLACE: Final = frozenset({Reason.STARTING, Reason.MINIMUM, Reason.PAID, Reason.IDLE})
+NOT_IN_PLACE: Final = frozenset(
+    {KeepingReason.STARTING, KeepingReason.MINIMUM, KeepingReason.PAID, KeepingReason.IDLE}
+)
 """What is said only of a node that is in nobody's place any more."""
 
 
@@ -67,7 +69,7 @@ class _Replaces(msgspec.Struct, frozen=True):
 class Survey(msgspec.Struct, frozen=True, kw_only=True):
     """A cluster at one moment, and why its nodes are there."""
 
-    scene: Scene
+    scene: KeepingScene
     pending: tuple[Pod, ...]
     """Pods without a node that have not ended."""
     ended: tuple[Pod, ...]
@@ -121,7 +123,7 @@ def survey(
     pods = [each for each in found if isinstance(each, Pod)]
     pending = tuple(each for each in pods if not each.spec.node_name and not each.is_finished)
     told = {each.node: each.reason for pool in pools.values() for each in pool.status.kept}
-    scene = Scene(
+    scene = KeepingScene(
         cluster=cluster_of(found),
         pools=pools,
         requests=requests,
@@ -188,7 +190,7 @@ def _promises(
     """
     waiting = {pod.metadata.uid for pod in pending}
     wished = {pod.metadata.uid for pod in pending if is_demand(pod)}
-    said = {name for name, reason in told.items() if reason == Reason.PROMISED and waiting}
+    said = {name for name, reason in told.items() if reason == KeepingReason.PROMISED and waiting}
     asked = {each.name for each in requests if any(pod.uid in wished for pod in each.spec.pods)}
     return frozenset(said | (asked - told.keys()))
 

@@ -18,7 +18,7 @@ from growth.errors import RetryLater
 from growth.scheduling.objects import decode_node, decode_pod
 
 if TYPE_CHECKING:
-    from growth.api.meta import Resource
+    from growth.api.meta import CustomResource
     from growth.cli.lists import Lists
     from growth.cli.survey import Survey
     from growth.cli.trouble import Trouble
@@ -30,7 +30,7 @@ PODS: Final = "/api/v1/pods"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Watched:
+class WatchedCluster:
     """Pools, what is on its way or leaving, our nodes, and the pods that wait."""
 
     pools: tuple[NodePool, ...] = ()
@@ -48,18 +48,18 @@ class Watched:
     @property
     def names(self) -> ShortNames:
         """How nodes, and what is requested or given back, are shown."""
-        ours: tuple[Node | Resource, ...] = (*self.nodes, *self.requests, *self.removals)
+        ours: tuple[Node | CustomResource, ...] = (*self.nodes, *self.requests, *self.removals)
         return ShortNames(each.name for each in ours)
 
 
-NOTHING: Final = Watched()
+NOTHING: Final = WatchedCluster()
 """Before the first look."""
 
 
-def watched_in(seen: Survey) -> Watched:
+def watched_in(seen: Survey) -> WatchedCluster:
     """The part of a survey that is watched."""
     scene = seen.scene
-    return Watched(
+    return WatchedCluster(
         pools=tuple(scene.pools.values()),
         requests=tuple(scene.requests.values()),
         removals=tuple(scene.removals.values()),
@@ -71,7 +71,7 @@ def watched_in(seen: Survey) -> Watched:
     )
 
 
-async def watched(lists: Lists, before: Watched = NOTHING) -> Watched:
+async def watched(lists: Lists, before: WatchedCluster = NOTHING) -> WatchedCluster:
     """Everything at once; what has no definition yet is said in one line."""
     pools, requests, removals, classes, nodes, pending = await asyncio.gather(
         lists.ours(NodePool),
@@ -81,7 +81,7 @@ async def watched(lists: Lists, before: Watched = NOTHING) -> Watched:
         lists.all_of(NODES, decode_node, {"labelSelector": f"{MANAGED_BY_LABEL}={MANAGED_BY}"}),
         lists.all_of(PODS, decode_pod, {"fieldSelector": "spec.nodeName=,status.phase=Pending"}),
     )
-    return Watched(
+    return WatchedCluster(
         pools=pools,
         requests=requests,
         removals=removals,
@@ -93,7 +93,7 @@ async def watched(lists: Lists, before: Watched = NOTHING) -> Watched:
     )
 
 
-async def _trouble(lists: Lists, before: Watched) -> Trouble | None:
+async def _trouble(lists: Lists, before: WatchedCluster) -> Trouble | None:
     """What isn't answered in time is as it was: else growth would seem to work again."""
     try:
         return await trouble_in_time(lists)

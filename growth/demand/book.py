@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from growth.demand.detection import Standing
-from growth.demand.entry import Entry, Reason, State
+from growth.demand.detection import PodProgress
+from growth.demand.entry import DemandEntry, EntryReason, State
 from growth.demand.evidence import Evidence
-from growth.demand.history import Change, ChangeKind, History
+from growth.demand.history import EntryChange, EntryChangeKind, History
 from growth.demand.siblings import Siblings
 from growth.demand.waiting import waiting
 from growth.demand.wishes import Wishes
@@ -26,7 +26,7 @@ from growth.demand.wishes import Wishes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from growth.demand.waiting import Waiting
+    from growth.demand.waiting import WaitingPod
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
 
@@ -36,15 +36,15 @@ class Book:
 
     def __init__(self, *, instance: str) -> None:
         """The instance tells this book from one of another process; it goes into positions."""
-        self._waiting: dict[str, Waiting] = {}
-        self._entries: dict[str, Entry] = {}
+        self._waiting: dict[str, WaitingPod] = {}
+        self._entries: dict[str, DemandEntry] = {}
         self._siblings = Siblings()
         self._wishes = Wishes()
         self._evidence = Evidence()
         self._history = History(instance=instance)
 
     @property
-    def entries(self) -> Mapping[str, Entry]:
+    def entries(self) -> Mapping[str, DemandEntry]:
         """All entries, by uid: a view that moves. Copy what has to stay."""
         return MappingProxyType(self._entries)
 
@@ -63,7 +63,7 @@ class Book:
         """The monotonic second at which `settle` has something to do."""
         return self._evidence.next_end
 
-    def after(self, position: str) -> tuple[Change, ...] | None:
+    def after(self, position: str) -> tuple[EntryChange, ...] | None:
         """What has changed since then; None: too long ago, or not of this book. Begin anew."""
         return self._history.after(position)
 
@@ -95,7 +95,7 @@ class Book:
         """Ends the holds whose end has come."""
         self._judge_all(self._evidence.ended(now), now)
 
-    def _take_in(self, new: Waiting, now: Instant) -> None:
+    def _take_in(self, new: WaitingPod, now: Instant) -> None:
         old = self._waiting.get(new.uid)
         if old is not None and old.family != new.family:
             self._write_all(self._siblings.leaves(old.uid, old.family), now)
@@ -119,14 +119,14 @@ class Book:
             if uid in self._waiting:
                 self._judge(self._waiting[uid], now)
 
-    def _judge(self, pod: Waiting, now: Instant) -> None:
+    def _judge(self, pod: WaitingPod, now: Instant) -> None:
         """Writes its entry, and those of the siblings that depend on it."""
         touched = self._file(pod)
         self._write(pod, now)
         self._write_all(touched, now)
 
-    def _file(self, pod: Waiting) -> Iterable[str]:
-        if pod.standing is Standing.UNREACHED:
+    def _file(self, pod: WaitingPod) -> Iterable[str]:
+        if pod.standing is PodProgress.UNREACHED:
             return self._siblings.waits(pod.uid, pod.family)
         if self._evidence.against(pod.uid) is None:
             return self._siblings.demands(pod.uid, pod.family)
@@ -136,8 +136,8 @@ class Book:
         for uid in uids:
             self._write(self._waiting[uid], now)
 
-    def _write(self, pod: Waiting, now: Instant) -> None:
-        inferred = pod.standing is Standing.UNREACHED
+    def _write(self, pod: WaitingPod, now: Instant) -> None:
+        inferred = pod.standing is PodProgress.UNREACHED
         if inferred and not self._siblings.infers(pod.family):
             self._strike(pod.uid, pod.version)
             return
@@ -145,14 +145,16 @@ class Book:
         new = self._entry(pod, old, now)
         if new != old:
             self._entries[pod.uid] = new
-            self._history.add(Change(ChangeKind.MODIFIED if old else ChangeKind.ADDED, new))
+            self._history.add(
+                EntryChange(EntryChangeKind.MODIFIED if old else EntryChangeKind.ADDED, new)
+            )
 
-    def _entry(self, pod: Waiting, old: Entry | None, now: Instant) -> Entry:
+    def _entry(self, pod: WaitingPod, old: DemandEntry | None, now: Instant) -> DemandEntry:
         against = self._evidence.against(pod.uid)
         reason, since = against or (self._need(pod), now.wall)
         if not against and old is not None and old.reason == reason:
             since = old.since
-        return Entry(
+        return DemandEntry(
             uid=pod.uid,
             namespace=pod.namespace,
             name=pod.name,
@@ -160,17 +162,17 @@ class Book:
             state=State.HELD if against else State.DEMAND,
             reason=reason,
             since=since,
-            inferred=pod.standing is Standing.UNREACHED,
+            inferred=pod.standing is PodProgress.UNREACHED,
         )
 
-    def _need(self, pod: Waiting) -> Reason:
+    def _need(self, pod: WaitingPod) -> EntryReason:
         if not self._wishes.is_served(pod.wish):
-            return Reason.POOL_NOT_FOUND
-        inferred = pod.standing is Standing.UNREACHED
-        return Reason.SIBLING if inferred else Reason.UNSCHEDULABLE
+            return EntryReason.POOL_NOT_FOUND
+        inferred = pod.standing is PodProgress.UNREACHED
+        return EntryReason.SIBLING if inferred else EntryReason.UNSCHEDULABLE
 
     def _strike(self, uid: str, version: str) -> None:
         old = self._entries.pop(uid, None)
         if old is not None:
             last = msgspec.structs.replace(old, resource_version=version)
-            self._history.add(Change(ChangeKind.DELETED, last))
+            self._history.add(EntryChange(EntryChangeKind.DELETED, last))

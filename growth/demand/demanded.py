@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from growth.demand.book import Book
-from growth.demand.entry import Entry, State
-from growth.demand.reading import Reading
+from growth.demand.entry import DemandEntry, State
+from growth.demand.reading import DemandReading
 from growth.kube.versions import is_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from growth.demand.history import Change
-    from growth.demand.wire import Bookmark, Expired
+    from growth.demand.history import EntryChange
+    from growth.demand.wire import Bookmark, PositionExpired
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
 
@@ -34,7 +34,7 @@ MOST_CHANGED: Final = 20_000
 class Demanded(msgspec.Struct, frozen=True):
     """What both books say at one moment."""
 
-    entries: Mapping[str, Entry] = {}
+    entries: Mapping[str, DemandEntry] = {}
     """By uid; each pod is one that our own cache has, without a node."""
     next_end: float = math.inf
     """The monotonic second at which this changes by itself: the end of a hold."""
@@ -45,7 +45,9 @@ class Demanded(msgspec.Struct, frozen=True):
         return entry is not None and entry.state is State.DEMAND
 
 
-def winner(own: Entry | None, theirs: Entry | None, *, version: str) -> Entry | None:
+def winner(
+    own: DemandEntry | None, theirs: DemandEntry | None, *, version: str
+) -> DemandEntry | None:
     """Which of both entries of a pod counts; the version is that of the pod in our own cache."""
     if theirs is None or is_before(theirs.resource_version, version):
         return own
@@ -58,13 +60,13 @@ def winner(own: Entry | None, theirs: Entry | None, *, version: str) -> Entry | 
     return own
 
 
-class Demand:
+class DemandBooks:
     """Both books, kept together event by event."""
 
     def __init__(self) -> None:
         self._own = Book(instance="own")
         self._position = self._own.position
-        self._theirs = Reading()
+        self._theirs = DemandReading()
         self._changed: set[str] | None = set()
         """Pods to be looked at again; None: all of them."""
         self._last = Demanded()
@@ -92,7 +94,7 @@ class Demand:
         """The stream was connected, to go on from where it was said to."""
         self._theirs.connected()
 
-    def hear(self, said: Iterable[Change | Bookmark | Expired], now: Instant) -> None:
+    def hear(self, said: Iterable[EntryChange | Bookmark | PositionExpired], now: Instant) -> None:
         """The stream has said this."""
         for each in said:
             self._note(self._theirs.take(each, now))
@@ -107,7 +109,7 @@ class Demand:
             self._last = Demanded(entries, next_end)
         return self._last
 
-    def _merged(self) -> Mapping[str, Entry]:
+    def _merged(self) -> Mapping[str, DemandEntry]:
         touched = self._touched()
         if not touched:
             return self._last.entries
@@ -135,7 +137,7 @@ class Demand:
             return {*self._last.entries, *self._own.entries, *self._theirs.entries}
         return touched.union(change.entry.uid for change in changes)
 
-    def _winner(self, uid: str) -> Entry | None:
+    def _winner(self, uid: str) -> DemandEntry | None:
         version = self._own.version(uid)
         if version is None:
             return None

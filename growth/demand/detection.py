@@ -11,7 +11,7 @@ import enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from growth.scheduling.metadata import Condition
+    from growth.scheduling.metadata import ObservedCondition
     from growth.scheduling.pod import Pod
 
 SCHEDULED = "PodScheduled"
@@ -21,7 +21,7 @@ GATED = "SchedulingGated"
 then on it says no more than if nothing were written."""
 
 
-class Standing(enum.Enum):
+class PodProgress(enum.Enum):
     """How far a pod has come on its way to a node."""
 
     APART = enum.auto()
@@ -36,23 +36,23 @@ class Standing(enum.Enum):
 
 def is_demand(pod: Pod) -> bool:
     """Whether a new node could be what this pod waits for."""
-    return standing(pod) is Standing.UNSCHEDULABLE
+    return standing(pod) is PodProgress.UNSCHEDULABLE
 
 
-def standing(pod: Pod) -> Standing:
+def standing(pod: Pod) -> PodProgress:
     """How far this pod has come, by what is written in it alone."""
     if _is_apart(pod):
-        return Standing.APART
+        return PodProgress.APART
     verdict = scheduled(pod)
     nominated = bool(pod.status.nominated_node_name)
     if verdict is None or verdict.reason == GATED:
-        return Standing.APART if nominated else Standing.UNREACHED
+        return PodProgress.APART if nominated else PodProgress.UNREACHED
     if verdict.status != "False" or verdict.reason != UNSCHEDULABLE:
-        return Standing.APART
-    return Standing.NOMINATED if nominated else Standing.UNSCHEDULABLE
+        return PodProgress.APART
+    return PodProgress.NOMINATED if nominated else PodProgress.UNSCHEDULABLE
 
 
-def scheduled(pod: Pod) -> Condition | None:
+def scheduled(pod: Pod) -> ObservedCondition | None:
     """What the scheduler has last said about it."""
     return next((each for each in pod.status.conditions if each.type == SCHEDULED), None)
 

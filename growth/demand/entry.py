@@ -20,7 +20,7 @@ class State(enum.Enum):
     """It has, or is about to get, a place without us. This ends by itself after a while."""
 
 
-class Reason(enum.StrEnum):
+class EntryReason(enum.StrEnum):
     """Why it is in the book."""
 
     UNSCHEDULABLE = "Unschedulable"
@@ -35,7 +35,7 @@ class Reason(enum.StrEnum):
     """The scheduler makes room for it by preemption."""
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
+class DemandEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     """What the book says of one pod."""
 
     uid: str
@@ -45,7 +45,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel")
     """The version of the pod that this was judged by."""
     state: State
     reason: str
-    """One of `Reason`, or what a later version may say."""
+    """One of `EntryReason`, or what a later version may say."""
     since: datetime
     """When this book came to see this state for this reason."""
     inferred: bool = False

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from growth.demand.detection import Standing
-from growth.demand.entry import Reason
+from growth.demand.detection import PodProgress
+from growth.demand.entry import EntryReason
 from growth.demand.holds import Holds
 from growth.kube.versions import is_before
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from growth.demand.waiting import Waiting
+    from growth.demand.waiting import WaitingPod
     from growth.instant import Instant
 
 FEASIBLE_SECONDS: Final = 15.0
@@ -44,11 +44,11 @@ class Evidence:
         """The scheduler has asked about nodes for it; the answer are those judged anew."""
         return (*self._feasible.begin(uid, version=version, now=now), uid)
 
-    def follow(self, old: Waiting | None, new: Waiting, now: Instant) -> tuple[str, ...]:
+    def follow(self, old: WaitingPod | None, new: WaitingPod, now: Instant) -> tuple[str, ...]:
         """A pod waits in this version; the answer are others that are judged anew."""
         if self._has_given_up_since(old, new):
             self._feasible.end(new.uid)
-        if new.standing is not Standing.NOMINATED:
+        if new.standing is not PodProgress.NOMINATED:
             self._nominated.end(new.uid)
         elif old is None or old.nominated != new.nominated:
             return self._nominated.begin(new.uid, version=new.version, now=now)
@@ -63,12 +63,12 @@ class Evidence:
         """Ends what has lasted long enough; the answer are those judged anew."""
         return self._feasible.ended(now) + self._nominated.ended(now)
 
-    def against(self, uid: str) -> tuple[Reason, datetime] | None:
+    def against(self, uid: str) -> tuple[EntryReason, datetime] | None:
         """Why the pod's demand is held back, and since when."""
         if nominated := self._nominated.get(uid):
-            return Reason.NOMINATED, nominated.begun.wall
+            return EntryReason.NOMINATED, nominated.begun.wall
         if feasible := self._feasible.get(uid):
-            return Reason.FEASIBLE, feasible.begun.wall
+            return EntryReason.FEASIBLE, feasible.begun.wall
         return None
 
     @property
@@ -76,10 +76,10 @@ class Evidence:
         """The monotonic second at which the next hold ends."""
         return min(self._feasible.next_end, self._nominated.next_end)
 
-    def _has_given_up_since(self, old: Waiting | None, new: Waiting) -> bool:
+    def _has_given_up_since(self, old: WaitingPod | None, new: WaitingPod) -> bool:
         """A version that brings other things, or that our watch brings late, says nothing new."""
         hold = self._feasible.get(new.uid)
-        if hold is None or new.standing is not Standing.UNSCHEDULABLE:
+        if hold is None or new.standing is not PodProgress.UNSCHEDULABLE:
             return False
         has_new_verdict = old is None or old.verdict != new.verdict
         return has_new_verdict and is_before(hold.version, new.version)

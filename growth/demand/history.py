@@ -12,14 +12,14 @@ from typing import Final
 
 import msgspec
 
-from growth.demand.entry import Entry
+from growth.demand.entry import DemandEntry
 
 MOST: Final = 20_000
 """Changes that are kept: four for each pod of a burst of five thousand."""
 _NUMBER: Final = re.compile("[0-9]{1,19}")
 
 
-class ChangeKind(enum.Enum):
+class EntryChangeKind(enum.Enum):
     """What has become of an entry."""
 
     ADDED = "ADDED"
@@ -27,11 +27,11 @@ class ChangeKind(enum.Enum):
     DELETED = "DELETED"
 
 
-class Change(msgspec.Struct, frozen=True, gc=False):
+class EntryChange(msgspec.Struct, frozen=True, gc=False):
     """One entry as it is from now on; of a deleted one, as it was, with the pod's last version."""
 
-    kind: ChangeKind
-    entry: Entry
+    kind: EntryChangeKind
+    entry: DemandEntry
 
 
 class History:
@@ -40,10 +40,10 @@ class History:
     def __init__(self, *, instance: str, most: int = MOST) -> None:
         self._instance = instance
         self._most = most
-        self._changes: dict[int, Change] = {}
+        self._changes: dict[int, EntryChange] = {}
         self._last = 0
 
-    def add(self, change: Change) -> None:
+    def add(self, change: EntryChange) -> None:
         """Something has changed."""
         self._last += 1
         self._changes[self._last] = change
@@ -54,7 +54,7 @@ class History:
         """The place behind the last change."""
         return f"{self._instance}.{self._last}"
 
-    def after(self, position: str) -> tuple[Change, ...] | None:
+    def after(self, position: str) -> tuple[EntryChange, ...] | None:
         """What has changed since; None, if that can't be told: the reader has to begin anew."""
         instance, _, number = position.rpartition(".")
         if instance != self._instance or not _NUMBER.fullmatch(number):

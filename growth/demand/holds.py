@@ -13,7 +13,7 @@ import msgspec
 from growth.instant import Instant
 
 
-class Hold(msgspec.Struct, frozen=True, gc=False):
+class PodHold(msgspec.Struct, frozen=True, gc=False):
     """That one pod is held back."""
 
     begun: Instant
@@ -27,19 +27,19 @@ class Holds:
     def __init__(self, *, seconds: float, most: int) -> None:
         self._seconds = seconds
         self._most = most
-        self._holds: dict[str, Hold] = {}
+        self._holds: dict[str, PodHold] = {}
 
     def __len__(self) -> int:
         return len(self._holds)
 
-    def get(self, uid: str) -> Hold | None:
+    def get(self, uid: str) -> PodHold | None:
         """The hold on this pod."""
         return self._holds.get(uid)
 
     def begin(self, uid: str, *, version: str, now: Instant) -> tuple[str, ...]:
         """Holds this one from now on; the answer are those that have to make room for it."""
         self._holds.pop(uid, None)
-        self._holds[uid] = Hold(now, version)
+        self._holds[uid] = PodHold(now, version)
         if len(self._holds) <= self._most:
             return ()
         oldest = next(iter(self._holds))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Alternative = tuple[Requirement, ...]
 
 
-class Wish(msgspec.Struct, frozen=True, gc=False):
+class PoolChoice(msgspec.Struct, frozen=True, gc=False):
     """What a pod says about pools: all conditions of one alternative, and the selector, hold."""
 
     selected: str | None = None
@@ -63,10 +63,10 @@ class Wish(msgspec.Struct, frozen=True, gc=False):
         )
 
 
-NOTHING_SAID: Final = Wish()
+NOTHING_SAID: Final = PoolChoice()
 
 
-class Pools(msgspec.Struct, frozen=True):
+class UsablePools(msgspec.Struct, frozen=True):
     """The pools that a pod may use; at least one."""
 
     names: frozenset[str]
@@ -89,32 +89,32 @@ class PoolNotFound(msgspec.Struct, frozen=True):
         return f"there is no pool {names} that the pod may use: create it, or mend {POOL_LABEL}"
 
 
-Verdict = Pools | PoolNotFound
+Verdict = UsablePools | PoolNotFound
 
 
-def wish_of(pod: Pod) -> Wish:
+def wish_of(pod: Pod) -> PoolChoice:
     """What the pod says about pools."""
     selected = pod.spec.node_selector.get(POOL_LABEL)
     affinity = pod.wanted_nodes.affinity
     if affinity is None:
-        return NOTHING_SAID if selected is None else Wish(selected)
+        return NOTHING_SAID if selected is None else PoolChoice(selected)
     terms = affinity.node_selector_terms or ()
-    wish = Wish(selected, tuple(_about_pools(term) for term in terms if _says_anything(term)))
+    wish = PoolChoice(selected, tuple(_about_pools(term) for term in terms if _says_anything(term)))
     return wish if wish.names_a_pool else NOTHING_SAID
 
 
-def match(wish: Wish, pools: Iterable[str]) -> Verdict:
+def match(wish: PoolChoice, pools: Iterable[str]) -> Verdict:
     """Which of the existing pools it may use."""
     admitted = frozenset(pool for pool in pools if wish.admits(pool))
     if admitted:
-        return Pools(admitted)
+        return UsablePools(admitted)
     return PoolNotFound(wish.names if wish.names_a_pool else (DEFAULT_POOL,))
 
 
-def why_unreadable(wish: Wish, unreadable: Iterable[str]) -> str:
+def why_unreadable(wish: PoolChoice, unreadable: Iterable[str]) -> str:
     """What to say where a pool that it may use is there and can't be read; else empty."""
     verdict = match(wish, unreadable)
-    if not isinstance(verdict, Pools):
+    if not isinstance(verdict, UsablePools):
         return ""
     name = min(verdict.names)
     return f'pool "{name}" can\'t be read: kubectl describe nodepool {name} says why'
@@ -123,7 +123,7 @@ def why_unreadable(wish: Wish, unreadable: Iterable[str]) -> str:
 def pools_of(pod: Pod, pools: Iterable[str]) -> frozenset[str]:
     """The existing pools that the pod may use; none, if what it names isn't there."""
     verdict = match(wish_of(pod), pools)
-    return verdict.names if isinstance(verdict, Pools) else frozenset()
+    return verdict.names if isinstance(verdict, UsablePools) else frozenset()
 
 
 def follow_names(names: dict[str, None], changes: Iterable[Change[NodePool]]) -> None:

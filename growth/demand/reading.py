@@ -12,33 +12,33 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, assert_never
 
 from growth.demand.evidence import FEASIBLE_SECONDS, MOST_HOLDS
-from growth.demand.history import Change, ChangeKind
+from growth.demand.history import EntryChange, EntryChangeKind
 from growth.demand.holds import Holds
-from growth.demand.wire import Bookmark, Expired
+from growth.demand.wire import Bookmark, PositionExpired
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from growth.demand.entry import Entry
+    from growth.demand.entry import DemandEntry
     from growth.instant import Instant
 
 
-class Reading:
+class DemandReading:
     """Entries by uid as the other book has them. Each change answers with the uids it touches."""
 
     def __init__(self) -> None:
         self.position: str | None = None
         """Where to go on; None: from the beginning."""
-        self._entries: dict[str, Entry] = {}
-        self._beginning: dict[str, Entry] = {}
+        self._entries: dict[str, DemandEntry] = {}
+        self._beginning: dict[str, DemandEntry] = {}
         self._counting = Holds(seconds=FEASIBLE_SECONDS, most=MOST_HOLDS)
 
     @property
-    def entries(self) -> Mapping[str, Entry]:
+    def entries(self) -> Mapping[str, DemandEntry]:
         """All that was said, also what doesn't count any more."""
         return MappingProxyType(self._entries)
 
-    def get(self, uid: str) -> Entry | None:
+    def get(self, uid: str) -> DemandEntry | None:
         """What counts about this pod."""
         return None if self._counting.get(uid) is None else self._entries.get(uid)
 
@@ -59,24 +59,24 @@ class Reading:
         """A connection was made; where it goes on was said with `position`."""
         self._beginning = {}
 
-    def take(self, said: Change | Bookmark | Expired, now: Instant) -> Iterable[str]:
+    def take(self, said: EntryChange | Bookmark | PositionExpired, now: Instant) -> Iterable[str]:
         """One line of the stream."""
         match said:
-            case Change() if self.position is None:
+            case EntryChange() if self.position is None:
                 self._begin(said)
                 return ()
-            case Change():
+            case EntryChange():
                 return self._follow(said, now)
             case Bookmark():
                 return self._reach(said.position, now)
-            case Expired():
+            case PositionExpired():
                 self.position = None
                 return ()
             case _:
                 assert_never(said)
 
-    def _begin(self, change: Change) -> None:
-        if change.kind is ChangeKind.DELETED:
+    def _begin(self, change: EntryChange) -> None:
+        if change.kind is EntryChangeKind.DELETED:
             self._beginning.pop(change.entry.uid, None)
         else:
             self._beginning[change.entry.uid] = change.entry
@@ -91,8 +91,8 @@ class Reading:
         self.position = position
         return touched
 
-    def _follow(self, change: Change, now: Instant) -> Iterable[str]:
-        if change.kind is ChangeKind.DELETED:
+    def _follow(self, change: EntryChange, now: Instant) -> Iterable[str]:
+        if change.kind is EntryChangeKind.DELETED:
             return self._forget((change.entry.uid,))
         return self._write(change.entry, now)
 
@@ -103,7 +103,7 @@ class Reading:
             self._counting.end(uid)
         return known
 
-    def _write(self, entry: Entry, now: Instant) -> Iterable[str]:
+    def _write(self, entry: DemandEntry, now: Instant) -> Iterable[str]:
         """The same line again, after a new beginning, is no news and counts no longer for it."""
         if self._entries.get(entry.uid) == entry:
             return ()

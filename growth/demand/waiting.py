@@ -6,37 +6,37 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from growth.demand.detection import Standing, scheduled, standing
-from growth.demand.pools import Wish, wish_of
+from growth.demand.detection import PodProgress, scheduled, standing
+from growth.demand.pools import PoolChoice, wish_of
 from growth.demand.siblings import Family, family_of
-from growth.scheduling.metadata import Condition
+from growth.scheduling.metadata import ObservedCondition
 
 if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
 
 
-class Waiting(msgspec.Struct, frozen=True):
+class WaitingPod(msgspec.Struct, frozen=True):
     """What is asked again and again while a pod waits. It keeps no pod."""
 
     uid: str
     namespace: str
     name: str
     version: str
-    standing: Standing
-    verdict: Condition | None
+    standing: PodProgress
+    verdict: ObservedCondition | None
     """What the scheduler has last said."""
     nominated: str
     family: Family | None
-    wish: Wish
+    wish: PoolChoice
 
 
-def waiting(pod: Pod) -> Waiting | None:
+def waiting(pod: Pod) -> WaitingPod | None:
     """What matters of a pod; nothing, if it doesn't wait for a node."""
     here = standing(pod)
-    if here is Standing.APART:
+    if here is PodProgress.APART:
         return None
     metadata = pod.metadata
-    return Waiting(
+    return WaitingPod(
         uid=metadata.uid,
         namespace=metadata.namespace,
         name=metadata.name,

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from growth.demand.entry import Entry
-from growth.demand.history import Change, ChangeKind
+from growth.demand.entry import DemandEntry
+from growth.demand.history import EntryChange, EntryChangeKind
 from growth.errors import RetryLater
 from growth.undecodable import UNDECODABLE
 
@@ -38,7 +38,7 @@ class Bookmark(msgspec.Struct, frozen=True, gc=False):
     position: str
 
 
-class Expired(msgspec.Struct, frozen=True, gc=False):
+class PositionExpired(msgspec.Struct, frozen=True, gc=False):
     """The reader has to begin anew, without a position."""
 
 
@@ -64,19 +64,19 @@ class _Status(msgspec.Struct):
 class _List(msgspec.Struct, kw_only=True):
     kind: str = "DemandList"
     metadata: _Position
-    items: tuple[Entry, ...]
+    items: tuple[DemandEntry, ...]
 
 
 _encode = msgspec.json.Encoder().encode
 _line = msgspec.json.Decoder(_Line).decode
-_entry = msgspec.json.Decoder(Entry).decode
+_entry = msgspec.json.Decoder(DemandEntry).decode
 _position = msgspec.json.Decoder(_Position).decode
 _status = msgspec.json.Decoder(_Status).decode
 
 
 def opening(book: Book) -> list[bytes]:
     """The lines for a reader that knows nothing: the whole book as it is at this moment."""
-    added = (Change(ChangeKind.ADDED, entry) for entry in book.entries.values())
+    added = (EntryChange(EntryChangeKind.ADDED, entry) for entry in book.entries.values())
     return [*map(_change_line, added), bookmark(book)]
 
 
@@ -102,7 +102,7 @@ def snapshot(book: Book) -> bytes:
     return _encode(_List(metadata=_Position(book.position), items=items))
 
 
-def read_line(line: bytes) -> Change | Bookmark | Expired | None:
+def read_line(line: bytes) -> EntryChange | Bookmark | PositionExpired | None:
     """What a line says; None, if it is of a sort that only later versions know."""
     try:
         envelope = _line(line)
@@ -112,20 +112,20 @@ def read_line(line: bytes) -> Change | Bookmark | Expired | None:
         raise Rubbish(message) from None
 
 
-def read_lines(lines: Iterable[bytes]) -> Iterator[Change | Bookmark | Expired]:
+def read_lines(lines: Iterable[bytes]) -> Iterator[EntryChange | Bookmark | PositionExpired]:
     """What these lines say, one after the other; nothing counts behind the one that ends it all."""
     for line in lines:
         said = read_line(line) if line else None
         if said is not None:
             yield said
-        if isinstance(said, Expired):
+        if isinstance(said, PositionExpired):
             return
 
 
-def _read(kind: str, told: msgspec.Raw) -> Change | Bookmark | Expired | None:
+def _read(kind: str, told: msgspec.Raw) -> EntryChange | Bookmark | PositionExpired | None:
     match kind:
         case "ADDED" | "MODIFIED" | "DELETED":
-            return Change(ChangeKind(kind), _entry(told))
+            return EntryChange(EntryChangeKind(kind), _entry(told))
         case "BOOKMARK":
             return Bookmark(_position(told).resource_version)
         case "ERROR":
@@ -134,9 +134,9 @@ def _read(kind: str, told: msgspec.Raw) -> Change | Bookmark | Expired | None:
             return None
 
 
-def _error(said: _Status) -> Expired:
+def _error(said: _Status) -> PositionExpired:
     if said.code == _GONE:
-        return Expired()
+        return PositionExpired()
     raise Rubbish(f"the demand stream ends with an error: {said.code} {said.message[:200]}")
 
 
@@ -145,5 +145,5 @@ def _expired() -> _Status:
     return _Status(code=_GONE, reason="Expired", message=message)
 
 
-def _change_line(change: Change) -> bytes:
+def _change_line(change: EntryChange) -> bytes:
     return _encode({"type": change.kind, "object": change.entry}) + b"\n"

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from growth.demand.pools import Pools, match
+from growth.demand.pools import UsablePools, match
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from growth.demand.pools import Wish
+    from growth.demand.pools import PoolChoice
 
 
 class Wishes:
@@ -22,23 +22,23 @@ class Wishes:
     def __init__(self) -> None:
         # Until somebody has told which pools exist, none is missing.
         self._pools: frozenset[str] | None = None
-        self._pods: dict[Wish, dict[str, None]] = {}
-        self._served: dict[Wish, bool] = {}
+        self._pods: dict[PoolChoice, dict[str, None]] = {}
+        self._served: dict[PoolChoice, bool] = {}
 
     def __len__(self) -> int:
         return len(self._pods)
 
-    def is_served(self, wish: Wish) -> bool:
+    def is_served(self, wish: PoolChoice) -> bool:
         """Whether a pool exists that pods of this wish may use."""
         if wish not in self._served:
             self._served[wish] = self._judge(wish)
         return self._served[wish]
 
-    def add(self, uid: str, wish: Wish) -> None:
+    def add(self, uid: str, wish: PoolChoice) -> None:
         """A pod of this wish waits."""
         self._pods.setdefault(wish, {})[uid] = None
 
-    def remove(self, uid: str, wish: Wish) -> None:
+    def remove(self, uid: str, wish: PoolChoice) -> None:
         """It doesn't wait any more."""
         pods = self._pods.get(wish, {})
         pods.pop(uid, None)
@@ -60,5 +60,5 @@ class Wishes:
             for uid in pods
         ]
 
-    def _judge(self, wish: Wish) -> bool:
-        return self._pools is None or isinstance(match(wish, self._pools), Pools)
+    def _judge(self, wish: PoolChoice) -> bool:
+        return self._pools is None or isinstance(match(wish, self._pools), UsablePools)

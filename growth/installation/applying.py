@@ -30,7 +30,7 @@ _NEEDED: Final = {
 }
 
 
-class Outcome(StrEnum):
+class ApplyOutcome(StrEnum):
     """What an apply comes to."""
 
     CREATED = "created"
@@ -38,20 +38,20 @@ class Outcome(StrEnum):
     SAME = "unchanged"
 
 
-async def apply(connection: Connection, item: Object) -> Outcome:
+async def apply(connection: Connection, item: Object) -> ApplyOutcome:
     """Bring one object into the cluster."""
     return await _applied(connection, item, query={})
 
 
-async def rehearse(connection: Connection, item: Object) -> Outcome:
+async def rehearse(connection: Connection, item: Object) -> ApplyOutcome:
     """What an apply would come to; the API server checks it and stores nothing."""
     namespace = item["metadata"].get("namespace")
     if namespace and await found(connection, f"/api/v1/namespaces/{namespace}") is None:
-        return Outcome.CREATED
+        return ApplyOutcome.CREATED
     return await _applied(connection, item, query={"dryRun": "All"})
 
 
-async def _applied(connection: Connection, item: Object, *, query: dict[str, str]) -> Outcome:
+async def _applied(connection: Connection, item: Object, *, query: dict[str, str]) -> ApplyOutcome:
     before = await found(connection, path_of(item))
     try:
         answer = await ask(
@@ -72,8 +72,8 @@ async def _applied(connection: Connection, item: Object, *, query: dict[str, str
     except Refused as refused:
         raise GiveUp(f"{title_of(item)}: the API server refuses it: {refused.message}") from None
     if before is None:
-        return Outcome.CREATED
-    return Outcome.SAME if _plain(before) == _plain(answer.json()) else Outcome.CHANGED
+        return ApplyOutcome.CREATED
+    return ApplyOutcome.SAME if _plain(before) == _plain(answer.json()) else ApplyOutcome.CHANGED
 
 
 def _plain(item: Object) -> Any:

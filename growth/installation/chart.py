@@ -17,12 +17,12 @@ import growth
 from growth.api import crd
 from growth.installation.places import NAMESPACE, PARTS, places_of, put
 from growth.installation.rendering import digested, part_objects, renamed
-from growth.installation.values import Values, schema
+from growth.installation.values import InstallationValues, schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from growth.installation.places import Part, When
+    from growth.installation.places import ManifestPart, When
 
 _MARK: Final = re.compile(r"'?@@([A-Za-z.]+)@@'?")
 _WIDE: Final = 10_000
@@ -77,14 +77,14 @@ def _description(name: str, purpose: str) -> str:
 def values_text() -> str:
     """The defaults, each below what it means."""
     blocks = []
-    for name, value in Values().document().items():
-        [field] = [each for each in Values.model_fields.values() if each.alias == name]
+    for name, value in InstallationValues().document().items():
+        [field] = [each for each in InstallationValues.model_fields.values() if each.alias == name]
         lines = " ".join((field.description or "").split())
         blocks.append(f"# {lines}\n{_yaml({name: value})}")
     return "\n".join(blocks)
 
 
-def _template(part: Part, words: Mapping[str, str]) -> str:
+def _template(part: ManifestPart, words: Mapping[str, str]) -> str:
     items = list(part_objects(part))
     for item in items:
         for place in places_of(item):

@@ -18,7 +18,7 @@ from growth.kube.errors import NotFound, Overloaded
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from growth.installation.applying import Outcome
+    from growth.installation.applying import ApplyOutcome
     from growth.installation.shipped import Object
     from growth.kube.transport import Connection
 
@@ -66,7 +66,7 @@ def refuse_narrower(kinds: list[Definition]) -> None:
         raise GiveUp("\n".join([*lines, f"{hint}: {command}"]))
 
 
-async def applied(connection: Connection, kinds: list[Definition]) -> list[Outcome]:
+async def applied(connection: Connection, kinds: list[Definition]) -> list[ApplyOutcome]:
     """Bring ours into the cluster, and wait until the API server serves them."""
     refuse_narrower(kinds)
     outcomes = [await apply(connection, each.wanted) for each in kinds]

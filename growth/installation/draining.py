@@ -35,7 +35,7 @@ STAYING: Final = frozenset({"DaemonSet", "Node"})
 NAMED: Final = 10
 
 
-class Way(StrEnum):
+class DrainingWay(StrEnum):
     """How pods are moved away."""
 
     EVICT = "evict"
@@ -63,7 +63,7 @@ def _marked(node: Object) -> Object | None:
     }
 
 
-async def still_there(connection: Connection, way: Way) -> list[str]:
+async def still_there(connection: Connection, way: DrainingWay) -> list[str]:
     """Move away what can be moved now, and tell what is left, the pods in the way first."""
     pods = [line async for line in _moved(connection, way)]
     found = pods + [line async for line in _left(connection)]
@@ -71,7 +71,7 @@ async def still_there(connection: Connection, way: Way) -> list[str]:
     return found[:NAMED] + ([f"and {rest} more"] if rest > 0 else [])
 
 
-async def _moved(connection: Connection, way: Way) -> AsyncIterator[str]:
+async def _moved(connection: Connection, way: DrainingWay) -> AsyncIterator[str]:
     for node in await listed(connection, NODES, **OURS):
         selector = {"fieldSelector": f"spec.nodeName={node['metadata']['name']}"}
         for pod in await listed(connection, "/api/v1/pods", **selector):
@@ -89,15 +89,15 @@ def is_in_the_way(pod: Object) -> bool:
     return not (finished or leaves or any(owner["kind"] in STAYING for owner in owners))
 
 
-async def _move(connection: Connection, pod: Object, way: Way) -> str:
+async def _move(connection: Connection, pod: Object, way: DrainingWay) -> str:
     """Nothing, or why it stays."""
     namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
     path = f"/api/v1/namespaces/{namespace}/pods/{name}"
     match way:
-        case Way.DELETE:
+        case DrainingWay.DELETE:
             await gone(connection, path)
             return ""
-        case Way.EVICT:
+        case DrainingWay.EVICT:
             return await _evict(connection, pod, path)
         case _:
             assert_never(way)

@@ -27,7 +27,7 @@ class When:
 
 
 @dataclass(frozen=True)
-class Part:
+class ManifestPart:
     """A file of manifests."""
 
     file: str
@@ -37,7 +37,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Place:
+class ValuePlace:
     """A field that holds a value."""
 
     kind: str
@@ -55,27 +55,27 @@ _SECOND: Final = When("scheduler", "Second")
 _WEBHOOK: Final = When("admission", "Webhook")
 _MONITORING: Final = When("monitoring", equals=True)
 
-NAMESPACE_PART: Final = Part("base/namespace.yaml")
+NAMESPACE_PART: Final = ManifestPart("base/namespace.yaml")
 """The first of all. Helm has a way of its own to make it."""
 PARTS: Final = (
-    Part("base/priority.yaml"),
-    Part("base/reconciler.yaml"),
-    Part("base/guard.yaml"),
-    Part("base/webhooks.yaml", _WEBHOOK),
-    Part("base/webhook.yaml", _WEBHOOK),
-    Part("base/admission-policy.yaml", When("admission", "Policy")),
-    Part("base/extender.yaml"),
-    Part("base/metrics.yaml"),
-    Part("base/network-policies.yaml", When("networkPolicies", equals=True)),
-    Part("overlays/hetzner/access.yaml", _HETZNER),
-    Part("overlays/hetzner/guard.yaml", _HETZNER),
-    Part("overlays/kwok/access.yaml", _KWOK),
-    Part("overlays/second-scheduler/access.yaml", _SECOND),
-    Part("overlays/second-scheduler/kustomization.yaml", _SECOND),
-    Part("overlays/second-scheduler/scheduler.yaml", _SECOND),
-    Part("monitoring/service-monitor.yaml", _MONITORING),
-    Part("monitoring/rules.yaml", _MONITORING),
-    Part("monitoring/dashboard.yaml", _MONITORING),
+    ManifestPart("base/priority.yaml"),
+    ManifestPart("base/reconciler.yaml"),
+    ManifestPart("base/guard.yaml"),
+    ManifestPart("base/webhooks.yaml", _WEBHOOK),
+    ManifestPart("base/webhook.yaml", _WEBHOOK),
+    ManifestPart("base/admission-policy.yaml", When("admission", "Policy")),
+    ManifestPart("base/extender.yaml"),
+    ManifestPart("base/metrics.yaml"),
+    ManifestPart("base/network-policies.yaml", When("networkPolicies", equals=True)),
+    ManifestPart("overlays/hetzner/access.yaml", _HETZNER),
+    ManifestPart("overlays/hetzner/guard.yaml", _HETZNER),
+    ManifestPart("overlays/kwok/access.yaml", _KWOK),
+    ManifestPart("overlays/second-scheduler/access.yaml", _SECOND),
+    ManifestPart("overlays/second-scheduler/kustomization.yaml", _SECOND),
+    ManifestPart("overlays/second-scheduler/scheduler.yaml", _SECOND),
+    ManifestPart("monitoring/service-monitor.yaml", _MONITORING),
+    ManifestPart("monitoring/rules.yaml", _MONITORING),
+    ManifestPart("monitoring/dashboard.yaml", _MONITORING),
 )
 
 _POD: Final[Path] = ("spec", "template", "spec")
@@ -83,12 +83,12 @@ _POD: Final[Path] = ("spec", "template", "spec")
 
 def _of_workload(
     kind: str, name: str, process: str, image: str, *, container: int = 0
-) -> Iterator[Place]:
+) -> Iterator[ValuePlace]:
     first = (*_POD, "containers", container)
-    yield Place(kind, name, (*first, "image"), f"images.{image}")
-    yield Place(kind, name, (*first, "resources"), f"resources.{process}")
-    yield Place(kind, name, (*first, "env", 0, "value"), "logLevel")
-    yield Place(kind, name, (*_POD, "imagePullSecrets"), "imagePullSecrets")
+    yield ValuePlace(kind, name, (*first, "image"), f"images.{image}")
+    yield ValuePlace(kind, name, (*first, "resources"), f"resources.{process}")
+    yield ValuePlace(kind, name, (*first, "env", 0, "value"), "logLevel")
+    yield ValuePlace(kind, name, (*_POD, "imagePullSecrets"), "imagePullSecrets")
 
 
 PLACES: Final = (
@@ -96,20 +96,22 @@ PLACES: Final = (
     *_of_workload("Deployment", "growth-webhooks", "webhooks", "servers"),
     *_of_workload("DaemonSet", "growth-extender", "extender", "servers"),
     *_of_workload("Deployment", "growth-scheduler", "extender", "servers", container=1),
-    Place(
+    ValuePlace(
         "Deployment",
         "growth-reconciler",
         (*_POD, "containers", 0, "env", 1, "value"),
         "certificates",
     ),
-    Place("Deployment", "growth-scheduler", (*_POD, "containers", 0, "image"), "images.scheduler"),
-    Place("Deployment", "growth-reconciler", ("spec", "replicas"), "replicas.reconciler"),
-    Place("Deployment", "growth-webhooks", ("spec", "replicas"), "replicas.webhooks"),
-    Place("Deployment", "growth-scheduler", ("spec", "replicas"), "replicas.scheduler"),
+    ValuePlace(
+        "Deployment", "growth-scheduler", (*_POD, "containers", 0, "image"), "images.scheduler"
+    ),
+    ValuePlace("Deployment", "growth-reconciler", ("spec", "replicas"), "replicas.reconciler"),
+    ValuePlace("Deployment", "growth-webhooks", ("spec", "replicas"), "replicas.webhooks"),
+    ValuePlace("Deployment", "growth-scheduler", ("spec", "replicas"), "replicas.scheduler"),
 )
 
 
-def places_of(item: Object) -> Iterable[Place]:
+def places_of(item: Object) -> Iterable[ValuePlace]:
     """The places in one object."""
     me = (item["kind"], item["metadata"]["name"])
     return (place for place in PLACES if (place.kind, place.name) == me)

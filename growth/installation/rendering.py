@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from growth.installation.places import Part, When
+    from growth.installation.places import ManifestPart, When
     from growth.installation.shipped import Object
-    from growth.installation.values import Values
+    from growth.installation.values import InstallationValues
 
 
-def rendered(values: Values, *, namespace: str = NAMESPACE) -> list[Object]:
+def rendered(values: InstallationValues, *, namespace: str = NAMESPACE) -> list[Object]:
     """All objects but the definitions, in the order in which they can be applied."""
     chosen = values.document()
     parts = (NAMESPACE_PART, *(part for part in PARTS if applies(part.when, chosen)))
@@ -38,7 +38,7 @@ def applies(when: When | None, chosen: dict[str, Any]) -> bool:
     return when is None or chosen[when.value] == when.equals
 
 
-def part_objects(part: Part) -> Iterator[Object]:
+def part_objects(part: ManifestPart) -> Iterator[Object]:
     """The objects of a part as they are shipped; of a kustomization what it makes by itself."""
     path = manifests() / part.file
     if path.name != "kustomization.yaml":

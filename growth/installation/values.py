@@ -22,14 +22,14 @@ Quantity = Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi)?$
 Image = Annotated[str, Field(pattern=r"^[a-z0-9][a-zA-Z0-9._/:@-]*$", max_length=300)]
 
 
-class Provider(StrEnum):
+class ProviderChoice(StrEnum):
     """Where machines come from."""
 
     HETZNER = "hetzner"
     KWOK = "kwok"
 
 
-class Scheduler(StrEnum):
+class SchedulerChoice(StrEnum):
     """Who asks the extender."""
 
     OWN = "Own"
@@ -43,7 +43,7 @@ class Admission(StrEnum):
     POLICY = "Policy"
 
 
-class Certificates(StrEnum):
+class CertificatesChoice(StrEnum):
     """Who keeps the certificates."""
 
     MANAGED = "managed"
@@ -63,7 +63,7 @@ class _Part(BaseModel):
     )
 
 
-class Images(_Part):
+class ImageValues(_Part):
     """What the pods run."""
 
     servers: Image = f"growth-servers:{growth.__version__}"
@@ -80,7 +80,7 @@ class PullSecret(_Part):
     name: Annotated[str, Field(max_length=253)]
 
 
-class Replicas(_Part):
+class ReplicaValues(_Part):
     """How many of each; one of the reconcilers leads."""
 
     reconciler: Annotated[int, Field(ge=0, le=5)] = 2
@@ -95,52 +95,52 @@ class Requests(_Part):
     memory: Quantity
 
 
-class Limits(_Part):
+class LimitValues(_Part):
     """What a container may not exceed; CPU is not limited, as throttling helps nobody."""
 
     memory: Quantity
 
 
-class Resources(_Part):
+class ResourceValues(_Part):
     """Of one container."""
 
     requests: Requests
-    limits: Limits
+    limits: LimitValues
 
 
-def _resources(cpu: str, memory: str, most: str) -> Resources:
+def _resources(cpu: str, memory: str, most: str) -> ResourceValues:
     requests = Requests(cpu=cpu, memory=memory)
-    return Resources(requests=requests, limits=Limits(memory=most))
+    return ResourceValues(requests=requests, limits=LimitValues(memory=most))
 
 
 class ContainerResources(_Part):
     """Of each process."""
 
-    reconciler: Resources = _resources("200m", "512Mi", "2Gi")
-    webhooks: Resources = _resources("50m", "96Mi", "512Mi")
-    extender: Resources = _resources("100m", "96Mi", "512Mi")
+    reconciler: ResourceValues = _resources("200m", "512Mi", "2Gi")
+    webhooks: ResourceValues = _resources("50m", "96Mi", "512Mi")
+    extender: ResourceValues = _resources("100m", "96Mi", "512Mi")
 
 
-class Values(_Part):
+class InstallationValues(_Part):
     """Everything that can be chosen."""
 
-    provider: Provider = Provider.HETZNER
+    provider: ProviderChoice = ProviderChoice.HETZNER
     """Where machines come from: hetzner or kwok."""
-    scheduler: Scheduler = Scheduler.OWN
+    scheduler: SchedulerChoice = SchedulerChoice.OWN
     """Own: the extender runs beside your kube-scheduler. Second: growth brings a scheduler, too,
     for clusters whose own can't be configured."""
     admission: Admission = Admission.WEBHOOK
     """Webhook: a process is asked. Policy: the API server decides alone; Kubernetes 1.36 or
     newer."""
-    certificates: Certificates = Certificates.MANAGED
+    certificates: CertificatesChoice = CertificatesChoice.MANAGED
     """managed: growth keeps the certificates of its processes. external: somebody else does."""
     log_level: LogLevel = LogLevel.INFO
     """The least important lines that are written."""
-    images: Images = Images()
+    images: ImageValues = ImageValues()
     """What the pods run."""
     image_pull_secrets: Annotated[tuple[PullSecret, ...], Field(max_length=10)] = ()
     """Secrets with passwords of registries."""
-    replicas: Replicas = Replicas()
+    replicas: ReplicaValues = ReplicaValues()
     """How many of each process."""
     resources: ContainerResources = ContainerResources()
     """What each process gets."""
@@ -173,7 +173,7 @@ class Values(_Part):
 
 def schema() -> dict[str, Any]:
     """What Helm checks values by."""
-    made = Values.model_json_schema(by_alias=True)
+    made = InstallationValues.model_json_schema(by_alias=True)
     made["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     # Helm puts these into every chart's values.
     made["properties"]["global"] = {"type": "object"}

@@ -22,7 +22,7 @@ from growth.keeping.marks import bought_at, is_unregistered, pool_of_node, scale
 from growth.keeping.occupants import NOBODY, occupants
 from growth.keeping.order import in_order, kept_at_least, leaving_nodes
 from growth.keeping.paid_hours import seconds_until_marked
-from growth.keeping.wanting import GROWTH, Keeping, Pause, Reason, wanted
+from growth.keeping.wanting import GROWTH, Keeping, KeepingReason, KnownPause, wanted
 from growth.scheduling.cluster import Cluster
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ BIND_WAIT: Final = 15.0
 """Seconds that a node which serves has for its pods."""
 
 
-class Scene(msgspec.Struct, frozen=True, kw_only=True):
+class KeepingScene(msgspec.Struct, frozen=True, kw_only=True):
     """What the answers depend on."""
 
     cluster: Cluster
@@ -47,18 +47,18 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True):
     """The nodes that pods wait for."""
     in_place_of: Mapping[str, str] = {}
     """Nodes that came for others, by name: one that goes when this one serves."""
-    pauses: Mapping[str, Pause] = {}
+    pauses: Mapping[str, KnownPause] = {}
     paid_hours: Mapping[str, PaidHour] = {}
     """What is done with hours that are paid, by pool."""
     bind_wait: float = BIND_WAIT
 
 
-def keepings(scene: Scene, now: Instant) -> Mapping[str, Keeping]:
+def keepings(scene: KeepingScene, now: Instant) -> Mapping[str, Keeping]:
     """Why each node of ours is there, by its name."""
     return answered(scene, now).keepings
 
 
-class Answered(NamedTuple):
+class KeepingAnswers(NamedTuple):
     """The answers of one moment."""
 
     keepings: Mapping[str, Keeping]
@@ -66,7 +66,7 @@ class Answered(NamedTuple):
     """What makes the next answers cheap."""
 
 
-def answered(scene: Scene, now: Instant, *, before: Occupants = NOBODY) -> Answered:
+def answered(scene: KeepingScene, now: Instant, *, before: Occupants = NOBODY) -> KeepingAnswers:
     """The same, for whoever asks again and again."""
     nodes = scene.cluster.nodes
     ours = [name for name in sorted(nodes) if pool_of_node(nodes[name])]
@@ -77,10 +77,12 @@ def answered(scene: Scene, now: Instant, *, before: Occupants = NOBODY) -> Answe
         if name not in scene.removals and (keeping := known.answers[name].keeping) is not None
     }
     others = of_unoccupied((nodes[name] for name in ours if name not in occupied), scene, now)
-    return Answered({**occupied, **others}, known)
+    return KeepingAnswers({**occupied, **others}, known)
 
 
-def of_unoccupied(nodes: Iterable[Node], scene: Scene, now: Instant) -> Mapping[str, Keeping]:
+def of_unoccupied(
+    nodes: Iterable[Node], scene: KeepingScene, now: Instant
+) -> Mapping[str, Keeping]:
     """The answers for nodes that no pod keeps, or that are leaving.
 
     All of a pool have to be asked about together, as some of them may be its minimum.
@@ -98,7 +100,7 @@ def of_unoccupied(nodes: Iterable[Node], scene: Scene, now: Instant) -> Mapping[
     return found
 
 
-def _unoccupied(node: Node, scene: Scene, now: Instant) -> Keeping | None:
+def _unoccupied(node: Node, scene: KeepingScene, now: Instant) -> Keeping | None:
     """Why it is there, if it isn't idle."""
     if (removal := scene.removals.get(node.name)) is not None:
         return _leaving(removal)
@@ -117,12 +119,12 @@ def _leaving(removal: NodeRemovalRequest) -> Keeping:
         tries = removal.status.removal_attempt
         why = f"the provider was asked {tries} times to delete its machine, and it is still there"
         owner = f"NodeRemovalRequest {removal.name}"
-        return Keeping(reason=Reason.REMOVAL_FAILED, why=why, owner=owner)
+        return Keeping(reason=KeepingReason.REMOVAL_FAILED, why=why, owner=owner)
     why = f"it is being given back ({removal.spec.reason}, {removal.status.phase})"
-    return Keeping(reason=Reason.LEAVING, why=why, owner=GROWTH)
+    return Keeping(reason=KeepingReason.LEAVING, why=why, owner=GROWTH)
 
 
-def _starting(node: Node, scene: Scene, now: Instant) -> Keeping | None:
+def _starting(node: Node, scene: KeepingScene, now: Instant) -> Keeping | None:
     """A new node has some time for the pods that it was bought for."""
     request = scene.requests.get(node.name)
     if is_unregistered(node):
@@ -142,10 +144,10 @@ def _starting(node: Node, scene: Scene, now: Instant) -> Keeping | None:
 def _new(node: Node, why: str, *, until: datetime | None) -> Keeping:
     end = None if until is None else whole_second(until)
     owner = f"NodeRequest {node.name}"
-    return Keeping(reason=Reason.STARTING, why=why, owner=owner, until=end)
+    return Keeping(reason=KeepingReason.STARTING, why=why, owner=owner, until=end)
 
 
-def _latest(request: NodeRequest | None, scene: Scene) -> datetime | None:
+def _latest(request: NodeRequest | None, scene: KeepingScene) -> datetime | None:
     """When it has to serve, or is given back."""
     pool = None if request is None else scene.pools.get(request.spec.pool)
     if request is None or pool is None or request.status.accepted_at is None:
@@ -154,36 +156,42 @@ def _latest(request: NodeRequest | None, scene: Scene) -> datetime | None:
 
 
 def _of_idle(
-    nodes: list[Node], scene: Scene, now: Instant, *, pool: str
+    nodes: list[Node], scene: KeepingScene, now: Instant, *, pool: str
 ) -> Iterator[tuple[str, Keeping]]:
     """Which of a pool's idle nodes stay, and when the others go."""
     rules = scene.pools.get(pool)
     if rules is None:
         why = f"nobody wants it, and there is no NodePool {pool} that gives it back"
         for node in nodes:
-            yield node.name, Keeping(reason=Reason.IDLE, why=why, owner="whoever deleted the pool")
+            yield (
+                node.name,
+                Keeping(reason=KeepingReason.IDLE, why=why, owner="whoever deleted the pool"),
+            )
         return
     ordered = in_order(nodes, rules, scene.cluster)
     least = set(kept_at_least(ordered, rules, scene.cluster, leaving=leaving_nodes(scene.removals)))
     for node in ordered:
         if node.name in least:
             why = "its pool keeps so many"
-            yield node.name, Keeping(reason=Reason.MINIMUM, why=why, owner=f"NodePool {pool}")
+            yield (
+                node.name,
+                Keeping(reason=KeepingReason.MINIMUM, why=why, owner=f"NodePool {pool}"),
+            )
         else:
             yield node.name, _going(node, rules, scene, now)
 
 
-def _going(node: Node, pool: NodePool, scene: Scene, now: Instant) -> Keeping:
+def _going(node: Node, pool: NodePool, scene: KeepingScene, now: Instant) -> Keeping:
     """When an idle node goes."""
     if (at := scale_down_at(node)) is not None:
         why = "nobody wants it: it goes unless a pod comes"
-        return Keeping(reason=Reason.IDLE, why=why, owner=GROWTH, until=whole_second(at))
+        return Keeping(reason=KeepingReason.IDLE, why=why, owner=GROWTH, until=whole_second(at))
     bought = bought_at(node)
     if scene.paid_hours.get(pool.name) is PaidHour.USE and bought is not None:
         wait = seconds_until_marked(bought, pool, now.wall)
         if wait > 0:
             until = whole_second(now.wall + timedelta(seconds=wait))
             why = "nobody wants it, and its hour is paid: it stays usable until then"
-            return Keeping(reason=Reason.PAID, why=why, owner=GROWTH, until=until)
+            return Keeping(reason=KeepingReason.PAID, why=why, owner=GROWTH, until=until)
     why = "nobody wants it: it is marked as soon as growth has looked long enough"
-    return Keeping(reason=Reason.IDLE, why=why, owner=GROWTH)
+    return Keeping(reason=KeepingReason.IDLE, why=why, owner=GROWTH)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from growth.instant import whole_second
-from growth.keeping.wanting import Keeping, Reason, occupied
+from growth.keeping.wanting import Keeping, KeepingReason, occupied
 from growth.scheduling.budgets import PodDisruptionBudget
 from growth.scheduling.moving import obstacle
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
 
 
-class Answer(NamedTuple):
+class OccupantsAnswer(NamedTuple):
     """Why one node stays for its pods, and what that follows from."""
 
     occupancy: Occupancy
@@ -43,7 +43,7 @@ class Occupants(msgspec.Struct, frozen=True, kw_only=True):
     """The answers of one moment, for those who ask again later."""
 
     budgets: Mapping[tuple[str, str], PodDisruptionBudget] = {}
-    answers: Mapping[str, Answer] = {}
+    answers: Mapping[str, OccupantsAnswer] = {}
 
 
 NOBODY: Final = Occupants()
@@ -54,7 +54,7 @@ def occupants(
 ) -> Occupants:
     """The answers for these nodes; those that hold still are taken over."""
     changed = _changed(before.budgets, cluster.budgets)
-    answers: dict[str, Answer] = {}
+    answers: dict[str, OccupantsAnswer] = {}
     for name in names:
         occupancy, known = cluster.occupancy(name), before.answers.get(name)
         is_known = known is not None and known.occupancy is occupancy
@@ -64,7 +64,7 @@ def occupants(
     return Occupants(budgets=cluster.budgets, answers=answers)
 
 
-def _holds(known: Answer, changed: frozenset[str], now: Instant) -> bool:
+def _holds(known: OccupantsAnswer, changed: frozenset[str], now: Instant) -> bool:
     is_over = known.ends_at is not None and known.ends_at <= now.wall
     return not is_over and changed.isdisjoint(known.occupancy.by_namespace)
 
@@ -88,12 +88,12 @@ def _say_the_same(one: PodDisruptionBudget | None, other: PodDisruptionBudget | 
     return are_equal or min(one.allowed, other.allowed) > 0
 
 
-def _answer(occupancy: Occupancy, cluster: Cluster, now: Instant) -> Answer:
+def _answer(occupancy: Occupancy, cluster: Cluster, now: Instant) -> OccupantsAnswer:
     keepers = sorted(occupancy.keepers, key=_name)
     found = [each for pod in keepers if (each := obstacle(pod, cluster, now))]
     ends = [_end(each) for each in found]
     soonest = min(ends, default=inf)
-    return Answer(
+    return OccupantsAnswer(
         occupancy=occupancy,
         keeping=_held(found, now) if found else _occupied(keepers),
         ends_at=_moment(soonest, now),
@@ -109,7 +109,7 @@ def _held(found: Iterable[Obstacle], now: Instant) -> Keeping:
     longest = max(found, key=_end)
     end = _moment(_end(longest), now)
     return Keeping(
-        reason=Reason.HELD,
+        reason=KeepingReason.HELD,
         why=f"{longest.pod} may not be moved: {longest.why}",
         owner=f"Pod {longest.pod}",
         until=None if end is None else whole_second(end),

@@ -36,7 +36,7 @@ OWNERS: Final = frozenset(
 """First words of owners that are told as they are: whoever makes pods may invent kinds."""
 
 
-class Reason(StrEnum):
+class KeepingReason(StrEnum):
     """Why a node is there, in one word for programs."""
 
     REMOVAL_FAILED = "RemovalFailed"
@@ -72,7 +72,7 @@ class Reason(StrEnum):
 class Keeping(msgspec.Struct, frozen=True, kw_only=True):
     """Why a node is there: one reason, one owner, one until-when."""
 
-    reason: Reason
+    reason: KeepingReason
     why: str
     """For people."""
     owner: str
@@ -93,7 +93,7 @@ class Keeping(msgspec.Struct, frozen=True, kw_only=True):
         return now.monotonic - now.seconds_since(self.until)
 
 
-class Pause(Protocol):
+class KnownPause(Protocol):
     """A pause of a pool."""
 
     @property
@@ -107,7 +107,7 @@ def wanted(
     *,
     pool: NodePool | None,
     promises: Collection[str],
-    pauses: Mapping[str, Pause],
+    pauses: Mapping[str, KnownPause],
     in_place_of: str = "",
 ) -> Keeping | None:
     """Who wants the node; None if it is idle. `in_place_of` names a node that goes for it."""
@@ -115,15 +115,15 @@ def wanted(
         return occupied(keepers)
     if pool is not None and _is_left_behind_by(pool):
         why = "its pool is being deleted and leaves its nodes where they are"
-        return Keeping(reason=Reason.RETAINED, why=why, owner=f"NodePool {pool.name}")
+        return Keeping(reason=KeepingReason.RETAINED, why=why, owner=f"NodePool {pool.name}")
     if node.name in promises:
         why = "a pod is promised a place on it"
-        return Keeping(reason=Reason.PROMISED, why=why, owner=GROWTH)
+        return Keeping(reason=KeepingReason.PROMISED, why=why, owner=GROWTH)
     if (held := _by_hand(node, pauses)) is not None:
         return held
     if in_place_of:
         why = f"it takes the place of {in_place_of}"
-        return Keeping(reason=Reason.IN_PLACE, why=why, owner=GROWTH)
+        return Keeping(reason=KeepingReason.IN_PLACE, why=why, owner=GROWTH)
     return None
 
 
@@ -133,19 +133,19 @@ def _is_left_behind_by(pool: NodePool) -> bool:
     return is_going and pool.spec.deletion_policy is DeletionPolicy.RETAIN
 
 
-def _by_hand(node: Node, pauses: Mapping[str, Pause]) -> Keeping | None:
+def _by_hand(node: Node, pauses: Mapping[str, KnownPause]) -> Keeping | None:
     """What a person has said of the node or its pool."""
     if is_cordoned_by_a_person(node):
         why = "a person has cordoned it"
-        return Keeping(reason=Reason.CORDONED, why=why, owner="whoever cordoned it")
+        return Keeping(reason=KeepingReason.CORDONED, why=why, owner="whoever cordoned it")
     if annotation := protection(node):
         why = "it may not be disrupted"
         owner = f"annotation {annotation}"
-        return Keeping(reason=Reason.PROTECTED, why=why, owner=owner)
+        return Keeping(reason=KeepingReason.PROTECTED, why=why, owner=owner)
     if (pool := pool_of_node(node)) in pauses:
         why, end = "its pool is paused", pauses[pool].until
         until = None if end is None else whole_second(end)
-        return Keeping(reason=Reason.PAUSED, why=why, owner=f"NodePool {pool}", until=until)
+        return Keeping(reason=KeepingReason.PAUSED, why=why, owner=f"NodePool {pool}", until=until)
     return None
 
 
@@ -159,4 +159,4 @@ def occupied(keepers: Sequence[Pod]) -> Keeping:
             why = f"{first.name} and another pod are there"
         case _:
             why = f"{first.name} and {others} other pods are there"
-    return Keeping(reason=Reason.OCCUPIED, why=why, owner=str(workload_of(first)))
+    return Keeping(reason=KeepingReason.OCCUPIED, why=why, owner=str(workload_of(first)))

@@ -64,7 +64,7 @@ class Denied(ApiError, Misconfigured):
     """We may not do this: the credentials are wrong (401) or a role lacks the verb (403)."""
 
 
-class Cause(msgspec.Struct, frozen=True):
+class StatusCause(msgspec.Struct, frozen=True):
     """One entry of `Status.details.causes`."""
 
     reason: str = ""
@@ -73,7 +73,7 @@ class Cause(msgspec.Struct, frozen=True):
 class Details(msgspec.Struct, frozen=True):
     """`Status.details`, as far as reactions depend on it."""
 
-    causes: tuple[Cause, ...] | None = None
+    causes: tuple[StatusCause, ...] | None = None
     retryAfterSeconds: int = 0  # noqa: N815 - the name in the API
 
 
@@ -90,7 +90,7 @@ class Status(msgspec.Struct, frozen=True):
         return any(cause.reason == reason for cause in self.causes)
 
     @property
-    def causes(self) -> tuple[Cause, ...]:
+    def causes(self) -> tuple[StatusCause, ...]:
         """Everything that the server objects to, in its order."""
         return (self.details and self.details.causes) or ()
 

@@ -12,7 +12,7 @@ import msgspec
 from growth.kube.suspicion import Suspicion
 
 
-class Health(msgspec.Struct, frozen=True, kw_only=True):
+class CacheHealth(msgspec.Struct, frozen=True, kw_only=True):
     """The state of one cache. Times are those of the event loop."""
 
     is_complete: bool = False

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Generic
 import msgspec
 
 from growth.kube.contents import Change, Contents, Unreadable, differences
-from growth.kube.resource import KubernetesObject, Resource, T, key_of
-from growth.kube.watch_events import Event, EventKind, Garbled, read
+from growth.kube.resource import KubernetesObject, T, WatchedResource, key_of
+from growth.kube.watch_events import EventKind, Garbled, WatchEvent, read
 from growth.undecodable import UNDECODABLE
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Slices:
             self._began = time.perf_counter()
 
 
-class Page(msgspec.Struct, frozen=True, gc=False):
+class ListPage(msgspec.Struct, frozen=True, gc=False):
     """One answer to a LIST, its objects left as bytes."""
 
     metadata: PageMetadata
@@ -53,13 +53,13 @@ class PageMetadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     continue_: str = msgspec.field(default="", name="continue")
 
 
-_page = msgspec.json.Decoder(Page).decode
+_page = msgspec.json.Decoder(ListPage).decode
 
 
-class Listing(Generic[T]):
+class CollectedList(Generic[T]):
     """A list being collected, and what is known so far to compare it with."""
 
-    def __init__(self, known: Contents[T], *, resource: Resource[T]) -> None:
+    def __init__(self, known: Contents[T], *, resource: WatchedResource[T]) -> None:
         self._known = known
         self._resource = resource
         self._slices = Slices()
@@ -80,7 +80,7 @@ class Listing(Generic[T]):
             self.version = page.metadata.resource_version
         return page.metadata.continue_
 
-    async def take_events(self, events: Iterable[Event[T]]) -> None:
+    async def take_events(self, events: Iterable[WatchEvent[T]]) -> None:
         """Takes in events until the end mark; what comes after it is left in the iterator."""
         for event in events:
             match event.kind:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from growth.kube.own_writes import OwnWrites
-    from growth.kube.timing import Timing
+    from growth.kube.timing import CacheTiming
 
 
 class ListCause(enum.Enum):
@@ -41,7 +41,7 @@ _OPINIONS = {ListCause.ASKED, ListCause.CONFIRMATION, ListCause.UNSEEN}
 class Occasions:
     """The occasions of one cache."""
 
-    def __init__(self, *, timing: Timing, chance: Random, own: OwnWrites) -> None:
+    def __init__(self, *, timing: CacheTiming, chance: Random, own: OwnWrites) -> None:
         self._timing = timing
         self._chance = chance
         self._own = own

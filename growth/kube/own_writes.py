@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from growth.kube.resource import Key, KubernetesObject
 
 
-class Written(msgspec.Struct, frozen=True, gc=False):
+class OwnWrite(msgspec.Struct, frozen=True, gc=False):
     """A write that the server has confirmed: the version it made."""
 
     uid: str
@@ -59,13 +59,13 @@ class Deleted(msgspec.Struct, frozen=True, gc=False):
         return is_before(self.version, obj.metadata.resource_version)
 
 
-def _is_older(obj: KubernetesObject | None, written: Written) -> bool:
+def _is_older(obj: KubernetesObject | None, written: OwnWrite) -> bool:
     if obj is None or obj.metadata.uid != written.uid:
         return False
     return is_before(obj.metadata.resource_version, written.version)
 
 
-def _has(obj: KubernetesObject | None, written: Written) -> bool:
+def _has(obj: KubernetesObject | None, written: OwnWrite) -> bool:
     if obj is None or obj.metadata.uid != written.uid:
         return False
     return reaches(obj.metadata.resource_version, written.version)
@@ -85,10 +85,10 @@ class OwnWrites:
         self._state = state
         self._observe = seen
         self._tell = noted
-        self._unseen: dict[Key, tuple[Written | Deleted, float]] = {}
+        self._unseen: dict[Key, tuple[OwnWrite | Deleted, float]] = {}
         self._waiting: list[asyncio.Event] = []
 
-    def note(self, key: Key, write: Written | Deleted) -> None:
+    def note(self, key: Key, write: OwnWrite | Deleted) -> None:
         """To be called with each confirmed write, before anything else is decided."""
         obj, position = self._state(key)
         if not write.is_seen(obj, position=position):

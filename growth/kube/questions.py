@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic
 
-from growth.kube.resource import Resource, T
+from growth.kube.resource import T, WatchedResource
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
     from random import Random
 
     from growth.kube.server import ApiServer, ByteStream
-    from growth.kube.timing import Timing
+    from growth.kube.timing import CacheTiming
 
 
 class Questions(Generic[T]):
     """The requests about one kind."""
 
     def __init__(
-        self, server: ApiServer, *, resource: Resource[T], timing: Timing, chance: Random
+        self,
+        server: ApiServer,
+        *,
+        resource: WatchedResource[T],
+        timing: CacheTiming,
+        chance: Random,
     ) -> None:
         self._server = server
         self._resource = resource

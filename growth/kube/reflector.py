@@ -24,23 +24,23 @@ from growth.kube.backoff import Backoff
 from growth.kube.contents import Change, ChangeKind, Unreadable
 from growth.kube.errors import Expired, Overloaded, Refused, Unreachable
 from growth.kube.garbage import keep_for_good, no_collections
-from growth.kube.listing import Listing
+from growth.kube.listing import CollectedList
 from growth.kube.occasions import ListCause, Occasions
 from growth.kube.questions import Questions
-from growth.kube.resource import Resource, T
+from growth.kube.resource import T, WatchedResource
 from growth.kube.store import Store
 from growth.kube.suspicion import suspicion_of
-from growth.kube.timing import Timing
+from growth.kube.timing import CacheTiming
 from growth.kube.versions import is_before
 from growth.kube.vitals import Vitals
-from growth.kube.watch_events import Event, EventKind, EventStream, Garbled
+from growth.kube.watch_events import EventKind, EventStream, Garbled, WatchEvent
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
     from random import Random
 
     from growth.kube.cache_metrics import CacheMetrics
-    from growth.kube.health import Health
+    from growth.kube.health import CacheHealth
     from growth.kube.server import ApiServer
 
 S = TypeVar("S")
@@ -59,14 +59,14 @@ class Reflector(Generic[T]):
         self,
         *,
         server: ApiServer,
-        resource: Resource[T],
+        resource: WatchedResource[T],
         metrics: CacheMetrics,
         chance: Random,
         changed: Callable[[Sequence[Change[T]]], None] = lambda _: None,
-        timing: Timing | None = None,
+        timing: CacheTiming | None = None,
     ) -> None:
         """`changed` is called with each batch, and with none when a write of ours was seen."""
-        self._timing = timing or Timing()
+        self._timing = timing or CacheTiming()
         self._resource = resource
         self._metrics = metrics.of(resource.name)
         self.store = Store(
@@ -87,7 +87,7 @@ class Reflector(Generic[T]):
         self._pages_expired = False
 
     @property
-    def health(self) -> Health:
+    def health(self) -> CacheHealth:
         """How far the cache can be trusted now."""
         return self._vitals.health(unreadable=len(self.store.unreadable))
 
@@ -153,15 +153,17 @@ class Reflector(Generic[T]):
 
     async def _take_list(
         self, events: EventStream[T], *, newest_at: float | None
-    ) -> Iterable[Event[T]]:
+    ) -> Iterable[WatchEvent[T]]:
         # In a frame of its own: the list that was replaced must not live as long as the watch.
-        listing = Listing(self.store.contents, resource=self._resource)
+        listing = CollectedList(self.store.contents, resource=self._resource)
         with no_collections():
             rest = await self._noting_refusals(self._complete(listing, events))
             await self._adopt(listing, newest_at=newest_at)
         return rest
 
-    async def _complete(self, listing: Listing[T], events: EventStream[T]) -> Iterable[Event[T]]:
+    async def _complete(
+        self, listing: CollectedList[T], events: EventStream[T]
+    ) -> Iterable[WatchEvent[T]]:
         """Reads until the end mark; the answer is what follows it in the same piece."""
         limit = asyncio.timeout(self._timing.list_limit)
         try:
@@ -192,7 +194,7 @@ class Reflector(Generic[T]):
 
     async def _read_pages(self) -> None:
         newest_at = _now()
-        listing = Listing(self.store.contents, resource=self._resource)
+        listing = CollectedList(self.store.contents, resource=self._resource)
         # A list that took longer than the server remembers is asked for in one piece next time.
         size = None if self._pages_expired else self._timing.page_size
         self._pages_expired = True
@@ -204,7 +206,7 @@ class Reflector(Generic[T]):
                 token = await listing.take_page(page)
             await self._adopt(listing, newest_at=newest_at)
 
-    async def _adopt(self, listing: Listing[T], *, newest_at: float | None) -> None:
+    async def _adopt(self, listing: CollectedList[T], *, newest_at: float | None) -> None:
         """Puts a whole list in the place of what was known. Nothing waits after the difference."""
         changes = await listing.changes()
         self._judge(listing)
@@ -220,7 +222,7 @@ class Reflector(Generic[T]):
             keep_for_good()
             self._synced.set()
 
-    def _judge(self, listing: Listing[T]) -> None:
+    def _judge(self, listing: CollectedList[T]) -> None:
         found = suspicion_of(
             known=len(self.store),
             found=len(listing.contents.objects),
@@ -259,7 +261,7 @@ class Reflector(Generic[T]):
         if self._leash is not None and not self._leash.expired():
             self._leash.reschedule(self._occasions.due)
 
-    def _apply(self, events: Iterable[Event[T]]) -> None:
+    def _apply(self, events: Iterable[WatchEvent[T]]) -> None:
         changes: list[Change[T]] = []
         try:
             for event in events:
@@ -268,17 +270,19 @@ class Reflector(Generic[T]):
             # What came before a broken line is true, and the position has moved past it.
             self._tell(changes)
 
-    def _change(self, event: Event[T]) -> tuple[Change[T], ...]:
+    def _change(self, event: WatchEvent[T]) -> tuple[Change[T], ...]:
         if is_before(event.version, self.store.position):
             raise Behind(f"{self._name}: version {event.version} after {self.store.position}")
         self.store.position = event.version or self.store.position
         match event:
-            case Event(kind=EventKind.PUT, object=Unreadable() as unreadable):
+            case WatchEvent(kind=EventKind.PUT, object=Unreadable() as unreadable):
                 self._report((unreadable,))
                 return self.store.put_unreadable(unreadable)
-            case Event(kind=EventKind.PUT, object=obj) if not isinstance(obj, Unreadable | None):
+            case WatchEvent(kind=EventKind.PUT, object=obj) if not isinstance(
+                obj, Unreadable | None
+            ):
                 return self.store.put(event.key, obj)
-            case Event(kind=EventKind.DELETED):
+            case WatchEvent(kind=EventKind.DELETED):
                 return self.store.drop(event.key)
             case _:
                 return ()

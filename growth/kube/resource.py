@@ -41,7 +41,7 @@ class Index(Generic[T]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Resource(Generic[T]):
+class WatchedResource(Generic[T]):
     """A kind and the part of it that is watched."""
 
     path: str

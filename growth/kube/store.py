@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Generic
 
 from growth.kube.contents import Change, ChangeKind, Contents, Unreadable, difference
 from growth.kube.own_writes import OwnWrites
-from growth.kube.resource import Key, KubernetesObject, Resource, T
+from growth.kube.resource import Key, KubernetesObject, T, WatchedResource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -25,7 +25,7 @@ class Store(Generic[T]):
 
     def __init__(
         self,
-        resource: Resource[T],
+        resource: WatchedResource[T],
         *,
         own_write_seen: Callable[[float], None] = lambda _: None,
         own_write_noted: Callable[[], None] = lambda: None,

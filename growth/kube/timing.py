@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
-class Timing:
+class CacheTiming:
     """Seconds, but for the page size. Tests shorten them."""
 
     silence: float = 90.0

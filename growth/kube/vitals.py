@@ -1,4 +1,4 @@
-"""The signs of life of one cache, kept as they come and shown as `Health` when somebody asks.
+"""The signs of life of one cache, kept as they come and shown as `CacheHealth` when somebody asks.
 
 They are noted with every piece that the network brings, thousands of times during a list, so noting
 one is an assignment and nothing more.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from growth.kube.health import Health
+from growth.kube.health import CacheHealth
 
 if TYPE_CHECKING:
     from growth.errors import GrowthError
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Vitals:
-    """What `Health` is made of. Times are those of the event loop."""
+    """What `CacheHealth` is made of. Times are those of the event loop."""
 
     def __init__(self) -> None:
         self._clock = asyncio.get_running_loop().time
@@ -59,9 +59,9 @@ class Vitals:
         """Seconds since the last bytes; infinite before the first."""
         return float("inf") if self.last_heard is None else self._clock() - self.last_heard
 
-    def health(self, *, unreadable: int) -> Health:
+    def health(self, *, unreadable: int) -> CacheHealth:
         """How far the cache can be trusted now."""
-        return Health(
+        return CacheHealth(
             is_complete=self.lists > 0,
             blind_since=self._blind_since,
             last_heard=self.last_heard,

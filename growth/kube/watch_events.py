@@ -17,7 +17,7 @@ import pydantic
 from growth.kube.call import Call
 from growth.kube.contents import Statement, Unreadable
 from growth.kube.errors import ApiError, Unreachable, error_of, status_of
-from growth.kube.resource import Key, Resource, T, key_of
+from growth.kube.resource import Key, T, WatchedResource, key_of
 from growth.undecodable import UNDECODABLE
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class EventKind(enum.Enum):
     INITIAL_EVENTS_END = "initial events end"
 
 
-class Event(msgspec.Struct, Generic[T], frozen=True):
+class WatchEvent(msgspec.Struct, Generic[T], frozen=True):
     """One line, decoded; what couldn't be is an `Unreadable`, and bookmarks have no object."""
 
     kind: EventKind
@@ -125,7 +125,7 @@ class Lines:
         return [line for line in ended if line]
 
 
-def decoded(lines: list[bytes], *, resource: Resource[T]) -> Iterator[Event[T]]:
+def decoded(lines: list[bytes], *, resource: WatchedResource[T]) -> Iterator[WatchEvent[T]]:
     """The events in these lines. An ERROR event is raised when its turn comes, not before."""
     for line in lines:
         if event := _quickly(line, resource=resource):
@@ -140,7 +140,7 @@ def decoded(lines: list[bytes], *, resource: Resource[T]) -> Iterator[Event[T]]:
         match envelope.type:
             case "ADDED" | "MODIFIED" | "DELETED" as kind:
                 obj = read(bytes(envelope.object), resource=resource)
-                yield Event(_KINDS[kind], _version(obj), obj)
+                yield WatchEvent(_KINDS[kind], _version(obj), obj)
             case "BOOKMARK":
                 yield _bookmark(envelope.object)
             case "ERROR":
@@ -150,7 +150,7 @@ def decoded(lines: list[bytes], *, resource: Resource[T]) -> Iterator[Event[T]]:
                 continue
 
 
-def _quickly(line: bytes, *, resource: Resource[T]) -> Event[T] | None:
+def _quickly(line: bytes, *, resource: WatchedResource[T]) -> WatchEvent[T] | None:
     """The API server begins all events alike, so their envelope needs no parser: a third less time.
 
     What doesn't decode in this way takes the long one, and is judged there.
@@ -161,11 +161,11 @@ def _quickly(line: bytes, *, resource: Resource[T]) -> Event[T] | None:
                 obj = resource.decode(line[len(beginning) : -1])
             except Exception:  # noqa: BLE001 - any decoder, any failure: see `read`
                 return None
-            return Event(kind, obj.metadata.resource_version, obj)
+            return WatchEvent(kind, obj.metadata.resource_version, obj)
     return None
 
 
-def read(raw: bytes, *, resource: Resource[T]) -> T | Unreadable:
+def read(raw: bytes, *, resource: WatchedResource[T]) -> T | Unreadable:
     """One object; what its decoder can't take is told instead of raised."""
     try:
         return resource.decode(raw)
@@ -219,14 +219,14 @@ def _told(problem: Exception) -> str:
             return type(problem).__name__
 
 
-def _bookmark(raw: msgspec.Raw) -> Event[T]:
+def _bookmark(raw: msgspec.Raw) -> WatchEvent[T]:
     metadata = _metadata_of(raw)
     is_end = (metadata.annotations or {}).get(INITIAL_EVENTS_END) == "true"
     kind = EventKind.INITIAL_EVENTS_END if is_end else EventKind.BOOKMARK
-    return Event(kind, metadata.resource_version)
+    return WatchEvent(kind, metadata.resource_version)
 
 
-def _error(raw: bytes, *, resource: Resource[T]) -> ApiError:
+def _error(raw: bytes, *, resource: WatchedResource[T]) -> ApiError:
     said = status_of(raw)
     call = Call(method="GET", path=resource.path, query=(("watch", "true"),))
     return error_of(call, code=said.code or 500, said=said, headers={})
@@ -235,12 +235,12 @@ def _error(raw: bytes, *, resource: Resource[T]) -> ApiError:
 class EventStream(Generic[T]):
     """The events of one watch, in the batches that the network makes of them."""
 
-    def __init__(self, stream: ByteStream, *, resource: Resource[T]) -> None:
+    def __init__(self, stream: ByteStream, *, resource: WatchedResource[T]) -> None:
         self._stream = stream
         self._resource = resource
         self._lines = Lines()
 
-    async def next(self) -> Iterator[Event[T]] | None:
+    async def next(self) -> Iterator[WatchEvent[T]] | None:
         """The next events, decoded one by one as they are taken; None when the server has ended it.
 
         A last line without its end is not an event: the watch goes on from the one before.

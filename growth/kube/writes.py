@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from growth.kube.call import APPLY_PATCH, JSON_PATCH, MERGE_PATCH
-from growth.kube.own_writes import Deleted, Written
+from growth.kube.own_writes import Deleted, OwnWrite
 from growth.kube.resource import Key
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ class Writes:
     def _confirmed(self, key: Key, response: Response) -> Decided:
         metadata = _decode(response.body).metadata
         if self._noted is not None:
-            self._noted.note(key, Written(uid=metadata.uid, version=metadata.resource_version))
+            self._noted.note(key, OwnWrite(uid=metadata.uid, version=metadata.resource_version))
         return Decided(key, metadata.uid, metadata.resource_version)
 
     def _going(self, decided: Decided) -> None:

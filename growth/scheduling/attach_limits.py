@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from growth.scheduling.claims import claims_of
-from growth.scheduling.verdicts import Reason, Rejected
+from growth.scheduling.verdicts import Rejected, RejectionReason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +46,9 @@ def _driver_missing(
     for name in sorted({each.driver for each in wanted} - present):
         driver = cluster.csi_drivers.get(name)
         if driver is not None and driver.spec.prevent_pod_scheduling_if_missing:
-            return Rejected(Reason.DRIVER_MISSING, f"needs the storage driver {name} on the node")
+            return Rejected(
+                RejectionReason.DRIVER_MISSING, f"needs the storage driver {name} on the node"
+            )
     return None
 
 
@@ -67,7 +69,7 @@ def _too_many(wanted: set[Attached], node: Node, cluster: Cluster) -> Rejected |
             text = (
                 f"mounts {count} more of {driver}, the node has {there[driver]} of {limits[driver]}"
             )
-            return Rejected(Reason.ATTACH_LIMIT, text)
+            return Rejected(RejectionReason.ATTACH_LIMIT, text)
     return None
 
 

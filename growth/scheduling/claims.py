@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from growth.scheduling.verdicts import Reason, Rejected
+from growth.scheduling.verdicts import Rejected, RejectionReason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ def rejection(pod: Pod, cluster: Cluster) -> Rejected | None:
     for use in pod.claims:
         problem = _problem(pod, use, cluster)
         if problem is not None:
-            return Rejected(Reason.CLAIM, f"its claim {use.name} {problem}")
+            return Rejected(RejectionReason.CLAIM, f"its claim {use.name} {problem}")
     return None
 
 

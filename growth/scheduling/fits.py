@@ -23,7 +23,7 @@ from growth.scheduling.node_affinity import ANY_NODE
 from growth.scheduling.resources import shortages
 from growth.scheduling.taints import UNSCHEDULABLE, untolerated
 from growth.scheduling.unsupported import unsupported
-from growth.scheduling.verdicts import FITS, Fits, Reason, Rejected, Verdict
+from growth.scheduling.verdicts import FITS, Fits, Rejected, RejectionReason, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +81,7 @@ def _gated(pod: Pod) -> Rejected | None:
     if not pod.spec.scheduling_gates:
         return None
     gates = ", ".join(gate.name for gate in pod.spec.scheduling_gates)
-    return Rejected(Reason.GATED, f"is held back until these gates are removed: {gates}")
+    return Rejected(RejectionReason.GATED, f"is held back until these gates are removed: {gates}")
 
 
 def _cordoned(pod: Pod, node: Node, _: Cluster) -> Rejected | None:
@@ -89,33 +89,33 @@ def _cordoned(pod: Pod, node: Node, _: Cluster) -> Rejected | None:
         return None
     if untolerated((UNSCHEDULABLE,), pod.spec.tolerations) is None:
         return None
-    return Rejected(Reason.NODE_UNSCHEDULABLE, "the node is cordoned")
+    return Rejected(RejectionReason.NODE_UNSCHEDULABLE, "the node is cordoned")
 
 
 def _other_node(pod: Pod, node: Node, _: Cluster) -> Rejected | None:
     if pod.spec.node_name == node.name:
         return None
-    return Rejected(Reason.OTHER_NODE, f"names the node {pod.spec.node_name}")
+    return Rejected(RejectionReason.OTHER_NODE, f"names the node {pod.spec.node_name}")
 
 
 def _tainted(pod: Pod, node: Node, _: Cluster) -> Rejected | None:
     taint = untolerated(node.spec.taints, pod.spec.tolerations)
     if taint is None:
         return None
-    return Rejected(Reason.TAINT, f"doesn't tolerate the taint {taint.text}")
+    return Rejected(RejectionReason.TAINT, f"doesn't tolerate the taint {taint.text}")
 
 
 def _unwanted(pod: Pod, node: Node, _: Cluster) -> Rejected | None:
     if pod.wanted_nodes.matches(node.name, node.labels):
         return None
-    return Rejected(Reason.NODE_AFFINITY, pod.wanted_nodes.unmet(node.labels))
+    return Rejected(RejectionReason.NODE_AFFINITY, pod.wanted_nodes.unmet(node.labels))
 
 
 def _port_taken(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
     port = ports.taken(pod.host_ports, cluster.occupancy(node.name).host_ports)
     if port is None:
         return None
-    return Rejected(Reason.HOST_PORT, f"takes the host port {port.text}, which is in use")
+    return Rejected(RejectionReason.HOST_PORT, f"takes the host port {port.text}, which is in use")
 
 
 def _too_large(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
@@ -123,7 +123,7 @@ def _too_large(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
     lacking = shortages(pod.requests, have=node.allocatable, taken=taken)
     if not lacking:
         return None
-    return Rejected(Reason.RESOURCES, "; ".join(shortage.text for shortage in lacking))
+    return Rejected(RejectionReason.RESOURCES, "; ".join(shortage.text for shortage in lacking))
 
 
 # In the scheduler's order. A filter is left out for pods that it has no question for: most pods
@@ -146,8 +146,8 @@ _FILTERS: Final[tuple[tuple[Filter, Callable[[Pod, Cluster], object]], ...]] = (
 __all__ = [
     "FITS",
     "Fits",
-    "Reason",
     "Rejected",
+    "RejectionReason",
     "Verdict",
     "feasible_nodes",
     "unsupported",

@@ -44,7 +44,7 @@ class Metadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
         return None
 
 
-class Condition(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+class ObservedCondition(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """One thing that is said of an object, and since when."""
 
     type: str

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from growth.scheduling import resources
-from growth.scheduling.metadata import Condition, Metadata
+from growth.scheduling.metadata import Metadata, ObservedCondition
 from growth.scheduling.quantity import Amount
 from growth.scheduling.taints import Taint
 
@@ -37,7 +37,7 @@ class NodeStatus(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
     capacity: dict[str, Amount] = {}
     allocatable: dict[str, Amount] = {}
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[ObservedCondition, ...] = ()
     node_info: NodeSystem = NodeSystem()
 
 

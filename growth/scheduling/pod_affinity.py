@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from growth.scheduling.verdicts import Reason, Rejected
+from growth.scheduling.verdicts import Rejected, RejectionReason
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -42,7 +42,7 @@ def _misses_company(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
     for term in terms:
         if term.topology_key not in node.labels:
             text = f"must be near other pods by {term.topology_key}, a label the node doesn't have"
-            return Rejected(Reason.POD_AFFINITY, text)
+            return Rejected(RejectionReason.POD_AFFINITY, text)
     if not terms:
         return None
     company = cluster.remembered(("near", terms), lambda: _where_all_are_meant(terms, cluster))
@@ -53,7 +53,7 @@ def _misses_company(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
     if not company and all(_means(term, pod, cluster) for term in terms):
         return None
     text = f"must be near other pods, and none of them is in {_place(missing, node)}"
-    return Rejected(Reason.POD_AFFINITY, text)
+    return Rejected(RejectionReason.POD_AFFINITY, text)
 
 
 def _avoids_company(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
@@ -65,7 +65,7 @@ def _avoids_company(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
         other = company.get(_pair(term, node))
         if other is not None:
             text = f"must not be near {other.name}, which is in {_place(term, node)}"
-            return Rejected(Reason.POD_ANTI_AFFINITY, text)
+            return Rejected(RejectionReason.POD_ANTI_AFFINITY, text)
     return None
 
 
@@ -76,7 +76,7 @@ def _is_repelled(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
         other = repelled.get((key, value))
         if other is not None:
             text = f"{other.name}, which is in {key}={value}, must not have it near"
-            return Rejected(Reason.REPELLED, text)
+            return Rejected(RejectionReason.REPELLED, text)
     return None
 
 

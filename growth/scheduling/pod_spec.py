@@ -11,14 +11,14 @@ from growth.scheduling.containers import (
     ResourceRequirements,
     ResourcesInForce,
 )
-from growth.scheduling.metadata import Condition
+from growth.scheduling.metadata import ObservedCondition
 from growth.scheduling.pod_volumes import Volume
 from growth.scheduling.quantity import Amount
 from growth.scheduling.spread_constraints import TopologySpreadConstraint
 from growth.scheduling.taints import Toleration
 
 
-class Named(msgspec.Struct, frozen=True, gc=False):
+class NamedField(msgspec.Struct, frozen=True, gc=False):
     """A scheduling gate or a resource claim: what matters is its name."""
 
     name: str = ""
@@ -55,8 +55,8 @@ class PodSpec(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     host_network: bool = False
     host_users: bool | None = None
     termination_grace_period_seconds: int | None = None
-    scheduling_gates: tuple[Named, ...] = ()
-    resource_claims: tuple[Named, ...] = ()
+    scheduling_gates: tuple[NamedField, ...] = ()
+    resource_claims: tuple[NamedField, ...] = ()
     scheduling_group: PodGroupReference | None = None
     workload_ref: PodGroupReference | None = None
 
@@ -66,7 +66,7 @@ class PodStatus(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
     phase: str = ""
     start_time: str | None = None
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[ObservedCondition, ...] = ()
     nominated_node_name: str = ""
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()

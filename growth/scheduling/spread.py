@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from growth.scheduling.taints import untolerated
-from growth.scheduling.verdicts import Reason, Rejected
+from growth.scheduling.verdicts import Rejected, RejectionReason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +27,7 @@ def rejection(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
         domain = node.labels.get(constraint.topology_key)
         if domain is None:
             text = f"is spread by {constraint.topology_key}, a label the node doesn't have"
-            return Rejected(Reason.TOPOLOGY_SPREAD, text)
+            return Rejected(RejectionReason.TOPOLOGY_SPREAD, text)
         counts = like_by_domain(pod, constraint, cluster)
         crowded = _crowd(pod, constraint, counts=counts, domain=domain)
         if crowded is not None:
@@ -45,7 +45,7 @@ def _crowd(
     if there - least <= constraint.max_skew:
         return None
     return Rejected(
-        Reason.TOPOLOGY_SPREAD,
+        RejectionReason.TOPOLOGY_SPREAD,
         f"{constraint.topology_key}={domain} would have {there} of its like, {there - least} more "
         f"than the emptiest domain; {constraint.max_skew} more is allowed",
     )

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 
-class Reason(enum.Enum):
+class RejectionReason(enum.Enum):
     """Why a pod does not fit."""
 
     GATED = "it is held back by its scheduling gates"
@@ -41,7 +41,7 @@ class Fits(msgspec.Struct, frozen=True, gc=False):
 class Rejected(msgspec.Struct, frozen=True, gc=False):
     """The scheduler would pass over the node for the pod."""
 
-    reason: Reason
+    reason: RejectionReason
     text: str
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from growth.scheduling import selectors
 from growth.scheduling.claims import claims_of, waits_for_consumer
 from growth.scheduling.storage import FILESYSTEM, SELECTED_NODE
-from growth.scheduling.verdicts import Reason, Rejected
+from growth.scheduling.verdicts import Rejected, RejectionReason
 
 if TYPE_CHECKING:
     from growth.scheduling.cluster import Cluster
@@ -39,10 +39,10 @@ def _out_of_reach(
         name = claim.spec.volume_name
         volume = cluster.volumes.get(name)
         if volume is None:
-            return Rejected(Reason.NO_VOLUME, f"its volume {name} doesn't exist")
+            return Rejected(RejectionReason.NO_VOLUME, f"its volume {name} doesn't exist")
         if volume.reach is not None and not volume.is_reachable_from(node.labels):
             text = f"its volume {name} is only there for nodes with {volume.reach.text}"
-            return Rejected(Reason.VOLUME_ELSEWHERE, text)
+            return Rejected(RejectionReason.VOLUME_ELSEWHERE, text)
     return None
 
 
@@ -51,7 +51,7 @@ def _promised_elsewhere(claims: list[PersistentVolumeClaim], node: Node) -> Reje
         selected = claim.metadata.annotations.get(SELECTED_NODE, node.name)
         if selected != node.name:
             text = f"the volume of its claim {claim.metadata.name} is being made on {selected}"
-            return Rejected(Reason.VOLUME_ELSEWHERE, text)
+            return Rejected(RejectionReason.VOLUME_ELSEWHERE, text)
     return None
 
 
@@ -70,7 +70,7 @@ def _without_volume(
             chosen.add(volume.metadata.name)
         elif not _can_be_made(claim, node, cluster):
             text = f"no volume for its claim {claim.metadata.name} is free or can be made here"
-            return Rejected(Reason.NO_VOLUME, text)
+            return Rejected(RejectionReason.NO_VOLUME, text)
     return None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from growth.scheduling.claims import claims_of
-from growth.scheduling.verdicts import Reason, Rejected
+from growth.scheduling.verdicts import Rejected, RejectionReason
 
 if TYPE_CHECKING:
     from growth.scheduling.cluster import Cluster
@@ -29,7 +29,7 @@ def _disk_in_use(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
             if others_reading is None or (is_read_only and others_reading):
                 continue
             text = f"mounts the iSCSI target {iqn}, which {other.name} uses on the node"
-            return Rejected(Reason.VOLUME_IN_USE, text)
+            return Rejected(RejectionReason.VOLUME_IN_USE, text)
     return None
 
 
@@ -41,5 +41,5 @@ def _claim_in_use(pod: Pod, cluster: Cluster) -> Rejected | None:
         user = cluster.claim_users.get((pod.metadata.namespace, claim.metadata.name))
         if user is not None:
             text = f"its claim {claim.metadata.name} is for one pod only, and {user.name} has it"
-            return Rejected(Reason.VOLUME_IN_USE, text)
+            return Rejected(RejectionReason.VOLUME_IN_USE, text)
     return None

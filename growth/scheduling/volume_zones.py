@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from growth.scheduling.claims import claims_of
-from growth.scheduling.verdicts import Reason, Rejected
+from growth.scheduling.verdicts import Rejected, RejectionReason
 
 if TYPE_CHECKING:
     from growth.scheduling.cluster import Cluster
@@ -35,7 +35,7 @@ def rejection(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
         wrong = _wrong_label(volume, node) if volume is not None else None
         if wrong is not None:
             text = f"its volume {claim.spec.volume_name} is in {wrong}"
-            return Rejected(Reason.VOLUME_ELSEWHERE, text)
+            return Rejected(RejectionReason.VOLUME_ELSEWHERE, text)
     return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from growth.scheduling.metadata import Condition, Metadata
+from growth.scheduling.metadata import Metadata, ObservedCondition
 from growth.scheduling.pod_spec import PodSpec
 
 
@@ -42,7 +42,7 @@ class ReplicaSetSpec(WorkloadSpec, frozen=True, gc=False):
 class ReplicaSetStatus(msgspec.Struct, frozen=True, gc=False):
     """How far its controller is."""
 
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[ObservedCondition, ...] = ()
 
 
 class ReplicaSet(msgspec.Struct, frozen=True, gc=False):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CONFIG = "--config"
 
 
-class Wish(Enum):
+class ProcessWish(Enum):
     """What the process is asked to do."""
 
     RUN = auto()
@@ -27,21 +27,25 @@ class Wish(Enum):
     PRINT_SETTINGS = auto()
 
 
-WISHES = {"--help": Wish.HELP, "-h": Wish.HELP, "--print-settings": Wish.PRINT_SETTINGS}
+WISHES = {
+    "--help": ProcessWish.HELP,
+    "-h": ProcessWish.HELP,
+    "--print-settings": ProcessWish.PRINT_SETTINGS,
+}
 
 
 @dataclass(frozen=True)
 class CommandLine:
     """What was asked for, and the text given with each flag."""
 
-    wish: Wish
+    wish: ProcessWish
     texts: Mapping[str, str]
 
 
 def parse(words: Sequence[str], *, flags: Iterable[str]) -> CommandLine:
     """Sort the words; where a flag comes twice, the last one counts."""
     known = {CONFIG, *flags}
-    wish = Wish.RUN
+    wish = ProcessWish.RUN
     texts: dict[str, str] = {}
     rest = iter(words)
     for word in rest:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
     from structlog.typing import FilteringBoundLogger
 
-    from growth.service.health import Health
+    from growth.service.health import ProcessHealth
 
 # Covariant, so that what needs only the shared settings may run in every process.
 SettingsT_co = TypeVar("SettingsT_co", bound=ServiceSettings, covariant=True)
@@ -26,7 +26,7 @@ class Service(Generic[SettingsT_co]):
     settings: SettingsT_co
     logger: FilteringBoundLogger
     registry: CollectorRegistry
-    health: Health
+    health: ProcessHealth
 
 
 Part: TypeAlias = Callable[[Service[SettingsT]], Awaitable[None]]

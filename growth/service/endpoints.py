@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
 
     from growth.service.context import Service
-    from growth.service.health import Verdict
+    from growth.service.health import HealthVerdict
     from growth.service.settings import ServiceSettings
 
 FAREWELL = 0.5
@@ -99,7 +99,7 @@ def _application(service: Service[ServiceSettings]) -> web.Application:
     return application
 
 
-def _answer(request: web.Request, verdicts: tuple[Verdict, ...]) -> web.Response:
+def _answer(request: web.Request, verdicts: tuple[HealthVerdict, ...]) -> web.Response:
     """Every check when all is well or when asked to be verbose, else only what is missing."""
     good = all_good(verdicts)
     told = verdicts if good or "verbose" in request.query else [v for v in verdicts if not v.good]
@@ -110,6 +110,6 @@ def _answer(request: web.Request, verdicts: tuple[Verdict, ...]) -> web.Response
     )
 
 
-def _lines(verdicts: Iterable[Verdict]) -> Iterable[str]:
+def _lines(verdicts: Iterable[HealthVerdict]) -> Iterable[str]:
     for verdict in verdicts:
         yield f"ok {verdict.name}\n" if verdict.good else f"no {verdict.name}: {verdict.missing}\n"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class HealthVerdict:
     """The answer of one check."""
 
     name: str
@@ -31,7 +31,7 @@ class Verdict:
         return self.missing is None
 
 
-def all_good(verdicts: Iterable[Verdict]) -> bool:
+def all_good(verdicts: Iterable[HealthVerdict]) -> bool:
     """Whether no check misses anything."""
     return all(verdict.good for verdict in verdicts)
 
@@ -54,7 +54,7 @@ class Pulse:
         return f"no turn for {silence:.1f} s" if silence > self._limit else None
 
 
-class Health:
+class ProcessHealth:
     """What the parts of one process say about themselves."""
 
     def __init__(self, *, clock: Callable[[], float]) -> None:
@@ -78,14 +78,14 @@ class Health:
         """From now on nothing new is to come here, whatever the checks say. Safe in any thread."""
         self._ending = True
 
-    def readiness(self) -> tuple[Verdict, ...]:
+    def readiness(self) -> tuple[HealthVerdict, ...]:
         """What each check says, in the order in which they came, after the process itself."""
-        process = Verdict("process", "it is ending" if self._ending else None)
-        return (process, *(Verdict(name, check()) for name, check in self._checks.items()))
+        process = HealthVerdict("process", "it is ending" if self._ending else None)
+        return (process, *(HealthVerdict(name, check()) for name, check in self._checks.items()))
 
-    def liveness(self) -> tuple[Verdict, ...]:
+    def liveness(self) -> tuple[HealthVerdict, ...]:
         """Which pulses beat, in the order in which they came."""
-        return tuple(Verdict(name, pulse.overdue()) for name, pulse in self._pulses.items())
+        return tuple(HealthVerdict(name, pulse.overdue()) for name, pulse in self._pulses.items())
 
 
 def _refuse_second(name: str, known: Iterable[str]) -> None:

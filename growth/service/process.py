@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Generic
 
 from growth.errors import Misconfigured
 from growth.service import command_line, signals, sources, usage
-from growth.service.command_line import Wish
+from growth.service.command_line import ProcessWish
 from growth.service.context import Parts, Service
 from growth.service.endpoints import listen
-from growth.service.health import Health
+from growth.service.health import ProcessHealth
 from growth.service.logs import start_logs
 from growth.service.metrics import new_registry
 from growth.service.parts import MISCONFIGURED, Running
@@ -54,7 +54,7 @@ def main(process: Process[SettingsT], words: Sequence[str] | None = None) -> int
 
 def _obey(process: Process[SettingsT], words: Sequence[str]) -> int:
     asked = command_line.parse(words, flags=[one.flag for one in declared(process.settings)])
-    if asked.wish is Wish.HELP:
+    if asked.wish is ProcessWish.HELP:
         width = shutil.get_terminal_size().columns
         sys.stdout.write(
             usage.help_text(
@@ -63,7 +63,7 @@ def _obey(process: Process[SettingsT], words: Sequence[str]) -> int:
         )
         return 0
     effective = sources.read(process.settings, flags=asked.texts, environment=os.environ)
-    if asked.wish is Wish.PRINT_SETTINGS:
+    if asked.wish is ProcessWish.PRINT_SETTINGS:
         sys.stdout.write(usage.settings_text(effective))
         return 0
     return run(process.name, effective.settings, process.parts)
@@ -79,7 +79,7 @@ def run(name: str, settings: SettingsT, parts: Parts[SettingsT]) -> int:
                 process=name, level=settings.log_level, form=settings.log_form, stream=sys.stderr
             ),
             registry=new_registry(name),
-            health=Health(clock=time.monotonic),
+            health=ProcessHealth(clock=time.monotonic),
         )
         return asyncio.run(_run(service, parts, listening))
 

@@ -63,7 +63,7 @@ _HEADS: Final = {
 }
 
 
-class Declared(NamedTuple):
+class DeclaredMetric(NamedTuple):
     """One metric, as its declaration says."""
 
     process: str
@@ -76,7 +76,7 @@ class Declared(NamedTuple):
 
 
 @cache
-def declared() -> tuple[Declared, ...]:
+def declared() -> tuple[DeclaredMetric, ...]:
     """All metrics of all processes, by process and name."""
     seen: dict[Path, str] = {}
     for folder, process in PACKAGES.items():
@@ -86,7 +86,7 @@ def declared() -> tuple[Declared, ...]:
     return tuple(sorted(found))
 
 
-def _of_file(path: Path, process: str) -> Iterator[Declared]:
+def _of_file(path: Path, process: str) -> Iterator[DeclaredMetric]:
     tree = ast.parse(path.read_text("utf-8"))
     tuples = dict(_tuples(tree))
     for node in ast.walk(tree):
@@ -98,10 +98,10 @@ def _of_file(path: Path, process: str) -> Iterator[Declared]:
 
 def _declared(
     call: ast.Call, sort: _Sort, process: str, tuples: dict[str, tuple[str, ...]]
-) -> Declared:
+) -> DeclaredMetric:
     name, meaning = (str(each.value) for each in call.args[:2] if isinstance(each, ast.Constant))
     name = name.removesuffix("_total")
-    return Declared(
+    return DeclaredMetric(
         process=process,
         name=name if len(sort.endings) > 1 else f"{name}{sort.endings[0]}",
         sort=sort.word,

@@ -90,7 +90,7 @@ SettingsT = TypeVar("SettingsT", bound=ServiceSettings)
 
 
 @dataclass(frozen=True)
-class Declared:
+class DeclaredSetting:
     """One setting under the names that people use for it."""
 
     field: str
@@ -122,7 +122,7 @@ class Declared:
         return next(mark for mark in self.information.metadata if isinstance(mark, Listed))
 
 
-def declared(settings: type[ServiceSettings]) -> Iterator[Declared]:
+def declared(settings: type[ServiceSettings]) -> Iterator[DeclaredSetting]:
     """Every setting of a process, in the order of declaration."""
     for field, information in settings.model_fields.items():
-        yield Declared(field, information)
+        yield DeclaredSetting(field, information)

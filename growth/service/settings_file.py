@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Entry:
+class SettingLine:
     """One line of the file. The text is None where a list or more keys stand instead of a value."""
 
     key: str
@@ -28,7 +28,7 @@ class Entry:
     line: int
 
 
-def entries(name: str, *, named_by: str) -> list[Entry]:
+def entries(name: str, *, named_by: str) -> list[SettingLine]:
     """What the file says; an empty file and an empty value say nothing."""
     try:
         found = list(documents(Path(name).read_text("utf-8-sig")))
@@ -45,12 +45,12 @@ def entries(name: str, *, named_by: str) -> list[Entry]:
     return [entry for document in found for entry in _entries(document.node, name)]
 
 
-def _entries(root: yaml.Node, name: str) -> Iterator[Entry]:
+def _entries(root: yaml.Node, name: str) -> Iterator[SettingLine]:
     if not isinstance(root, yaml.MappingNode):
         raise Misconfigured(f"{name}:1: settings are expected here, like log-level: debug")
     for key, value in root.value:
         line = key.start_mark.line + 1
         if not isinstance(value, yaml.ScalarNode):
-            yield Entry(str(key.value), None, line)
+            yield SettingLine(str(key.value), None, line)
         elif not value.tag.endswith(":null"):
-            yield Entry(str(key.value), str(value.value), line)
+            yield SettingLine(str(key.value), str(value.value), line)

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from growth.errors import Misconfigured
 from growth.service.command_line import CONFIG, meant
-from growth.service.settings import Declared, ServiceSettings, SettingsT, declared
+from growth.service.settings import DeclaredSetting, ServiceSettings, SettingsT, declared
 from growth.service.settings_file import entries
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _from_file(
     return given, mistakes
 
 
-def _line(one: Declared, given: Given | None, details: ErrorDetails) -> str:
+def _line(one: DeclaredSetting, given: Given | None, details: ErrorDetails) -> str:
     """What is wrong with one setting, where, and what to write instead."""
     if given is None:
         names = f"set {one.flag}, {one.variable}, or {one.key} in the file"

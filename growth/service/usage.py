@@ -16,7 +16,7 @@ from growth.service.settings import declared
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from growth.service.settings import Declared, ServiceSettings, SettingsT
+    from growth.service.settings import DeclaredSetting, ServiceSettings, SettingsT
     from growth.service.sources import Effective
 
 WIDEST = 100
@@ -54,11 +54,11 @@ _ALSO = {
 }
 
 
-def _section(one: Declared) -> str:
+def _section(one: DeclaredSetting) -> str:
     return one.listed.section
 
 
-def _otherwise(one: Declared) -> str:
+def _otherwise(one: DeclaredSetting) -> str:
     default = one.information.default
     known = not one.information.is_required() and default is not None
     return f"Default: {default}. " * known + f"Variable: {one.variable}."
@@ -86,7 +86,7 @@ def settings_text(effective: Effective[SettingsT]) -> str:
     return "".join(f"{line}\n" for one in declared(kind) for line in _set(one, effective))
 
 
-def _set(one: Declared, effective: Effective[SettingsT]) -> Iterator[str]:
+def _set(one: DeclaredSetting, effective: Effective[SettingsT]) -> Iterator[str]:
     value = getattr(effective.settings, one.field)
     given = effective.given.get(one.field)
     source = given.place if given else "default"

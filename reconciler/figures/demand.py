@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 from prometheus_client.core import GaugeMetricFamily
 
 from growth.demand.entry import State
-from reconciler.planning.tries import Cause, Standing
+from reconciler.planning.tries import LeftOutCause, PodTries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from prometheus_client import Metric
 
-    from growth.demand.entry import Entry
+    from growth.demand.entry import DemandEntry
     from growth.instant import Instant
     from reconciler.world import World
 
 
-class Waiting(StrEnum):
+class WaitingState(StrEnum):
     """How a pod without a node stands."""
 
     HELD = "held"
@@ -45,31 +45,31 @@ def demand_families(world: World, now: Instant) -> Iterator[Metric]:
         labels=("standing",),
     )
     counted = Counter(_standing(uid, entry, world, now) for uid, entry in _entries(world))
-    for standing in Waiting:
+    for standing in WaitingState:
         pods.add_metric((standing.value,), counted[standing])
     yield pods
     yield _oldest(world, now)
     yield _unplaced(world)
 
 
-def _entries(world: World) -> Iterator[tuple[str, Entry]]:
+def _entries(world: World) -> Iterator[tuple[str, DemandEntry]]:
     return ((uid, each) for uid, each in world.demand.entries.items() if uid in world.pending)
 
 
-def _standing(uid: str, entry: Entry, world: World, now: Instant) -> Waiting:
+def _standing(uid: str, entry: DemandEntry, world: World, now: Instant) -> WaitingState:
     planning = world.ledger.planning
     if entry.state is State.HELD:
-        return Waiting.HELD
+        return WaitingState.HELD
     if uid in planning.nominated.places:
-        return Waiting.PLACED
+        return WaitingState.PLACED
     tried = planning.tries.get(uid)
-    match tried.standing(now.monotonic) if tried is not None else Standing.NORMAL:
-        case Standing.BACK_OFF:
-            return Waiting.BACKING_OFF
-        case Standing.WAITING:
-            return Waiting.RESTING
+    match tried.standing(now.monotonic) if tried is not None else PodTries.NORMAL:
+        case PodTries.BACK_OFF:
+            return WaitingState.BACKING_OFF
+        case PodTries.WAITING:
+            return WaitingState.RESTING
         case _:
-            return Waiting.UNPLANNED
+            return WaitingState.UNPLANNED
 
 
 def _oldest(world: World, now: Instant) -> Metric:
@@ -90,6 +90,6 @@ def _unplaced(world: World) -> Metric:
         labels=("cause",),
     )
     counted = Counter(each.cause for each in world.ledger.planning.tries.values())
-    for cause in Cause:
+    for cause in LeftOutCause:
         unplaced.add_metric((cause.value,), counted[cause])
     return unplaced

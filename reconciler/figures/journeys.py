@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from reconciler.world import World
 
 
-class Stage(StrEnum):
+class JourneyStage(StrEnum):
     """Where a pod is on its way."""
 
     SEEN = "seen"
@@ -39,13 +39,13 @@ class Stage(StrEnum):
     BOUND = "bound"
 
 
-OF_MACHINES = (Stage.REQUESTED, Stage.CREATED, Stage.JOINED)
+OF_MACHINES = (JourneyStage.REQUESTED, JourneyStage.CREATED, JourneyStage.JOINED)
 
 
 class Passed(NamedTuple):
     """A pod has reached a stage, so many seconds after the one before."""
 
-    stage: Stage
+    stage: JourneyStage
     seconds: float
 
 
@@ -103,7 +103,7 @@ class Journeys:
             created = pod.metadata.creation_timestamp
             if created is not None and not is_first:
                 waited = now.seconds_since(datetime.fromisoformat(created))
-                yield Passed(Stage.SEEN, max(0.0, waited))
+                yield Passed(JourneyStage.SEEN, max(0.0, waited))
 
     def _plan(self, world: World, now: float) -> Iterator[Passed]:
         places = world.ledger.planning.nominated.places
@@ -114,7 +114,7 @@ class Journeys:
                 journey.machine = place.machine
                 self._passengers[place.machine].add(uid)
                 self._machines.setdefault(place.machine, 0)
-            yield Passed(Stage.PLANNED, self._step(journey, now))
+            yield Passed(JourneyStage.PLANNED, self._step(journey, now))
 
     def _travel(self, world: World, now: float) -> Iterator[Passed]:
         for machine, before in list(self._machines.items()):
@@ -134,7 +134,7 @@ class Journeys:
             self._get_off(uid, journey.machine)
             pod = self._pod_of(journey.namespace, journey.name)
             if pod is not None and pod.metadata.uid == uid and pod.spec.node_name:
-                yield Passed(Stage.BOUND, self._step(journey, now))
+                yield Passed(JourneyStage.BOUND, self._step(journey, now))
                 yield Arrived(now - journey.seen_at, bool(journey.machine))
 
     def _leave(self, machine: str) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, assert_never
 
 import prometheus_client as prometheus
 
-from reconciler.figures.journeys import Arrived, Journeys, Passed, Stage
+from reconciler.figures.journeys import Arrived, Journeys, JourneyStage, Passed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ class StageFigures:
             registry=registry,
         )
         # Found once: a burst of pods is observed one by one.
-        self._stages = {stage: stages.labels(stage.value) for stage in Stage}
+        self._stages = {stage: stages.labels(stage.value) for stage in JourneyStage}
         self._whole = {True: whole.labels("yes"), False: whole.labels("no")}
 
     def look(self, world: World, now: Instant) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from reconciler.actions import CreateNodeRequest, machine
 from reconciler.invariants.breach import Breach, Invariant
 from reconciler.invariants.ledger import Begun, InvariantsLedger
-from reconciler.planning.fleet import Standing, is_alive, nodes_of_pools, standing_of
+from reconciler.planning.fleet import CountedMachine, is_alive, nodes_of_pools, standing_of
 from reconciler.planning.requested import HOUR, unconfirmed
 
 if TYPE_CHECKING:
@@ -60,9 +60,9 @@ def overbought(
 def _of_pool(
     name: str,
     pool: NodePool | None,
-    machines: Mapping[str, Standing],
+    machines: Mapping[str, CountedMachine],
     *,
-    fresh: Mapping[str, Standing],
+    fresh: Mapping[str, CountedMachine],
     hour: int,
 ) -> Iterator[Breach]:
     if pool is None:
@@ -92,7 +92,7 @@ def _too_many(text: str, pool: str) -> Breach:
     return Breach(invariant=Invariant.MAXIMUM_KEPT, text=text, pool=pool)
 
 
-def _in_total(machines: Iterable[Standing], world: World, *, hour: int) -> Iterator[Breach]:
+def _in_total(machines: Iterable[CountedMachine], world: World, *, hour: int) -> Iterator[Breach]:
     caps, have = world.caps, list(machines)
     cost = sum(each.price for each in have)
     found = []

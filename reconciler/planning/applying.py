@@ -31,7 +31,7 @@ from reconciler.planning.limits import SetLimit
 from reconciler.planning.nominations import Nomination, serves
 from reconciler.planning.reasons import told, why
 from reconciler.planning.requested import all_requests
-from reconciler.solver import HOSTNAME, Cause
+from reconciler.solver import HOSTNAME, UnplacedCause
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
     from reconciler.planning.fleet import Market
     from reconciler.planning.offers import Purchasable
-    from reconciler.planning.question import Question
+    from reconciler.planning.question import PlanningProblem
     from reconciler.solver import Plan, PlannedNode
     from reconciler.world import World
 
-LIMITS = frozenset({Cause.LIMIT, Cause.COUNT})
+LIMITS = frozenset({UnplacedCause.LIMIT, UnplacedCause.COUNT})
 """Reasons that end when there is room again."""
 WRITTEN_PODS = 256
 """So many pods a request names; the rest are remembered only."""
@@ -71,7 +71,7 @@ class Applied(msgspec.Struct, frozen=True, kw_only=True):
 
 def applied(
     plan: Plan,
-    question: Question,
+    question: PlanningProblem,
     world: World,
     *,
     waiting: Mapping[str, Pod],
@@ -138,7 +138,7 @@ class _Buying:
 
     def __init__(
         self,
-        question: Question,
+        question: PlanningProblem,
         world: World,
         *,
         market: Market,

@@ -42,7 +42,7 @@ class Spot(msgspec.Struct, frozen=True, kw_only=True):
     room: Resources
 
 
-class Ground(msgspec.Struct, frozen=True, kw_only=True):
+class PromisedCluster(msgspec.Struct, frozen=True, kw_only=True):
     """The cluster as it will be when everything promised has come true."""
 
     cluster: Cluster
@@ -57,7 +57,7 @@ def ground(
     *,
     held: Mapping[str, Sequence[Pod]] = MappingProxyType({}),
     only: AbstractSet[str] | None = None,
-) -> Ground:
+) -> PromisedCluster:
     """All spots that could take a pod, and the cluster that rules between pods are shown.
 
     By machine, `held` are stand-ins for pods whose seats are kept there until they come. Whoever
@@ -69,7 +69,7 @@ def ground(
     cluster = _with_promised(world, nominated, nodes, held)
     names = sorted(nodes) if only is None else sorted(nodes.keys() & only)
     spots = (_spot(nodes[name], world, cluster, is_coming=name in coming) for name in names)
-    return Ground(cluster=cluster, spots=tuple(spot for spot in spots if spot is not None))
+    return PromisedCluster(cluster=cluster, spots=tuple(spot for spot in spots if spot is not None))
 
 
 def _coming(

@@ -40,7 +40,7 @@ class Missing(Enum):
 GAPS = {Missing.NOBODY: GAP, Missing.SIBLINGS: 2 * GAP, Missing.NEWCOMERS: BUSY_GAP}
 
 
-class Window(msgspec.Struct, frozen=True, kw_only=True):
+class WaveWindow(msgspec.Struct, frozen=True, kw_only=True):
     """A wave of pods that has begun and isn't planned yet."""
 
     uids: frozenset[str]
@@ -54,12 +54,12 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
         return min(self.grew_at + gap, self.opened_at + LONGEST)
 
 
-def widened(before: Window | None, uids: Iterable[str], now: float) -> Window | None:
+def widened(before: WaveWindow | None, uids: Iterable[str], now: float) -> WaveWindow | None:
     """The window after this pass; none, if nobody waits."""
     waiting = frozenset(uids)
     if not waiting:
         return None
     if before is None:
-        return Window(uids=waiting, opened_at=now, grew_at=now)
+        return WaveWindow(uids=waiting, opened_at=now, grew_at=now)
     grew_at = before.grew_at if waiting <= before.uids else now
-    return Window(uids=waiting | before.uids, opened_at=before.opened_at, grew_at=grew_at)
+    return WaveWindow(uids=waiting | before.uids, opened_at=before.opened_at, grew_at=grew_at)

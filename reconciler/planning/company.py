@@ -16,7 +16,7 @@ import msgspec
 
 from growth.scheduling.pod import Pod
 from growth.scheduling.spread import like_by_domain
-from reconciler.solver import HOSTNAME, Apart, Group, Spread, Together
+from reconciler.solver import HOSTNAME, Apart, Group, SpreadRule, Together
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -34,7 +34,7 @@ class Kin(msgspec.Struct, frozen=True, kw_only=True):
     offers: frozenset[str]
 
 
-class Company(msgspec.Struct, frozen=True, kw_only=True):
+class PodRules(msgspec.Struct, frozen=True, kw_only=True):
     """All rules between the pods of a plan."""
 
     groups: tuple[Group, ...] = ()
@@ -46,12 +46,12 @@ class Company(msgspec.Struct, frozen=True, kw_only=True):
 
 def company(
     kin: Sequence[Kin], cluster: Cluster, domains: Mapping[str, Mapping[str, str]]
-) -> Company:
+) -> PodRules:
     """The rules between the classes of a plan; `domains` has the labels of each offer."""
     waiting = dict(_waiting(kin, cluster))
     planned = [one for one in kin if one.name not in waiting]
     marks, repels = _tokens(planned, cluster)
-    return Company(
+    return PodRules(
         groups=(
             *_nearby(planned, cluster),
             *_apart(planned, cluster),
@@ -195,7 +195,7 @@ def _apart(kin: Sequence[Kin], cluster: Cluster) -> Iterator[Apart]:
 
 def _spreads(
     kin: Sequence[Kin], cluster: Cluster, domains: Mapping[str, Mapping[str, str]]
-) -> Iterator[Spread | Apart]:
+) -> Iterator[SpreadRule | Apart]:
     groups: defaultdict[tuple[str, SpreadConstraint], list[Kin]] = defaultdict(list)
     for one in kin:
         for constraint in one.pod.spread_constraints:
@@ -212,7 +212,7 @@ def _spread(
     *,
     cluster: Cluster,
     domains: Mapping[str, Mapping[str, str]],
-) -> Spread | Apart:
+) -> SpreadRule | Apart:
     key = constraint.topology_key
     names = frozenset(one.name for one in members)
     running = like_by_domain(members[0].pod, constraint, cluster)
@@ -230,7 +230,7 @@ def _spread(
         # With too few domains the emptiest counts as having none.
         name = f"spread by {key} {number}"
         return Apart(name=name, key=key, members=names, most=constraint.max_skew, running=running)
-    return Spread(
+    return SpreadRule(
         name=f"spread by {key} {number}",
         key=key,
         members=names,

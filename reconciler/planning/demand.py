@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from growth.api.nodepool import NodePool
 from growth.demand import detection
-from growth.demand.pools import Pools, match, why_unreadable, wish_of
+from growth.demand.pools import UsablePools, match, why_unreadable, wish_of
 from growth.scheduling.owners import Owner, workload_of
 from reconciler.planning.commit import Missing
-from reconciler.planning.tries import Standing
+from reconciler.planning.tries import PodTries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,7 +54,7 @@ def to_be_planned(
     return {
         uid: pod
         for uid, pod in waiting.items()
-        if uid not in tries or tries[uid].standing(now) is Standing.NORMAL
+        if uid not in tries or tries[uid].standing(now) is PodTries.NORMAL
     }
 
 
@@ -68,14 +68,14 @@ def pools_by_pod(
     for uid, pod in pods.items():
         wish = wish_of(pod)
         verdict = match(wish, world.pools)
-        if isinstance(verdict, Pools):
+        if isinstance(verdict, UsablePools):
             found[uid] = verdict.names
         else:
             missing[uid] = why_unreadable(wish, broken) or verdict.text
     return found, missing
 
 
-class Coming(NamedTuple):
+class ComingPods(NamedTuple):
     """Pods that are being made right now."""
 
     like: Pod
@@ -88,7 +88,7 @@ class Coming(NamedTuple):
         return workload_of(self.like)
 
 
-def announced(world: World, nominated: Nominated, now: Instant) -> tuple[Coming, ...]:
+def announced(world: World, nominated: Nominated, now: Instant) -> tuple[ComingPods, ...]:
     """Who will be demand in a moment, if there is no room: being made, or before its first look.
 
     An owner that has made nothing for a while may be kept from it for ever. While pods aren't seen
@@ -104,7 +104,9 @@ def announced(world: World, nominated: Nominated, now: Instant) -> tuple[Coming,
     found |= _before_their_first_look(world, nominated, now)
     pools, _ = pools_by_pod({uid: like for uid, (like, _) in found.items()}, world)
     return tuple(
-        Coming(like, number, pools[uid]) for uid, (like, number) in found.items() if uid in pools
+        ComingPods(like, number, pools[uid])
+        for uid, (like, number) in found.items()
+        if uid in pools
     )
 
 
@@ -127,7 +129,7 @@ def _before_their_first_look(
 
 def _is_unreached(pod: Pod, now: Instant) -> bool:
     made = pod.metadata.creation_timestamp
-    return detection.standing(pod) is detection.Standing.UNREACHED and _was_made_within(
+    return detection.standing(pod) is detection.PodProgress.UNREACHED and _was_made_within(
         MAKING, made, now
     )
 

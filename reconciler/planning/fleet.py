@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from reconciler.world import World
 
 
-class Standing(NamedTuple):
+class CountedMachine(NamedTuple):
     """One machine as limits see it."""
 
     pool: str
@@ -46,9 +46,9 @@ class Standing(NamedTuple):
 class Fleet(msgspec.Struct, frozen=True, kw_only=True):
     """All machines of all pools, by name."""
 
-    machines: Mapping[str, Standing]
+    machines: Mapping[str, CountedMachine]
 
-    def of(self, pool: str) -> Iterator[Standing]:
+    def of(self, pool: str) -> Iterator[CountedMachine]:
         """The machines of one pool."""
         return (each for each in self.machines.values() if each.pool == pool)
 
@@ -85,9 +85,9 @@ def listed_alone(world: World, asked_for: Container[str]) -> Mapping[str, Machin
     }
 
 
-def _of_pool(listed: Machine) -> Standing:
+def _of_pool(listed: Machine) -> CountedMachine:
     """A listing tells neither type nor price: it counts among the nodes of its pool alone."""
-    return Standing(listed.pool, ServerTypeName(""), 0, Resources({}))
+    return CountedMachine(listed.pool, ServerTypeName(""), 0, Resources({}))
 
 
 def is_alive(request: NodeRequest, world: World) -> bool:
@@ -113,12 +113,12 @@ def _was_given_back(request: NodeRequest, world: World) -> bool:
     return sight.listing.at.wall > ready_at and request.name not in sight.listing.machines
 
 
-def nodes_of_pools(world: World) -> Mapping[str, Standing]:
+def nodes_of_pools(world: World) -> Mapping[str, CountedMachine]:
     """The nodes of all pools, by name; counted once for each snapshot of the cluster."""
     return world.cluster.remembered("nodes of pools", lambda: _nodes_of_pools(world))
 
 
-def _nodes_of_pools(world: World) -> Mapping[str, Standing]:
+def _nodes_of_pools(world: World) -> Mapping[str, CountedMachine]:
     return {
         node.name: _standing(node)
         for node in world.cluster.nodes.values()
@@ -126,8 +126,8 @@ def _nodes_of_pools(world: World) -> Mapping[str, Standing]:
     }
 
 
-def _standing(node: Node) -> Standing:
-    return Standing(
+def _standing(node: Node) -> CountedMachine:
+    return CountedMachine(
         pool=node.labels[POOL_LABEL],
         server_type=ServerTypeName(node.labels[INSTANCE_TYPE_LABEL]),
         price=_written_price(node),
@@ -143,11 +143,11 @@ def _written_price(node: Node) -> int:
         return 0
 
 
-def standing_of(request: NodeRequest) -> Standing:
+def standing_of(request: NodeRequest) -> CountedMachine:
     """A request's machine, as it was planned."""
     spec = request.spec
     resources = parse({name: str(amount) for name, amount in spec.resources.items()})
-    return Standing(spec.pool, spec.server_type, price_of(request), resources)
+    return CountedMachine(spec.pool, spec.server_type, price_of(request), resources)
 
 
 def price_of(request: NodeRequest) -> int:
@@ -259,7 +259,7 @@ def _brakes(
 
 
 def _of_resources(
-    pool: NodePool, items: Sequence[Purchasable], have: Sequence[Standing]
+    pool: NodePool, items: Sequence[Purchasable], have: Sequence[CountedMachine]
 ) -> Iterator[Left]:
     spec = pool.spec.limits
     for kind, resource, most in (

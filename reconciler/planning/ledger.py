@@ -8,20 +8,20 @@ import msgspec
 
 from growth.api.noderequest import NodeRequest
 from reconciler.decision import NEVER
-from reconciler.planning.commit import Window
+from reconciler.planning.commit import WaveWindow
 from reconciler.planning.nominations import Nominated
 from reconciler.planning.offers import Shelf
-from reconciler.planning.question import Question
+from reconciler.planning.question import PlanningProblem
 from reconciler.planning.refusals import Probe, Refusals
 from reconciler.planning.tries import Try
 from reconciler.pool_notices import Words
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class AskedProblem(msgspec.Struct, frozen=True, kw_only=True):
     """A question that the solver is at work on."""
 
     number: int
-    question: Question
+    question: PlanningProblem
     probe: Probe | None = None
     """What a single pod of those in back-off is to find out, if it was asked for that."""
 
@@ -34,14 +34,14 @@ class Bought(msgspec.Struct, frozen=True, kw_only=True):
     """In monotonic seconds."""
 
 
-class Counted(msgspec.Struct, frozen=True, kw_only=True):
+class LimitCounts(msgspec.Struct, frozen=True, kw_only=True):
     """What limits count, by name."""
 
     machines: frozenset[str] = frozenset()
     of_the_hour: frozenset[str] = frozenset()
     """Those that were bought within the last hour, by whichever room."""
 
-    def __le__(self, later: Counted) -> bool:
+    def __le__(self, later: LimitCounts) -> bool:
         """Whether all of it counts still, so that no limit leaves more room than before."""
         return self.machines <= later.machines and self.of_the_hour <= later.of_the_hour
 
@@ -59,9 +59,9 @@ class PlanningLedger(msgspec.Struct, frozen=True, kw_only=True):
     """The limits that keep some of them from a machine, by pool: which it is and what to do."""
     told: Mapping[str, str] = {}
     """The reason that was last said of a pod, by uid: what repeats isn't said again."""
-    window: Window | None = None
+    window: WaveWindow | None = None
     """The wave of pods that the next plan is for."""
-    asked: Asked | None = None
+    asked: AskedProblem | None = None
     number: int = 0
     """Of the last question."""
     asked_at: float = -NEVER
@@ -69,7 +69,7 @@ class PlanningLedger(msgspec.Struct, frozen=True, kw_only=True):
     refusals: Refusals = Refusals()
     bought: Mapping[str, Bought] = {}
     """By the name of the request, for an hour."""
-    counted: Counted = Counted()
+    counted: LimitCounts = LimitCounts()
     """What limits counted while a pod had no place."""
     prewarmed_at: float | None = None
     """When the pools' minima were last asked for."""

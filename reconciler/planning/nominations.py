@@ -99,16 +99,16 @@ def carried_on(
         if pod is None or pod.shape != place.shape:
             continue
         match _stage(place.machine, world, requests):
-            case Stage.COMING:
+            case MachineStage.COMING:
                 # Also a node that has served and fell silent: its pods wait anew when it is back.
                 kept[uid] = msgspec.structs.replace(place, since=NEVER, first=NEVER)
-            case Stage.SERVING:
+            case MachineStage.SERVING:
                 held = _waiting(place, world, now, is_at_work=is_at_work)
                 if held.since + world.timing.bind_wait > now.monotonic:
                     kept[uid] = held
                 elif uid in before.places:
                     ended.append((place, pod))
-            case Stage.GONE:
+            case MachineStage.GONE:
                 continue
     crowded = {uid: kept[uid].since + SETTLES for uid in _crowded_out(kept, world)}
     for uid, at in crowded.items():
@@ -204,7 +204,7 @@ def _since(request: NodeRequest, now: Instant) -> float | None:
     return NEVER if phase in COMING else None
 
 
-class Stage(enum.Enum):
+class MachineStage(enum.Enum):
     """How far a machine is, for a pod that waits for it."""
 
     COMING = enum.auto()
@@ -212,16 +212,16 @@ class Stage(enum.Enum):
     GONE = enum.auto()
 
 
-def _stage(machine: str, world: World, requests: Mapping[str, NodeRequest]) -> Stage:
+def _stage(machine: str, world: World, requests: Mapping[str, NodeRequest]) -> MachineStage:
     node = world.cluster.nodes.get(machine)
     if node is not None and serves(node, world):
-        return Stage.SERVING
+        return MachineStage.SERVING
     request = requests.get(machine)
     phase = None if request is None else request.status.phase
     if phase is RequestPhase.READY:
         # Under a start-up taint still; or its node isn't seen yet, for which nobody waits long.
-        return Stage.SERVING if node is None else Stage.COMING
-    return Stage.COMING if phase in COMING else Stage.GONE
+        return MachineStage.SERVING if node is None else MachineStage.COMING
+    return MachineStage.COMING if phase in COMING else MachineStage.GONE
 
 
 def _vain(place: Nomination, pod: Pod, world: World) -> Node | None:

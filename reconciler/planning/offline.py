@@ -19,7 +19,7 @@ import msgspec
 
 from growth.api.noderequest import NodeRequest
 from growth.demand.demanded import Demanded
-from growth.demand.detection import Standing, standing
+from growth.demand.detection import PodProgress, standing
 from growth.instant import Instant
 from growth.scheduling.cluster import cluster_of
 from growth.scheduling.pod import Pod
@@ -43,18 +43,18 @@ if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
     from growth.scheduling.cluster import Object
     from reconciler.planning.applying import Applied
-    from reconciler.planning.question import Question
+    from reconciler.planning.question import PlanningProblem
     from reconciler.providers.port import ClassKey, Offering
     from reconciler.solver import Problem
     from reconciler.world import NodeClass
 
 NOW = Instant(0.0, datetime(2026, 1, 1, tzinfo=UTC))
 """On paper it is always the same moment."""
-WAITING = frozenset({Standing.UNREACHED, Standing.UNSCHEDULABLE})
+WAITING = frozenset({PodProgress.UNREACHED, PodProgress.UNSCHEDULABLE})
 """A pod in a file is one that no scheduler has reached."""
 
 
-class OnPaper(msgspec.Struct, frozen=True, kw_only=True):
+class PlanOnPaper(msgspec.Struct, frozen=True, kw_only=True):
     """What would be bought, who would run where, and who would have no place."""
 
     requests: Mapping[str, NodeRequest]
@@ -99,7 +99,7 @@ def world_of(
     )
 
 
-def planned(world: World, solve: Callable[[Problem], Plan], *, now: Instant = NOW) -> OnPaper:
+def planned(world: World, solve: Callable[[Problem], Plan], *, now: Instant = NOW) -> PlanOnPaper:
     """The plan for all pods that have no node."""
     return _Rounds(world, solve, now=now).run()
 
@@ -119,7 +119,7 @@ class _Rounds:
         self._left_out: dict[str, str] = {}
         self._plans: list[Plan] = []
 
-    def run(self) -> OnPaper:
+    def run(self) -> PlanOnPaper:
         """Round after round, as long as one brings somebody a place that others wait for."""
         pools, self._left_out = pools_by_pod(self._world.pending, self._world)
         waits: Mapping[str, str] = dict.fromkeys(pools, "")
@@ -132,7 +132,7 @@ class _Rounds:
                 break
         return self._told()
 
-    def _round(self, pools: Mapping[str, frozenset[str]]) -> tuple[Question, Applied]:
+    def _round(self, pools: Mapping[str, frozenset[str]]) -> tuple[PlanningProblem, Applied]:
         requests = {**self._world.requests, **self._requests}
         world = msgspec.structs.replace(self._world, requests=requests)
         waiting = {
@@ -167,12 +167,12 @@ class _Rounds:
         gone = "its planned place is taken by a limit: plan it again alone"
         self._left_out |= dict.fromkeys(result.overtaken, gone)
 
-    def _told(self) -> OnPaper:
+    def _told(self) -> PlanOnPaper:
         pods: defaultdict[str, list[Pod]] = defaultdict(list)
         for uid, place in self._nominated.places.items():
             pods[place.machine].append(self._world.pending[uid])
         left = [(self._world.pending[uid], text) for uid, text in self._left_out.items()]
-        return OnPaper(
+        return PlanOnPaper(
             requests=self._requests,
             items={name: self._item_of(request) for name, request in self._requests.items()},
             pods={

@@ -20,7 +20,7 @@ from reconciler.decision import NEVER
 from reconciler.planning.market import market, sold
 from reconciler.planning.refusals import Probe, matching, to_be_probed
 from reconciler.planning.requested import all_requests
-from reconciler.planning.tries import Standing
+from reconciler.planning.tries import PodTries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from reconciler.world import World
 
 
-class Trial(NamedTuple):
+class ProbePlan(NamedTuple):
     """A plan for one pod, which may buy nothing but what it is to find out about."""
 
     probe: Probe
@@ -40,7 +40,7 @@ class Trial(NamedTuple):
     sold: Market
 
 
-def next_trial(waiting: Mapping[str, Pod], world: World, now: Instant) -> Trial | None:
+def next_trial(waiting: Mapping[str, Pod], world: World, now: Instant) -> ProbePlan | None:
     """The first trial that is due and could end in a machine; `waiting` are pods without a place.
 
     There is none as long as no refusal is in doubt, which is nearly always.
@@ -63,7 +63,7 @@ def next_trial(waiting: Mapping[str, Pod], world: World, now: Instant) -> Trial 
     _, _, refusal, pod = first
     # What limits leave is counted for a trial alone, and not while all of them rest.
     only = msgspec.structs.replace(market(world, now), items=items[refusal])
-    return Trial(Probe(refusal, pod.shape), pod, only)
+    return ProbePlan(Probe(refusal, pod.shape), pod, only)
 
 
 def _resting(waiting: Mapping[str, Pod], world: World, now: Instant) -> tuple[Pod, ...]:
@@ -72,7 +72,7 @@ def _resting(waiting: Mapping[str, Pod], world: World, now: Instant) -> tuple[Po
     resting = [
         pod
         for uid, pod in waiting.items()
-        if uid in tries and tries[uid].standing(now.monotonic) is Standing.BACK_OFF
+        if uid in tries and tries[uid].standing(now.monotonic) is PodTries.BACK_OFF
     ]
     # The first pod of a kind is named in each try, as long as it is there.
     first = {pod.shape: pod for pod in reversed(resting)}

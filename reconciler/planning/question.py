@@ -18,10 +18,10 @@ from growth.scheduling import ports
 from growth.scheduling.fits import verdict
 from growth.scheduling.resources import Resources
 from growth.scheduling.unsupported import unsupported
-from growth.scheduling.verdicts import Fits, Reason, Rejected
+from growth.scheduling.verdicts import Fits, Rejected, RejectionReason
 from reconciler.planning.capacity import Spot
 from reconciler.planning.company import Kin, company, spread_keys, without_spread
-from reconciler.planning.demand import Coming
+from reconciler.planning.demand import ComingPods
 from reconciler.planning.limits import SetLimit
 from reconciler.planning.offers import Purchasable
 from reconciler.solver import Offer, PodClass, Problem
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from growth.scheduling.cluster import Cluster
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
-    from reconciler.planning.capacity import Ground
-    from reconciler.planning.company import Company
+    from reconciler.planning.capacity import PromisedCluster
+    from reconciler.planning.company import PodRules
     from reconciler.planning.fleet import Market
     from reconciler.planning.nominations import Nominated
     from reconciler.solver import Limit
@@ -43,18 +43,18 @@ LAST: Final = -(2**31)
 PLENTY = str(2**60)
 """More of any resource than a pod asks for."""
 
-NARROWED_BY: Mapping[Reason, str] = {
-    Reason.TAINT: "taints that it doesn't tolerate",
-    Reason.NODE_AFFINITY: "its node selector or node affinity",
-    Reason.HOST_PORT: "its host ports",
-    Reason.POD_AFFINITY: "the pods that it must be near",
-    Reason.POD_ANTI_AFFINITY: "the pods that it must keep away from",
-    Reason.REPELLED: "pods that keep it away from them",
-    Reason.TOPOLOGY_SPREAD: "how its like must be spread",
+NARROWED_BY: Mapping[RejectionReason, str] = {
+    RejectionReason.TAINT: "taints that it doesn't tolerate",
+    RejectionReason.NODE_AFFINITY: "its node selector or node affinity",
+    RejectionReason.HOST_PORT: "its host ports",
+    RejectionReason.POD_AFFINITY: "the pods that it must be near",
+    RejectionReason.POD_ANTI_AFFINITY: "the pods that it must keep away from",
+    RejectionReason.REPELLED: "pods that keep it away from them",
+    RejectionReason.TOPOLOGY_SPREAD: "how its like must be spread",
 }
 
 
-class Question(msgspec.Struct, frozen=True, kw_only=True):
+class PlanningProblem(msgspec.Struct, frozen=True, kw_only=True):
     """A Problem, and what its names stand for."""
 
     problem: Problem
@@ -66,7 +66,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """Pods that no problem can hold, by uid, with the reason."""
     waiting: Mapping[str, str]
     """Pods that wait for others to be planned first, by uid, with the reason."""
-    announced: Mapping[str, tuple[Coming, ...]] = {}
+    announced: Mapping[str, tuple[ComingPods, ...]] = {}
     """Who is in each class of pods that there are only soon."""
     limits: Mapping[str, SetLimit] = {}
     """Those that somebody has set, by the name that the Problem has for each."""
@@ -81,7 +81,7 @@ class _Class(NamedTuple):
     pools: frozenset[str]
     uids: tuple[str, ...] = ()
     """Those that there are already."""
-    coming: tuple[Coming, ...] = ()
+    coming: tuple[ComingPods, ...] = ()
     """Those that there are only soon."""
 
     @property
@@ -104,13 +104,13 @@ class _Asked(NamedTuple):
 
 def question(
     demand: Iterable[Pod],
-    ground: Ground,
+    ground: PromisedCluster,
     market: Market,
     *,
     pools_of: Mapping[str, frozenset[str]],
     nominated: Nominated,
-    announced: Iterable[Coming] = (),
-) -> Question:
+    announced: Iterable[ComingPods] = (),
+) -> PlanningProblem:
     """The Problem of a demand; `pools_of` tells the pools of each pod by its uid.
 
     Those who are announced take part as far as nobody who is there loses by it.
@@ -135,7 +135,7 @@ def question(
     rules = company(kin, ground.cluster, judge.domains)
     planned = [each for each in asked if each.name not in rules.waiting]
     limits = market.limits()
-    return Question(
+    return PlanningProblem(
         problem=_problem(planned, rules, ground, market, [each.limit for each in limits]),
         pods={each.name: each.pods.uids for each in planned if each.pods.uids},
         offers={item.name: item for item in market.items},
@@ -157,8 +157,8 @@ def _present(pods: Sequence[Pod], pools_of: Mapping[str, frozenset[str]]) -> _Cl
     return _Class(pods[0].shape, pods[0], len(uids), pools_of[uids[0]], uids)
 
 
-def _announced(coming: Iterable[Coming]) -> Iterator[_Class]:
-    by_shape: defaultdict[str, list[Coming]] = defaultdict(list)
+def _announced(coming: Iterable[ComingPods]) -> Iterator[_Class]:
+    by_shape: defaultdict[str, list[ComingPods]] = defaultdict(list)
     for each in coming:
         by_shape[each.like.shape].append(each)
     for shape, alike in sorted(by_shape.items()):
@@ -167,7 +167,9 @@ def _announced(coming: Iterable[Coming]) -> Iterator[_Class]:
         yield _Class(name, first.like, number, first.pools, coming=tuple(alike))
 
 
-def _with_room(ground: Ground, wanted: Sequence[Resources], resources: Sequence[str]) -> Ground:
+def _with_room(
+    ground: PromisedCluster, wanted: Sequence[Resources], resources: Sequence[str]
+) -> PromisedCluster:
     """Without the spots that are too full for any of the pods: most nodes of a cluster."""
     least = Resources({name: min((one[name] for one in wanted), default=0) for name in resources})
     spots = tuple(spot for spot in ground.spots if spot.room.covers(least))
@@ -179,7 +181,7 @@ class _Judge:
 
     def __init__(
         self,
-        ground: Ground,
+        ground: PromisedCluster,
         items: Sequence[Purchasable],
         *,
         nominated: Nominated,
@@ -252,7 +254,9 @@ class _Judge:
         in_use = [port for daemon in item.daemons for port in daemon.host_ports]
         taken = ports.taken(pod.host_ports, in_use)
         if taken is not None:
-            return Rejected(Reason.HOST_PORT, f"a DaemonSet takes the host port {taken.text}")
+            return Rejected(
+                RejectionReason.HOST_PORT, f"a DaemonSet takes the host port {taken.text}"
+            )
         return verdict(pod, self._nodes[item.name], self._cluster)
 
 
@@ -262,11 +266,11 @@ def _narrowing(
     """Each constraint with the number of offers that it left, in the scheduler's order."""
     answers = list(verdicts)
     refusals = Counter(each.reason for each in answers if isinstance(each, Rejected))
-    refusals[Reason.TOPOLOGY_SPREAD] += spread_apart
+    refusals[RejectionReason.TOPOLOGY_SPREAD] += spread_apart
     left = len(answers)
     names = ", ".join(sorted(pools))
     steps = [(f"the choice of {names}" if pools else "the lack of a pool", left)]
-    for reason in Reason:
+    for reason in RejectionReason:
         if refusals[reason]:
             left -= refusals[reason]
             steps.append((NARROWED_BY.get(reason, reason.value), left))
@@ -290,8 +294,8 @@ def _roomy(node: Node, resources: Iterable[str]) -> Node:
 
 def _problem(
     asked: Sequence[_Asked],
-    rules: Company,
-    ground: Ground,
+    rules: PodRules,
+    ground: PromisedCluster,
     market: Market,
     limits: Iterable[Limit],
 ) -> Problem:
@@ -315,7 +319,7 @@ def _wanted(pods: Iterable[Pod]) -> tuple[str, ...]:
     return tuple(sorted({name for each in amounts for name, amount in each if amount > 0}))
 
 
-def _class(asked: _Asked, rules: Company, resources: Sequence[str]) -> PodClass:
+def _class(asked: _Asked, rules: PodRules, resources: Sequence[str]) -> PodClass:
     return PodClass(
         name=asked.name,
         requests=_vector(asked.pods.like.requests, resources),

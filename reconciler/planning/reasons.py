@@ -10,15 +10,15 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from growth.api.wellknown import POOL_LABEL
-from growth.demand.pools import Pools, wish_of
+from growth.demand.pools import UsablePools, wish_of
 from growth.demand.pools import match as pools_of
 from growth.scheduling.resources import CPU, MEMORY, shown
-from growth.scheduling.verdicts import Reason as Constraint
+from growth.scheduling.verdicts import RejectionReason as Constraint
 from reconciler.planning.limits import LimitKind
 from reconciler.planning.offers import key_of, node_class_of, sold_to
 from reconciler.planning.question import NARROWED_BY
 from reconciler.planning.templates import node_labels
-from reconciler.solver import Cause
+from reconciler.solver import UnplacedCause
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from reconciler.planning.limits import SetLimit
     from reconciler.planning.offers import Purchasable
     from reconciler.providers.port import Offering
-    from reconciler.solver import PlannedNode, Reason
+    from reconciler.solver import PlannedNode, UnplacedReason
     from reconciler.world import World
 
 NAMED: Final = 5
@@ -37,7 +37,7 @@ LONGEST: Final = 256
 
 
 def told(
-    reason: Reason,
+    reason: UnplacedReason,
     pod: Pod,
     items: Sequence[Purchasable],
     world: World,
@@ -46,19 +46,19 @@ def told(
 ) -> str:
     """The reason for one pod, of which `items` are what could be bought; `limit` is what binds."""
     match reason.cause:
-        case Cause.TOO_LARGE:
+        case UnplacedCause.TOO_LARGE:
             return _too_large(reason, pod, items, world)
-        case Cause.LIMIT if reason.rule:
+        case UnplacedCause.LIMIT if reason.rule:
             return _limited(reason, limit)
-        case Cause.CONSTRAINT:
+        case UnplacedCause.CONSTRAINT:
             return _emptied(reason, pod, items, world)
-        case Cause.COUNT:
+        case UnplacedCause.COUNT:
             return _used_up(reason, items)
         case _:
             return reason.text
 
 
-def _too_large(reason: Reason, pod: Pod, items: Sequence[Purchasable], world: World) -> str:
+def _too_large(reason: UnplacedReason, pod: Pod, items: Sequence[Purchasable], world: World) -> str:
     name = reason.resource
     needs = f"needs {shown(name, reason.needed)} of {name}"
     largest = next((each for each in items if each.name == reason.offer), None)
@@ -105,7 +105,7 @@ def _holds(offering: Offering, pod: Pod, *, first: str) -> bool:
     return room[first] >= pod.requests[first] and room.covers(pod.requests)
 
 
-def _limited(reason: Reason, limit: SetLimit | None) -> str:
+def _limited(reason: UnplacedReason, limit: SetLimit | None) -> str:
     """The figures are in the solver's units."""
     if limit is None or not limit.pool:
         return f"a limit keeps the offers away that would do: {reason.rule}"
@@ -116,7 +116,7 @@ def _limited(reason: Reason, limit: SetLimit | None) -> str:
     return f"{where} leaves {left}, and the smallest node that would do counts {least}: raise it"
 
 
-def _used_up(reason: Reason, items: Sequence[Purchasable]) -> str:
+def _used_up(reason: UnplacedReason, items: Sequence[Purchasable]) -> str:
     """Which offers would do, if the provider had more of them."""
     names = sorted(
         {
@@ -143,7 +143,7 @@ def _counted(kind: LimitKind, amount: int) -> str:
             return str(amount)
 
 
-def _emptied(reason: Reason, pod: Pod, items: Sequence[Purchasable], world: World) -> str:
+def _emptied(reason: UnplacedReason, pod: Pod, items: Sequence[Purchasable], world: World) -> str:
     """What empties the offers; by name, where one label or one taint does it alone."""
     own = _of_its_pools(pod, items, world)
     told = ""
@@ -158,7 +158,7 @@ def _emptied(reason: Reason, pod: Pod, items: Sequence[Purchasable], world: Worl
 
 def _of_its_pools(pod: Pod, items: Iterable[Purchasable], world: World) -> list[Purchasable]:
     verdict = pools_of(wish_of(pod), world.pools)
-    names = verdict.names if isinstance(verdict, Pools) else frozenset()
+    names = verdict.names if isinstance(verdict, UsablePools) else frozenset()
     return [item for item in items if item.pool.name in names]
 
 

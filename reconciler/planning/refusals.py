@@ -45,7 +45,7 @@ EntryKey = tuple[str, str]
 """Type and location of a refusal, as a pool's status has them: what is empty stands for all."""
 
 
-class Refusal(NamedTuple):
+class OfferRefusal(NamedTuple):
     """What a provider has none of; what is left out stands for all of it."""
 
     node_class: ClassKey
@@ -70,15 +70,15 @@ class Refusal(NamedTuple):
 class Probe(NamedTuple):
     """What finds out whether a refusal still holds: a machine for one pod of a shape."""
 
-    refusal: Refusal
+    refusal: OfferRefusal
     shape: Shape
 
 
 class Refusals(msgspec.Struct, frozen=True, kw_only=True):
     """What is refused, and what may be had again."""
 
-    standing: frozenset[Refusal] = frozenset()
-    doubtful: frozenset[Refusal] = frozenset()
+    standing: frozenset[OfferRefusal] = frozenset()
+    doubtful: frozenset[OfferRefusal] = frozenset()
     """Those whose time is over, and of which nobody knows whether they still hold."""
     probe_at: Mapping[Probe, float] = {}
     """The monotonic second from which a probe may be planned again whose last plan bought nothing,
@@ -125,7 +125,7 @@ def key_of_refusal(request: NodeRequest) -> EntryKey:
             assert_never(request.status.unmet_scope)
 
 
-def refusal_of_entry(entry: UnmetOffer, node_class: ClassKey) -> Refusal:
+def refusal_of_entry(entry: UnmetOffer, node_class: ClassKey) -> OfferRefusal:
     """An entry of a pool's status as a rule of all pools of its node class."""
     return _refusal((entry.server_type, entry.location), node_class)
 
@@ -139,12 +139,12 @@ def is_written(request: NodeRequest, pool: NodePool) -> bool:
     )
 
 
-def _refusal(key: EntryKey, node_class: ClassKey) -> Refusal:
+def _refusal(key: EntryKey, node_class: ClassKey) -> OfferRefusal:
     server_type, location = key
-    return Refusal(node_class, location, ServerTypeName(server_type) if server_type else None)
+    return OfferRefusal(node_class, location, ServerTypeName(server_type) if server_type else None)
 
 
-def _standing(world: World, now: Instant) -> Iterator[Refusal]:
+def _standing(world: World, now: Instant) -> Iterator[OfferRefusal]:
     for request in world.requests.values():
         pool = world.pools.get(request.spec.pool)
         is_unmet = request.status.phase is RequestPhase.UNMET
@@ -153,7 +153,7 @@ def _standing(world: World, now: Instant) -> Iterator[Refusal]:
     yield from _entries(world, now, is_over=False)
 
 
-def _entries(world: World, now: Instant, *, is_over: bool) -> Iterator[Refusal]:
+def _entries(world: World, now: Instant, *, is_over: bool) -> Iterator[OfferRefusal]:
     for pool in world.pools.values():
         for entry in pool.status.unmet_offers:
             if entry.holds(now.wall) is not is_over:
@@ -162,14 +162,14 @@ def _entries(world: World, now: Instant, *, is_over: bool) -> Iterator[Refusal]:
 
 def to_be_probed(
     known: Refusals, world: World, requests: Iterable[NodeRequest]
-) -> tuple[Refusal, ...]:
+) -> tuple[OfferRefusal, ...]:
     """Refusals that have run out and of which no machine is on its way that would tell."""
     return tuple(sorted(known.doubtful - _asked_for(known, world, requests), key=str))
 
 
 def _asked_for(
     known: Refusals, world: World, requests: Iterable[NodeRequest]
-) -> frozenset[Refusal]:
+) -> frozenset[OfferRefusal]:
     """Refusals of which nobody knows whether they still hold, and a machine is asked for."""
     if not known.doubtful:
         return frozenset()
@@ -181,7 +181,7 @@ def _asked_for(
     )
 
 
-def _is_of(refusal: Refusal, request: NodeRequest, world: World) -> bool:
+def _is_of(refusal: OfferRefusal, request: NodeRequest, world: World) -> bool:
     pool = world.pools.get(request.spec.pool)
     if pool is None:
         return False
@@ -221,11 +221,11 @@ def one_at_a_time(
 
 
 def matching(
-    items: Iterable[Purchasable], refusal: Refusal, world: World
+    items: Iterable[Purchasable], refusal: OfferRefusal, world: World
 ) -> tuple[Purchasable, ...]:
     """The offers that a refusal is about."""
     return tuple(item for item in items if _covers(refusal, node_class_of(item.pool, world), item))
 
 
-def _covers(refusal: Refusal, node_class: ClassKey, item: Purchasable) -> bool:
+def _covers(refusal: OfferRefusal, node_class: ClassKey, item: Purchasable) -> bool:
     return refusal.covers(node_class, item.offering.location, item.offering.server_type)

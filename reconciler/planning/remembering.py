@@ -11,7 +11,7 @@ from reconciler.planning.awaited import Awaiting
 from reconciler.planning.blocking import may_buy
 from reconciler.planning.demand import without_place
 from reconciler.planning.fleet import is_alive, listed_alone, nodes_of_pools
-from reconciler.planning.ledger import Counted
+from reconciler.planning.ledger import LimitCounts
 from reconciler.planning.nominations import carried_on
 from reconciler.planning.offers import shelf
 from reconciler.planning.refusals import refusals
@@ -23,12 +23,12 @@ from reconciler.planning.requested import (
 )
 from reconciler.planning.returning import taken_back
 from reconciler.planning.seats import seated
-from reconciler.planning.tries import Cause
+from reconciler.planning.tries import LeftOutCause
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from growth.api.meta import PodReference, Resource
+    from growth.api.meta import CustomResource, PodReference
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
@@ -63,7 +63,7 @@ def looked_after(world: World, now: Instant, demand: Mapping[str, Pod]) -> Plann
         for uid, each in before.tries.items()
         if uid in demand
         and demand[uid].shape not in reopened
-        and not (has_room and each.cause is Cause.LIMITED)
+        and not (has_room and each.cause is LeftOutCause.LIMITED)
         and not returns
     }
     return msgspec.structs.replace(
@@ -80,12 +80,12 @@ def looked_after(world: World, now: Instant, demand: Mapping[str, Pod]) -> Plann
     )
 
 
-def _counted(world: World, requests: Mapping[str, NodeRequest], now: Instant) -> Counted:
+def _counted(world: World, requests: Mapping[str, NodeRequest], now: Instant) -> LimitCounts:
     """What limits count; it is of interest while a pod has no place."""
     if not world.ledger.planning.tries:
-        return Counted()
+        return LimitCounts()
     alive = (name for name, request in requests.items() if is_alive(request, world))
-    return Counted(
+    return LimitCounts(
         machines=frozenset((*nodes_of_pools(world), *alive, *listed_alone(world, requests))),
         of_the_hour=frozenset(bought_lately(world, now)),
     )
@@ -100,7 +100,7 @@ def _surroundings(world: World) -> tuple[object, ...]:
     return (known, *(world.offerings[key] for key in sorted(world.offerings)))
 
 
-def _version(name: str, resource: Resource) -> tuple[str, str, int]:
+def _version(name: str, resource: CustomResource) -> tuple[str, str, int]:
     return name, resource.metadata.uid, resource.metadata.generation
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from reconciler.planning.fleet import Fleet
     from reconciler.planning.offers import Purchasable
-    from reconciler.providers.port import Offering, Room
+    from reconciler.providers.port import Offering, SharedNetwork
     from reconciler.world import World
 
 
@@ -26,7 +26,7 @@ def shared(items: Sequence[Purchasable], fleet: Fleet, world: World) -> tuple[Li
     return tuple(_left(room, items, fleet, world) for _, room in sorted(rooms.items()))
 
 
-def _left(room: Room, items: Sequence[Purchasable], fleet: Fleet, world: World) -> Limit:
+def _left(room: SharedNetwork, items: Sequence[Purchasable], fleet: Fleet, world: World) -> Limit:
     offers = (item.name for item in items if _is_in(room, item.offering))
     return Limit(
         name=f"{room.name} takes {room.most} servers",
@@ -35,7 +35,7 @@ def _left(room: Room, items: Sequence[Purchasable], fleet: Fleet, world: World) 
     )
 
 
-def _newcomers(room: Room, fleet: Fleet, world: World) -> int:
+def _newcomers(room: SharedNetwork, fleet: Fleet, world: World) -> int:
     """Machines of ours that weren't in it when the provider looked."""
     pools, ids = _pools_in(room, world), _ids(world)
     return sum(
@@ -45,7 +45,7 @@ def _newcomers(room: Room, fleet: Fleet, world: World) -> int:
     )
 
 
-def _pools_in(room: Room, world: World) -> frozenset[str]:
+def _pools_in(room: SharedNetwork, world: World) -> frozenset[str]:
     return frozenset(
         name
         for name, pool in world.pools.items()
@@ -53,7 +53,7 @@ def _pools_in(room: Room, world: World) -> frozenset[str]:
     )
 
 
-def _is_in(room: Room, offering: Offering) -> bool:
+def _is_in(room: SharedNetwork, offering: Offering) -> bool:
     return any(each.name == room.name for each in offering.rooms)
 
 

@@ -29,7 +29,7 @@ from reconciler.planning.demand import (
     wanting,
     without_place,
 )
-from reconciler.planning.ledger import Asked, Bought
+from reconciler.planning.ledger import AskedProblem, Bought
 from reconciler.planning.market import market
 from reconciler.planning.nominations import next_end
 from reconciler.planning.probing import next_trial
@@ -38,7 +38,7 @@ from reconciler.planning.remembering import looked_after
 from reconciler.planning.requested import HOUR, all_requests, bought_lately
 from reconciler.planning.seats import kept
 from reconciler.planning.telling import told
-from reconciler.planning.tries import PAUSE, Cause, Standing, after_left_out, after_overtaken
+from reconciler.planning.tries import PAUSE, LeftOutCause, PodTries, after_left_out, after_overtaken
 from reconciler.solver import Plan
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class _Pass:
                 left.get(uid),
                 now,
                 reason,
-                cause=Cause.LIMITED if uid in result.limited else Cause.NO_PLACE,
+                cause=LeftOutCause.LIMITED if uid in result.limited else LeftOutCause.NO_PLACE,
                 limit=result.limited.get(uid),
             )
             for uid, reason in result.left_out.items()
@@ -192,10 +192,10 @@ class _Pass:
     def _put(self, pods: Mapping[str, Pod], sold: Market, *, probe: Probe | None = None) -> None:
         pools, missing = pools_by_pod(pods, self.world)
         self._remember(window=None)
-        self._leave_out(missing, Cause.POOL_NOT_FOUND)
+        self._leave_out(missing, LeftOutCause.POOL_NOT_FOUND)
         if not sold.items:
             nothing = "its pools have nothing that could be bought now"
-            self._leave_out(dict.fromkeys(pools, nothing), Cause.NO_PLACE)
+            self._leave_out(dict.fromkeys(pools, nothing), LeftOutCause.NO_PLACE)
             return
         if not pools and not sold.minima():
             return
@@ -216,7 +216,7 @@ class _Pass:
         number = self.ledger.number + 1
         self._remember(
             number=number,
-            asked=Asked(number=number, question=asked, probe=probe),
+            asked=AskedProblem(number=number, question=asked, probe=probe),
             asked_at=self.now.monotonic,
         )
         solve = Solve(lane=LANE, number=number, problem=asked.problem)
@@ -224,7 +224,7 @@ class _Pass:
         why = f"plan {len(pools)} pods" + (f", {count} more to come" if count else "")
         self.sequences.append(Sequence(subject=_lane(), steps=(solve,), why=why))
 
-    def _leave_out(self, reasons: Mapping[str, str], cause: Cause) -> None:
+    def _leave_out(self, reasons: Mapping[str, str], cause: LeftOutCause) -> None:
         now, tries = self.now.monotonic, self.ledger.tries
         more = {
             uid: after_left_out(tries.get(uid), now, reason, cause=cause)
@@ -279,7 +279,7 @@ class _Pass:
         waiting = (
             each.next_at
             for each in self.ledger.tries.values()
-            if each.standing(now) is Standing.WAITING
+            if each.standing(now) is PodTries.WAITING
         )
         return min(waiting, default=NEVER)
 

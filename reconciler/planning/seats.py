@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
     from growth.scheduling.resources import Resources
-    from reconciler.planning.demand import Coming
+    from reconciler.planning.demand import ComingPods
     from reconciler.planning.nominations import Nominated
     from reconciler.world import World
 
@@ -39,12 +39,12 @@ Free = dict[Owner, list[str]]
 """The machines with free seats for a workload: one entry for each seat."""
 
 
-class Kept(NamedTuple):
+class KeptSeats(NamedTuple):
     """What is done for those who are still to come."""
 
     held: Mapping[str, tuple[Pod, ...]]
     """By machine: what holds the room that is kept there."""
-    rest: tuple[Coming, ...]
+    rest: tuple[ComingPods, ...]
     """Those for whom no seat is left."""
 
 
@@ -62,17 +62,17 @@ def seated(
 
 
 def kept(
-    coming: Iterable[Coming],
+    coming: Iterable[ComingPods],
     world: World,
     requests: Mapping[str, NodeRequest],
     nominated: Nominated,
     now: Instant,
-) -> Kept:
+) -> KeptSeats:
     """The seats of those who are still to come, and who has none."""
     coming = tuple(coming)
     seats = free({each.workload for each in coming}, world, requests, nominated, now)
     held: defaultdict[str, list[Pod]] = defaultdict(list)
-    rest: list[Coming] = []
+    rest: list[ComingPods] = []
     for each in coming:
         machines = seats.get(each.workload, [])
         taken = [machines.pop() for _ in range(min(each.number, len(machines)))]
@@ -80,7 +80,7 @@ def kept(
             held[machine].append(each.like)
         if len(taken) < each.number:
             rest.append(each._replace(number=each.number - len(taken)))
-    return Kept({machine: tuple(pods) for machine, pods in held.items()}, tuple(rest))
+    return KeptSeats({machine: tuple(pods) for machine, pods in held.items()}, tuple(rest))
 
 
 def free(

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from growth.kube.events.event import Event, Reference, Severity
+from growth.kube.events.event import Event, ObjectReference, Severity
 from reconciler.actions import EmitEvent, Sequence, Subject, SubjectKind
-from reconciler.planning.tries import Standing
+from reconciler.planning.tries import PodTries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -49,14 +49,14 @@ def _news(
 
 
 def _is_resting(one: Try, now: float) -> bool:
-    return one.standing(now) is Standing.BACK_OFF
+    return one.standing(now) is PodTries.BACK_OFF
 
 
 def _said(pod: Pod, reason: str, note: str) -> EmitEvent:
     metadata = pod.metadata
     return EmitEvent(
         event=Event(
-            regarding=Reference(
+            regarding=ObjectReference(
                 api_version="v1",
                 kind="Pod",
                 name=metadata.name,

@@ -63,5 +63,5 @@ def template(pool: NodePool, offering: Offering, *, name: str) -> Node:
     )
 
 
-def _taints(taints: Iterable[nodepool.Taint]) -> tuple[Taint, ...]:
+def _taints(taints: Iterable[nodepool.PoolTaint]) -> tuple[Taint, ...]:
     return tuple(Taint(taint.key, taint.effect.value, taint.value) for taint in taints)

@@ -21,7 +21,7 @@ CEILING = 300.0
 """A pause of so many seconds is back-off."""
 
 
-class Standing(StrEnum):
+class PodTries(StrEnum):
     """How a pod stands with planning."""
 
     NORMAL = "Normal"
@@ -29,7 +29,7 @@ class Standing(StrEnum):
     BACK_OFF = "BackOff"
 
 
-class Cause(StrEnum):
+class LeftOutCause(StrEnum):
     """Why a plan leaves a pod out, as its event is called."""
 
     POOL_NOT_FOUND = "PoolNotFound"
@@ -48,7 +48,7 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
     count: int
     counted_at: float
     """In monotonic seconds."""
-    cause: Cause = Cause.NO_PLACE
+    cause: LeftOutCause = LeftOutCause.NO_PLACE
     reason: str = ""
     limit: SetLimit | None = None
     """The limit that leaves it out, if it is one that somebody has set."""
@@ -58,12 +58,12 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
         """When it takes part in a plan again; in back-off that is never, by time alone."""
         return self.counted_at + pause_after(self.count)
 
-    def standing(self, now: float) -> Standing:
+    def standing(self, now: float) -> PodTries:
         """How the pod stands at a monotonic second."""
         pause = pause_after(self.count)
         if pause >= CEILING:
-            return Standing.BACK_OFF
-        return Standing.WAITING if now < self.counted_at + pause else Standing.NORMAL
+            return PodTries.BACK_OFF
+        return PodTries.WAITING if now < self.counted_at + pause else PodTries.NORMAL
 
 
 def pause_after(count: int, *, patience: int = PATIENCE) -> float:
@@ -79,7 +79,7 @@ def after_left_out(
     now: float,
     reason: str,
     *,
-    cause: Cause = Cause.NO_PLACE,
+    cause: LeftOutCause = LeftOutCause.NO_PLACE,
     limit: SetLimit | None = None,
 ) -> Try:
     """One more plan has left a pod out; two within a second count as one."""
@@ -93,4 +93,4 @@ def after_overtaken(before: Try | None, now: float) -> Try:
     """A plan had a place for the pod that is gone by now: tried again soon, and not counted."""
     count = 0 if before is None else before.count
     reason = "its planned place was gone when it was to be bought"
-    return Try(count=count, counted_at=now, cause=Cause.OVERTAKEN, reason=reason)
+    return Try(count=count, counted_at=now, cause=LeftOutCause.OVERTAKEN, reason=reason)

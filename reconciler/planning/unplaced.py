@@ -18,7 +18,7 @@ from growth.api.meta import PodReference
 from growth.api.nodepool_status import UnplacedPod, UnservedShape
 from growth.demand.pools import pools_of
 from growth.instant import whole_second
-from reconciler.planning.tries import Standing
+from reconciler.planning.tries import PodTries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -105,7 +105,7 @@ def _urgency(pod: Pod) -> tuple[int, str, str, str]:
 
 def _entry(pod: Pod, one: Try, now: Instant, before: UnplacedPod | None) -> UnplacedPod:
     metadata = pod.metadata
-    is_resting = one.standing(now.monotonic) is Standing.BACK_OFF
+    is_resting = one.standing(now.monotonic) is PodTries.BACK_OFF
     return UnplacedPod.renewed(
         before,
         pod=PodReference.renewed(

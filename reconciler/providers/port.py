@@ -29,7 +29,7 @@ class ClassKey(NamedTuple):
     name: str
 
 
-class Room(msgspec.Struct, frozen=True, kw_only=True):
+class SharedNetwork(msgspec.Struct, frozen=True, kw_only=True):
     """What machines of several offers share, and what has an end: a private network."""
 
     name: str
@@ -58,7 +58,7 @@ class Offering(msgspec.Struct, frozen=True, kw_only=True):
     """Those of the offer alone, which tell two offers of one type in one place apart."""
     available: int | None = None
     """Machines that can be had of it; None means nobody knows a limit."""
-    rooms: tuple[Room, ...] = ()
+    rooms: tuple[SharedNetwork, ...] = ()
     """What its machines take a place in, together with those of other offers."""
     doubts: int = 0
     """How little the provider says for it: equal offers are bought in this order."""
@@ -109,7 +109,7 @@ class FailureClass(StrEnum):
     """The provider can't be used at all: token, permissions."""
 
 
-class Trouble(StrEnum):
+class ProviderTrouble(StrEnum):
     """What a cloud's refusal means: every provider sorts what it is told into these."""
 
     STOCKOUT = "Stockout"
@@ -128,10 +128,10 @@ class Trouble(StrEnum):
     """We may not ask at all."""
 
 
-SCOPES: Mapping[Trouble, UnmetScope] = {
-    Trouble.STOCKOUT: UnmetScope.OFFER,
-    Trouble.LOCATION_DOWN: UnmetScope.LOCATION,
-    Trouble.QUOTA: UnmetScope.PROJECT,
+SCOPES: Mapping[ProviderTrouble, UnmetScope] = {
+    ProviderTrouble.STOCKOUT: UnmetScope.OFFER,
+    ProviderTrouble.LOCATION_DOWN: UnmetScope.LOCATION,
+    ProviderTrouble.QUOTA: UnmetScope.PROJECT,
 }
 
 
@@ -165,14 +165,14 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True):
 CreateAnswer = Accepted | Unmet | Throttled | Failed
 
 
-def refused(trouble: Trouble, *, reason: str, seconds: float = 0.0) -> CreateAnswer:
+def refused(trouble: ProviderTrouble, *, reason: str, seconds: float = 0.0) -> CreateAnswer:
     """What a create that ran into trouble answers."""
     match trouble:
-        case Trouble.STOCKOUT | Trouble.LOCATION_DOWN | Trouble.QUOTA:
+        case ProviderTrouble.STOCKOUT | ProviderTrouble.LOCATION_DOWN | ProviderTrouble.QUOTA:
             return Unmet(reason=reason, scope=SCOPES[trouble])
-        case Trouble.THROTTLED:
+        case ProviderTrouble.THROTTLED:
             return Throttled(seconds=seconds)
-        case Trouble.TRANSIENT | Trouble.TEMPLATE | Trouble.FATAL:
+        case ProviderTrouble.TRANSIENT | ProviderTrouble.TEMPLATE | ProviderTrouble.FATAL:
             return Failed(failure=FailureClass(trouble.value), reason=reason)
         case _:
             assert_never(trouble)

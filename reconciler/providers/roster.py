@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from reconciler.providers.hetzner.provider import HetznerCloud
     from reconciler.providers.port import ClassKey, Order, Provider
     from reconciler.settings import ReconcilerSettings
-    from reconciler.sources import Sources
+    from reconciler.sources import ReconcilerSources
 
 USUAL_WAIT: Final = timedelta(minutes=10)
 """How long a join token lives whose pool is gone."""
@@ -42,7 +42,7 @@ class Roster:
         self,
         connection: Connection,
         *,
-        sources: Sources,
+        sources: ReconcilerSources,
         settings: ReconcilerSettings,
         registry: CollectorRegistry,
         doubted: Callable[[], None],

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
     from growth.api.nodepool import NodePool
     from growth.api.noderequest import NodeRequest
-    from reconciler.provisioning.look import Look
+    from reconciler.provisioning.look import ProvisioningLook
 
 
-def blockage(pool: NodePool, look: Look) -> Blockage | None:
+def blockage(pool: NodePool, look: ProvisioningLook) -> Blockage | None:
     """What the pool's status should say."""
     known = blocking.blockage(pool, look.world, look.now)
     return known if known is not None else next(_answered(pool, look), None)
 
 
-def _answered(pool: NodePool, look: Look) -> Iterator[Blockage]:
+def _answered(pool: NodePool, look: ProvisioningLook) -> Iterator[Blockage]:
     """What creates were told that asking again doesn't mend, of pool and class as they are now."""
     for name, answered in sorted(look.world.answers.items()):
         request = look.world.requests.get(name)

@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from growth.scheduling.node import Node
     from reconciler.actions import PatchStatus
     from reconciler.providers.port import Machine
-    from reconciler.provisioning.look import Look
+    from reconciler.provisioning.look import ProvisioningLook
 
 REPLACED: Final = "It is given back and its pods are planned anew"
 
 
-def booting(request: NodeRequest, pool: NodePool, look: Look) -> Step:
+def booting(request: NodeRequest, pool: NodePool, look: ProvisioningLook) -> Step:
     """The next step with the machine of a request, or none while it boots."""
     if pool.metadata.deletion_timestamp is not None:
         return Step(actions=(deleted(request),), why="its pool is being deleted")
@@ -54,7 +54,7 @@ def booting(request: NodeRequest, pool: NodePool, look: Look) -> Step:
     return late if node is None or late.actions else joined(request, pool, node, look, late)
 
 
-def _lost(request: NodeRequest, pool: NodePool, look: Look, node: Node | None) -> Step:
+def _lost(request: NodeRequest, pool: NodePool, look: ProvisioningLook, node: Node | None) -> Step:
     listed = machine_of(request, look.world)
     if listed is not None and listed.state is MachineState.FAILED:
         return _failed(request, pool, look, listed)
@@ -66,7 +66,7 @@ def _lost(request: NodeRequest, pool: NodePool, look: Look, node: Node | None) -
     return WAIT
 
 
-def _failed(request: NodeRequest, pool: NodePool, look: Look, listed: Machine) -> Step:
+def _failed(request: NodeRequest, pool: NodePool, look: ProvisioningLook, listed: Machine) -> Step:
     """What is left of it is written down first: an Unmet request knows of no machine."""
     opening = tuple(_opened(request, pool, look, RemovalReason.CREATE_FAILED))
     reason = f"the machine failed: {listed.reason or 'the provider gave no reason'}"
@@ -78,7 +78,7 @@ def _failed(request: NodeRequest, pool: NodePool, look: Look, listed: Machine) -
     return Step(actions=(*opening, *unmet.actions), why=unmet.why)
 
 
-def _late(request: NodeRequest, pool: NodePool, look: Look, node: Node | None) -> Step:
+def _late(request: NodeRequest, pool: NodePool, look: ProvisioningLook, node: Node | None) -> Step:
     due = look.memory.seen[request.name].since + pool.spec.readiness_wait.seconds
     if look.clock.now <= due or not look.clock.runs:
         return Step(wake_at=just_after(look.clock.wake_at(due)))
@@ -96,7 +96,7 @@ def _late(request: NodeRequest, pool: NodePool, look: Look, node: Node | None) -
     return Step(actions=(*opening, patch, *said), why=reason)
 
 
-def _unserved(request: NodeRequest, look: Look, reason: str) -> PatchStatus:
+def _unserved(request: NodeRequest, look: ProvisioningLook, reason: str) -> PatchStatus:
     """It is replaced, and nothing is refused unless the next one of its offer doesn't serve."""
     return moved(
         request,
@@ -107,7 +107,7 @@ def _unserved(request: NodeRequest, look: Look, reason: str) -> PatchStatus:
 
 
 def _opened(
-    request: NodeRequest, pool: NodePool, look: Look, reason: RemovalReason
+    request: NodeRequest, pool: NodePool, look: ProvisioningLook, reason: RemovalReason
 ) -> Iterator[OpenRemoval]:
     """What is left of its machine is written down, if anything is known of it."""
     listed = machine_of(request, look.world)

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from reconciler.world import World
 
 
-class Sort(NamedTuple):
+class MachineSort(NamedTuple):
     """Machines of one type in one pool."""
 
     pool: str
     server_type: ServerTypeName
 
 
-class Tally(msgspec.Struct, kw_only=True):
+class MachineTally(msgspec.Struct, kw_only=True):
     """How many machines of one sort there are."""
 
     nodes: int = 0
@@ -38,28 +38,28 @@ class Tally(msgspec.Struct, kw_only=True):
     """Of an hour, in millionths."""
 
 
-NOTHING: Final = Tally()
+NOTHING: Final = MachineTally()
 
 
-def tallies(world: World) -> Mapping[Sort, Tally]:
+def tallies(world: World) -> Mapping[MachineSort, MachineTally]:
     """Of all pools; nodes and requests of one name are one machine."""
-    found: defaultdict[Sort, Tally] = defaultdict(Tally)
+    found: defaultdict[MachineSort, MachineTally] = defaultdict(MachineTally)
     nodes = nodes_of_pools(world)
     for name, standing in nodes.items():
-        tally = found[Sort(standing.pool, standing.server_type)]
+        tally = found[MachineSort(standing.pool, standing.server_type)]
         tally.nodes += 1
         tally.ready += serves(world.cluster.nodes[name], world)
         request = world.requests.get(name)
         tally.cost += standing.price if request is None else price_of(request)
     for name, request in world.requests.items():
         if name not in nodes and request.status.phase in COMING:
-            tally = found[Sort(request.spec.pool, request.spec.server_type)]
+            tally = found[MachineSort(request.spec.pool, request.spec.server_type)]
             tally.requested += 1
             tally.cost += price_of(request)
     return found
 
 
-def counted(pool: NodePool, found: Mapping[Sort, Tally]) -> Mapping[str, object]:
+def counted(pool: NodePool, found: Mapping[MachineSort, MachineTally]) -> Mapping[str, object]:
     """What the pool's status says of it; its own types first, then others that it still has."""
     own = {sort.server_type: tally for sort, tally in found.items() if sort.pool == pool.name}
     counts = tuple(_counts(pool, own))
@@ -73,7 +73,9 @@ def counted(pool: NodePool, found: Mapping[Sort, Tally]) -> Mapping[str, object]
     }
 
 
-def _counts(pool: NodePool, own: Mapping[ServerTypeName, Tally]) -> Iterator[ServerTypeCount]:
+def _counts(
+    pool: NodePool, own: Mapping[ServerTypeName, MachineTally]
+) -> Iterator[ServerTypeCount]:
     written = [entry.name for entry in pool.spec.server_types]
     others = sorted(own.keys() - set(written))
     before = {each.name.written: each for each in pool.status.server_types}

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from growth.instant import Instant
     from growth.scheduling.node import Node
     from growth.scheduling.taints import Taint
-    from reconciler.provisioning.look import Look
+    from reconciler.provisioning.look import ProvisioningLook
     from reconciler.world import World
 
 DRIVERS_WAIT: Final = 60.0
@@ -78,7 +78,7 @@ def _by_provider_id(world: World) -> Mapping[str, Node]:
 
 
 def joined(
-    request: NodeRequest, pool: NodePool, node: Node, look: Look, otherwise: Step = WAIT
+    request: NodeRequest, pool: NodePool, node: Node, look: ProvisioningLook, otherwise: Step = WAIT
 ) -> Step:
     """The next step with a node that is there; the other one while there is nothing to do."""
     if not look.world.is_free(machine(node.name)):
@@ -191,12 +191,12 @@ def _missing_drivers(node: Node, world: World) -> Iterator[str]:
             yield name
 
 
-def _is_waited_for(request: NodeRequest, look: Look) -> bool:
+def _is_waited_for(request: NodeRequest, look: ProvisioningLook) -> bool:
     ready_since = look.memory.ready.get(request.name, look.now.monotonic)
     return look.now.monotonic < ready_since + DRIVERS_WAIT
 
 
-def _together_at(request: NodeRequest, node: Node, look: Look) -> float:
+def _together_at(request: NodeRequest, node: Node, look: ProvisioningLook) -> float:
     """When it has waited for the others of its plan; NEVER if it has begun to serve already."""
     if not is_unregistered(node):
         return NEVER

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth.api.nodepool_status import KeptNode, NodesForReason
 from growth.keeping.marks import pool_of_node
-from growth.keeping.wanting import Reason
+from growth.keeping.wanting import KeepingReason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # As many as the definition of NodePool admits.
 MOST_NODES: Final = 100
 LONGEST_OWNER: Final = 512
-ORDER: Final = {reason: place for place, reason in enumerate(Reason)}
+ORDER: Final = {reason: place for place, reason in enumerate(KeepingReason)}
 
 
 def kept(
@@ -47,7 +47,7 @@ def _fields(of_pool: Mapping[str, Keeping], before: NodePoolStatus) -> Mapping[s
     lines = sorted(
         (ORDER[each.reason], name)
         for name, each in of_pool.items()
-        if each.reason is not Reason.OCCUPIED
+        if each.reason is not KeepingReason.OCCUPIED
     )
     return {
         "nodes_by_reason": tuple(

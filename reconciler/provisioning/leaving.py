@@ -22,22 +22,22 @@ from reconciler.step import WAIT, Step
 
 if TYPE_CHECKING:
     from growth.api.noderequest import NodeRequest
-    from reconciler.provisioning.look import Look
+    from reconciler.provisioning.look import ProvisioningLook
 
 
-def deprovisioned(request: NodeRequest, look: Look) -> Step:
+def deprovisioned(request: NodeRequest, look: ProvisioningLook) -> Step:
     """The removal exists, then the request is let go, then it is deleted."""
     if is_held(request):
         return _released(request, look)
     return Step(actions=(deleted(request),), why="its machine is given back")
 
 
-def cancelled(request: NodeRequest, look: Look) -> Step:
+def cancelled(request: NodeRequest, look: ProvisioningLook) -> Step:
     """Somebody has deleted the request: what it may have bought is given back first."""
     return _released(request, look) if is_held(request) else WAIT
 
 
-def _released(request: NodeRequest, look: Look) -> Step:
+def _released(request: NodeRequest, look: ProvisioningLook) -> Step:
     world = look.world
     if request.name in world.removals:
         return Step(actions=(let_go(request),), why="its machine is being given back")
@@ -54,7 +54,7 @@ def _released(request: NodeRequest, look: Look) -> Step:
     return WAIT
 
 
-def _last_moment(request: NodeRequest, look: Look) -> float:
+def _last_moment(request: NodeRequest, look: ProvisioningLook) -> float:
     """Until when a machine could have been made for it: since it stands here nobody asks."""
     answered = look.world.answers.get(request.name)
     seen = look.memory.seen[request.name].at

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from growth.api.noderequest import RequestPhase
 
 
-class Stage(NamedTuple):
+class RequestStage(NamedTuple):
     """Where a request stands: what was learnt at an earlier stage is no evidence any more."""
 
     uid: str
@@ -26,17 +26,17 @@ class Stage(NamedTuple):
     """Whether somebody has deleted the object."""
 
 
-class Seen(msgspec.Struct, frozen=True, kw_only=True):
+class StageSeen(msgspec.Struct, frozen=True, kw_only=True):
     """Since when a request is known to stand where it stands."""
 
-    stage: Stage
+    stage: RequestStage
     at: float
     """In monotonic seconds: a listing that was asked for later knows all that happened before."""
     since: float = 0.0
     """When the provider accepted, on the clock that stands still while we are blind."""
 
 
-class Trouble(msgspec.Struct, frozen=True, kw_only=True):
+class FailedCreates(msgspec.Struct, frozen=True, kw_only=True):
     """Creates of one request that have failed in a row, each in a way that passes by itself."""
 
     count: int
@@ -53,7 +53,7 @@ class AskedOf(NamedTuple):
     node_class: int
 
 
-class Counted(msgspec.Struct, frozen=True, kw_only=True):
+class PoolsCounted(msgspec.Struct, frozen=True, kw_only=True):
     """The last time that pools were counted."""
 
     at: float | None = None
@@ -65,9 +65,9 @@ class Counted(msgspec.Struct, frozen=True, kw_only=True):
 class ProvisioningLedger(msgspec.Struct, frozen=True, kw_only=True):
     """Memory, by the name of the request."""
 
-    seen: Mapping[str, Seen] = {}
-    troubles: Mapping[str, Trouble] = {}
+    seen: Mapping[str, StageSeen] = {}
+    troubles: Mapping[str, FailedCreates] = {}
     asked_of: Mapping[str, AskedOf] = {}
     ready: Mapping[str, float] = {}
     """Since when the node of a request is Ready, in monotonic seconds."""
-    counted: Counted = Counted()
+    counted: PoolsCounted = PoolsCounted()

@@ -13,7 +13,7 @@ from reconciler.planning.awaited import Awaiting
 from reconciler.planning.fleet import nodes_of_pools
 from reconciler.provisioning.duplicates import duplicates
 from reconciler.provisioning.joining import node_of
-from reconciler.provisioning.together import Coming, Company, companies
+from reconciler.provisioning.together import ComingMachine, ComingTogether, companies
 
 if TYPE_CHECKING:
     # Whoever makes a world needs this room's part of the ledger first.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Look:
+class ProvisioningLook:
     """What every rule here is given; derived values are worked out once, if somebody asks."""
 
     world: World
@@ -48,13 +48,13 @@ class Look:
         return Awaiting(world=self.world, now=self.now, waiting=self.world.pending)
 
     @cached_property
-    def companies(self) -> Mapping[int, Company]:
+    def companies(self) -> Mapping[int, ComingTogether]:
         """Machines on their way, by the second in which they were asked for."""
         requests = self.world.requests.values()
         coming = (each for each in requests if each.status.phase in COMING)
         ready = self.memory.ready
         return companies(
-            Coming(each, node_of(each, self.world), ready.get(each.name, self.now.monotonic))
+            ComingMachine(each, node_of(each, self.world), ready.get(each.name, self.now.monotonic))
             for each in coming
         )
 

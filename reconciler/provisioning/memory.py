@@ -9,7 +9,7 @@ import msgspec
 from growth.api.noderequest import RequestPhase
 from reconciler.providers.port import Failed, FailureClass
 from reconciler.provisioning.joining import node_of
-from reconciler.provisioning.ledger import Seen, Stage, Trouble
+from reconciler.provisioning.ledger import FailedCreates, RequestStage, StageSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -36,24 +36,31 @@ def remembered(world: World, now: Instant, clock: Clock) -> ProvisioningLedger:
     )
 
 
-def _seen(request: NodeRequest, before: ProvisioningLedger, now: Instant, clock: Clock) -> Seen:
+def _seen(
+    request: NodeRequest, before: ProvisioningLedger, now: Instant, clock: Clock
+) -> StageSeen:
     metadata, accepted = request.metadata, request.status.accepted_at
-    stage = Stage(metadata.uid, request.status.phase, metadata.deletion_timestamp is not None)
+    stage = RequestStage(
+        metadata.uid, request.status.phase, metadata.deletion_timestamp is not None
+    )
     known = before.seen.get(request.name)
     if known is not None and known.stage == stage:
         return known
     waited = 0.0 if accepted is None else max(0.0, now.seconds_since(accepted))
-    return Seen(stage=stage, at=now.monotonic, since=clock.now - waited)
+    return StageSeen(stage=stage, at=now.monotonic, since=clock.now - waited)
 
 
-def _troubles(world: World, before: ProvisioningLedger) -> Iterator[tuple[str, Trouble]]:
+def _troubles(world: World, before: ProvisioningLedger) -> Iterator[tuple[str, FailedCreates]]:
     for name, answered in world.answers.items():
         known = before.troubles.get(name)
         match answered.answer:
             case Failed(failure=FailureClass.TRANSIENT):
                 is_known = known is not None and known.at == answered.at
                 count = 1 if known is None else known.count + 1
-                yield name, known if is_known and known else Trouble(count=count, at=answered.at)
+                yield (
+                    name,
+                    known if is_known and known else FailedCreates(count=count, at=answered.at),
+                )
             case _:
                 continue
 

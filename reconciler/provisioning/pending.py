@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
     from reconciler.providers.port import Answered, Offering
-    from reconciler.provisioning.ledger import Trouble
-    from reconciler.provisioning.look import Look
+    from reconciler.provisioning.ledger import FailedCreates
+    from reconciler.provisioning.look import ProvisioningLook
 
 LONGEST_PAUSE: Final = 60.0
 """Seconds between two tries at most, however often they have failed."""
@@ -42,7 +42,7 @@ TOLD_AT: Final = 4
 """So many failures in a row are worth a word."""
 
 
-def pending(request: NodeRequest, pool: NodePool, look: Look) -> Step:
+def pending(request: NodeRequest, pool: NodePool, look: ProvisioningLook) -> Step:
     """What the last answer comes to, or the next question."""
     answered = look.world.answers.get(request.name)
     answer = None if answered is None else answered.answer
@@ -57,7 +57,7 @@ def pending(request: NodeRequest, pool: NodePool, look: Look) -> Step:
     return _ask(request, pool, look) if answered is None else _again(request, pool, answered, look)
 
 
-def _unwanted(request: NodeRequest, pool: NodePool, look: Look) -> str:
+def _unwanted(request: NodeRequest, pool: NodePool, look: ProvisioningLook) -> str:
     """Why it isn't to be bought any more; empty if it is."""
     if pool.metadata.deletion_timestamp is not None:
         return "its pool is being deleted"
@@ -71,7 +71,9 @@ def _unwanted(request: NodeRequest, pool: NodePool, look: Look) -> str:
     return ""
 
 
-def _again(request: NodeRequest, pool: NodePool, answered: Answered, look: Look) -> Step:
+def _again(
+    request: NodeRequest, pool: NodePool, answered: Answered, look: ProvisioningLook
+) -> Step:
     retry = look.world.timing.retry
     match answered.answer:
         case Throttled(seconds=seconds):
@@ -95,7 +97,7 @@ def pause_after(failures: int, *, first: float) -> float:
     return min(LONGEST_PAUSE, first * 2.0 ** min(failures - 1, 10))
 
 
-def _told(request: NodeRequest, step: Step, trouble: Trouble, reason: str) -> Step:
+def _told(request: NodeRequest, step: Step, trouble: FailedCreates, reason: str) -> Step:
     if not step.actions or trouble.count != TOLD_AT:
         return step
     note = (
@@ -106,11 +108,11 @@ def _told(request: NodeRequest, step: Step, trouble: Trouble, reason: str) -> St
     return msgspec.structs.replace(step, actions=(said, *step.actions))
 
 
-def _ask_at(at: float, request: NodeRequest, pool: NodePool, look: Look) -> Step:
+def _ask_at(at: float, request: NodeRequest, pool: NodePool, look: ProvisioningLook) -> Step:
     return _ask(request, pool, look) if at <= look.now.monotonic else Step(wake_at=at)
 
 
-def _ask(request: NodeRequest, pool: NodePool, look: Look) -> Step:
+def _ask(request: NodeRequest, pool: NodePool, look: ProvisioningLook) -> Step:
     catalogue = look.world.offerings.get(node_class_of(pool, look.world))
     if catalogue is None:
         return WAIT
@@ -124,21 +126,25 @@ def _ask(request: NodeRequest, pool: NodePool, look: Look) -> Step:
     return Step(actions=(CreateMachine(order=order),), why="ask the provider")
 
 
-def asked_of(pool: NodePool, look: Look) -> AskedOf:
+def asked_of(pool: NodePool, look: ProvisioningLook) -> AskedOf:
     """What a create that is decided on now will be about."""
     node_class = look.world.node_classes.get(node_class_of(pool, look.world))
     generation = 0 if node_class is None else node_class.metadata.generation
     return AskedOf(look.now.monotonic, pool.metadata.generation, generation)
 
 
-def is_current(answered: Answered, request: NodeRequest, pool: NodePool, look: Look) -> bool:
+def is_current(
+    answered: Answered, request: NodeRequest, pool: NodePool, look: ProvisioningLook
+) -> bool:
     """Whether an answer is about pool and class as they are now."""
     known = look.memory.asked_of.get(request.name)
     now = asked_of(pool, look)
     return known is not None and answered.at >= known.at and known[1:] == now[1:]
 
 
-def _order(request: NodeRequest, pool: NodePool, look: Look, *, offering: Offering) -> Order:
+def _order(
+    request: NodeRequest, pool: NodePool, look: ProvisioningLook, *, offering: Offering
+) -> Order:
     return Order(
         name=request.name,
         request_uid=request.metadata.uid,

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
     from growth.api.nodepool import NodePool
     from growth.scheduling.node import Node
-    from reconciler.provisioning.look import Look
+    from reconciler.provisioning.look import ProvisioningLook
 
 CONDITION: Final = "Deleting"
 NAMED: Final = 5
 OURS: Final = frozenset({UNREGISTERED_TAINT})
 
 
-def left(pool: NodePool, look: Look) -> Step:
+def left(pool: NodePool, look: ProvisioningLook) -> Step:
     """The next step with a pool that somebody has deleted."""
     if not is_held(pool):
         return WAIT
@@ -43,7 +43,7 @@ def left(pool: NodePool, look: Look) -> Step:
     return _told(pool, look, f"Waits for {_some(waits_for)}.")
 
 
-def stripped(pool: NodePool, look: Look) -> Iterator[Sequence]:
+def stripped(pool: NodePool, look: ProvisioningLook) -> Iterator[Sequence]:
     """Nodes that stay when their pool goes, without what would keep pods away for ever."""
     is_going = pool.metadata.deletion_timestamp is not None
     if not is_going or pool.spec.deletion_policy is not DeletionPolicy.RETAIN:
@@ -57,7 +57,7 @@ def stripped(pool: NodePool, look: Look) -> Iterator[Sequence]:
             yield Sequence(subject=subject, steps=(step,), why="its pool leaves it behind")
 
 
-def _waits_for(pool: NodePool, look: Look) -> Iterator[str]:
+def _waits_for(pool: NodePool, look: ProvisioningLook) -> Iterator[str]:
     world = look.world
     for name, request in sorted(world.requests.items()):
         if request.spec.pool == pool.name and request.status.phase not in FINISHED:
@@ -77,7 +77,7 @@ def _bears_a_mark(node: Node) -> bool:
     return is_marked(node) or not node.taint_keys.isdisjoint(OURS)
 
 
-def _nodes(pool: NodePool, look: Look) -> Iterator[Node]:
+def _nodes(pool: NodePool, look: ProvisioningLook) -> Iterator[Node]:
     nodes = look.world.cluster.nodes
     return (node for _, node in sorted(nodes.items()) if pool_of_node(node) == pool.name)
 
@@ -87,7 +87,7 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _told(pool: NodePool, look: Look, message: str) -> Step:
+def _told(pool: NodePool, look: ProvisioningLook, message: str) -> Step:
     before = next((each for each in pool.status.conditions if each.type == CONDITION), None)
     if before is not None and before.message == message:
         return WAIT

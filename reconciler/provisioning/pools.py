@@ -29,7 +29,7 @@ from reconciler.planning.unplaced import unplaced
 from reconciler.provisioning import keeping, learning
 from reconciler.provisioning.blocked import blockage
 from reconciler.provisioning.counting import counted, tallies
-from reconciler.provisioning.ledger import Counted
+from reconciler.provisioning.ledger import PoolsCounted
 from reconciler.provisioning.pool_leaving import left, stripped
 from reconciler.provisioning.refused import next_end, unmet_offers
 from reconciler.provisioning.telling import told
@@ -42,28 +42,28 @@ if TYPE_CHECKING:
     from growth.api.nodepool_status import NodePoolStatus
     from growth.instant import Instant
     from reconciler.actions import Action
-    from reconciler.provisioning.look import Look
+    from reconciler.provisioning.look import ProvisioningLook
 
 BETWEEN_COUNTS: Final = 1.0
 """Seconds between two counts at least."""
 NULLABLE: Final = ("blocked",)
 
 
-class Count(NamedTuple):
+class PoolCount(NamedTuple):
     """What is counted now and then."""
 
     figures: Mapping[str, Mapping[str, Any]]
     """By pool; nothing while it isn't time."""
     wake_at: float
     """When it says something else, though nothing changes."""
-    remembered: Counted
+    remembered: PoolsCounted
 
 
-def pools_decided(look: Look) -> tuple[Decision, Counted]:
+def pools_decided(look: ProvisioningLook) -> tuple[Decision, PoolsCounted]:
     """One step for each pool that is free for one; and how all were counted last."""
     last = look.memory.counted
     is_due = last.at is None or look.now.monotonic >= last.at + BETWEEN_COUNTS
-    count = _counted(look) if is_due else Count({}, (last.at or 0.0) + BETWEEN_COUNTS, last)
+    count = _counted(look) if is_due else PoolCount({}, (last.at or 0.0) + BETWEEN_COUNTS, last)
     sequences: list[Sequence] = []
     wakes = [count.wake_at]
     for name, pool in sorted(look.world.pools.items()):
@@ -86,17 +86,19 @@ def _wakes(pool: NodePool, now: Instant) -> Iterator[float]:
         yield looks_again
 
 
-def _counted(look: Look) -> Count:
+def _counted(look: ProvisioningLook) -> PoolCount:
     world, before = look.world, look.memory.counted.occupants
     known = answered(scene_of(world), look.now, before=before)
-    return Count(
+    return PoolCount(
         figures=_figures(look, keeping.kept(known.keepings, world.cluster.nodes, world.pools)),
         wake_at=earliest(each.ends_at(look.now) for each in known.keepings.values()),
-        remembered=Counted(at=look.now.monotonic, occupants=known.occupants),
+        remembered=PoolsCounted(at=look.now.monotonic, occupants=known.occupants),
     )
 
 
-def _figures(look: Look, kept: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str, Any]]:
+def _figures(
+    look: ProvisioningLook, kept: Mapping[str, Mapping[str, Any]]
+) -> Mapping[str, Mapping[str, Any]]:
     world = look.world
     found = tallies(world)
     lacking = {each.pool: each for each in unplaced(world, world.ledger.planning, look.now)}
@@ -113,7 +115,7 @@ def _figures(look: Look, kept: Mapping[str, Mapping[str, Any]]) -> Mapping[str, 
 
 
 def _steps(
-    pool: NodePool, look: Look, figures: Mapping[str, Any] | None
+    pool: NodePool, look: ProvisioningLook, figures: Mapping[str, Any] | None
 ) -> tuple[tuple[Action, ...], str]:
     if pool.metadata.deletion_timestamp is not None:
         going = left(pool, look)
@@ -127,7 +129,7 @@ def _steps(
     return (patch, *told(pool, status)), "the pool has changed"
 
 
-def _status(pool: NodePool, look: Look, figures: Mapping[str, Any]) -> NodePoolStatus:
+def _status(pool: NodePool, look: ProvisioningLook, figures: Mapping[str, Any]) -> NodePoolStatus:
     news = {
         **figures,
         "observed_generation": pool.metadata.generation,
@@ -151,7 +153,7 @@ def _with(status: NodePoolStatus, news: Mapping[str, Any]) -> NodePoolStatus:
     return status if are_known else status.model_copy(update=news)
 
 
-def _of_node_class(pool: NodePool, status: NodePoolStatus, look: Look) -> Condition:
+def _of_node_class(pool: NodePool, status: NodePoolStatus, look: ProvisioningLook) -> Condition:
     """Whether machines can be made; it is about the generation of the node class."""
     blocked, before = status.blocked, blocking.told(pool)
     node_class = look.world.node_classes.get(node_class_of(pool, look.world))

@@ -21,7 +21,7 @@ from reconciler.provisioning.booting import booting
 from reconciler.provisioning.evidence import owner_of
 from reconciler.provisioning.finished import finished
 from reconciler.provisioning.leaving import cancelled, deprovisioned
-from reconciler.provisioning.look import Look
+from reconciler.provisioning.look import ProvisioningLook
 from reconciler.provisioning.memory import remembered
 from reconciler.provisioning.pending import asked_of, pending
 from reconciler.provisioning.pools import pools_decided
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
-    from reconciler.provisioning.ledger import Counted, ProvisioningLedger
+    from reconciler.provisioning.ledger import PoolsCounted, ProvisioningLedger
     from reconciler.world import World
 
 POOLS = "NodePool"
@@ -45,7 +45,7 @@ POOLS = "NodePool"
 def decide(world: World, now: Instant) -> Decision:
     """One step for each request and each pool that is free for one."""
     shown = clock(world, now)
-    look = Look(world=world, now=now, memory=remembered(world, now, shown), clock=shown)
+    look = ProvisioningLook(world=world, now=now, memory=remembered(world, now, shown), clock=shown)
     steps = {
         name: _step(request, look)
         for name, request in sorted(world.requests.items())
@@ -73,7 +73,9 @@ def _is_asking(action: object) -> bool:
     return isinstance(action, CreateMachine)
 
 
-def _remembering(look: Look, asked: Iterable[str], *, counted: Counted) -> ProvisioningLedger:
+def _remembering(
+    look: ProvisioningLook, asked: Iterable[str], *, counted: PoolsCounted
+) -> ProvisioningLedger:
     """What answers to these questions will be about."""
     of = dict(look.memory.asked_of)
     for name in asked:
@@ -82,7 +84,7 @@ def _remembering(look: Look, asked: Iterable[str], *, counted: Counted) -> Provi
     return msgspec.structs.replace(look.memory, asked_of=of, counted=counted)
 
 
-def _step(request: NodeRequest, look: Look) -> Step:
+def _step(request: NodeRequest, look: ProvisioningLook) -> Step:
     pool = owner_of(request, look.world)
     is_going = request.metadata.deletion_timestamp is not None
     match request.status.phase:
@@ -94,7 +96,7 @@ def _step(request: NodeRequest, look: Look) -> Step:
             return _owned(request, pool, look) if pool is not None else _ownerless(request, look)
 
 
-def _owned(request: NodeRequest, pool: NodePool, look: Look) -> Step:
+def _owned(request: NodeRequest, pool: NodePool, look: ProvisioningLook) -> Step:
     match request.status.phase:
         case RequestPhase.PENDING:
             return pending(request, pool, look)
@@ -108,7 +110,7 @@ def _owned(request: NodeRequest, pool: NodePool, look: Look) -> Step:
             assert_never(request.status.phase)
 
 
-def _ownerless(request: NodeRequest, look: Look) -> Step:
+def _ownerless(request: NodeRequest, look: ProvisioningLook) -> Step:
     """No pool, no request; unless the pool is there and we can't read it."""
     if request.metadata.deletion_timestamp is not None:
         return cancelled(request, look)

@@ -40,7 +40,7 @@ AT_MOST: Final = 5.0
 """Seconds after a machine was Ready in which the control plane's taints on it are waited for."""
 
 
-class Coming(NamedTuple):
+class ComingMachine(NamedTuple):
     """A machine on its way."""
 
     request: NodeRequest
@@ -50,7 +50,7 @@ class Coming(NamedTuple):
     """In monotonic seconds."""
 
 
-class Company(NamedTuple):
+class ComingTogether(NamedTuple):
     """The machines on their way that were asked for within one second."""
 
     machines: int = 0
@@ -61,9 +61,9 @@ class Company(NamedTuple):
     """How long it is waited for the control plane, which keeps pods off some that are Ready."""
 
 
-def companies(coming: Iterable[Coming]) -> Mapping[int, Company]:
+def companies(coming: Iterable[ComingMachine]) -> Mapping[int, ComingTogether]:
     """All machines on their way, by the second."""
-    found: defaultdict[int, Company] = defaultdict(Company)
+    found: defaultdict[int, ComingTogether] = defaultdict(ComingTogether)
     for each in coming:
         second = second_of(each.request)
         found[second] = _joined(found[second], _alone(each))
@@ -72,16 +72,16 @@ def companies(coming: Iterable[Coming]) -> Mapping[int, Company]:
 
 def together_at(
     request: NodeRequest,
-    known: Mapping[int, Company],
+    known: Mapping[int, ComingTogether],
     *,
     ready_at: float,
     booted: float,
     longest: float,
 ) -> float:
     """When a machine that is Ready, for which it took so long, has waited for the others."""
-    found = Company()
+    found = ComingTogether()
     for second in of_one_plan(second_of(request)):
-        found = _joined(found, known.get(second, Company()))
+        found = _joined(found, known.get(second, ComingTogether()))
     # Where all are for one workload it doesn't matter which of its pods goes where.
     if found.machines <= 1 or len(found.workloads) <= 1:
         return ready_at
@@ -101,11 +101,11 @@ def spare(request: NodeRequest) -> float:
     return float(request.spec.price) * (1.0 - max(shares, default=1.0))
 
 
-def _alone(coming: Coming) -> Company:
+def _alone(coming: ComingMachine) -> ComingTogether:
     request, node, ready_at = coming
     is_booting = node is None or not node.is_ready
     is_held = node is not None and node.is_ready and is_held_back(node)
-    return Company(
+    return ComingTogether(
         machines=1,
         workloads=frozenset(seats_of(request)),
         is_booting=is_booting,
@@ -113,8 +113,8 @@ def _alone(coming: Coming) -> Company:
     )
 
 
-def _joined(one: Company, other: Company) -> Company:
-    return Company(
+def _joined(one: ComingTogether, other: ComingTogether) -> ComingTogether:
+    return ComingTogether(
         one.machines + other.machines,
         one.workloads | other.workloads,
         one.is_booting or other.is_booting,

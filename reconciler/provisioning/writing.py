@@ -8,18 +8,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.api.conditions import joined
-from growth.api.events import Event, with_event
+from growth.api.events import RequestEvent, with_event
 from growth.api.standing import conditions
 from growth.api.wellknown import GROUP_VERSION
 from growth.kube.events import event as said
-from growth.kube.events.event import Reference, Severity
+from growth.kube.events.event import ObjectReference, Severity
 from reconciler.actions import Delete, EmitEvent, PatchStatus, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from growth.api.conditions import Condition
-    from growth.api.meta import Resource
+    from growth.api.meta import CustomResource
     from growth.api.noderequest import NodeRequest, RequestPhase
     from growth.instant import Instant
     from growth.scheduling.node import Node
@@ -35,7 +35,7 @@ def moved(
     phase: RequestPhase,
     now: Instant,
     *,
-    happened: Iterable[Event],
+    happened: Iterable[RequestEvent],
     said: Iterable[Condition] = (),
     **changes: Any,
 ) -> PatchStatus:
@@ -58,9 +58,9 @@ def moved(
     return PatchStatus(kind=KIND, version=version_of(request), status=document)
 
 
-def happened(name: str, now: Instant, *, reason: str | None = None) -> Event:
+def happened(name: str, now: Instant, *, reason: str | None = None) -> RequestEvent:
     """An entry of the request's history."""
-    return Event(at=now.wall, name=name, reason=reason and reason[:LONGEST_REASON])
+    return RequestEvent(at=now.wall, name=name, reason=reason and reason[:LONGEST_REASON])
 
 
 def deleted(request: NodeRequest) -> Delete:
@@ -68,10 +68,10 @@ def deleted(request: NodeRequest) -> Delete:
     return Delete(kind=KIND, version=version_of(request))
 
 
-def warned(found: Resource | Node, *, reason: str, note: str) -> EmitEvent:
+def warned(found: CustomResource | Node, *, reason: str, note: str) -> EmitEvent:
     """Something that a person should know about one of our objects, or a node."""
     kind = type(found).__name__
-    about = Reference(
+    about = ObjectReference(
         api_version="v1" if kind == "Node" else GROUP_VERSION,
         kind=kind,
         name=found.name,

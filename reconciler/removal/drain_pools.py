@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
     from growth.scheduling.node import Node
     from reconciler.providers.port import ClassKey
-    from reconciler.removal.sights import Cloud
+    from reconciler.removal.sights import SightedCloud
     from reconciler.world import World
 
 
-def steps(world: World, seen: Mapping[ClassKey, Cloud]) -> Iterator[tuple[str, Step]]:
+def steps(world: World, seen: Mapping[ClassKey, SightedCloud]) -> Iterator[tuple[str, Step]]:
     """A removal for each node of such a pool that its provider lists."""
     pools = {name: pool for name, pool in world.pools.items() if _is_drained(pool, world)}
     for node in world.cluster.ordered_nodes if pools else ():

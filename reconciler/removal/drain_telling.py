@@ -14,7 +14,7 @@ from reconciler.removal import writing
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from growth.api.events import Event
+    from growth.api.events import RequestEvent
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.instant import Instant
     from growth.scheduling.node import Node
@@ -94,7 +94,7 @@ def waits(removal: NodeRemovalRequest, now: Instant) -> Iterator[float]:
     return (end for end in ends if end > 0)
 
 
-def _last(removal: NodeRemovalRequest, name: str) -> Event | None:
+def _last(removal: NodeRemovalRequest, name: str) -> RequestEvent | None:
     found = (each for each in reversed(removal.status.events) if each.name == name)
     return next(found, None)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from growth.api.noderemovalrequest import RemovalReason
 from growth.keeping.answer import of_unoccupied
-from growth.keeping.wanting import Reason, occupied
+from growth.keeping.wanting import KeepingReason, occupied
 from reconciler.actions import OpenRemoval, machine
 from reconciler.keeping_scene import scene_of
 from reconciler.marks import (
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from growth.scheduling.node import Node
     from reconciler.providers.port import ClassKey, Machine
     from reconciler.removal.seeing import Clock
-    from reconciler.removal.sights import Cloud
+    from reconciler.removal.sights import SightedCloud
     from reconciler.world import World
 
-GOES: Final = frozenset({Reason.IDLE, Reason.PAID})
+GOES: Final = frozenset({KeepingReason.IDLE, KeepingReason.PAID})
 """Where nothing else keeps a node, it is given back: at once, or when its hour is nearly over."""
 Ends = dict[str, float]
 """When marked nodes go, on the clock of what we saw, by name."""
@@ -69,7 +69,7 @@ def _left(node: Node, world: World, now: Instant) -> float:
 
 
 def steps(
-    world: World, now: Instant, *, seen: Mapping[ClassKey, Cloud], shown: Clock
+    world: World, now: Instant, *, seen: Mapping[ClassKey, SightedCloud], shown: Clock
 ) -> Iterator[tuple[str, Step]]:
     """What is to be done with each node that no pod keeps, and with those that bear marks."""
     unoccupied: list[Node] = []
@@ -115,7 +115,7 @@ def _given_back(
     world: World,
     now: Instant,
     *,
-    seen: Mapping[ClassKey, Cloud],
+    seen: Mapping[ClassKey, SightedCloud],
     shown: Clock,
 ) -> Step:
     if not shown.runs or not world.is_free(machine(node.name)):
@@ -126,13 +126,13 @@ def _given_back(
         if end > shown.now:
             return Step(wake_at=shown.wake_at(end))
         return _opened(node, pool, seen.get(node_class_of(pool, world)))
-    if keeping.reason is Reason.PAID:
+    if keeping.reason is KeepingReason.PAID:
         return Step(wake_at=keeping.ends_at(now))
     seconds = pool.spec.scale_down.idle_after.seconds
     return Step(actions=(marked(node, now, seconds=seconds),), why="the node is idle")
 
 
-def _opened(node: Node, pool: NodePool, cloud: Cloud | None) -> Step:
+def _opened(node: Node, pool: NodePool, cloud: SightedCloud | None) -> Step:
     """Only what the provider lists can be given back, and under the id that it lists."""
     listed = None if cloud is None else _listed(node, cloud)
     if listed is None:
@@ -142,5 +142,5 @@ def _opened(node: Node, pool: NodePool, cloud: Cloud | None) -> Step:
     return Step(actions=actions, why="the node was idle long enough")
 
 
-def _listed(node: Node, cloud: Cloud) -> Machine | None:
+def _listed(node: Node, cloud: SightedCloud) -> Machine | None:
     return cloud.listing.machines.get(node.name)

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from growth.scheduling.node import Node
     from reconciler.actions import Action
     from reconciler.providers.port import ClassKey
-    from reconciler.removal.sights import Cloud
+    from reconciler.removal.sights import SightedCloud
     from reconciler.world import World
 
 A_SECOND = timedelta(seconds=1)
 
 
-def freed(world: World, seen: Mapping[ClassKey, Cloud]) -> Iterator[Sequence]:
+def freed(world: World, seen: Mapping[ClassKey, SightedCloud]) -> Iterator[Sequence]:
     """The next step with each node whose machine is gone."""
     if not seen:
         return
@@ -58,7 +58,7 @@ def _is_settled(name: str, world: World) -> bool:
     return not is_coming and not is_going and world.is_free(machine(name))
 
 
-def _is_shown(node: Node, cloud: Cloud) -> bool:
+def _is_shown(node: Node, cloud: SightedCloud) -> bool:
     """Whether one of the last two listings shows the machine, by its name or its id."""
     ids = {node.spec.provider_id, node.spec.provider_id.rsplit("/", 1)[-1]}
     if cloud.before is None or not cloud.machines.keys().isdisjoint(ids):
@@ -69,7 +69,7 @@ def _is_shown(node: Node, cloud: Cloud) -> bool:
     return any(each.name == node.name for each in shown)
 
 
-def _is_younger(node: Node, cloud: Cloud) -> bool:
+def _is_younger(node: Node, cloud: SightedCloud) -> bool:
     """Whether a listing is older than the node: then it says nothing of its machine."""
     try:
         made_at = parse_time(node.metadata.creation_timestamp or "")

@@ -26,7 +26,7 @@ from reconciler.providers.port import DeleteAnswer, DeleteOutcome, Occupied
 from reconciler.removal import drain, drain_telling, writing
 from reconciler.removal.drain import DRAINING
 from reconciler.removal.drain_marks import is_ours, uncordoned
-from reconciler.removal.sights import Fate, is_alive
+from reconciler.removal.sights import MachineFate, is_alive
 from reconciler.removal.wanted import keeper_on, promised, wanted
 from reconciler.step import WAIT, Step
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from growth.instant import Instant
     from growth.scheduling.node import Node
     from reconciler.actions import Action, SetNode
-    from reconciler.removal.sights import Cloud
+    from reconciler.removal.sights import SightedCloud
     from reconciler.world import World
 
 
@@ -46,7 +46,7 @@ def step(
     world: World,
     now: Instant,
     *,
-    cloud: Cloud | None,
+    cloud: SightedCloud | None,
     waits_until: float,
 ) -> Step:
     """What is to be done with one removal; it may not begin before `waits_until`."""
@@ -71,7 +71,7 @@ def _open(
     world: World,
     now: Instant,
     *,
-    cloud: Cloud | None,
+    cloud: SightedCloud | None,
     waits_until: float,
 ) -> Step:
     given = world.deletions.get(removal.name)
@@ -92,17 +92,17 @@ def _followed(
     world: World,
     now: Instant,
     *,
-    cloud: Cloud,
+    cloud: SightedCloud,
     waits_until: float,
 ) -> Step:
     """By what the cloud shows of the machine."""
     match cloud.fate(removal.spec.node_id, asked_at=removal.status.remove_attempted_at):
-        case Fate.THERE:
+        case MachineFate.THERE:
             begins = max(waits_until, _rests_until(removal, world))
             return _still_there(removal, cloud, world, now, begins=begins)
-        case Fate.GONE:
+        case MachineFate.GONE:
             return _gone(removal, world, now)
-        case Fate.UNKNOWN:
+        case MachineFate.UNKNOWN:
             return WAIT
         case unknown:
             assert_never(unknown)
@@ -188,7 +188,7 @@ def _answered(removal: NodeRemovalRequest, answer: DeleteAnswer, now: Instant) -
 
 
 def _still_there(
-    removal: NodeRemovalRequest, cloud: Cloud, world: World, now: Instant, *, begins: float
+    removal: NodeRemovalRequest, cloud: SightedCloud, world: World, now: Instant, *, begins: float
 ) -> Step:
     machine = cloud.machines[removal.spec.node_id]
     is_meant = machine.request_uid == removal.spec.request_uid

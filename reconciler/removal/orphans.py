@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from growth.instant import Instant
     from reconciler.providers.port import ClassKey
     from reconciler.removal.seeing import Clock
-    from reconciler.removal.sights import Cloud
+    from reconciler.removal.sights import SightedCloud
     from reconciler.world import World
 
 Ages = Mapping[str, float]
@@ -64,7 +64,7 @@ class Orphans(msgspec.Struct, frozen=True, kw_only=True):
         return {} if self.are_too_many else self.found
 
 
-def orphans(cloud: Cloud, world: World, now: Instant) -> Orphans:
+def orphans(cloud: SightedCloud, world: World, now: Instant) -> Orphans:
     """What a believed listing shows that nothing in the cluster explains."""
     listed = cloud.listing.machines
     # Nearly all of them have a Node, which is seen at a glance.
@@ -119,7 +119,7 @@ def is_for_orphan(removal: NodeRemovalRequest) -> bool:
     return removal.spec.reason is RemovalReason.ORPHAN
 
 
-def opened(found: Orphans, cloud: Cloud, world: World, shown: Clock) -> Iterator[Sequence]:
+def opened(found: Orphans, cloud: SightedCloud, world: World, shown: Clock) -> Iterator[Sequence]:
     """A removal for each of them that has none and that a later listing shows again.
 
     The listing that is there when a node goes may be older than the end of its machine.

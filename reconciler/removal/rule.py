@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reconciler.removal.ledger import RemovalLedger
     from reconciler.removal.orphans import Orphans
     from reconciler.removal.seeing import Clock
-    from reconciler.removal.sights import Cloud
+    from reconciler.removal.sights import SightedCloud
     from reconciler.step import Step
     from reconciler.world import World
 
@@ -84,7 +84,7 @@ def _steps(
     world: World,
     now: Instant,
     *,
-    seen: Mapping[ClassKey, Cloud],
+    seen: Mapping[ClassKey, SightedCloud],
     found: Mapping[ClassKey, Orphans],
     shown: Clock,
 ) -> Iterator[tuple[str, Step]]:
@@ -106,7 +106,7 @@ def _orphan(
     world: World,
     now: Instant,
     *,
-    cloud: Cloud,
+    cloud: SightedCloud,
     lost: Orphans,
     shown: Clock,
 ) -> Step:

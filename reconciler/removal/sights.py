@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reconciler.world import World
 
 
-class Fate(Enum):
+class MachineFate(Enum):
     """What became of a machine."""
 
     THERE = "there"
@@ -33,7 +33,7 @@ class Fate(Enum):
     UNKNOWN = "unknown"
 
 
-class Cloud(msgspec.Struct, frozen=True, kw_only=True):
+class SightedCloud(msgspec.Struct, frozen=True, kw_only=True):
     """One cloud whose last listing is believed."""
 
     key: ClassKey
@@ -45,27 +45,27 @@ class Cloud(msgspec.Struct, frozen=True, kw_only=True):
     began: datetime | None = None
     """When the older of both was asked for."""
 
-    def fate(self, machine_id: str, *, asked_at: datetime | None) -> Fate:
+    def fate(self, machine_id: str, *, asked_at: datetime | None) -> MachineFate:
         """What became of a machine whose deletion was last asked for at a moment."""
         if machine_id in self.machines:
-            return Fate.THERE
+            return MachineFate.THERE
         is_younger = asked_at is not None and self.listing.at.wall > asked_at
         is_out_of_both = self.before is not None and machine_id not in self.before
-        return Fate.GONE if is_younger or is_out_of_both else Fate.UNKNOWN
+        return MachineFate.GONE if is_younger or is_out_of_both else MachineFate.UNKNOWN
 
 
-def clouds(world: World) -> Mapping[ClassKey, Cloud]:
+def clouds(world: World) -> Mapping[ClassKey, SightedCloud]:
     """The clouds that may be concluded from now: none while anything is in doubt."""
     return {cloud.key: cloud for cloud in _believed(world)}
 
 
-def _believed(world: World) -> Iterator[Cloud]:
+def _believed(world: World) -> Iterator[SightedCloud]:
     brakes = world.ledger.brakes
     for key, sight in sorted(world.clouds.items()):
         if brakes.may_remove and brakes.believes(key) and sight.listing is not None:
             before = None if sight.before is None else sight.before.by_id
             began = None if sight.before is None else sight.before.at.wall
-            yield Cloud(
+            yield SightedCloud(
                 key=key,
                 listing=sight.listing,
                 machines=sight.listing.by_id,
@@ -75,8 +75,8 @@ def _believed(world: World) -> Iterator[Cloud]:
 
 
 def cloud_of(
-    removal: NodeRemovalRequest, world: World, seen: Mapping[ClassKey, Cloud]
-) -> Cloud | None:
+    removal: NodeRemovalRequest, world: World, seen: Mapping[ClassKey, SightedCloud]
+) -> SightedCloud | None:
     """The cloud of a machine that is given back; None while nothing may be concluded from it."""
     pool = world.pools.get(removal.spec.pool)
     if pool is not None:

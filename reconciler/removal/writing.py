@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from growth.api.events import Event, with_event
+from growth.api.events import RequestEvent, with_event
 from growth.api.standing import conditions
 from growth.api.wellknown import GROUP_VERSION
 from growth.kube.events import event as said
-from growth.kube.events.event import Reference, Severity
+from growth.kube.events.event import ObjectReference, Severity
 from reconciler.actions import Delete, EmitEvent, PatchStatus, version_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def patched(
     removal: NodeRemovalRequest, now: Instant, *, event: str, reason: str | None, **changes: Any
 ) -> PatchStatus:
     """The removal's next status: what happened, and what changes with it."""
-    happened = Event(at=now.wall, name=event, reason=reason or None)
+    happened = RequestEvent(at=now.wall, name=event, reason=reason or None)
     before = removal.status
     status = before.model_copy(
         update={
@@ -58,7 +58,7 @@ def said_of_removal(
     removal: NodeRemovalRequest, *, reason: str, note: str, severity: Severity = Severity.NORMAL
 ) -> EmitEvent:
     """Something to know about a removal."""
-    about = Reference(
+    about = ObjectReference(
         api_version=GROUP_VERSION, kind=KIND, name=removal.name, uid=removal.metadata.uid
     )
     return _said(about, reason=reason, note=note, severity=severity)
@@ -68,11 +68,11 @@ def said_of_node(
     name: str, *, uid: str, reason: str, note: str, severity: Severity = Severity.NORMAL
 ) -> EmitEvent:
     """Something to know about a node."""
-    about = Reference(api_version="v1", kind="Node", name=name, uid=uid)
+    about = ObjectReference(api_version="v1", kind="Node", name=name, uid=uid)
     return _said(about, reason=reason, note=note, severity=severity)
 
 
-def _said(about: Reference, *, reason: str, note: str, severity: Severity) -> EmitEvent:
+def _said(about: ObjectReference, *, reason: str, note: str, severity: Severity) -> EmitEvent:
     return EmitEvent(
         event=said.Event(
             regarding=about, reason=reason, action=ACTION, note=note, severity=severity

@@ -17,7 +17,7 @@ from reconciler.decision import NEVER
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from growth.api.disruption import Budget, Window
+    from growth.api.disruption import BudgetWindow, NodeDisruptionBudget
     from growth.api.nodepool import NodePool
     from growth.api.written import Portion
     from growth.instant import Instant
@@ -55,7 +55,7 @@ def next_change(pool: NodePool, now: Instant) -> float:
     return NEVER if change is None else now.monotonic - now.seconds_since(change)
 
 
-def _applies(budget: Budget, reason: DisruptionReason, wall: datetime) -> bool:
+def _applies(budget: NodeDisruptionBudget, reason: DisruptionReason, wall: datetime) -> bool:
     is_meant = not budget.reasons or reason in budget.reasons
     return is_meant and (budget.window is None or _is_open(budget.window, wall))
 
@@ -65,11 +65,11 @@ def _most(portion: Portion, nodes: int) -> int:
     return portion.number if portion.unit == "nodes" else -(-nodes * portion.number // 100)
 
 
-def _is_open(window: Window, wall: datetime) -> bool:
+def _is_open(window: BudgetWindow, wall: datetime) -> bool:
     return any(opens <= wall < closes for opens, closes in _spans(window, wall))
 
 
-def _spans(window: Window, wall: datetime) -> Iterator[tuple[datetime, datetime]]:
+def _spans(window: BudgetWindow, wall: datetime) -> Iterator[tuple[datetime, datetime]]:
     """The times of a window that are near, each from its opening to its closing."""
     start = datetime.combine(wall.date(), time.fromisoformat(window.start), wall.tzinfo)
     for days in NEAR:

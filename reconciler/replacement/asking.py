@@ -22,9 +22,9 @@ from reconciler.planning.capacity import ground
 from reconciler.planning.market import market
 from reconciler.planning.question import question
 from reconciler.planning.requested import all_requests
-from reconciler.replacement.worth import NEAR, RELUCTANCE, Occupied, disturbances
+from reconciler.replacement.worth import NEAR, RELUCTANCE, OccupiedNode, disturbances
 from reconciler.replaces import place_taken
-from reconciler.solver import Offer, Renewal, Standing
+from reconciler.solver import Offer, RenewableNode, Renewal
 
 OF_NO_NODE: Final = (
     "wanted_nodes",
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
     from growth.scheduling.shape import Shape
     from reconciler.planning.fleet import Market
-    from reconciler.planning.question import Question
-    from reconciler.replacement.candidates import Candidate
+    from reconciler.planning.question import PlanningProblem
+    from reconciler.replacement.candidates import ReplacementCandidate
     from reconciler.world import World
 
 
@@ -71,7 +71,7 @@ def _unbound(pod: Pod, known: dict[Shape, Pod]) -> Pod:
 
 
 def renewal(
-    found: Sequence[Candidate],
+    found: Sequence[ReplacementCandidate],
     world: World,
     now: Instant,
     *,
@@ -91,12 +91,12 @@ def renewal(
         if each.name not in known
     )
     disturbed = disturbances(
-        [Occupied(each.price, each.node, each.pods) for each in standing], horizon=horizon
+        [OccupiedNode(each.price, each.node, each.pods) for each in standing], horizon=horizon
     )
     return Renewal(
         problem=replace(problem, offers=(*problem.offers, *full), minima=()),
         standing=tuple(
-            Standing(
+            RenewableNode(
                 offer=each.name,
                 price=each.price,
                 holds=Counter(pod.shape for pod in each.pods),
@@ -113,8 +113,8 @@ def renewal(
 
 
 def _asked(
-    found: Sequence[Candidate], world: World, now: Instant
-) -> tuple[Question, Sequence[Candidate]]:
+    found: Sequence[ReplacementCandidate], world: World, now: Instant
+) -> tuple[PlanningProblem, Sequence[ReplacementCandidate]]:
     """The question, and the nodes all of whose pods are in it."""
     standing = [
         each for each in found if not any(unsupported(pod, world.cluster) for pod in each.pods)
@@ -129,7 +129,7 @@ def _asked(
         ]
 
 
-def _moved(found: Iterable[Candidate]) -> list[Pod]:
+def _moved(found: Iterable[ReplacementCandidate]) -> list[Pod]:
     return unbound(pod for each in found for pod in each.pods)
 
 
@@ -140,14 +140,14 @@ def proof(
     sold: Market,
     *,
     closed: frozenset[str] = frozenset(),
-) -> Question:
+) -> PlanningProblem:
     """The demand of these pods, where these nodes are gone and those others take nobody in."""
     here = _closing(without(world, gone | _idle(world)), closed)
     asked = _question(unbound(pods), here, sold)
     return msgspec.structs.replace(asked, problem=replace(asked.problem, minima=()))
 
 
-def _question(pods: Sequence[Pod], world: World, sold: Market) -> Question:
+def _question(pods: Sequence[Pod], world: World, sold: Market) -> PlanningProblem:
     planning = world.ledger.planning
     return question(
         pods,

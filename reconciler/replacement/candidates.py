@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
     from reconciler.providers.port import ClassKey
-    from reconciler.removal.sights import Cloud
+    from reconciler.removal.sights import SightedCloud
     from reconciler.world import World
 
 
@@ -40,7 +40,7 @@ place first, and it has to be gone in time."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Candidate:
+class ReplacementCandidate:
     """A node that may go."""
 
     node: Node
@@ -59,17 +59,17 @@ class Candidate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Look:
+class ReplacementLook:
     """What is looked at in one pass."""
 
     world: World
     now: Instant
-    clouds: Mapping[ClassKey, Cloud]
+    clouds: Mapping[ClassKey, SightedCloud]
     taken: frozenset[str]
     """Nodes that a swap is about, as old ones or as new ones."""
 
 
-def disrupted(look: Look, old: Iterable[str]) -> Counter[str]:
+def disrupted(look: ReplacementLook, old: Iterable[str]) -> Counter[str]:
     """How many nodes of each pool are disrupted: replaced, or on their way out with pods."""
     world = look.world
     reasons = {each.value for each in DisruptionReason}
@@ -85,7 +85,9 @@ def disrupted(look: Look, old: Iterable[str]) -> Counter[str]:
     return Counter({**standing, **leaving}.values())
 
 
-def ceilings(look: Look, reason: DisruptionReason, gone: Counter[str]) -> Mapping[str, int]:
+def ceilings(
+    look: ReplacementLook, reason: DisruptionReason, gone: Counter[str]
+) -> Mapping[str, int]:
     """How many more nodes of each pool may go."""
     nodes = Counter(each.pool for each in nodes_of_pools(look.world).values())
     return {
@@ -104,7 +106,7 @@ class Eligible(NamedTuple):
     """When there may be others without a change."""
 
 
-def eligible(look: Look, ceilings: Mapping[str, int]) -> Eligible:
+def eligible(look: ReplacementLook, ceilings: Mapping[str, int]) -> Eligible:
     """All of them; it is asked in each pass."""
     quiet: list[Node] = []
     restless: list[Node] = []
@@ -126,7 +128,9 @@ def eligible(look: Look, ceilings: Mapping[str, int]) -> Eligible:
     return Eligible(tuple(quiet), tuple(restless), min(wakes, default=NEVER))
 
 
-def candidates(nodes: Eligible, look: Look) -> tuple[tuple[Candidate, ...], float]:
+def candidates(
+    nodes: Eligible, look: ReplacementLook
+) -> tuple[tuple[ReplacementCandidate, ...], float]:
     """Those of them whose pods may all be moved; and when there may be others."""
     wakes: list[float] = []
     restless = {node.name for node in nodes.restless}
@@ -139,7 +143,7 @@ def candidates(nodes: Eligible, look: Look) -> tuple[tuple[Candidate, ...], floa
     return found, min(wakes, default=NEVER)
 
 
-def may_go(node: Node, pool: NodePool, look: Look) -> bool:
+def may_go(node: Node, pool: NodePool, look: ReplacementLook) -> bool:
     """What has to hold of a node whatever the reason is."""
     world = look.world
     cloud = look.clouds.get(node_class_of(pool, world))
@@ -160,7 +164,7 @@ def is_in_use(node: Node, world: World) -> bool:
     return serves(node, world) and not is_marked(node)
 
 
-def movable(node: Node, look: Look) -> tuple[tuple[Pod, ...] | None, float]:
+def movable(node: Node, look: ReplacementLook) -> tuple[tuple[Pod, ...] | None, float]:
     """The pods that would move; None if one of them may not, and when that passes by itself."""
     pods = look.world.cluster.occupancy(node.name).keepers
     if any(pod.is_terminating for pod in pods):
@@ -178,7 +182,7 @@ def price_of(name: str, world: World) -> int:
     return 0 if standing is None else standing.price
 
 
-def _waits(node: Node, pool: NodePool, look: Look) -> float:
+def _waits(node: Node, pool: NodePool, look: ReplacementLook) -> float:
     """Until when a node is left alone but for its quiet; NEVER if it takes a change."""
     world, now = look.world, look.now
     ledger = world.ledger.replacement
@@ -191,12 +195,14 @@ def _waits(node: Node, pool: NodePool, look: Look) -> float:
     )
 
 
-def _quiet_at(node: Node, look: Look) -> float:
+def _quiet_at(node: Node, look: ReplacementLook) -> float:
     """When its pods have been the same for long enough."""
     return look.world.ledger.replacement.still[node.name].since + look.world.timing.quiet
 
 
-def _candidate(node: Node, look: Look, wakes: list[float]) -> Candidate | None:
+def _candidate(
+    node: Node, look: ReplacementLook, wakes: list[float]
+) -> ReplacementCandidate | None:
     pods, passes_at = movable(node, look)
     wakes.append(passes_at)
     price = price_of(node.name, look.world)
@@ -204,7 +210,7 @@ def _candidate(node: Node, look: Look, wakes: list[float]) -> Candidate | None:
     if pods is None or not price:
         return None
     pool = look.world.pools[pool_of_node(node)]
-    return Candidate(node=node, pool=pool, pods=pods, price=price)
+    return ReplacementCandidate(node=node, pool=pool, pods=pods, price=price)
 
 
 def _settles_in(node: Node, world: World, now: Instant) -> float:
@@ -218,7 +224,7 @@ def _settles_in(node: Node, world: World, now: Instant) -> float:
     return now.left_of(world.timing.bind_wait, since=ready_at)
 
 
-def _held(found: Iterable[Candidate], world: World) -> frozenset[str]:
+def _held(found: Iterable[ReplacementCandidate], world: World) -> frozenset[str]:
     """Those of them that their pools can't do without: what a pool keeps at least is left alone."""
     by_pool: defaultdict[str, list[Node]] = defaultdict(list)
     for each in found:
@@ -231,7 +237,9 @@ def _held(found: Iterable[Candidate], world: World) -> frozenset[str]:
     )
 
 
-def in_turn(names: Mapping[str, str], ceilings: Mapping[str, int], look: Look) -> Iterator[Node]:
+def in_turn(
+    names: Mapping[str, str], ceilings: Mapping[str, int], look: ReplacementLook
+) -> Iterator[Node]:
     """Nodes that have to go, one after the other, as far as their pools allow it."""
     for name in sorted(names):
         node = look.world.cluster.nodes.get(name)

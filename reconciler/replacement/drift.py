@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
     from growth.scheduling.node import Node
     from reconciler.planning.blueprints import Blueprint
-    from reconciler.replacement.makes import Make
+    from reconciler.replacement.makes import NodeMake
     from reconciler.world import NodeClass, World
 
 
@@ -47,7 +47,7 @@ def _drifted(world: World) -> Iterator[tuple[str, str]]:
             yield from _thrown_out(made, nodes, pool)
 
 
-def _changes(make: Make, made: Blueprint | None, pool: NodePool, world: World) -> Iterator[str]:
+def _changes(make: NodeMake, made: Blueprint | None, pool: NodePool, world: World) -> Iterator[str]:
     server_type = ServerTypeName(make.server_type)
     if all(entry.name != server_type for entry in pool.spec.server_types):
         yield f"{server_type} isn't among the types of its pool any more"

@@ -24,7 +24,7 @@ from growth.api.noderequest import COMING, RequestPhase
 from reconciler.actions import Delete, Sequence, machine, version_of
 from reconciler.decision import NEVER
 from reconciler.planning.requested import all_requests
-from reconciler.replacement.swaps import Stage
+from reconciler.replacement.swaps import SwapStage
 from reconciler.replacement.writing import forgotten
 from reconciler.replaces import annotation, on_nodes
 
@@ -54,7 +54,7 @@ def followed(
     lacking = {
         text: ledger.lacking.get(text, now.monotonic)
         for text, swap in under_way.items()
-        if swap.stage(world) is Stage.LACKING
+        if swap.stage(world) is SwapStage.LACKING
     }
     gone = {text: nodes for text, nodes in ledger.swaps.items() if text not in under_way}
     ledger = msgspec.structs.replace(
@@ -70,7 +70,7 @@ def followed(
         if _is_lost(text, world, since, now):
             ledger = given_up(ledger, text, under_way[text].nodes, now)
     for swap in under_way.values():
-        if swap.stage(world) is not Stage.GOING and not swap.goers(world):
+        if swap.stage(world) is not SwapStage.GOING and not swap.goers(world):
             ledger = given_up(ledger, swap.text, swap.nodes, now)
     return _with_going(ledger, under_way.values(), world, now)
 

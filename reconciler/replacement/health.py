@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from collections.abc import Container
 
     from growth.instant import Instant
-    from growth.scheduling.metadata import Condition
+    from growth.scheduling.metadata import ObservedCondition
     from growth.scheduling.node import Node
     from reconciler.providers.port import ClassKey
     from reconciler.removal.seeing import Clock
-    from reconciler.removal.sights import Cloud
+    from reconciler.removal.sights import SightedCloud
     from reconciler.world import World
 
 MOST: Final = 20
@@ -46,7 +46,7 @@ MOST: Final = 20
 that one sick node of a small pool is repaired."""
 
 
-class Count(NamedTuple):
+class HealthCount(NamedTuple):
     """Of some nodes."""
 
     sick: int
@@ -67,16 +67,18 @@ class Spell(NamedTuple):
     """When the node says that it began: it may have been well between two looks."""
 
 
-class Health(msgspec.Struct, frozen=True, kw_only=True):
+class SickNodes(msgspec.Struct, frozen=True, kw_only=True):
     """What is remembered of sick nodes between two passes."""
 
     spells: Mapping[str, Spell] = {}
     """By node."""
-    held: Mapping[str, Count] = {}
+    held: Mapping[str, HealthCount] = {}
     """Pools in which nothing is repaired, each with the count that holds it."""
 
 
-def sick(world: World, now: Instant, before: Health) -> tuple[Health, Mapping[str, str], float]:
+def sick(
+    world: World, now: Instant, before: SickNodes
+) -> tuple[SickNodes, Mapping[str, str], float]:
     """What is remembered, the nodes to be replaced with what they lack, and when to ask again."""
     shown, herds = clock(world, now), _herds(world)
     held = _held(herds)
@@ -87,7 +89,7 @@ def sick(world: World, now: Instant, before: Health) -> tuple[Health, Mapping[st
     seen = clouds(world) if over else {}
     found = {node.name: _why(node, world) for node in over if _is_listed(node, world, seen)}
     wake_at = earliest(shown.wake_at(end) for end in due.values() if end > shown.now)
-    return Health(spells=spells, held=held), found, wake_at
+    return SickNodes(spells=spells, held=held), found, wake_at
 
 
 class Herd(NamedTuple):
@@ -97,9 +99,9 @@ class Herd(NamedTuple):
     sick: tuple[Node, ...]
 
     @property
-    def tally(self) -> Count:
+    def tally(self) -> HealthCount:
         """How many of them are sick."""
-        return Count(sick=len(self.sick), nodes=len(self.names))
+        return HealthCount(sick=len(self.sick), nodes=len(self.names))
 
 
 def _herds(world: World) -> Mapping[str, Herd]:
@@ -153,13 +155,13 @@ def _spells(
     return found
 
 
-def _ready_of(node: Node) -> Condition | None:
+def _ready_of(node: Node) -> ObservedCondition | None:
     return next((each for each in node.status.conditions if each.type == "Ready"), None)
 
 
-def _held(herds: Mapping[str, Herd]) -> Mapping[str, Count]:
+def _held(herds: Mapping[str, Herd]) -> Mapping[str, HealthCount]:
     counts = {pool: herd.tally for pool, herd in herds.items()}
-    of_all = Count(
+    of_all = HealthCount(
         sick=sum(count.sick for count in counts.values()),
         nodes=sum(count.nodes for count in counts.values()),
     )
@@ -168,7 +170,7 @@ def _held(herds: Mapping[str, Herd]) -> Mapping[str, Count]:
     return {pool: count for pool, count in counts.items() if count.is_too_high}
 
 
-def _is_listed(node: Node, world: World, seen: Mapping[ClassKey, Cloud]) -> bool:
+def _is_listed(node: Node, world: World, seen: Mapping[ClassKey, SightedCloud]) -> bool:
     """Whether its machine is there, as a cloud says that is believed."""
     cloud = seen.get(node_class_of(world.pools[pool_of_node(node)], world))
     machine = None if cloud is None else cloud.listing.machines.get(node.name)

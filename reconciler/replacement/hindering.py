@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from growth.api.nodepool import NodePool
     from growth.instant import Instant
-    from reconciler.replacement.on_paper import Answer, OnPaper
+    from reconciler.replacement.on_paper import Answer, RenewalOnPaper
     from reconciler.world import World
 
 LIMITS: Final = {
@@ -79,6 +79,6 @@ def _lifted(pool: NodePool, limits: frozenset[str]) -> NodePool:
     )
 
 
-def _pools_of(paper: OnPaper) -> tuple[str, ...]:
+def _pools_of(paper: RenewalOnPaper) -> tuple[str, ...]:
     """Where machines would be bought; limits keep nothing else away."""
     return tuple(sorted({each.spec.pool for each in paper.comes}))

@@ -10,20 +10,20 @@ from growth.keeping.marks import is_held_by_a_person
 from reconciler.actions import machine
 from reconciler.replacement.candidates import price_of
 from reconciler.replacement.rehearsal import Preference, left_over, with_slack
-from reconciler.replacement.worth import Occupied, disturbances, pays
+from reconciler.replacement.worth import OccupiedNode, disturbances, pays
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from growth.scheduling.pod import Pod
     from reconciler.planning.applying import Applied
-    from reconciler.planning.question import Question
-    from reconciler.replacement.ledger import Proof
+    from reconciler.planning.question import PlanningProblem
+    from reconciler.replacement.ledger import PendingProof
     from reconciler.solver import Plan
     from reconciler.world import World
 
 
-def culprits(asked: Proof, result: Applied, world: World) -> frozenset[str]:
+def culprits(asked: PendingProof, result: Applied, world: World) -> frozenset[str]:
     """The nodes with pods that the plan has no place for."""
     if asked.reason is DisruptionReason.UNHEALTHY:
         # What runs there is out of reach: to wait for a better plan helps nobody.
@@ -35,7 +35,7 @@ def culprits(asked: Proof, result: Applied, world: World) -> frozenset[str]:
     )
 
 
-def have_room(question: Question, plan: Plan, world: World) -> bool:
+def have_room(question: PlanningProblem, plan: Plan, world: World) -> bool:
     """Whether all of the pods find a place where nothing may be bought any more.
 
     A plan that fills nodes to the brim may not be found twice; then it is enough if the scheduler
@@ -51,7 +51,7 @@ def preference(world: World) -> Preference:
     return Preference.FULLEST if world.is_steered else Preference.EMPTIEST
 
 
-def steadied(asked: Proof, plan: Plan, world: World) -> Plan | None:
+def steadied(asked: PendingProof, plan: Plan, world: World) -> Plan | None:
     """A plan that can be left to the scheduler: this one, or it with one more machine."""
     if asked.reason is DisruptionReason.UNHEALTHY:
         return plan
@@ -60,7 +60,7 @@ def steadied(asked: Proof, plan: Plan, world: World) -> Plan | None:
     return with_slack(asked.question, plan, preference(world))
 
 
-def unsteady(asked: Proof, plan: Plan, world: World) -> frozenset[str]:
+def unsteady(asked: PendingProof, plan: Plan, world: World) -> frozenset[str]:
     """Nodes that stay so that everybody finds room without following the plan.
 
     Of all nodes with such pods the fullest stay: least is lost by that, and most room is won.
@@ -80,7 +80,7 @@ def unsteady(asked: Proof, plan: Plan, world: World) -> frozenset[str]:
     return frozenset(found)
 
 
-def is_worth_it(asked: Proof, result: Applied, world: World, *, horizon: float) -> bool:
+def is_worth_it(asked: PendingProof, result: Applied, world: World, *, horizon: float) -> bool:
     """What has to go is replaced at any price, what is only dearer for enough of a saving."""
     match asked.reason:
         case DisruptionReason.UNHEALTHY | DisruptionReason.DRIFT:
@@ -91,7 +91,7 @@ def is_worth_it(asked: Proof, result: Applied, world: World, *, horizon: float) 
             assert_never(asked.reason)
 
 
-def has_changed(asked: Proof, world: World) -> bool:
+def has_changed(asked: PendingProof, world: World) -> bool:
     """Whether any of the nodes isn't what the question was about."""
     return any(
         name not in world.cluster.nodes
@@ -113,11 +113,11 @@ def pods_on(names: Iterable[str], world: World) -> list[Pod]:
     return [pod for name in names for pod in world.cluster.occupancy(name).keepers]
 
 
-def _saves_enough(asked: Proof, result: Applied, world: World, *, horizon: float) -> bool:
+def _saves_enough(asked: PendingProof, result: Applied, world: World, *, horizon: float) -> bool:
     after = sum(int(each.spec.price * 1_000_000) for each in result.requests.values())
     cluster = world.cluster
     nodes = [
-        Occupied(price_of(name, world), cluster.nodes[name], cluster.occupancy(name).keepers)
+        OccupiedNode(price_of(name, world), cluster.nodes[name], cluster.occupancy(name).keepers)
         for name in asked.nodes
     ]
     before = sum(each.price for each in nodes)

@@ -11,8 +11,8 @@ from growth.api.noderequest import NodeRequest
 from growth.scheduling.occupancy import Occupancy
 from reconciler.decision import NEVER
 from reconciler.planning.ledger import Bought
-from reconciler.planning.question import Question
-from reconciler.replacement.health import Health
+from reconciler.planning.question import PlanningProblem
+from reconciler.replacement.health import SickNodes
 from reconciler.replacement.horizon import Regret
 
 
@@ -26,13 +26,13 @@ class Still(msgspec.Struct, frozen=True, kw_only=True):
     """In monotonic seconds."""
 
 
-class Search(msgspec.Struct, frozen=True, kw_only=True):
+class PendingSearch(msgspec.Struct, frozen=True, kw_only=True):
     """Which nodes could go is being looked for."""
 
     number: int
 
 
-class Proof(msgspec.Struct, frozen=True, kw_only=True):
+class PendingProof(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the pods of exactly these nodes find a place is being asked."""
 
     number: int
@@ -41,7 +41,7 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True):
     reason: DisruptionReason
     why: str
     """For people."""
-    question: Question
+    question: PlanningProblem
 
 
 class Confirmation(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,7 +51,7 @@ class Confirmation(msgspec.Struct, frozen=True, kw_only=True):
     swap: str
     nodes: frozenset[str]
     """Whose pods it is about; a node that may go since is another question."""
-    question: Question
+    question: PlanningProblem
 
 
 class ReplacementLedger(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,7 +59,7 @@ class ReplacementLedger(msgspec.Struct, frozen=True, kw_only=True):
 
     number: int = 0
     """Of the last question."""
-    asked: Search | Proof | Confirmation | None = None
+    asked: PendingSearch | PendingProof | Confirmation | None = None
     still: Mapping[str, Still] = {}
     """By node."""
     seen: tuple[object, ...] = ()
@@ -86,5 +86,5 @@ class ReplacementLedger(msgspec.Struct, frozen=True, kw_only=True):
     """Nodes that aren't chosen, and until when."""
     left_over: Mapping[str, int] = {}
     """How often in a row the pods of a node would have been left over."""
-    health: Health = Health()
+    health: SickNodes = SickNodes()
     regret: Regret = Regret()

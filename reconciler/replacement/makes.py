@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reconciler.world import World
 
 
-class Make(NamedTuple):
+class NodeMake(NamedTuple):
     """What nodes of one make have in common."""
 
     pool: str
@@ -27,16 +27,16 @@ class Make(NamedTuple):
     template: str
 
 
-def makes(world: World) -> Mapping[Make, Sequence[Node]]:
+def makes(world: World) -> Mapping[NodeMake, Sequence[Node]]:
     """All nodes that were bought, by their make."""
     return world.cluster.remembered("nodes by make", lambda: _makes(world))
 
 
-def _makes(world: World) -> Mapping[Make, Sequence[Node]]:
-    found: defaultdict[Make, list[Node]] = defaultdict(list)
+def _makes(world: World) -> Mapping[NodeMake, Sequence[Node]]:
+    found: defaultdict[NodeMake, list[Node]] = defaultdict(list)
     for node in world.cluster.nodes.values():
         pool, labels = pool_of_node(node), node.labels
         if pool and INSTANCE_TYPE_LABEL in labels:
             template = node.metadata.annotations.get(TEMPLATE_ANNOTATION, "")
-            found[Make(pool, labels[INSTANCE_TYPE_LABEL], template)].append(node)
+            found[NodeMake(pool, labels[INSTANCE_TYPE_LABEL], template)].append(node)
     return found

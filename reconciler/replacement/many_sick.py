@@ -11,21 +11,21 @@ if TYPE_CHECKING:
 
     from growth.instant import Instant
     from reconciler.actions import Sequence
-    from reconciler.replacement.health import Health
+    from reconciler.replacement.health import SickNodes
     from reconciler.world import World
 
 CONDITION: Final = "ManySick"
 RELEASED: Final = ("Released", "Sick nodes are repaired again.")
 
 
-def notices(world: World, health: Health, now: Instant) -> Iterator[Sequence]:
+def notices(world: World, health: SickNodes, now: Instant) -> Iterator[Sequence]:
     """The condition of each pool for which it has begun or ended."""
     for name, pool in sorted(world.pools.items()):
         said = None if name not in health.held else _said(health, name)
         yield from notice(pool, world, now, condition=CONDITION, said=said, otherwise=RELEASED)
 
 
-def _said(health: Health, pool: str) -> tuple[str, str]:
+def _said(health: SickNodes, pool: str) -> tuple[str, str]:
     count = health.held[pool]
     return "TooManySick", (
         f"{count.sick} of {count.nodes} nodes aren't Ready at once, too many to be believed: is "

@@ -28,9 +28,9 @@ from reconciler.planning.market import market
 from reconciler.planning.offers import Shelf, shelf
 from reconciler.planning.refusals import Refusals, refusals
 from reconciler.replacement import asking
-from reconciler.replacement.candidates import Candidate, is_in_use, price_of
+from reconciler.replacement.candidates import ReplacementCandidate, is_in_use, price_of
 from reconciler.replacement.judging import culprits, is_worth_it, pods_on, uids
-from reconciler.replacement.ledger import Proof
+from reconciler.replacement.ledger import PendingProof
 from reconciler.replacement.worth import HORIZON
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Hindrance(msgspec.Struct, frozen=True, kw_only=True):
     """Millionths an hour."""
 
 
-class OnPaper(msgspec.Struct, frozen=True, kw_only=True):
+class RenewalOnPaper(msgspec.Struct, frozen=True, kw_only=True):
     """What would go, what would come, and who stays whatever that costs."""
 
     goes: tuple[Leaving, ...]
@@ -101,7 +101,7 @@ class OnPaper(msgspec.Struct, frozen=True, kw_only=True):
         return before - sum(int(each.spec.price * 1_000_000) for each in self.comes)
 
 
-def consolidated(world: World, answer: Answer, *, now: Instant) -> OnPaper:
+def consolidated(world: World, answer: Answer, *, now: Instant) -> RenewalOnPaper:
     """What could be had cheaper in this world."""
     items = shelf(world, Shelf())
     known = PlanningLedger(shelf=items, refusals=refusals(Refusals(), world, now)[0])
@@ -116,7 +116,7 @@ class _Looked:
         self._numbers = itertools.count(1)
         self._held: dict[str, str] = {}
 
-    def found(self) -> OnPaper:
+    def found(self) -> RenewalOnPaper:
         """Search and proof, again without those whose pods found no place."""
         candidates = list(self._candidates())
         for _ in range(MOST_ROUNDS):
@@ -132,7 +132,7 @@ class _Looked:
             candidates = [each for each in candidates if each.name not in misplaced]
         return self._told((), None)
 
-    def _candidates(self) -> Iterator[Candidate]:
+    def _candidates(self) -> Iterator[ReplacementCandidate]:
         for name, node in sorted(self._world.cluster.nodes.items()):
             pool = self._world.pools.get(pool_of_node(node))
             price = price_of(name, self._world)
@@ -142,7 +142,7 @@ class _Looked:
             if why := self._stays(node, pool, pods):
                 self._held[name] = why
             else:
-                yield Candidate(node=node, pool=pool, pods=pods, price=price)
+                yield ReplacementCandidate(node=node, pool=pool, pods=pods, price=price)
 
     def _stays(self, node: Node, pool: NodePool, pods: Sequence[Pod]) -> str:
         if pool.spec.disruption.consolidation is Consolidation.NEVER:
@@ -155,15 +155,15 @@ class _Looked:
         found = next((each for each in obstacles if each is not None), None)
         return "" if found is None else f"{found.pod} may not be moved: {found.why}"
 
-    def _searched(self, candidates: Sequence[Candidate]) -> tuple[str, ...]:
+    def _searched(self, candidates: Sequence[ReplacementCandidate]) -> tuple[str, ...]:
         question = asking.renewal(candidates, self._world, self._now, most={}, horizon=HORIZON)
         return () if question is None else self._answer.search(question).goes
 
-    def _proven(self, names: tuple[str, ...]) -> tuple[Proof, Applied]:
+    def _proven(self, names: tuple[str, ...]) -> tuple[PendingProof, Applied]:
         world, gone = self._world, frozenset(names)
         pods = pods_on(names, world)
         question = asking.proof(pods, gone, world, market(world, self._now))
-        asked = Proof(
+        asked = PendingProof(
             number=0,
             nodes={name: uids(world.cluster.occupancy(name).keepers) for name in names},
             reason=DisruptionReason.CONSOLIDATION,
@@ -180,10 +180,10 @@ class _Looked:
             now=self._now,
         )
 
-    def _told(self, names: tuple[str, ...], result: Applied | None) -> OnPaper:
+    def _told(self, names: tuple[str, ...], result: Applied | None) -> RenewalOnPaper:
         world = self._world
         ours = (name for name, node in world.cluster.nodes.items() if pool_of_node(node))
-        return OnPaper(
+        return RenewalOnPaper(
             goes=tuple(self._leaving(name) for name in sorted(names)),
             comes=() if result is None else tuple(result.requests.values()),
             cost=sum(price_of(name, world) for name in ours),

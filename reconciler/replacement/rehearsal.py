@@ -23,7 +23,7 @@ from reconciler.solver import PlannedNode
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from reconciler.planning.question import Question
+    from reconciler.planning.question import PlanningProblem
     from reconciler.solver import Offer, Plan, PodClass
 
 SCORED = (CPU, MEMORY)
@@ -41,7 +41,7 @@ class Preference(Enum):
     FULLEST = "the fullest"
 
 
-class Room(msgspec.Struct, kw_only=True):
+class NodeRoom(msgspec.Struct, kw_only=True):
     """A node with what is left of it."""
 
     offer: str
@@ -75,7 +75,7 @@ class Room(msgspec.Struct, kw_only=True):
         self.left = [have - asked for asked, have in zip(pod.requests, self.left, strict=True)]
 
 
-def left_over(question: Question, plan: Plan, preference: Preference) -> dict[str, int]:
+def left_over(question: PlanningProblem, plan: Plan, preference: Preference) -> dict[str, int]:
     """How many pods of each class find no room when nobody follows the plan, at the worst."""
     worst: dict[str, int] = {}
     for order in range(ORDERS):
@@ -84,7 +84,9 @@ def left_over(question: Question, plan: Plan, preference: Preference) -> dict[st
     return worst
 
 
-def _once(question: Question, plan: Plan, preference: Preference, chance: Random) -> dict[str, int]:
+def _once(
+    question: PlanningProblem, plan: Plan, preference: Preference, chance: Random
+) -> dict[str, int]:
     rooms = [(room.rank(preference), n, room) for n, room in enumerate(_rooms(question, plan))]
     heapq.heapify(rooms)
     missing: dict[str, int] = {}
@@ -107,18 +109,18 @@ def _once(question: Question, plan: Plan, preference: Preference, chance: Random
     return missing
 
 
-def _requests(question: Question) -> list[tuple[int, ...]]:
+def _requests(question: PlanningProblem) -> list[tuple[int, ...]]:
     return [pod.requests for pod in question.problem.classes]
 
 
-def _queue(question: Question, chance: Random) -> list[PodClass]:
+def _queue(question: PlanningProblem, chance: Random) -> list[PodClass]:
     """All pods, the important ones first, else in an order that means nothing."""
     pods = [pod for pod in question.problem.classes for _ in range(pod.count)]
     chance.shuffle(pods)
     return sorted(pods, key=lambda pod: -pod.priority)
 
 
-def _rooms(question: Question, plan: Plan) -> Iterator[Room]:
+def _rooms(question: PlanningProblem, plan: Plan) -> Iterator[NodeRoom]:
     """The nodes that are there, and those that the plan buys."""
     problem = question.problem
     offers = {offer.name: offer for offer in problem.offers}
@@ -126,7 +128,7 @@ def _rooms(question: Question, plan: Plan) -> Iterator[Room]:
     for name in (*question.spots, *bought):
         node = question.spots[name].node if name in question.spots else question.offers[name].node
         if name in offers:
-            yield Room(
+            yield NodeRoom(
                 offer=name,
                 left=list(offers[name].capacity),
                 whole=[
@@ -136,7 +138,7 @@ def _rooms(question: Question, plan: Plan) -> Iterator[Room]:
             )
 
 
-def with_slack(question: Question, plan: Plan, preference: Preference) -> Plan | None:
+def with_slack(question: PlanningProblem, plan: Plan, preference: Preference) -> Plan | None:
     """The plan with one more machine, of those that are enough about the cheapest.
 
     A dearer machine mostly does what a cheaper one does, so half of those in question are passed
@@ -154,7 +156,7 @@ def with_slack(question: Question, plan: Plan, preference: Preference) -> Plan |
     return found
 
 
-def _by_price(question: Question, missing: Mapping[str, int]) -> list[Offer]:
+def _by_price(question: PlanningProblem, missing: Mapping[str, int]) -> list[Offer]:
     """What holds the largest of those who would be left over, without what is dearer for less."""
     classes = [pod for pod in question.problem.classes if pod.name in missing]
     best: dict[tuple[int, ...], Offer] = {}

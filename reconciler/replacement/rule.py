@@ -29,8 +29,8 @@ from reconciler.removal.sights import clouds
 from reconciler.replacement import asking, going_on, many_sick, writing
 from reconciler.replacement.allowance import next_change
 from reconciler.replacement.candidates import (
-    Candidate,
-    Look,
+    ReplacementCandidate,
+    ReplacementLook,
     candidates,
     ceilings,
     disrupted,
@@ -52,11 +52,11 @@ from reconciler.replacement.judging import (
     uids,
     unsteady,
 )
-from reconciler.replacement.ledger import Confirmation, Proof, Search
+from reconciler.replacement.ledger import Confirmation, PendingProof, PendingSearch
 from reconciler.replacement.mending import mended
 from reconciler.replacement.remembering import looked_after
 from reconciler.replacement.rest import is_moving, sight
-from reconciler.replacement.swaps import Stage, swaps
+from reconciler.replacement.swaps import SwapStage, swaps
 from reconciler.replaces import written
 from reconciler.solver import Plan, Renewed
 
@@ -119,7 +119,7 @@ class _Pass:
         old = {name for swap in self.swaps for name in swap.nodes}
         new = {name for swap in self.swaps for name in swap.machines}
         self.old = frozenset(old | self.ledger.going.keys() | self.ledger.opening.keys())
-        self.look = Look(
+        self.look = ReplacementLook(
             world=self.world,
             now=self.now,
             clouds=clouds(self.world),
@@ -142,9 +142,9 @@ class _Pass:
             self._remember(seen=())
             return
         match asked:
-            case Search():
+            case PendingSearch():
                 self._found(solved)
-            case Proof():
+            case PendingProof():
                 self._proven(asked, solved)
             case Confirmation():
                 self._confirmed(asked, solved)
@@ -167,7 +167,7 @@ class _Pass:
             why="the same pods fit on less",
         )
 
-    def _proven(self, asked: Proof, solved: Solved) -> None:
+    def _proven(self, asked: PendingProof, solved: Solved) -> None:
         """The plan for the pods of these nodes is there: it is written down if it is good."""
         if not isinstance(solved.plan, Plan) or self._is_late(asked):
             self._remember(seen=())
@@ -186,7 +186,7 @@ class _Pass:
             times = max(self.ledger.left_over[name] for name in homeless)
             self._prove_without(homeless, asked, seconds=going_on.rest_after(times))
 
-    def _applied(self, asked: Proof, plan: Plan) -> Applied:
+    def _applied(self, asked: PendingProof, plan: Plan) -> Applied:
         chance = Random(self.world.seed)  # noqa: S311 - names have to be unlike, not secret
         pods = pods_on(asked.nodes, self.world)
         return applied(
@@ -199,7 +199,7 @@ class _Pass:
             now=self.now,
         )
 
-    def _prove_without(self, names: frozenset[str], asked: Proof, *, seconds: float) -> None:
+    def _prove_without(self, names: frozenset[str], asked: PendingProof, *, seconds: float) -> None:
         """These nodes stay for now; the others may go all the same, and have more room to go to."""
         self.ledger = going_on.resting(self.ledger, names, self.now, seconds=seconds)
         self._remember()
@@ -208,13 +208,13 @@ class _Pass:
         if others:
             self._prove(others, reason=asked.reason, why=asked.why)
 
-    def _is_late(self, asked: Proof) -> bool:
+    def _is_late(self, asked: PendingProof) -> bool:
         """Whether the world has gone on, so that the answer is about another one."""
         if has_changed(asked, self.world):
             return True
         return asked.reason is not DisruptionReason.UNHEALTHY and self._is_moving()
 
-    def _swap(self, asked: Proof, result: Applied) -> None:
+    def _swap(self, asked: PendingProof, result: Applied) -> None:
         """Write down what is bought; where nothing is, the old ones go at once."""
         self._remember(left_over={})
         said = writing.told(
@@ -252,7 +252,7 @@ class _Pass:
             self.ledger = going_on.given_up(self.ledger, swap.text, swap.old(self.world), self.now)
             self._remember()
             self.swaps = tuple(each for each in self.swaps if each is not swap)
-        elif swap.stage(self.world) is Stage.READY:
+        elif swap.stage(self.world) is SwapStage.READY:
             asked_about = (name for name in swap.goers(self.world) if name in asked.nodes)
             self._open(asked_about, swap.reason, said={})
 
@@ -276,7 +276,7 @@ class _Pass:
     def _ask(self) -> None:
         if self.ledger.asked is not None or not self.world.is_free(_lane()):
             return
-        ready = next((s for s in self.swaps if s.stage(self.world) is Stage.READY), None)
+        ready = next((s for s in self.swaps if s.stage(self.world) is SwapStage.READY), None)
         if ready is not None:
             if self._may_confirm():
                 self._confirm(ready)
@@ -330,7 +330,7 @@ class _Pass:
         closed = frozenset(drifted(self.world)) if reason is DisruptionReason.DRIFT else frozenset()
         question = asking.proof(pods, frozenset(nodes), self.world, sold, closed=closed)
         number = self._solve(question.problem, why=f"where would {len(pods)} pods go?")
-        proof = Proof(
+        proof = PendingProof(
             number=number,
             nodes={name: uids(each) for name, each in nodes.items()},
             reason=reason,
@@ -356,7 +356,7 @@ class _Pass:
         asked = asking.renewal(found, self.world, self.now, most=most, horizon=lasts)
         if asked is not None:
             number = self._solve(asked, why=f"could any of {len(asked.standing)} nodes go?")
-            self._remember(asked=Search(number=number))
+            self._remember(asked=PendingSearch(number=number))
 
     def _horizon(self) -> float:
         lasts, more = horizon(self.ledger.regret, self.world, self.now)
@@ -374,7 +374,7 @@ class _Pass:
         self.wakes += (next_change(pool, self.now) for pool in self.world.pools.values())
         return ceilings(self.look, DisruptionReason.CONSOLIDATION, gone)
 
-    def _candidates(self) -> tuple[Candidate, ...]:
+    def _candidates(self) -> tuple[ReplacementCandidate, ...]:
         return candidates(eligible(self.look, self._ceilings()), self.look)[0]
 
     def _solve(self, problem: Problem | Renewal, *, why: str) -> int:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from reconciler.world import World
 
 
-class Stage(enum.Enum):
+class SwapStage(enum.Enum):
     """How far a swap is."""
 
     LACKING = "a machine is missing"
@@ -56,15 +56,15 @@ class Swap(msgspec.Struct, frozen=True, kw_only=True):
         nodes = world.cluster.nodes
         return tuple(name for name in self.old(world) if not is_held_by_a_person(nodes[name]))
 
-    def stage(self, world: World) -> Stage:
+    def stage(self, world: World) -> SwapStage:
         """How far it is."""
         if any(name in world.removals for name in self.old(world)):
-            return Stage.GOING
+            return SwapStage.GOING
         if len(self.machines) < self.of:
-            return Stage.LACKING
+            return SwapStage.LACKING
         nodes = [world.cluster.nodes.get(name) for name in self.machines]
         are_serving = all(node is not None and serves(node, world) for node in nodes)
-        return Stage.READY if are_serving else Stage.COMING
+        return SwapStage.READY if are_serving else SwapStage.COMING
 
 
 def swaps(world: World) -> tuple[Swap, ...]:

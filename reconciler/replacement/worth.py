@@ -42,7 +42,7 @@ MOST_IMPORTANT: Final = 1_000_000
 """The priority from which on a pod counts ten times."""
 
 
-class Occupied(NamedTuple):
+class OccupiedNode(NamedTuple):
     """A node with what would be moved from it, and its price in millionths an hour."""
 
     price: int
@@ -50,7 +50,7 @@ class Occupied(NamedTuple):
     pods: Sequence[Pod]
 
 
-def disturbances(nodes: Sequence[Occupied], *, horizon: float = HORIZON) -> list[int]:
+def disturbances(nodes: Sequence[OccupiedNode], *, horizon: float = HORIZON) -> list[int]:
     """What the end of each of these nodes costs those who run there, in millionths an hour.
 
     It is paid once, and what it is paid for lasts for as long as the horizon.

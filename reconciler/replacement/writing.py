@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from growth.scheduling.node import Node
     from reconciler.actions import EmitEvent
     from reconciler.providers.port import ClassKey
-    from reconciler.removal.sights import Cloud
+    from reconciler.removal.sights import SightedCloud
     from reconciler.world import World
 
 SHOWN = 3
@@ -69,7 +69,7 @@ def creation(request: NodeRequest) -> Sequence:
 def openings(
     names: Iterable[str],
     world: World,
-    clouds: Mapping[ClassKey, Cloud],
+    clouds: Mapping[ClassKey, SightedCloud],
     *,
     reason: DisruptionReason,
     said: Mapping[str, EmitEvent],

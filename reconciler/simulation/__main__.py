@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import structlog
 
 from growth.cli.output import add_output_argument
-from reconciler.simulation.faults import Fault, drawn
-from reconciler.simulation.run import Outcome, run
+from reconciler.simulation.faults import SimulatedFault, drawn
+from reconciler.simulation.run import RunOutcome, run
 from reconciler.simulation.shrink import shrunk
 from reconciler.simulation.story import WORKLOADS, Story
 
@@ -101,14 +101,14 @@ def _print_total(seeds: int, breaches: int, arguments: argparse.Namespace) -> No
         print(f"{seeds} seeds, {breaches} breaches")
 
 
-def _faults(written: str) -> tuple[Fault, ...]:
+def _faults(written: str) -> tuple[SimulatedFault, ...]:
     if written == "none":
         return ()
-    names = [fault.value for fault in Fault] if written == "all" else written.split(",")
+    names = [fault.value for fault in SimulatedFault] if written == "all" else written.split(",")
     try:
-        return tuple(Fault(name) for name in names)
+        return tuple(SimulatedFault(name) for name in names)
     except ValueError as error:
-        known = ", ".join(Fault)
+        known = ", ".join(SimulatedFault)
         raise argparse.ArgumentTypeError(f"{error}; there are: {known}") from None
 
 
@@ -130,7 +130,7 @@ def _is_breached(seed: int, arguments: argparse.Namespace, parts: Parts | None) 
     return bool(outcome.breaches)
 
 
-def _document(outcome: Outcome) -> dict[str, Any]:
+def _document(outcome: RunOutcome) -> dict[str, Any]:
     document = {
         "seed": outcome.story.seed,
         "minutes": outcome.story.minutes,
@@ -147,7 +147,7 @@ def _document(outcome: Outcome) -> dict[str, Any]:
     return document
 
 
-def _text(outcome: Outcome) -> str:
+def _text(outcome: RunOutcome) -> str:
     story = outcome.story
     lines = [
         "  ".join(

@@ -21,9 +21,9 @@ from growth.keeping.marks import is_cordoned_by_a_person
 from growth.scheduling.emptiness import keepers, left_on
 from reconciler.actions import Solve
 from reconciler.simulation.cloud import pool_of
-from reconciler.simulation.faults import Fault
+from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.pod_collector import pods_on
-from reconciler.simulation.possible import Possible, Sort
+from reconciler.simulation.possible import CountedSort, Possible
 from reconciler.simulation.purchases import FEW, Purchases
 from reconciler.simulation.unknown import Unknown
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
     from reconciler.providers.port import Machine as ListedMachine
     from reconciler.providers.port import Order
-    from reconciler.simulation.cloud import Cloud
-    from reconciler.simulation.server import Event
+    from reconciler.simulation.cloud import SimulatedCloud
+    from reconciler.simulation.server import StoredChange
     from reconciler.simulation.surroundings import Surroundings
     from reconciler.timing import Timing
 
@@ -47,7 +47,9 @@ ORDER: Final = (
     RequestPhase.DEPROVISIONING,
 )
 """A request never goes back."""
-MAKES_A_SECOND_INTENT_EXCUSABLE: Final = frozenset({Fault.EVENT_LOST, Fault.CLOCK_JUMP})
+MAKES_A_SECOND_INTENT_EXCUSABLE: Final = frozenset(
+    {SimulatedFault.EVENT_LOST, SimulatedFault.CLOCK_JUMP}
+)
 """An event that was never told can't be known of, and a wait that is dated on the wall moves with
 its clock."""
 TWICE: Final = 0.1
@@ -60,7 +62,9 @@ FOR_OUR_SAKE: Final = frozenset(
 FAILED: Final = RemovalPhase.REMOVAL_FAILED
 RESTED: Final = 25.0
 """Seconds between two asks for one machine; pools wait for 30."""
-FORGETS_AN_ANSWER: Final = frozenset({Fault.RESTART, Fault.FREEZE, Fault.CLOCK_JUMP})
+FORGETS_AN_ANSWER: Final = frozenset(
+    {SimulatedFault.RESTART, SimulatedFault.FREEZE, SimulatedFault.CLOCK_JUMP}
+)
 SEEN_WITHIN: Final = 300.0
 """Seconds until each node that serves is known to, whatever is late or lost."""
 FOUND_BEFORE: Final = 60.0
@@ -74,7 +78,7 @@ PLANS: Final = 40
 TRIES_KEPT: Final = 200
 
 
-class Breach(NamedTuple):
+class AuditBreach(NamedTuple):
     """Something that must not be."""
 
     at: float
@@ -86,9 +90,9 @@ class Auditor:
     """Everything that has to hold."""
 
     def __init__(
-        self, around: Surroundings, cloud: Cloud, *, possible: Possible, timing: Timing
+        self, around: Surroundings, cloud: SimulatedCloud, *, possible: Possible, timing: Timing
     ) -> None:
-        self.found: Breach | None = None
+        self.found: AuditBreach | None = None
         server = around.server
         self.waited = 0
         """Pods that ever waited for a machine that could be bought."""
@@ -106,8 +110,8 @@ class Auditor:
         self._timeline = around.timeline
         self._trace = around.trace
         self._timing = timing
-        self._counted: dict[str, Sort] = {}
-        self._counts: Counter[Sort] = Counter()
+        self._counted: dict[str, CountedSort] = {}
+        self._counts: Counter[CountedSort] = Counter()
         self._intents: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._served_at: dict[str, float] = {}
         self._asked_at: dict[str, float] = {}
@@ -124,7 +128,7 @@ class Auditor:
     def breach(self, rule: str, text: str) -> None:
         """What must not be ends the run: all that follows would only be its consequence."""
         if self.found is None:
-            self.found = Breach(self._timeline.now, rule, text)
+            self.found = AuditBreach(self._timeline.now, rule, text)
             self._trace.note(f"BREACH of {rule}: {text}")
             self._timeline.stop()
 
@@ -150,7 +154,7 @@ class Auditor:
             self.breach("one machine a request", f"{name} was made twice")
         if request is not None:
             self.purchases.made(request)
-        self._recount(name, Sort(order.pool, order.server_type))
+        self._recount(name, CountedSort(order.pool, order.server_type))
 
     def machine_gone(self, name: str) -> None:
         """A machine is no longer paid for."""
@@ -195,7 +199,7 @@ class Auditor:
         kept = keepers(pods[key] for key in pods_on(name, self._server))
         if node is None:
             return kept
-        is_moved = Fault.CLOCK_JUMP in self._faults.kinds
+        is_moved = SimulatedFault.CLOCK_JUMP in self._faults.kinds
         wall = self._server.wall + (A_JUMP if is_moved else timedelta())
         now = Instant(monotonic=self._timeline.now, wall=wall)
         return left_on(kept, now, node_is_ready=node.is_ready)
@@ -217,11 +221,11 @@ class Auditor:
     def _check_age(self, removal: NodeRemovalRequest) -> None:
         made = removal.metadata.creation_timestamp
         age = (self._server.wall - made).total_seconds() if made else 0.0
-        is_dated = Fault.CLOCK_JUMP not in self._faults.kinds
+        is_dated = SimulatedFault.CLOCK_JUMP not in self._faults.kinds
         if is_dated and age < self._timing.orphan_age - FOUND_BEFORE:
             self.breach("orphans go late", f"{removal.name} after {age:.0f} s")
 
-    def _pod_changed(self, event: Event) -> None:
+    def _pod_changed(self, event: StoredChange) -> None:
         pod: Pod = event.new or event.old
         uid = pod.metadata.uid
         if event.new is None:
@@ -230,7 +234,7 @@ class Auditor:
             self._waiting.add(uid)
             self.waited += bool(self._possible.sorts_for(event.new))
 
-    def _request_changed(self, event: Event) -> None:
+    def _request_changed(self, event: StoredChange) -> None:
         request: NodeRequest = event.new or event.old
         if event.old is None:
             self._intended(request)
@@ -238,7 +242,7 @@ class Auditor:
             self._ended(request)
         else:
             self._moved(event.old, event.new)
-        self._recount(request.name, Sort(request.spec.pool, request.spec.server_type))
+        self._recount(request.name, CountedSort(request.spec.pool, request.spec.server_type))
 
     def _intended(self, request: NodeRequest) -> None:
         self.purchases.intended(request)
@@ -281,7 +285,7 @@ class Auditor:
                 del self._intents[pod.uid]
         self.unknown.look(request.name)
 
-    def _removal_changed(self, event: Event) -> None:
+    def _removal_changed(self, event: StoredChange) -> None:
         self.unknown.look(event.key.name)
 
     def _moved(self, old: NodeRequest, new: NodeRequest) -> None:
@@ -295,11 +299,11 @@ class Auditor:
             if times > 1:
                 self.breach("one effect an intent", f"{new.name}: {name} {times} times")
 
-    def _node_changed(self, event: Event) -> None:
+    def _node_changed(self, event: StoredChange) -> None:
         node: Node = event.new or event.old
         if pool_of(node):
             label = ServerTypeName(node.labels[INSTANCE_TYPE_LABEL])
-            self._recount(node.name, Sort(pool_of(node), label))
+            self._recount(node.name, CountedSort(pool_of(node), label))
         self.unknown.look(node.name)
         self._check_cordon(event.old, event.new)
         is_paid = node.name in self._cloud.machines and node.name not in self._cloud.forgotten
@@ -313,7 +317,7 @@ class Auditor:
         if not new.spec.unschedulable and new.name in self.wished_at:
             self.breach("a person's cordon is never touched", f"{new.name} is uncordoned")
 
-    def _recount(self, name: str, sort: Sort | None = None) -> None:
+    def _recount(self, name: str, sort: CountedSort | None = None) -> None:
         """Whether there is, or may yet be, a machine of this name.
 
         One whose Node somebody has deleted counts for no maximum of a type: no object tells it any
@@ -334,7 +338,7 @@ class Auditor:
             self._counts[sort] += 1
             self._check_maximum(sort)
 
-    def _check_maximum(self, sort: Sort) -> None:
+    def _check_maximum(self, sort: CountedSort) -> None:
         maximum = self._possible.maximum(sort)
         if self._counts[sort] > maximum:
             text = f"{self._counts[sort]} of {sort.pool}/{sort.server_type}, {maximum} allowed"

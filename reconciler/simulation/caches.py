@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from growth.kube.contents import Change, ChangeKind, difference
-from growth.kube.health import Health
+from growth.kube.health import CacheHealth
 from growth.kube.suspicion import suspicion_of
-from reconciler.simulation.faults import Fault
+from reconciler.simulation.faults import SimulatedFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from growth.kube.own_writes import Deleted, Written
+    from growth.kube.own_writes import Deleted, OwnWrite
     from growth.kube.resource import Key
     from reconciler.simulation.chance import Chance
-    from reconciler.simulation.server import Event, Kind
+    from reconciler.simulation.server import StoredChange, StoredKind
     from reconciler.simulation.surroundings import Surroundings
 
 USUAL_LAG = (0.001, 0.005)
@@ -41,7 +41,7 @@ class Cache:
 
     def __init__(
         self,
-        kind: Kind,
+        kind: StoredKind,
         around: Surroundings,
         *,
         chance: Chance,
@@ -52,12 +52,12 @@ class Cache:
         self.objects: dict[Key, Any] = {}
         self.position = 0
         """The version up to which everything is known."""
-        self.health = Health(blind_since=around.timeline.now)
+        self.health = CacheHealth(blind_since=around.timeline.now)
         self.lag = 0.0
         """Seconds that events come late, beyond the usual."""
         self.behind_until = 0.0
         """Until when the server that this watch is connected to lacks the newest minutes."""
-        self.unseen: dict[Key, Written | Deleted] = {}
+        self.unseen: dict[Key, OwnWrite | Deleted] = {}
         """Our own last writes that haven't come back yet."""
         self._server = around.server
         self._timeline = around.timeline
@@ -98,16 +98,16 @@ class Cache:
         """Whether a state of this version may be believed: time never goes back unnoticed."""
         return version >= self.position
 
-    def note(self, key: Key, write: Written | Deleted) -> None:
+    def note(self, key: Key, write: OwnWrite | Deleted) -> None:
         """A write of ours was confirmed: nothing is decided on the object before it is seen."""
         if not self._is_seen(key, write):
             self.unseen[key] = write
 
-    def _hear(self, event: Event) -> None:
+    def _hear(self, event: StoredChange) -> None:
         if not self._is_connected or self._timeline.now < self.behind_until:
             return
-        if self._faults.strikes(Fault.EVENT_LOST, NO_EVENT_PROBABILITY):
-            wait = self._faults.chance(Fault.EVENT_LOST).between(1.0, LOST_AT_MOST)
+        if self._faults.strikes(SimulatedFault.EVENT_LOST, NO_EVENT_PROBABILITY):
+            wait = self._faults.chance(SimulatedFault.EVENT_LOST).between(1.0, LOST_AT_MOST)
             self._timeline.after(wait, self._arrive, self._miss, self._connection)
             return
         lag = self._chance.between(*USUAL_LAG) + self.lag
@@ -122,7 +122,7 @@ class Cache:
         else:
             self._needs_list = True
 
-    def _event_came(self, event: Event, connection: int) -> None:
+    def _event_came(self, event: StoredChange, connection: int) -> None:
         if connection == self._connection:
             self._apply((event,))
 
@@ -172,9 +172,9 @@ class Cache:
         self._tell(changes)
 
     def _without_some(self, found: Mapping[Key, Any]) -> Mapping[Key, Any]:
-        if self.kind.name != "pods" or not self._faults.strikes(Fault.PODS_MISSING, 0.5):
+        if self.kind.name != "pods" or not self._faults.strikes(SimulatedFault.PODS_MISSING, 0.5):
             return found
-        chance = self._faults.chance(Fault.PODS_MISSING)
+        chance = self._faults.chance(SimulatedFault.PODS_MISSING)
         wait = chance.between(100.0, LOST_AT_MOST)
         self._timeline.after(wait, self._arrive, self._miss, self._connection)
         return dict(list(found.items())[::2]) if chance.happens(0.5) else {}
@@ -191,7 +191,7 @@ class Cache:
         for key, new in found.items():
             yield from difference(key, self.objects.get(key), new)
 
-    def _apply(self, events: Sequence[Event]) -> None:
+    def _apply(self, events: Sequence[StoredChange]) -> None:
         changes: list[Change[Any]] = []
         for event in events:
             if event.version <= self.position:
@@ -200,7 +200,7 @@ class Cache:
             changes.extend(self._change(event))
         self._tell(tuple(changes))
 
-    def _change(self, event: Event) -> tuple[Change[Any], ...]:
+    def _change(self, event: StoredChange) -> tuple[Change[Any], ...]:
         old = self.objects.get(event.key)
         if event.new is not None:
             self.objects[event.key] = event.new
@@ -216,7 +216,7 @@ class Cache:
                 del self.unseen[key]
         self._take(self.kind.name, changes)
 
-    def _is_seen(self, key: Key, write: Written | Deleted) -> bool:
+    def _is_seen(self, key: Key, write: OwnWrite | Deleted) -> bool:
         return write.is_seen(self.objects.get(key), position=str(self.position))
 
     def _note(self, **changes: Any) -> None:

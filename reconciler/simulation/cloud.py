@@ -18,7 +18,7 @@ from growth.api.wellknown import MANAGED_BY_LABEL, POOL_LABEL
 from growth.api.written import Duration
 from growth.kube.errors import AlreadyExists, NotFound
 from growth.kube.resource import Key
-from growth.scheduling.metadata import Condition
+from growth.scheduling.metadata import ObservedCondition
 from growth.scheduling.node import Node
 from growth.scheduling.taints import NO_SCHEDULE, Taint
 from reconciler.providers.kwok.catalogue import offerings
@@ -39,7 +39,7 @@ from reconciler.providers.port import (
 )
 from reconciler.providers.port import Machine as ListedMachine
 from reconciler.simulation.chance import Chance
-from reconciler.simulation.faults import Fault
+from reconciler.simulation.faults import SimulatedFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from reconciler.simulation.surroundings import Surroundings
 
 NOT_READY: Final = Taint("node.kubernetes.io/not-ready", NO_SCHEDULE)
-READY: Final = Condition(type="Ready", status="True", reason="KubeletReady")
+READY: Final = ObservedCondition(type="Ready", status="True", reason="KubeletReady")
 UNTAINTED_AFTER = 0.1
 """Seconds from Ready until the node controller takes its taint off."""
 NODE_GONE_AFTER = 5.0
@@ -60,7 +60,7 @@ SILENT_AFTER = 40.0
 THROTTLED_FOR = (1.0, 30.0)
 
 
-class Joining(StrEnum):
+class SimulatedJoining(StrEnum):
     """When the node of a machine appears."""
 
     AT_ONCE = "at once"
@@ -77,7 +77,7 @@ class Showing(StrEnum):
     THE_PAST = "the past"
 
 
-class Machine(msgspec.Struct, kw_only=True):
+class SimulatedMachine(msgspec.Struct, kw_only=True):
     """One machine that is paid for."""
 
     order: Order
@@ -90,17 +90,17 @@ class Machine(msgspec.Struct, kw_only=True):
         return self.serves_since is not None
 
 
-class Cloud:
+class SimulatedCloud:
     """Machines, by name."""
 
-    def __init__(self, around: Surroundings, joining: Joining) -> None:
+    def __init__(self, around: Surroundings, joining: SimulatedJoining) -> None:
         self.made: Callable[[Order], None] = lambda _: None
         """Called with each machine that is made."""
         self.gone: Callable[[str], None] = lambda _: None
         """Called with the name of each machine that is no longer paid for."""
         self.deleting: Callable[[ListedMachine], None] = lambda _: None
         """Called with each machine that we ask to delete."""
-        self.machines: dict[str, Machine] = {}
+        self.machines: dict[str, SimulatedMachine] = {}
         self.bought = 0
         self._paid = 0.0
         self.died: set[str] = set()
@@ -171,7 +171,7 @@ class Cloud:
         self.deleting(machine)
         if machine.name not in self.machines:
             return DeleteAnswer(outcome=DeleteOutcome.GONE)
-        if self._faults.strikes(Fault.DELETE_FAILS, 0.5):
+        if self._faults.strikes(SimulatedFault.DELETE_FAILS, 0.5):
             return DeleteAnswer(outcome=DeleteOutcome.FAILED, reason="it is locked")
         self._end(machine.name)
         self.retired += 1
@@ -224,8 +224,8 @@ class Cloud:
         found = self.machines.get(order.name)
         if found is not None:
             return self._adopted(found, order)
-        if self._faults.strikes(Fault.CLOUD_THROTTLED, 0.1):
-            chance = self._faults.chance(Fault.CLOUD_THROTTLED)
+        if self._faults.strikes(SimulatedFault.CLOUD_THROTTLED, 0.1):
+            chance = self._faults.chance(SimulatedFault.CLOUD_THROTTLED)
             return Throttled(seconds=chance.between(*THROTTLED_FOR))
         node_class = self._server.kind(order.node_class.kind).named(order.node_class.name)
         offering = _offering(order, node_class)
@@ -236,7 +236,7 @@ class Cloud:
         self._make(order, offering, node_class)
         return Accepted(machine_id=machine_id(order.name))
 
-    def _adopted(self, found: Machine, order: Order) -> CreateAnswer:
+    def _adopted(self, found: SimulatedMachine, order: Order) -> CreateAnswer:
         if found.order.request_uid != order.request_uid:
             return Failed(failure=FailureClass.TEMPLATE, reason="made for another request")
         return Accepted(machine_id=machine_id(order.name))
@@ -246,18 +246,18 @@ class Cloud:
         return until > self._timeline.now
 
     def _make(self, order: Order, offering: Offering, node_class: KwokNodeClass) -> None:
-        self.machines[order.name] = Machine(order=order, made_at=self._timeline.now)
+        self.machines[order.name] = SimulatedMachine(order=order, made_at=self._timeline.now)
         self.bought += 1
         self.made_for[order.request_uid] = self.made_for.get(order.request_uid, 0) + 1
         self.made(order)
         boot = boot_time(order.name, node_class.spec.boot_delay).seconds
-        if self._faults.strikes(Fault.SLOW_BOOT, 0.2):
-            boot += self._faults.chance(Fault.SLOW_BOOT).between(30.0, 400.0)
-        join = 0.0 if self._joining is Joining.AT_ONCE else boot / 2
+        if self._faults.strikes(SimulatedFault.SLOW_BOOT, 0.2):
+            boot += self._faults.chance(SimulatedFault.SLOW_BOOT).between(30.0, 400.0)
+        join = 0.0 if self._joining is SimulatedJoining.AT_ONCE else boot / 2
         self._timeline.after(join, self._join, order, offering)
-        if self._faults.strikes(Fault.DIES_JOINING, 0.1):
+        if self._faults.strikes(SimulatedFault.DIES_JOINING, 0.1):
             self._timeline.after(boot / 2, self.die, order.name)
-        elif not self._faults.strikes(Fault.NEVER_READY, 0.1):
+        elif not self._faults.strikes(SimulatedFault.NEVER_READY, 0.1):
             self._timeline.after(boot, self._serve, order.name)
 
     def _join(self, order: Order, offering: Offering) -> None:
@@ -291,7 +291,7 @@ class Cloud:
                 self._server.delete("nodes", Key("", name))
 
 
-def _listed(machine: Machine) -> ListedMachine:
+def _listed(machine: SimulatedMachine) -> ListedMachine:
     order = machine.order
     return ListedMachine(
         machine_id=machine_id(order.name),

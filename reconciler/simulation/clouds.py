@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from growth.instant import Instant
     from reconciler.providers.port import Listing
-    from reconciler.simulation.cloud import Cloud
+    from reconciler.simulation.cloud import SimulatedCloud
     from reconciler.simulation.surroundings import Surroundings
     from reconciler.timing import Timing
     from reconciler.views import Views
@@ -39,10 +39,10 @@ class Watcher(Protocol):
         """Something has changed."""
 
 
-class Clouds:
+class SimulatedClouds:
     """The sights of one process."""
 
-    def __init__(self, watcher: Watcher, cloud: Cloud, around: Surroundings) -> None:
+    def __init__(self, watcher: Watcher, cloud: SimulatedCloud, around: Surroundings) -> None:
         self.sights: dict[ClassKey, Sight] = {}
         self._watcher = watcher
         self._cloud = cloud

@@ -16,7 +16,7 @@ from growth.scheduling.daemonsets import daemon_pods
 
 if TYPE_CHECKING:
     from growth.scheduling.objects import DaemonSet, Pod
-    from reconciler.simulation.server import Event
+    from reconciler.simulation.server import StoredChange
     from reconciler.simulation.surroundings import Surroundings
 
 MADE_AFTER = 0.2
@@ -31,11 +31,11 @@ class Daemons:
         server.kind("nodes").heard_by.append(self._node_changed)
         server.kind("daemon_sets").heard_by.append(self._daemon_set_changed)
 
-    def _node_changed(self, event: Event) -> None:
+    def _node_changed(self, event: StoredChange) -> None:
         if event.new is not None and (event.old is None or event.old.spec != event.new.spec):
             self._timeline.after(MADE_AFTER, self._follow, event.key)
 
-    def _daemon_set_changed(self, _: Event) -> None:
+    def _daemon_set_changed(self, _: StoredChange) -> None:
         for node in self._server.kind("nodes").objects:
             self._timeline.after(MADE_AFTER, self._follow, node)
 

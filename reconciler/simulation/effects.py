@@ -16,7 +16,7 @@ import msgspec
 from growth.errors import DecideAgain, GrowthError, RetryLater
 from growth.kube.backoff import Backoff
 from growth.kube.errors import AlreadyExists, NotFound, Overloaded, Unreachable
-from growth.kube.own_writes import Deleted, Written
+from growth.kube.own_writes import Deleted, OwnWrite
 from growth.kube.resource import Key
 from growth.scheduling.emptiness import keepers, left_on
 from reconciler.actions import (
@@ -39,7 +39,7 @@ from reconciler.actions import (
     decided_on,
 )
 from reconciler.effects import FIRST_PAUSE, REMOVALS
-from reconciler.eviction import Refusal, evicted
+from reconciler.eviction import EvictionRefusal, evicted
 from reconciler.points import Point, Side, point
 from reconciler.providers.port import (
     Answered,
@@ -51,7 +51,7 @@ from reconciler.providers.port import (
     GivenBack,
     Occupied,
 )
-from reconciler.simulation.faults import Fault
+from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.server import Precondition, with_metadata
 from reconciler.solver import Effort
 from reconciler.solver.answering import answered
@@ -60,7 +60,7 @@ from reconciler.world import Replies
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from growth.api.meta import Resource
+    from growth.api.meta import CustomResource
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
     from growth.scheduling.node import Node
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from reconciler.providers.port import Machine
     from reconciler.simulation.caches import Cache
     from reconciler.simulation.chance import Chance
-    from reconciler.simulation.cloud import Cloud
+    from reconciler.simulation.cloud import SimulatedCloud
     from reconciler.simulation.surroundings import Surroundings
 
 ONE_WAY = (0.001, 0.004)
@@ -85,17 +85,17 @@ Write = CreateNodeRequest | OpenRemoval | SetNode | PatchStatus | SetFinalizers 
 class Result(msgspec.Struct, frozen=True):
     """What came back: a state of an object that is ours now, a provider's word, or an error."""
 
-    written: tuple[str, Key, Written | Deleted] | None = None
+    written: tuple[str, Key, OwnWrite | Deleted] | None = None
     answer: CreateAnswer | None = None
     deletion: DeleteAnswer | Occupied | None = None
-    refusal: Refusal | None = None
+    refusal: EvictionRefusal | None = None
     plan: Solved | None = None
     error: GrowthError | None = None
     is_adopted: bool = False
     """Whether a create found what an earlier one had made."""
 
 
-class Owner(Protocol):
+class EffectsOwner(Protocol):
     """The process that the effects are of."""
 
     leads: bool
@@ -114,17 +114,17 @@ class Owner(Protocol):
         """An effect begins, or has happened."""
 
 
-class Effects:
+class SimulatedEffects:
     """The only writer of one simulated process."""
 
     def __init__(
         self,
         around: Surroundings,
-        cloud: Cloud,
+        cloud: SimulatedCloud,
         *,
         caches: Mapping[str, Cache],
         chance: Chance,
-        owner: Owner,
+        owner: EffectsOwner,
     ) -> None:
         self.running: set[Subject] = set()
         self.answers: dict[str, Answered] = {}
@@ -265,19 +265,19 @@ class Effects:
 
     def _troubled(self, action: Write | Evict) -> Result:
         """A write, with what can go wrong on the way there and back."""
-        if self._faults.strikes(Fault.SERVER_ERROR, TROUBLE):
+        if self._faults.strikes(SimulatedFault.SERVER_ERROR, TROUBLE):
             return Result(error=Overloaded("the server is busy"))
         try:
             result = self._evict(action) if isinstance(action, Evict) else self._write(action)
         except GrowthError as error:
             return Result(error=error)
-        if self._faults.strikes(Fault.LOST_ANSWER, TROUBLE):
+        if self._faults.strikes(SimulatedFault.LOST_ANSWER, TROUBLE):
             return Result(error=Unreachable("no answer came"))
         return result
 
     def _asked(self, action: CreateMachine) -> CreateAnswer:
         answer = self._cloud.create(action.order)
-        if self._faults.strikes(Fault.CLOUD_LOST_ANSWER, TROUBLE):
+        if self._faults.strikes(SimulatedFault.CLOUD_LOST_ANSWER, TROUBLE):
             return Failed(failure=FailureClass.TRANSIENT, reason="no answer came")
         return answer
 
@@ -294,7 +294,7 @@ class Effects:
         if pods := self.pods_in_the_way(machine.name):
             return Occupied(pods=pods)
         answer = self._cloud.delete(machine)
-        if self._faults.strikes(Fault.CLOUD_LOST_ANSWER, TROUBLE):
+        if self._faults.strikes(SimulatedFault.CLOUD_LOST_ANSWER, TROUBLE):
             return DeleteAnswer(outcome=DeleteOutcome.FAILED, reason="no answer came")
         return answer
 
@@ -323,7 +323,7 @@ class Effects:
             return Result(error=RetryLater(f"{request.name}: its pods wait no longer"))
         return self._put(REQUESTS, request)
 
-    def _put(self, kind: str, resource: Resource) -> Result:
+    def _put(self, kind: str, resource: CustomResource) -> Result:
         key = Key("", resource.metadata.name)
         try:
             made = self._server.create(kind, resource)
@@ -364,9 +364,9 @@ def on(version: Version) -> Precondition:
     return Precondition(uid=version.uid, version=version.resource_version)
 
 
-def written(obj: Any) -> Written:
+def written(obj: Any) -> OwnWrite:
     """The state that the server has confirmed."""
-    return Written(uid=obj.metadata.uid, version=obj.metadata.resource_version)
+    return OwnWrite(uid=obj.metadata.uid, version=obj.metadata.resource_version)
 
 
 def set_node(node: Node, action: SetNode) -> Node:

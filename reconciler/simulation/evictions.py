@@ -17,13 +17,13 @@ from growth.scheduling import budgets
 from growth.scheduling.budgets import BudgetSpec, PodDisruptionBudget
 from growth.scheduling.metadata import Metadata
 from growth.scheduling.selectors import LabelSelector
-from reconciler.eviction import Refusal
+from reconciler.eviction import EvictionRefusal
 
 if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
     from reconciler.actions import Evict
     from reconciler.simulation.kubelets import Kubelets
-    from reconciler.simulation.server import Event
+    from reconciler.simulation.server import StoredChange
     from reconciler.simulation.surroundings import Surroundings
 
 BUDGETS: Final = "budgets"
@@ -54,7 +54,7 @@ class Evictions:
             self._server.create(BUDGETS, PodDisruptionBudget(metadata, spec))
         self._count()
 
-    def evict(self, asked: Evict) -> Refusal | None:
+    def evict(self, asked: Evict) -> EvictionRefusal | None:
         """What the API server answers; None if the pod goes, or has gone."""
         key = Key(asked.namespace, asked.name)
         pod: Pod | None = self._server.kind("pods").objects.get(key)
@@ -63,7 +63,7 @@ class Evictions:
         counting = budgets.of_pod(pod, self._server.kind(BUDGETS).objects.values())
         why = budgets.objection(pod, counting)
         if why is not None:
-            return Refusal(why)
+            return EvictionRefusal(why)
         if counting and pod.status.phase == "Running" and not pod.is_terminating:
             self._take_one(Key(asked.namespace, counting[0].metadata.name))
         self._kubelets.end(key)
@@ -76,7 +76,7 @@ class Evictions:
 
         self._server.change(BUDGETS, key, less)
 
-    def _pod_changed(self, _: Event) -> None:
+    def _pod_changed(self, _: StoredChange) -> None:
         if self._wanted and not self._is_due:
             self._is_due = True
             self._timeline.after(COUNTED_AFTER, self._count)

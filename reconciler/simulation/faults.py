@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reconciler.simulation.timeline import Timeline
 
 
-class Fault(StrEnum):
+class SimulatedFault(StrEnum):
     """Kinds of faults."""
 
     WATCH_LAG = "watch-lag"
@@ -81,34 +81,41 @@ class Fault(StrEnum):
     """A person starts a pod that tolerates the mark of nodes that are about to go."""
 
 
-BY_PEOPLE = frozenset({Fault.CORDON, Fault.KEPT, Fault.NOTHING_MOVES, Fault.VISITOR})
+BY_PEOPLE = frozenset(
+    {
+        SimulatedFault.CORDON,
+        SimulatedFault.KEPT,
+        SimulatedFault.NOTHING_MOVES,
+        SimulatedFault.VISITOR,
+    }
+)
 """No mistakes of anybody, but they come at the wrong moment like any other."""
 _KEPT = 0.5
 """The share of kinds that a seed keeps."""
 
 
-def drawn(seed: int) -> tuple[Fault, ...]:
+def drawn(seed: int) -> tuple[SimulatedFault, ...]:
     """The kinds of faults of a seed."""
     chance = Chance(seed, "swarm")
-    return tuple(fault for fault in Fault if chance.happens(_KEPT))
+    return tuple(fault for fault in SimulatedFault if chance.happens(_KEPT))
 
 
 class Faults:
     """The faults of one run. Each kind has a stream of chance of its own."""
 
     def __init__(
-        self, kinds: Iterable[Fault], *, seed: int, timeline: Timeline, until: float
+        self, kinds: Iterable[SimulatedFault], *, seed: int, timeline: Timeline, until: float
     ) -> None:
         self.kinds = frozenset(kinds)
-        self._chance = {fault: Chance(seed, fault) for fault in Fault}
+        self._chance = {fault: Chance(seed, fault) for fault in SimulatedFault}
         self._timeline = timeline
         self._until = until
 
-    def chance(self, kind: Fault) -> Chance:
+    def chance(self, kind: SimulatedFault) -> Chance:
         """The stream of one kind."""
         return self._chance[kind]
 
-    def strikes(self, kind: Fault, probability: float) -> bool:
+    def strikes(self, kind: SimulatedFault, probability: float) -> bool:
         """Whether this goes wrong now."""
         if kind not in self.kinds or self._timeline.now >= self._until:
             return False

@@ -13,12 +13,12 @@ import msgspec
 
 from growth.api.written import Duration
 from growth.kube.errors import NotFound
-from growth.scheduling.metadata import Condition
+from growth.scheduling.metadata import ObservedCondition
 
 if TYPE_CHECKING:
     from growth.kube.resource import Key
     from growth.scheduling.pod import Pod
-    from reconciler.simulation.server import Event
+    from reconciler.simulation.server import StoredChange
     from reconciler.simulation.surroundings import Surroundings
 
 RUNNING_AFTER = 1.0
@@ -67,7 +67,7 @@ class Kubelets:
         """The pod, and no other of its name, is no more after so many seconds."""
         self._timeline.after(seconds, self._gone, key, pod.metadata.uid)
 
-    def _pod_changed(self, event: Event) -> None:
+    def _pod_changed(self, event: StoredChange) -> None:
         old, new = event.old, event.new
         if new is None:
             self.wished.discard(old.metadata.uid)
@@ -104,7 +104,7 @@ class Kubelets:
 def with_phase(pod: Pod, phase: str) -> Pod:
     """The pod in a phase; what runs serves."""
     others = tuple(each for each in pod.status.conditions if each.type != "Ready")
-    ready = Condition(type="Ready", status="True" if phase == "Running" else "False")
+    ready = ObservedCondition(type="Ready", status="True" if phase == "Running" else "False")
     status = msgspec.structs.replace(pod.status, phase=phase, conditions=(*others, ready))
     return msgspec.structs.replace(pod, status=status)
 

@@ -13,15 +13,15 @@ import msgspec
 from reconciler.loop import decide
 from reconciler.points import Names, Side
 from reconciler.simulation.chance import Chance
-from reconciler.simulation.faults import Fault
-from reconciler.simulation.process import Fate, Parts, Process
+from reconciler.simulation.faults import SimulatedFault
+from reconciler.simulation.process import Parts, ProcessFate, SimulatedProcess
 
 if TYPE_CHECKING:
     from growth.instant import Instant
     from reconciler.invariants.breach import Breach
     from reconciler.points import Point
     from reconciler.simulation.auditor import Auditor
-    from reconciler.simulation.cloud import Cloud
+    from reconciler.simulation.cloud import SimulatedCloud
     from reconciler.simulation.surroundings import Surroundings
     from reconciler.world import World
 
@@ -41,9 +41,9 @@ class Lives:
     """One process after the other."""
 
     def __init__(
-        self, around: Surroundings, cloud: Cloud, *, parts: Parts, auditor: Auditor
+        self, around: Surroundings, cloud: SimulatedCloud, *, parts: Parts, auditor: Auditor
     ) -> None:
-        self.leader: Process | None = None
+        self.leader: SimulatedProcess | None = None
         self.effects = 0
         """Effects that were announced, in all lives together."""
         self.points: list[str] = []
@@ -58,7 +58,7 @@ class Lives:
         self._auditor = auditor
         self._begun = 0
         self._begun_at = 0.0
-        self._fate = Fate(
+        self._fate = ProcessFate(
             around=around,
             cloud=cloud,
             parts=parts,
@@ -73,10 +73,10 @@ class Lives:
         """A new process, which leads."""
         self._begun += 1
         self._begun_at = self._timeline.now
-        self.leader = Process(f"process {self._begun}", self._fate)
+        self.leader = SimulatedProcess(f"process {self._begun}", self._fate)
         self._trace.note(f"{self.leader.name} starts")
 
-    def _announced(self, process: Process, point: Point) -> None:
+    def _announced(self, process: SimulatedProcess, point: Point) -> None:
         name = self._names.of(point)
         self.points.append(name)
         if point.side is Side.BEFORE:
@@ -85,11 +85,13 @@ class Lives:
         if name == self._story.kill:
             self._end(process, point, down=1.0)
         elif process is self.leader and self._is_struck():
-            self._end(process, point, down=self._faults.chance(Fault.RESTART).between(*DOWN))
+            self._end(
+                process, point, down=self._faults.chance(SimulatedFault.RESTART).between(*DOWN)
+            )
 
     def _is_struck(self) -> bool:
         age = self._timeline.now - self._begun_at
-        return age >= LIVES_FOR and self._faults.strikes(Fault.RESTART, RESTARTS)
+        return age >= LIVES_FOR and self._faults.strikes(SimulatedFault.RESTART, RESTARTS)
 
     def interrupt(self, *, down: float) -> None:
         """The process that leads ends between two effects, and starts again after a while."""
@@ -97,20 +99,20 @@ class Lives:
             self._trace.note(f"{self.leader.name} ends")
             self._stop(self.leader, down=down)
 
-    def _end(self, process: Process, point: Point, *, down: float) -> None:
+    def _end(self, process: SimulatedProcess, point: Point, *, down: float) -> None:
         self._trace.note(f"{process.name} ends {point.side} {point.step} of {point.subject}")
         self._stop(process, down=down)
 
-    def _stop(self, process: Process, *, down: float) -> None:
+    def _stop(self, process: SimulatedProcess, *, down: float) -> None:
         process.end()
         self.leader = None
         self._timeline.after(down, self.begin)
 
-    def _stopped(self, process: Process, breach: Breach) -> None:
+    def _stopped(self, process: SimulatedProcess, breach: Breach) -> None:
         """It would stand still from now on: in a right process that must never happen."""
         self._auditor.breach(STOPPED, f"{process.name}: {breach.invariant}: {breach.text}")
 
-    def _decided(self, process: Process, world: World, now: Instant) -> None:
+    def _decided(self, process: SimulatedProcess, world: World, now: Instant) -> None:
         self.passes += 1
         if self.passes % DECIDED_TWICE:
             return
@@ -120,7 +122,7 @@ class Lives:
             self._auditor.breach("same world, same actions", f"{process.name} decides by order")
         self._check_memory(process, world)
 
-    def _check_memory(self, process: Process, world: World) -> None:
+    def _check_memory(self, process: SimulatedProcess, world: World) -> None:
         """What is remembered of subjects that are no more would grow for ever."""
         live = len(world.requests) + len(world.removals) + len(world.busy)
         live += len(world.ledger.planning.unconfirmed)

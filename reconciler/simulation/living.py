@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reconciler.simulation.auditor import Auditor
-from reconciler.simulation.cloud import Cloud
+from reconciler.simulation.cloud import SimulatedCloud
 from reconciler.simulation.daemons import Daemons
 from reconciler.simulation.evictions import Evictions
 from reconciler.simulation.kubelets import Kubelets
@@ -18,13 +18,13 @@ from reconciler.simulation.pod_collector import PodCollector
 from reconciler.simulation.possible import Possible
 from reconciler.simulation.preferences import preferred
 from reconciler.simulation.process import TIMING, Parts
-from reconciler.simulation.replicas import Replicas
-from reconciler.simulation.scheduler import Scheduler
+from reconciler.simulation.replicas import ReplicaController
+from reconciler.simulation.scheduler import SimulatedScheduler
 from reconciler.simulation.surroundings import surroundings
 from reconciler.simulation.trace import LAST_LINES
 
 if TYPE_CHECKING:
-    from reconciler.simulation.cloud import Joining
+    from reconciler.simulation.cloud import SimulatedJoining
     from reconciler.simulation.preferences import Prefer
     from reconciler.simulation.story import Story
 
@@ -35,7 +35,7 @@ class Living:
     def __init__(
         self,
         story: Story,
-        joining: Joining,
+        joining: SimulatedJoining,
         *,
         parts: Parts | None = None,
         keep: int | None = LAST_LINES,
@@ -44,13 +44,13 @@ class Living:
         self.around = around = surroundings(story, keep=keep)
         self.timeline = around.timeline
         self.server = around.server
-        self.cloud = Cloud(around, joining)
+        self.cloud = SimulatedCloud(around, joining)
         self.kubelets = Kubelets(around)
         self.evictions = Evictions(around, self.kubelets)
-        self.replicas = Replicas(around, self.kubelets)
+        self.replicas = ReplicaController(around, self.kubelets)
         Daemons(around)
         PodCollector(around)
-        possible = Possible(around, Scheduler(around, prefer))
+        possible = Possible(around, SimulatedScheduler(around, prefer))
         self.auditor = Auditor(around, self.cloud, possible=possible, timing=TIMING)
         PodAuditor(around, self.kubelets, breach=self.auditor.breach)
         self.lives = Lives(around, self.cloud, parts=parts or Parts(), auditor=self.auditor)

@@ -21,7 +21,7 @@ from growth.kube.resource import Key
 from growth.scheduling.objects import Pod
 from reconciler.simulation.chance import Chance
 from reconciler.simulation.cloud import pool_of
-from reconciler.simulation.faults import Fault
+from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.server import with_metadata
 from reconciler.simulation.workload import NAMESPACE
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
     from growth.scheduling.node import Node
     from reconciler.simulation.living import Living
-    from reconciler.simulation.server import Event
+    from reconciler.simulation.server import StoredChange
 
     Change = Callable[[Node], Node]
 
@@ -54,16 +54,16 @@ class People:
         self._server.kind("NodePool").heard_by.append(self._read)
 
     @property
-    def strokes(self) -> Mapping[Fault, Callable[[Chance], None]]:
+    def strokes(self) -> Mapping[SimulatedFault, Callable[[Chance], None]]:
         """What they do, by its name."""
         return {
-            Fault.CORDON: self._cordon,
-            Fault.KEPT: self._keep,
-            Fault.NOTHING_MOVES: self._guard,
-            Fault.VISITOR: self._visit,
+            SimulatedFault.CORDON: self._cordon,
+            SimulatedFault.KEPT: self._keep,
+            SimulatedFault.NOTHING_MOVES: self._guard,
+            SimulatedFault.VISITOR: self._visit,
         }
 
-    def _read(self, event: Event) -> None:
+    def _read(self, event: StoredChange) -> None:
         if _says_held(event.new) and not _says_held(event.old):
             wait = self._chance.between(*LOOKS_AFTER)
             self._living.timeline.after(wait, self._clear_up)

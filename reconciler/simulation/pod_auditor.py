@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from growth.api.wellknown import CORDONED_ANNOTATION
 from growth.scheduling.emptiness import keeps_its_node
-from reconciler.simulation.faults import Fault
+from reconciler.simulation.faults import SimulatedFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
     from reconciler.actions import Evict
-    from reconciler.eviction import Refusal
+    from reconciler.eviction import EvictionRefusal
     from reconciler.simulation.kubelets import Kubelets
-    from reconciler.simulation.server import Event
+    from reconciler.simulation.server import StoredChange
     from reconciler.simulation.surroundings import Surroundings
 
 A_MOMENT: Final = 5.0
@@ -37,7 +37,7 @@ class PodAuditor:
         self._wished = kubelets.wished
         self._breach = breach
         self._timeline = around.timeline
-        self._is_fenced = Fault.FREEZE not in around.faults.kinds
+        self._is_fenced = SimulatedFault.FREEZE not in around.faults.kinds
         self._opened_at: dict[str, float] = {}
         """When a cordon was last lifted, by the node's name."""
         self._evict = server.evict
@@ -45,7 +45,7 @@ class PodAuditor:
         server.kind("pods").heard_by.append(self._pod_changed)
         server.kind("nodes").heard_by.append(self._node_changed)
 
-    def _pod_changed(self, event: Event) -> None:
+    def _pod_changed(self, event: StoredChange) -> None:
         before: Pod | None = event.old
         if before is None or not before.spec.node_name or not keeps_its_node(before):
             return
@@ -53,7 +53,7 @@ class PodAuditor:
         if ends and not before.is_terminating and not self._is_excused(before):
             self._breach("pods end by eviction only", f"{before.name} on {before.spec.node_name}")
 
-    def _asked(self, asked: Evict) -> Refusal | None:
+    def _asked(self, asked: Evict) -> EvictionRefusal | None:
         """A pod is moved from a node to which nothing comes any more, or it would come back."""
         pod = self._server.kind("pods").named(asked.name, namespace=asked.namespace)
         node = None if pod is None else self._server.kind("nodes").named(pod.spec.node_name)
@@ -69,7 +69,7 @@ class PodAuditor:
         is_there = self._server.kind("nodes").named(pod.spec.node_name) is not None
         return pod.metadata.uid in self._wished or not is_there
 
-    def _node_changed(self, event: Event) -> None:
+    def _node_changed(self, event: StoredChange) -> None:
         old: Node | None = event.old
         new: Node | None = event.new
         if old is None or new is None or not old.spec.unschedulable:

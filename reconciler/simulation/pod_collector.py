@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from growth.kube.resource import Key
-    from reconciler.simulation.server import Event, Server
+    from reconciler.simulation.server import SimulatedApiServer, StoredChange
     from reconciler.simulation.surroundings import Surroundings
 
 PODS_COLLECTED_AFTER: Final = 40.0
@@ -21,7 +21,7 @@ class PodCollector:
         self._timeline = around.timeline
         server.kind("nodes").heard_by.append(self._node_changed)
 
-    def _node_changed(self, event: Event) -> None:
+    def _node_changed(self, event: StoredChange) -> None:
         if event.new is None:
             self._timeline.after(PODS_COLLECTED_AFTER, self._collect, event.key.name)
 
@@ -31,7 +31,7 @@ class PodCollector:
                 self._server.delete("pods", key)
 
 
-def pods_on(node: str, server: Server) -> list[Key]:
+def pods_on(node: str, server: SimulatedApiServer) -> list[Key]:
     """The pods that are bound to a node, finished ones too."""
     pods = server.kind("pods").objects
     return [key for key, pod in pods.items() if pod.spec.node_name == node]

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
     from growth.scheduling.shape import Shape
     from reconciler.providers.port import Offering
-    from reconciler.simulation.scheduler import Scheduler
+    from reconciler.simulation.scheduler import SimulatedScheduler
     from reconciler.simulation.surroundings import Surroundings
 
 
-class Sort(NamedTuple):
+class CountedSort(NamedTuple):
     """What a maximum counts."""
 
     pool: str
@@ -35,21 +35,21 @@ class Sort(NamedTuple):
 class Possible:
     """What could be bought for whom, whatever is bought already."""
 
-    def __init__(self, around: Surroundings, scheduler: Scheduler) -> None:
+    def __init__(self, around: Surroundings, scheduler: SimulatedScheduler) -> None:
         self._pools = around.server.kind("NodePool")
         self._classes = around.server.kind("KwokNodeClass")
         self._scheduler = scheduler
-        self._known: dict[Shape, tuple[Sort, ...]] = {}
+        self._known: dict[Shape, tuple[CountedSort, ...]] = {}
         for kind in (self._pools, self._classes):
             kind.heard_by.append(lambda _: self._known.clear())
 
-    def sorts_for(self, pod: Pod) -> tuple[Sort, ...]:
+    def sorts_for(self, pod: Pod) -> tuple[CountedSort, ...]:
         """The machines that would hold the pod; remembered by shape while pools stay."""
         if pod.shape not in self._known:
             self._known[pod.shape] = tuple(self._sorts_for(pod))
         return self._known[pod.shape]
 
-    def maximum(self, sort: Sort) -> int:
+    def maximum(self, sort: CountedSort) -> int:
         """How many there may be of it."""
         pool: NodePool | None = self._pools.named(sort.pool)
         entries = pool.spec.server_types if pool is not None else ()
@@ -63,11 +63,11 @@ class Possible:
             return True
         return (node.allocatable - cluster.occupancy(machine).requested).covers(pod.requests)
 
-    def _sorts_for(self, pod: Pod) -> Iterator[Sort]:
+    def _sorts_for(self, pod: Pod) -> Iterator[CountedSort]:
         pools: dict[str, NodePool] = {pool.name: pool for pool in self._pools.objects.values()}
         for name in sorted(pools_of(pod, pools)):
             for offering in self._sold_for(pools[name]):
-                sort = Sort(name, offering.server_type)
+                sort = CountedSort(name, offering.server_type)
                 if self.maximum(sort) and self._holds(pools[name], offering, pod):
                     yield sort
 

@@ -23,8 +23,8 @@ from reconciler.invariants.judging import judged
 from reconciler.ledger import Ledger
 from reconciler.loop import ROOMS, Judge, Loop
 from reconciler.simulation.caches import Cache
-from reconciler.simulation.clouds import Clouds
-from reconciler.simulation.effects import Effects
+from reconciler.simulation.clouds import SimulatedClouds
+from reconciler.simulation.effects import SimulatedEffects
 from reconciler.simulation.server import START
 from reconciler.timing import Timing
 from reconciler.views import Views, subjects_of
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from growth.kube.contents import Change
-    from growth.kube.health import Health
+    from growth.kube.health import CacheHealth
     from growth.kube.resource import Key
     from reconciler import actions
     from reconciler.invariants.breach import Breach
     from reconciler.loop import Room
     from reconciler.points import Point
     from reconciler.simulation.chance import Chance
-    from reconciler.simulation.cloud import Cloud
+    from reconciler.simulation.cloud import SimulatedCloud
     from reconciler.simulation.surroundings import Surroundings
     from reconciler.world import World
 
@@ -65,7 +65,7 @@ class Parts:
 
     rooms: Sequence[Room] = ROOMS
     judge: Judge = judged
-    effects: type[Effects] = Effects
+    effects: type[SimulatedEffects] = SimulatedEffects
     cache: type[Cache] = Cache
     timing: Timing = TIMING
     is_steered: bool = False
@@ -73,23 +73,23 @@ class Parts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fate:
+class ProcessFate:
     """What a process is born into."""
 
     around: Surroundings
-    cloud: Cloud
+    cloud: SimulatedCloud
     parts: Parts
     network: Chance
     names: Chance
-    announced: Callable[[Process, Point], None]
-    decided: Callable[[Process, World, Instant], None]
-    stopped: Callable[[Process, Breach], None]
+    announced: Callable[[SimulatedProcess, Point], None]
+    decided: Callable[[SimulatedProcess, World, Instant], None]
+    stopped: Callable[[SimulatedProcess, Breach], None]
 
 
-class Process:
+class SimulatedProcess:
     """One life of the reconciler."""
 
-    def __init__(self, name: str, fate: Fate) -> None:
+    def __init__(self, name: str, fate: ProcessFate) -> None:
         self.name = name
         self.is_alive = True
         self.is_frozen = False
@@ -113,7 +113,7 @@ class Process:
         self.effects = parts.effects(
             around, fate.cloud, caches=self.caches, chance=fate.network, owner=self
         )
-        self.clouds = Clouds(self, fate.cloud, around)
+        self.clouds = SimulatedClouds(self, fate.cloud, around)
         self.loop = Loop(self, ledger=Ledger(), rooms=parts.rooms, judge=parts.judge)
         self._fate = fate
         self._timeline = around.timeline
@@ -223,5 +223,5 @@ class Process:
             for key in cache.unseen:
                 yield kind, key
 
-    def _health(self) -> Mapping[str, Health]:
+    def _health(self) -> Mapping[str, CacheHealth]:
         return {kind: cache.health for kind, cache in self.caches.items()}

@@ -14,7 +14,7 @@ from growth.api.wellknown import REPLACES_ANNOTATION
 
 if TYPE_CHECKING:
     from growth.api.noderequest import NodeRequest
-    from reconciler.simulation.cloud import Cloud
+    from reconciler.simulation.cloud import SimulatedCloud
 
 FEW: Final = 2
 SECOND: Final = 0.4
@@ -24,7 +24,7 @@ SECOND: Final = 0.4
 class Purchases:
     """What was bought for which pods."""
 
-    def __init__(self, cloud: Cloud) -> None:
+    def __init__(self, cloud: SimulatedCloud) -> None:
         self._cloud = cloud
         self.second = 0
         """Machines for pods each of which had one that was there."""

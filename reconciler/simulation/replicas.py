@@ -16,7 +16,7 @@ from reconciler.views import REPLICA_SETS
 
 if TYPE_CHECKING:
     from reconciler.simulation.kubelets import Kubelets
-    from reconciler.simulation.server import Event
+    from reconciler.simulation.server import StoredChange
     from reconciler.simulation.surroundings import Surroundings
 
 MADE_AGAIN_AFTER = 0.5
@@ -26,7 +26,7 @@ So a plan may see the first of a workload before its others are there."""
 PHASES: Final = ("Pending", "Unknown", "Running")
 
 
-class Owner(msgspec.Struct, kw_only=True):
+class SimulatedWorkload(msgspec.Struct, kw_only=True):
     """Somebody who wants so many pods of one template, as a ReplicaSet does."""
 
     name: str
@@ -58,23 +58,23 @@ class Owner(msgspec.Struct, kw_only=True):
         return msgspec.structs.replace(self.template, metadata=metadata)
 
 
-class Replicas:
+class ReplicaController:
     """The controller of all owners."""
 
     def __init__(self, around: Surroundings, kubelets: Kubelets) -> None:
         self._server = server = around.server
         self._timeline = around.timeline
         self._kubelets = kubelets
-        self._owners: dict[str, Owner] = {}
+        self._owners: dict[str, SimulatedWorkload] = {}
         server.kind("pods").heard_by.append(self._pod_changed)
 
-    def want(self, owner: Owner, number: int) -> None:
+    def want(self, owner: SimulatedWorkload, number: int) -> None:
         """From now on so many."""
         owner.wanted = number
         self._write(owner, number)
         self._level(owner)
 
-    def _write(self, owner: Owner, number: int) -> None:
+    def _write(self, owner: SimulatedWorkload, number: int) -> None:
         """The object that says so, from the first moment."""
         template = PodTemplate(owner.template.metadata, owner.template.spec)
         spec = ReplicaSetSpec(replicas=number, template=template)
@@ -87,14 +87,14 @@ class Replicas:
             metadata = Metadata(name=owner.name, namespace=owner.namespace, uid=owner.uid)
             self._server.create(REPLICA_SETS, ReplicaSet(metadata=metadata, spec=spec))
 
-    def add(self, owner: Owner, number: int) -> None:
+    def add(self, owner: SimulatedWorkload, number: int) -> None:
         """So many more, which nobody replaces when they end."""
         self._owners[owner.uid] = owner
         if number > 0:
             owner.coming += number
             self._make(owner, number, batch=1)
 
-    def _make(self, owner: Owner, number: int, *, batch: int) -> None:
+    def _make(self, owner: SimulatedWorkload, number: int, *, batch: int) -> None:
         for _ in range(min(batch, number)):
             pod = owner.next_pod()
             owner.coming -= 1
@@ -106,7 +106,7 @@ class Replicas:
         else:
             self._level(owner)
 
-    def _level(self, owner: Owner) -> None:
+    def _level(self, owner: SimulatedWorkload) -> None:
         if owner.wanted is None or owner.coming:
             return
         self.add(owner, owner.wanted - len(owner.pods))
@@ -115,7 +115,7 @@ class Replicas:
             del owner.pods[key]
             self._kubelets.end(key)
 
-    def _first_to_go(self, owner: Owner) -> list[Key]:
+    def _first_to_go(self, owner: SimulatedWorkload) -> list[Key]:
         """In the real controller's order: without a node, not running yet, crowded, young."""
         pods: dict[Key, Pod] = {key: self._server.kind("pods").objects[key] for key in owner.pods}
         crowd = Counter(pod.spec.node_name for pod in pods.values())
@@ -128,7 +128,7 @@ class Replicas:
 
         return sorted(pods, key=rank)
 
-    def _pod_changed(self, event: Event) -> None:
+    def _pod_changed(self, event: StoredChange) -> None:
         pod: Pod = event.new or event.old
         controller = pod.metadata.controller
         owner = self._owners.get(controller.uid) if controller is not None else None

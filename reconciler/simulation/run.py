@@ -13,18 +13,18 @@ from growth.api.noderequest import NodeRequest
 from growth.api.wellknown import REPLACES_ANNOTATION
 from reconciler.providers.kwok.catalogue import offerings
 from reconciler.simulation import catalogue
-from reconciler.simulation.auditor import Breach
+from reconciler.simulation.auditor import AuditBreach
 from reconciler.simulation.chance import Chance
-from reconciler.simulation.cloud import Joining
+from reconciler.simulation.cloud import SimulatedJoining
 from reconciler.simulation.living import Living
 from reconciler.simulation.process import Parts
 from reconciler.simulation.story import Story
 from reconciler.simulation.trace import LAST_LINES
-from reconciler.simulation.trouble import Trouble
+from reconciler.simulation.trouble import SimulatedTrouble
 from reconciler.simulation.workload import Workloads
 
 if TYPE_CHECKING:
-    from reconciler.simulation.server import Event
+    from reconciler.simulation.server import StoredChange
 
 SEARCHES_EVERY: Final = 60.0
 """Seconds between two searches for cheaper nodes: they are most of what a run costs."""
@@ -34,11 +34,11 @@ SETTLED: Final = 300.0
 """Seconds before the end from which on nothing is bought any more for pods that wait."""
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+class RunOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """What came of a story."""
 
     story: Story
-    breaches: tuple[Breach, ...]
+    breaches: tuple[AuditBreach, ...]
     """The first one, if there is any."""
     events: int
     hash: str
@@ -71,12 +71,12 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
         return self.story.end / self.seconds
 
 
-def run(story: Story, *, parts: Parts | None = None, keep: int | None = LAST_LINES) -> Outcome:
+def run(story: Story, *, parts: Parts | None = None, keep: int | None = LAST_LINES) -> RunOutcome:
     """A run by itself."""
     return Simulation(story, parts or Parts(), keep=keep).run()
 
 
-def found_until(moment: float, story: Story) -> Breach | None:
+def found_until(moment: float, story: Story) -> AuditBreach | None:
     """What is breached up to a moment; how it all ends isn't waited for."""
     return Simulation(story, Parts(), keep=LAST_LINES).found_until(moment)
 
@@ -93,7 +93,9 @@ class Simulation:
     def __init__(self, story: Story, parts: Parts, *, keep: int | None) -> None:
         chance = Chance(story.seed, "cloud")
         node_class = catalogue.node_class(catalogue.boot_delay(chance))
-        joining = Joining.AT_ONCE if chance.happens(0.5) else Joining.WHILE_BOOTING
+        joining = (
+            SimulatedJoining.AT_ONCE if chance.happens(0.5) else SimulatedJoining.WHILE_BOOTING
+        )
         timing = msgspec.structs.replace(parts.timing, searches_every=SEARCHES_EVERY)
         parts = dataclasses.replace(parts, timing=timing)
         self._story = story
@@ -102,22 +104,22 @@ class Simulation:
         for pool in catalogue.pools(Chance(story.seed, "pools"), _consolidation(story)):
             living.server.create("NodePool", pool)
         Workloads(living)
-        Trouble(living, offerings=offerings(node_class))
+        SimulatedTrouble(living, offerings=offerings(node_class))
         self._asked_for = 0
         living.server.kind(NodeRequest.__name__).heard_by.append(self._request_changed)
 
-    def _request_changed(self, event: Event) -> None:
+    def _request_changed(self, event: StoredChange) -> None:
         """Pods end in the quiet, too, and those that are left may be moved together."""
         if event.old is None and REPLACES_ANNOTATION not in event.new.metadata.annotations:
             self._asked_for += 1
 
-    def found_until(self, moment: float) -> Breach | None:
+    def found_until(self, moment: float) -> AuditBreach | None:
         """From the first second to a moment."""
         self._living.lives.begin()
         self._living.timeline.run(moment)
         return self._living.auditor.found
 
-    def run(self) -> Outcome:
+    def run(self) -> RunOutcome:
         """From the first second to the verdict."""
         began = time.process_time()
         living = self._living
@@ -145,12 +147,12 @@ class Simulation:
             moment += SETTLED
         return False
 
-    def _outcome(self, seconds: float) -> Outcome:
+    def _outcome(self, seconds: float) -> RunOutcome:
         around, cloud = self._living.around, self._living.cloud
         auditor, lives = self._living.auditor, self._living.lives
         orders = [machine.order for machine in cloud.machines.values()]
         pods = around.server.kind("pods").objects.values()
-        return Outcome(
+        return RunOutcome(
             story=self._story,
             breaches=() if auditor.found is None else (auditor.found,),
             events=around.timeline.events,

@@ -16,7 +16,7 @@ import msgspec
 
 from growth.kube.contents import Change, ChangeKind
 from growth.scheduling.fits import feasible_nodes
-from growth.scheduling.metadata import Condition
+from growth.scheduling.metadata import ObservedCondition
 from growth.scheduling.taints import untolerated
 from reconciler.simulation.preferences import Prefer, preferred
 from reconciler.views import Views
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from growth.scheduling.cluster import Cluster
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
-    from reconciler.simulation.server import Event
+    from reconciler.simulation.server import StoredChange
     from reconciler.simulation.surroundings import Surroundings
 
 ATTEMPT_TAKES = 0.002
@@ -36,17 +36,17 @@ CONDITION_TAKES = 0.02
 PAUSE_AT_MOST = 10.0
 FLUSHED_AFTER = 300.0
 FLUSHED_EVERY = 30.0
-SCHEDULED: Final = Condition(type="PodScheduled", status="True")
+SCHEDULED: Final = ObservedCondition(type="PodScheduled", status="True")
 
 
-class Waiting(msgspec.Struct, kw_only=True):
+class UnschedulablePod(msgspec.Struct, kw_only=True):
     """A pod that fitted nowhere."""
 
     tries: int
     since: float
 
 
-class Scheduler:
+class SimulatedScheduler:
     """The queue, and what it knows."""
 
     def __init__(self, around: Surroundings, prefer: Prefer = preferred) -> None:
@@ -56,7 +56,7 @@ class Scheduler:
         self._views = Views()
         self._active: deque[Key] = deque()
         self._queued: set[Key] = set()
-        self._waiting: dict[Key, Waiting] = {}
+        self._waiting: dict[Key, UnschedulablePod] = {}
         self._tries: dict[Key, int] = {}
         self._is_trying = False
         self._next_condition = 0.0
@@ -69,13 +69,13 @@ class Scheduler:
         """Nodes and what is on them, as the scheduler sees them."""
         return self._views.cluster()
 
-    def _follow(self, kind: str) -> Callable[[Event], None]:
+    def _follow(self, kind: str) -> Callable[[StoredChange], None]:
         return lambda event: self._see(kind, event)
 
-    def _see(self, kind: str, event: Event) -> None:
+    def _see(self, kind: str, event: StoredChange) -> None:
         self._views.take(kind, (change_of(event),))
 
-    def _pods_changed(self, event: Event) -> None:
+    def _pods_changed(self, event: StoredChange) -> None:
         self._see("pods", event)
         old, new = event.old, event.new
         if new is None:
@@ -88,7 +88,7 @@ class Scheduler:
         elif new is not None and new.place and (old is None or not old.place):
             self._neighbours_changed()
 
-    def _nodes_changed(self, event: Event) -> None:
+    def _nodes_changed(self, event: StoredChange) -> None:
         self._see("nodes", event)
         node = event.new
         if node is None or (event.old is not None and _is_the_same(event.old, node)):
@@ -155,7 +155,7 @@ class Scheduler:
             self._server.change("pods", key, lambda found: _bound(found, chosen.name))
             return
         tries = self._tries.pop(key, 0) + 1
-        self._waiting[key] = Waiting(tries=tries, since=self._timeline.now)
+        self._waiting[key] = UnschedulablePod(tries=tries, since=self._timeline.now)
         message = f"0/{len(cluster.nodes)} nodes are available"
         self._next_condition = max(self._next_condition + CONDITION_TAKES, self._timeline.now)
         self._timeline.at(self._next_condition, self._say, key, pod.metadata.uid, message)
@@ -164,7 +164,7 @@ class Scheduler:
         pod = self._pod(key)
         if pod is None or pod.metadata.uid != uid or pod.spec.node_name:
             return
-        condition = Condition("PodScheduled", "False", "Unschedulable", message)
+        condition = ObservedCondition("PodScheduled", "False", "Unschedulable", message)
         if condition not in pod.status.conditions:
             self._server.change("pods", key, lambda found: _with_condition(found, condition))
 
@@ -183,7 +183,7 @@ class Scheduler:
         return pod
 
 
-def change_of(event: Event) -> Change[Any]:
+def change_of(event: StoredChange) -> Change[Any]:
     """An event of the server, as views want it."""
     if event.new is None:
         return Change(ChangeKind.DELETED, event.key, event.old, None)
@@ -223,7 +223,7 @@ def _bound(pod: Pod, node: str) -> Pod:
     return _with_condition(msgspec.structs.replace(pod, spec=spec), SCHEDULED)
 
 
-def _with_condition(pod: Pod, condition: Condition) -> Pod:
+def _with_condition(pod: Pod, condition: ObservedCondition) -> Pod:
     others = (each for each in pod.status.conditions if each.type != condition.type)
     status = msgspec.structs.replace(pod.status, conditions=(*others, condition))
     return msgspec.structs.replace(pod, status=status)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from growth.api.meta import Resource
+from growth.api.meta import CustomResource
 from growth.kube.errors import AlreadyExists, Conflict, NotFound
 from growth.kube.resource import Key, KubernetesObject, key_of
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reconciler.actions import Evict
-    from reconciler.eviction import Refusal
+    from reconciler.eviction import EvictionRefusal
     from reconciler.simulation.timeline import Timeline
     from reconciler.simulation.trace import Trace
 
@@ -33,7 +33,7 @@ COLLECTED_AFTER = 0.5
 """Seconds until dependents of what is gone are deleted."""
 
 
-class Event(NamedTuple):
+class StoredChange(NamedTuple):
     """One object before and after. The uid of both is the same."""
 
     version: int
@@ -52,20 +52,20 @@ class Precondition(NamedTuple):
 ANY = Precondition()
 
 
-class Kind:
+class StoredKind:
     """The objects of one kind."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.objects: dict[Key, Any] = {}
-        self.events: deque[Event] = deque(maxlen=REMEMBERED_EVENTS)
-        self.heard_by: list[Callable[[Event], None]] = []
+        self.events: deque[StoredChange] = deque(maxlen=REMEMBERED_EVENTS)
+        self.heard_by: list[Callable[[StoredChange], None]] = []
 
     def named(self, name: str, *, namespace: str = "") -> Any:
         """One object, or None."""
         return self.objects.get(Key(namespace, name))
 
-    def since(self, version: int) -> tuple[Event, ...] | None:
+    def since(self, version: int) -> tuple[StoredChange, ...] | None:
         """The events after a version; None if they are no longer remembered."""
         if len(self.events) == REMEMBERED_EVENTS and self.events[0].version > version:
             return None
@@ -84,23 +84,23 @@ class Kind:
         return objects
 
 
-class Server:
+class SimulatedApiServer:
     """All kinds, and the writes to them."""
 
     def __init__(self, timeline: Timeline, trace: Trace) -> None:
         self.version = 0
-        self._kinds: dict[str, Kind] = {}
+        self._kinds: dict[str, StoredKind] = {}
         self._timeline = timeline
         self._trace = trace
         self._uids = 0
-        self.evict: Callable[[Evict], Refusal | None] = lambda _: None
+        self.evict: Callable[[Evict], EvictionRefusal | None] = lambda _: None
         """The eviction API, once somebody serves it."""
         self._dependents: defaultdict[str, dict[tuple[str, Key], None]] = defaultdict(dict)
 
-    def kind(self, name: str) -> Kind:
+    def kind(self, name: str) -> StoredKind:
         """One kind; none has to be declared."""
         if name not in self._kinds:
-            self._kinds[name] = Kind(name)
+            self._kinds[name] = StoredKind(name)
         return self._kinds[name]
 
     @property
@@ -137,7 +137,7 @@ class Server:
         new = changed(old)
         if new is old:
             return old
-        if isinstance(new, Resource) and new.field("spec") is not old.spec:
+        if isinstance(new, CustomResource) and new.field("spec") is not old.spec:
             new = with_metadata(new, generation=old.metadata.generation + 1)
         if new.metadata.deletion_timestamp is not None and finalizers(old) and not finalizers(new):
             return self._remove(kind, key, old)
@@ -167,7 +167,7 @@ class Server:
         new = with_metadata(new, resource_version=str(self.version))
         self.kind(kind).objects[key] = new
         self._trace.note(f"{kind} {key.name} {'added' if old is None else 'changed'}")
-        self._tell(kind, Event(self.version, key, old, new))
+        self._tell(kind, StoredChange(self.version, key, old, new))
         return new
 
     def _remove(self, kind: str, key: Key, old: Any) -> Any:
@@ -178,21 +178,21 @@ class Server:
             self._dependents[owner.uid].pop((kind, key), None)
         for dependent in self._dependents.pop(old.metadata.uid, {}):
             self._timeline.after(COLLECTED_AFTER, self._collect, *dependent)
-        self._tell(kind, Event(self.version, key, old, None))
+        self._tell(kind, StoredChange(self.version, key, old, None))
         return old
 
     def _collect(self, kind: str, key: Key) -> None:
         if key in self.kind(kind).objects:
             self.delete(kind, key)
 
-    def _tell(self, kind: str, event: Event) -> None:
+    def _tell(self, kind: str, event: StoredChange) -> None:
         of_kind = self.kind(kind)
         of_kind.events.append(event)
         for hear in tuple(of_kind.heard_by):
             hear(event)
 
     def _written_now(self, obj: KubernetesObject) -> Any:
-        return self.wall if isinstance(obj, Resource) else self.wall.isoformat()
+        return self.wall if isinstance(obj, CustomResource) else self.wall.isoformat()
 
 
 def finalizers(obj: KubernetesObject) -> tuple[str, ...]:
@@ -203,6 +203,6 @@ def finalizers(obj: KubernetesObject) -> tuple[str, ...]:
 
 def with_metadata(obj: Any, **changes: Any) -> Any:
     """The same object with other metadata."""
-    if isinstance(obj, Resource):
+    if isinstance(obj, CustomResource):
         return obj.model_copy(update={"metadata": obj.metadata.model_copy(update=changes)})
     return msgspec.structs.replace(obj, metadata=msgspec.structs.replace(obj.metadata, **changes))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from reconciler.simulation import faults
-from reconciler.simulation.faults import Fault
+from reconciler.simulation.faults import SimulatedFault
 
 WORKLOADS = 16
 QUIET_MINUTES = 40.0
@@ -18,7 +18,7 @@ class Story(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     minutes: float = 60.0
     """In which pods arrive and things go wrong; the quiet minutes come after them."""
-    faults: tuple[Fault, ...]
+    faults: tuple[SimulatedFault, ...]
     workloads: int = WORKLOADS
     kill: str = ""
     """The point at which our process ends, by its name."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reconciler.simulation.faults import Faults
-from reconciler.simulation.server import Server
+from reconciler.simulation.server import SimulatedApiServer
 from reconciler.simulation.timeline import Timeline
 from reconciler.simulation.trace import Trace
 
@@ -21,7 +21,7 @@ class Surroundings:
     story: Story
     timeline: Timeline
     trace: Trace
-    server: Server
+    server: SimulatedApiServer
     faults: Faults
 
 
@@ -33,6 +33,6 @@ def surroundings(story: Story, *, keep: int | None) -> Surroundings:
         story=story,
         timeline=timeline,
         trace=trace,
-        server=Server(timeline, trace),
+        server=SimulatedApiServer(timeline, trace),
         faults=Faults(story.faults, seed=story.seed, timeline=timeline, until=story.noisy),
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from growth.kube.resource import Key
 from reconciler.simulation.cloud import Showing
-from reconciler.simulation.faults import Fault
+from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.people import People
 from reconciler.simulation.server import with_metadata
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from reconciler.simulation.caches import Cache
     from reconciler.simulation.chance import Chance
     from reconciler.simulation.living import Living
-    from reconciler.simulation.process import Process
+    from reconciler.simulation.process import SimulatedProcess
 
 MOST: Final = 0.6
 """Of the nodes are cut off at a time."""
@@ -32,30 +32,30 @@ TRUTH_LISTED_WITHIN: Final = 15.0
 """Seconds: listings are at most ten apart, and take a moment."""
 STRUCK: Final = ("nodes", "pods", "NodeRequest", "NodeRequest", "NodePool", "KwokNodeClass")
 """The watches that faults choose from: those that have something to tell, above all our own."""
-RHYTHM: Final[Mapping[Fault, float]] = {
-    Fault.WATCH_LAG: 240.0,
-    Fault.WATCH_CUT: 180.0,
-    Fault.STALE_SERVER: 400.0,
-    Fault.FOREIGN_WRITE: 60.0,
-    Fault.STOCK_OUT: 600.0,
-    Fault.MACHINE_DIES: 600.0,
-    Fault.OUTAGE: 900.0,
-    Fault.PARTITION: 900.0,
-    Fault.NODE_FORGOTTEN: 900.0,
-    Fault.LISTING_EMPTY: 300.0,
-    Fault.LISTING_BROKEN: 300.0,
-    Fault.LISTING_STALE: 300.0,
-    Fault.FREEZE: 300.0,
-    Fault.CLOCK_JUMP: 900.0,
-    Fault.CORDON: 200.0,
-    Fault.KEPT: 300.0,
-    Fault.NOTHING_MOVES: 600.0,
-    Fault.VISITOR: 60.0,
+RHYTHM: Final[Mapping[SimulatedFault, float]] = {
+    SimulatedFault.WATCH_LAG: 240.0,
+    SimulatedFault.WATCH_CUT: 180.0,
+    SimulatedFault.STALE_SERVER: 400.0,
+    SimulatedFault.FOREIGN_WRITE: 60.0,
+    SimulatedFault.STOCK_OUT: 600.0,
+    SimulatedFault.MACHINE_DIES: 600.0,
+    SimulatedFault.OUTAGE: 900.0,
+    SimulatedFault.PARTITION: 900.0,
+    SimulatedFault.NODE_FORGOTTEN: 900.0,
+    SimulatedFault.LISTING_EMPTY: 300.0,
+    SimulatedFault.LISTING_BROKEN: 300.0,
+    SimulatedFault.LISTING_STALE: 300.0,
+    SimulatedFault.FREEZE: 300.0,
+    SimulatedFault.CLOCK_JUMP: 900.0,
+    SimulatedFault.CORDON: 200.0,
+    SimulatedFault.KEPT: 300.0,
+    SimulatedFault.NOTHING_MOVES: 600.0,
+    SimulatedFault.VISITOR: 60.0,
 }
 """Seconds between two strikes, on average."""
 
 
-class Trouble:
+class SimulatedTrouble:
     """What strikes from outside."""
 
     def __init__(self, living: Living, *, offerings: tuple[Offering, ...]) -> None:
@@ -70,31 +70,31 @@ class Trouble:
         self._lies_until = -TRUTH_LISTED_WITHIN
         """Until when the cloud shows something else than the truth."""
         strokes = {
-            Fault.WATCH_LAG: self._lag,
-            Fault.WATCH_CUT: self._cut,
-            Fault.STALE_SERVER: self._fall_behind,
-            Fault.FOREIGN_WRITE: self._write,
-            Fault.STOCK_OUT: self._sell_out,
-            Fault.MACHINE_DIES: self._kill_machine,
-            Fault.OUTAGE: self._go_out,
-            Fault.PARTITION: self._part,
-            Fault.NODE_FORGOTTEN: self._forget_node,
-            Fault.LISTING_EMPTY: lambda chance: self._show(Showing.NOTHING, chance),
-            Fault.LISTING_BROKEN: lambda chance: self._show(Showing.HALF, chance),
-            Fault.LISTING_STALE: lambda chance: self._show(Showing.THE_PAST, chance),
-            Fault.FREEZE: self._freeze,
-            Fault.CLOCK_JUMP: self._jump,
+            SimulatedFault.WATCH_LAG: self._lag,
+            SimulatedFault.WATCH_CUT: self._cut,
+            SimulatedFault.STALE_SERVER: self._fall_behind,
+            SimulatedFault.FOREIGN_WRITE: self._write,
+            SimulatedFault.STOCK_OUT: self._sell_out,
+            SimulatedFault.MACHINE_DIES: self._kill_machine,
+            SimulatedFault.OUTAGE: self._go_out,
+            SimulatedFault.PARTITION: self._part,
+            SimulatedFault.NODE_FORGOTTEN: self._forget_node,
+            SimulatedFault.LISTING_EMPTY: lambda chance: self._show(Showing.NOTHING, chance),
+            SimulatedFault.LISTING_BROKEN: lambda chance: self._show(Showing.HALF, chance),
+            SimulatedFault.LISTING_STALE: lambda chance: self._show(Showing.THE_PAST, chance),
+            SimulatedFault.FREEZE: self._freeze,
+            SimulatedFault.CLOCK_JUMP: self._jump,
             **People(living).strokes,
         }
         for kind, stroke in strokes.items():
             if kind in faults.kinds:
                 self._arrange(kind, stroke)
 
-    def _arrange(self, kind: Fault, stroke: Callable[[Chance], None]) -> None:
+    def _arrange(self, kind: SimulatedFault, stroke: Callable[[Chance], None]) -> None:
         pause = self._faults.chance(kind).pause(RHYTHM[kind])
         self._timeline.after(pause, self._strike, kind, stroke)
 
-    def _strike(self, kind: Fault, stroke: Callable[[Chance], None]) -> None:
+    def _strike(self, kind: SimulatedFault, stroke: Callable[[Chance], None]) -> None:
         if self._faults.strikes(kind, 1.0):
             stroke(self._faults.chance(kind))
             self._arrange(kind, stroke)
@@ -188,11 +188,11 @@ class Trouble:
         self._timeline.after(LEASE, self._depose, frozen)
         self._timeline.after(LEASE + chance.between(0.1, 30.0), self._thaw, frozen)
 
-    def _depose(self, frozen: Process) -> None:
+    def _depose(self, frozen: SimulatedProcess) -> None:
         frozen.leads = False
         self._lives.begin()
 
-    def _thaw(self, frozen: Process) -> None:
+    def _thaw(self, frozen: SimulatedProcess) -> None:
         self._trace.note(f"{frozen.name} goes on")
         frozen.thaw()
         # Its own clock tells it right after; what it did until then is done.

@@ -17,7 +17,7 @@ from growth.api.noderequest import NodeRequest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from reconciler.simulation.cloud import Cloud
+    from reconciler.simulation.cloud import SimulatedCloud
     from reconciler.simulation.surroundings import Surroundings
 
 REMOVALS: Final = NodeRemovalRequest.__name__
@@ -32,7 +32,7 @@ class Unknown:
     """All of them, by name."""
 
     def __init__(
-        self, around: Surroundings, cloud: Cloud, *, breach: Callable[[str, str], None]
+        self, around: Surroundings, cloud: SimulatedCloud, *, breach: Callable[[str, str], None]
     ) -> None:
         self._since: dict[str, float] = {}
         self._are_many = False

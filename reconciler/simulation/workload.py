@@ -16,11 +16,11 @@ from growth.scheduling.metadata import Metadata
 from growth.scheduling.objects import DaemonSet, Namespace, Pod
 from reconciler.simulation.chance import Chance
 from reconciler.simulation.kubelets import COMPLETES_AFTER_ANNOTATION, ENDS_AFTER
-from reconciler.simulation.replicas import Owner
+from reconciler.simulation.replicas import SimulatedWorkload
 
 if TYPE_CHECKING:
     from reconciler.simulation.living import Living
-    from reconciler.simulation.server import Event
+    from reconciler.simulation.server import StoredChange
     from reconciler.simulation.story import Story
 
 SHAPES: Final = (
@@ -56,7 +56,7 @@ AGENT: Final = {
 }
 
 
-class Wish(msgspec.Struct, frozen=True, kw_only=True):
+class WorkloadWish(msgspec.Struct, frozen=True, kw_only=True):
     """From a moment on, a workload wants this many pods, or this many more that end."""
 
     at: float
@@ -79,38 +79,38 @@ class Workloads:
         for wish in wishes(around.story):
             around.timeline.at(wish.at, self._grant, wish)
 
-    def _grant(self, wish: Wish) -> None:
+    def _grant(self, wish: WorkloadWish) -> None:
         owner, replicas = self._owners[wish.workload], self._living.replicas
         if COMPLETES_AFTER_ANNOTATION in owner.template.metadata.annotations:
             replicas.add(owner, wish.number)
         else:
             replicas.want(owner, wish.number)
 
-    def _pod_changed(self, event: Event) -> None:
+    def _pod_changed(self, event: StoredChange) -> None:
         """What has done its work is cleared away, as a Job's time to live has it."""
         old, new = event.old, event.new
         if new is not None and new.is_finished and not old.is_finished:
             self._living.kubelets.gone_after(ENDS_AFTER, event.key, new)
 
 
-def wishes(story: Story) -> list[Wish]:
+def wishes(story: Story) -> list[WorkloadWish]:
     """Everything that will be wanted."""
     chance = Chance(story.seed, "wishes")
     busy = chance.between(0.5, 2.0)
-    found: list[Wish] = []
+    found: list[WorkloadWish] = []
     at = 15.0 * chance.random()
     while at < story.noisy:
         workload, number = chance.whole(0, 15), chance.whole(0, 12)
         if workload < story.workloads:
-            found.append(Wish(at=at, workload=workload, number=number))
+            found.append(WorkloadWish(at=at, workload=workload, number=number))
         at += chance.pause(CHANGES_EVERY * busy)
     return found
 
 
-def _owner(number: int, chance: Chance) -> Owner:
+def _owner(number: int, chance: Chance) -> SimulatedWorkload:
     shape, in_batch = chance.one_of(SHAPES), chance.happens(0.2)
     lasts = chance.between(20.0, 1800.0) if chance.happens(0.4) else 0.0
-    return Owner(
+    return SimulatedWorkload(
         name=f"w{number}",
         uid=f"owner-{number}",
         namespace=NAMESPACE,

@@ -15,14 +15,14 @@ loaded in one of them only (`reconciler.solver.solving`).
 """
 
 from reconciler.solver.plan import (
-    Cause,
     NextBest,
     Plan,
     PlannedNode,
-    Reason,
-    Step,
     Stop,
     Unplaced,
+    UnplacedCause,
+    UnplacedReason,
+    WeightStep,
 )
 from reconciler.solver.problem import (
     HOSTNAME,
@@ -34,15 +34,14 @@ from reconciler.solver.problem import (
     Offer,
     PodClass,
     Problem,
-    Spread,
+    SpreadRule,
     Together,
 )
-from reconciler.solver.renewal import Renewal, Renewed, Standing
+from reconciler.solver.renewal import RenewableNode, Renewal, Renewed
 
 __all__ = [
     "HOSTNAME",
     "Apart",
-    "Cause",
     "Effort",
     "Group",
     "Limit",
@@ -53,13 +52,14 @@ __all__ = [
     "PlannedNode",
     "PodClass",
     "Problem",
-    "Reason",
+    "RenewableNode",
     "Renewal",
     "Renewed",
-    "Spread",
-    "Standing",
-    "Step",
+    "SpreadRule",
     "Stop",
     "Together",
     "Unplaced",
+    "UnplacedCause",
+    "UnplacedReason",
+    "WeightStep",
 ]

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reconciler.solver.problem import HOSTNAME, Spread
+from reconciler.solver.problem import HOSTNAME, SpreadRule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Node:
+class DraftNode:
     """One node of a plan in the making."""
 
     offer: Offer
@@ -31,7 +31,7 @@ class Node:
     """Whether it is paid for with or without pods."""
 
 
-def assemble(problem: Problem, table: Table, draft: Draft) -> list[Node]:
+def assemble(problem: Problem, table: Table, draft: Draft) -> list[DraftNode]:
     """The nodes of a draft with their pods by class, every rule kept."""
     units = [_units(table, k) for k in range(table.classes)]
     offers = {offer.name: offer for offer in problem.offers}
@@ -45,7 +45,7 @@ def assemble(problem: Problem, table: Table, draft: Draft) -> list[Node]:
             for _ in range(int(counts[k])):
                 pods.update(next(units[k]))
         used[o] += 1
-        nodes.append(Node(offers[next(copies[o])], pods, kept=bool(table.sunk[o]) or not pods))
+        nodes.append(DraftNode(offers[next(copies[o])], pods, kept=bool(table.sunk[o]) or not pods))
     nodes += _empty_but_paid(table, used, copies=copies, offers=offers)
     _level_spreads(problem, nodes)
     return [node for node in nodes if node.pods or (node.kept and not node.offer.exists)]
@@ -79,22 +79,22 @@ def _empty_but_paid(
     *,
     copies: Sequence[Iterator[str]],
     offers: Mapping[str, Offer],
-) -> list[Node]:
+) -> list[DraftNode]:
     return [
-        Node(offers[next(copies[o])], Counter(), kept=True)
+        DraftNode(offers[next(copies[o])], Counter(), kept=True)
         for o in table.sunk.nonzero()[0].tolist()
         for _ in range(int(table.most[o]) - used[o])
     ]
 
 
-def _level_spreads(problem: Problem, nodes: Sequence[Node]) -> None:
+def _level_spreads(problem: Problem, nodes: Sequence[DraftNode]) -> None:
     """Take pods out until every spread holds; each round takes at least one, so it ends."""
-    spreads = [g for g in problem.groups if isinstance(g, Spread) and g.key != HOSTNAME]
+    spreads = [g for g in problem.groups if isinstance(g, SpreadRule) and g.key != HOSTNAME]
     while any(_take_out_one(problem, spread, nodes) for spread in spreads):
         pass
 
 
-def _take_out_one(problem: Problem, spread: Spread, nodes: Sequence[Node]) -> bool:
+def _take_out_one(problem: Problem, spread: SpreadRule, nodes: Sequence[DraftNode]) -> bool:
     """Take one pod from a domain that is too full, if there is one; the least important pod."""
     level = _levels(problem, spread, nodes)
     lowest = min(level.values(), default=0)
@@ -108,14 +108,14 @@ def _take_out_one(problem: Problem, spread: Spread, nodes: Sequence[Node]) -> bo
     return False
 
 
-def domains_of(problem: Problem, spread: Spread) -> set[str]:
+def domains_of(problem: Problem, spread: SpreadRule) -> set[str]:
     """The domains that count: those named, those with pods, and those open to any member."""
     open_to = {n for pod in problem.classes if pod.name in spread.members for n in pod.offers}
     offered = {o.labels.get(spread.key, "") for o in problem.offers if o.name in open_to}
     return (offered | spread.domains | set(spread.running)) - {""}
 
 
-def _levels(problem: Problem, spread: Spread, nodes: Sequence[Node]) -> dict[str, int]:
+def _levels(problem: Problem, spread: SpreadRule, nodes: Sequence[DraftNode]) -> dict[str, int]:
     """How many pods of the group each domain holds in the end."""
     level = dict.fromkeys(sorted(domains_of(problem, spread)), 0)
     level.update(spread.running)

@@ -28,7 +28,7 @@ SAFETY = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Values:
+class DualValues:
     """What a unit of each class is worth, what limits and minima are worth, what resources cost."""
 
     units: NDArray[np.float64]
@@ -38,13 +38,13 @@ class Values:
     """One row per suggestion, one price per resource."""
 
 
-def node_cost(table: Table, values: Values) -> NDArray[np.float64]:
+def node_cost(table: Table, values: DualValues) -> NDArray[np.float64]:
     """What one node of each offer costs, its share of limits and minima included."""
     cost = table.price + values.limits @ table.amounts - values.minima @ table.minimum_of
     return np.asarray(cost, dtype=np.float64)
 
 
-def _affordable(table: Table, values: Values) -> Values:
+def _affordable(table: Table, values: DualValues) -> DualValues:
     """Values of minima lowered until no node is worth buying for a minimum alone."""
     minima = values.minima.copy()
     for m, members in enumerate(table.minimum_of):
@@ -53,7 +53,7 @@ def _affordable(table: Table, values: Values) -> Values:
     return replace(values, minima=minima)
 
 
-def most_value(table: Table, values: Values) -> NDArray[np.float64]:
+def most_value(table: Table, values: DualValues) -> NDArray[np.float64]:
     """For each offer, a value that no content of one node exceeds."""
     excess = np.maximum(values.units[None, :] - values.resources @ table.size.T, 0.0)
     excess *= np.minimum(table.per_node, table.demand)[None, :]
@@ -70,7 +70,7 @@ def most_value(table: Table, values: Values) -> NDArray[np.float64]:
 
 def _scaled(
     table: Table,
-    values: Values,
+    values: DualValues,
     *,
     base: NDArray[np.float64],
     columns: NDArray[np.bool_],
@@ -89,7 +89,10 @@ def _scaled(
 
 
 def lower_bound(
-    table: Table, values: Values, left: Mapping[int, int], most: NDArray[np.float64] | None = None
+    table: Table,
+    values: DualValues,
+    left: Mapping[int, int],
+    most: NDArray[np.float64] | None = None,
 ) -> int:
     """A cost below which no plan goes that leaves out no more than `left`, by priority."""
     worth, units = _counted(table, values.units, left)

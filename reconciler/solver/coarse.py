@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from reconciler.solver.lots import Ground, Lot
+    from reconciler.solver.lots import Lot, OfferArrays
 
 CLASSES_TIMES_PODS = 40_000_000
 """What is packed in a second or two."""
@@ -35,7 +35,7 @@ FINEST = 1 / 256
 """Amounts below this share of the median offer are hardly told apart."""
 
 
-def to_pack(lots: Sequence[Lot], ground: Ground) -> list[Lot]:
+def to_pack(lots: Sequence[Lot], ground: OfferArrays) -> list[Lot]:
     """The lots as they are packed: no smaller than they are."""
     pods = sum(lot.count for lot in lots)
     cells = _cells(lots, ground, max(PACKED, CLASSES_TIMES_PODS // max(1, pods)))
@@ -46,13 +46,13 @@ def to_pack(lots: Sequence[Lot], ground: Ground) -> list[Lot]:
     return [up if fits else lot for lot, up, fits in zip(lots, larger, fit, strict=True)]
 
 
-def to_bound(lots: Sequence[Lot], ground: Ground) -> list[Lot]:
+def to_bound(lots: Sequence[Lot], ground: OfferArrays) -> list[Lot]:
     """The lots as they are bounded: no larger than they are."""
     cells = _cells(lots, ground, BOUNDED)
     return list(lots) if cells is None else _resized(lots, cells, np.minimum)
 
 
-def _cells(lots: Sequence[Lot], ground: Ground, most: int) -> NDArray[np.intp] | None:
+def _cells(lots: Sequence[Lot], ground: OfferArrays, most: int) -> NDArray[np.intp] | None:
     """The number of each lot's cell, of the finest grid that leaves few enough; None: no need."""
     if len(lots) <= most or not ground.offers or len({lot.key for lot in lots}) <= most:
         return None

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reconciler.solver.price import Way, best_weights, even_weights, price, price_seeded
+from reconciler.solver.price import PricingWay, best_weights, even_weights, price, price_seeded
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from reconciler.solver.bound import Values
+    from reconciler.solver.bound import DualValues
     from reconciler.solver.budget import Budget
     from reconciler.solver.master import Master
     from reconciler.solver.price import Candidates
@@ -28,7 +28,7 @@ SEEDED = 2_000
 
 
 @dataclass(slots=True)
-class Pricing:
+class ColumnPricing:
     """How to look for patterns: ways, taken in turn, and prices to lean towards.
 
     An offer that gave little is not likely to give much a moment later, so not all are filled in
@@ -36,7 +36,7 @@ class Pricing:
     """
 
     center: NDArray[np.float64]
-    ways: list[Way]
+    ways: list[PricingWay]
     gains: NDArray[np.float64]
     """What the best content of each offer was worth beyond its cost, when it was last filled."""
     turn: int = 0
@@ -44,7 +44,7 @@ class Pricing:
     seeded: int = 0
     """So many rounds in a row with a class each that comes first may find nothing."""
 
-    def next_way(self) -> Way:
+    def next_way(self) -> PricingWay:
         """The way whose turn it is."""
         self.turn += 1
         return self.ways[self.turn % len(self.ways)]
@@ -62,20 +62,20 @@ class Pricing:
         self.rounds = 0
 
 
-def pricing_of(master: Master, values: Values, *, seeded: int = 0) -> Pricing:
+def pricing_of(master: Master, values: DualValues, *, seeded: int = 0) -> ColumnPricing:
     """The relaxation's weights first, then even ones; each straight, a little blurred, and more."""
     table = master.table
     best, even = best_weights(table, values), even_weights(table)
     chance = np.random.default_rng(1)
     ways = [
-        Way(weights=weights, blur=blur, chance=chance)
+        PricingWay(weights=weights, blur=blur, chance=chance)
         for weights, blur in ((best, 0.0), (best, 0.1), (even, 0.0), (best, 0.3))
     ]
     gains = np.full(table.offers, np.inf)
-    return Pricing(center=values.units, ways=ways, gains=gains, seeded=seeded)
+    return ColumnPricing(center=values.units, ways=ways, gains=gains, seeded=seeded)
 
 
-def generate(master: Master, pricing: Pricing, budget: Budget, rounds: int) -> bool:
+def generate(master: Master, pricing: ColumnPricing, budget: Budget, rounds: int) -> bool:
     """Rounds of solving and pricing for the whole demand; says whether it ran dry.
 
     Prices halfway to the relaxation's swing less from round to round, so fewer rounds are wasted.
@@ -102,7 +102,7 @@ def generate(master: Master, pricing: Pricing, budget: Budget, rounds: int) -> b
 
 def join_best(
     master: Master,
-    pricing: Pricing,
+    pricing: ColumnPricing,
     *,
     units: NDArray[np.float64],
     aimed: NDArray[np.float64],
@@ -125,7 +125,7 @@ def join_best(
 
 
 def join_seeded(
-    master: Master, pricing: Pricing, *, units: NDArray[np.float64], cost: NDArray[np.float64]
+    master: Master, pricing: ColumnPricing, *, units: NDArray[np.float64], cost: NDArray[np.float64]
 ) -> int:
     """Fill the offers that gave most, each once for every class that comes first."""
     table = master.table

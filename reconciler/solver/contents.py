@@ -18,7 +18,7 @@ from reconciler.solver.price import best_weights
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from reconciler.solver.bound import Values
+    from reconciler.solver.bound import DualValues
     from reconciler.solver.budget import Budget
     from reconciler.solver.table import Table
 
@@ -28,15 +28,15 @@ TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contents:
+class NodeContents:
     """Row p is one node of offer `offers[p]` with `counts[p]` units."""
 
     offers: NDArray[np.intp]
     counts: NDArray[np.int64]
 
-    def rows(self, kept: NDArray[np.intp]) -> Contents:
+    def rows(self, kept: NDArray[np.intp]) -> NodeContents:
         """Some of them."""
-        return Contents(offers=self.offers[kept], counts=self.counts[kept])
+        return NodeContents(offers=self.offers[kept], counts=self.counts[kept])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +58,8 @@ class _Beginnings:
 
 
 def contents(
-    table: Table, values: Values, least: NDArray[np.float64], budget: Budget
-) -> Contents | None:
+    table: Table, values: DualValues, least: NDArray[np.float64], budget: Budget
+) -> NodeContents | None:
     """All full contents worth at least `least[offer]`, or nothing when they are too many."""
     hopes = _Hopes(table, values)
     order = np.argsort(-hopes.share, kind="stable")
@@ -82,13 +82,13 @@ def contents(
     found = found.rows(found.worth >= least[found.offers])
     full = found.rows(_is_full(table, found))
     budget.spend(40 + len(found.worth) * table.classes * 0.02)
-    return Contents(offers=full.offers, counts=full.counts)
+    return NodeContents(offers=full.offers, counts=full.counts)
 
 
 class _Hopes:
     """What more a node can be worth, by prices of its resources."""
 
-    def __init__(self, table: Table, values: Values) -> None:
+    def __init__(self, table: Table, values: DualValues) -> None:
         self.prices = best_weights(table, values)
         excess = values.units[:, None] - table.size @ self.prices.T
         most = np.minimum(table.per_node, table.demand)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reconciler.solver.bound import most_value
-from reconciler.solver.contents import Contents, contents
+from reconciler.solver.contents import NodeContents, contents
 from reconciler.solver.draft import draft_of
 from reconciler.solver.integer import Ending, IntegerProgram
 from reconciler.solver.master import Master
@@ -24,7 +24,7 @@ from reconciler.solver.prove import Proof
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from reconciler.solver.bound import Values
+    from reconciler.solver.bound import DualValues
     from reconciler.solver.budget import Budget
     from reconciler.solver.draft import Draft
     from reconciler.solver.table import Table
@@ -35,7 +35,7 @@ TICKS_EACH = 150
 """What it takes at least to choose among so many contents; with less it isn't begun."""
 
 
-def cover(table: Table, values: Values, *, cost: int, budget: Budget) -> Proof | None:
+def cover(table: Table, values: DualValues, *, cost: int, budget: Budget) -> Proof | None:
     """The best plan that places everybody for less than `cost`, or the proof that there is none."""
     if int(table.demand.sum()) > PODS or len(table.minima) or _bind(table):
         return None
@@ -50,7 +50,7 @@ def _bind(table: Table) -> bool:
     return any(lots[0].bonds for lots in table.lots)
 
 
-def _within(table: Table, values: Values, *, cost: int, budget: Budget) -> Contents | None:
+def _within(table: Table, values: DualValues, *, cost: int, budget: Budget) -> NodeContents | None:
     """All contents that a plan cheaper than `cost` may use."""
     held = most_value(table, values)
     endless = (table.most >= int(table.demand.sum())) & (held > 0)
@@ -66,7 +66,7 @@ def _within(table: Table, values: Values, *, cost: int, budget: Budget) -> Conte
     return contents(table, fair, table.price + surplus - (cost - bound), budget)
 
 
-def _worthwhile(table: Table, found: Contents, cost: int, budget: Budget) -> Contents:
+def _worthwhile(table: Table, found: NodeContents, cost: int, budget: Budget) -> NodeContents:
     """The same judged once more, by the prices of the linear program over all of them."""
     master = Master(table, budget)
     for o, counts in zip(found.offers.tolist(), found.counts, strict=True):
@@ -81,7 +81,7 @@ def _worthwhile(table: Table, found: Contents, cost: int, budget: Budget) -> Con
     return _undominated(table, found.rows(np.flatnonzero(waste <= spare)))
 
 
-def _undominated(table: Table, found: Contents) -> Contents:
+def _undominated(table: Table, found: NodeContents) -> NodeContents:
     """Without contents that are part of another one of a node that costs and counts no more."""
     price, amounts = table.price[found.offers], table.amounts[:, found.offers]
     endless = table.most[found.offers] >= int(table.demand.sum())
@@ -96,7 +96,7 @@ def _undominated(table: Table, found: Contents) -> Contents:
     return found.rows(np.flatnonzero(kept))
 
 
-def _chosen(table: Table, found: Contents, *, cost: int, budget: Budget) -> Proof | None:
+def _chosen(table: Table, found: NodeContents, *, cost: int, budget: Budget) -> Proof | None:
     """The cheapest choice of contents."""
     program = IntegerProgram(relaxed=2)
     most = np.minimum(table.most, table.demand.sum())[found.offers]
@@ -120,7 +120,7 @@ def _chosen(table: Table, found: Contents, *, cost: int, budget: Budget) -> Proo
 
 def _proof(
     table: Table,
-    found: Contents,
+    found: NodeContents,
     ending: Ending,
     values: list[int],
     *,
@@ -140,7 +140,7 @@ def _proof(
             return Proof(draft=draft, optimal=optimal, bound=least)
 
 
-def _draft(table: Table, found: Contents, times: NDArray[np.int64]) -> Draft:
+def _draft(table: Table, found: NodeContents, times: NDArray[np.int64]) -> Draft:
     """The chosen nodes, without the room for pods that there are not so many of."""
     left = table.demand.copy()
     rows = []

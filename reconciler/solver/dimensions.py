@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from reconciler.solver.lots import Ground, Lot
-    from reconciler.solver.problem import Problem, Spread
+    from reconciler.solver.lots import Lot, OfferArrays
+    from reconciler.solver.problem import Problem, SpreadRule
 
 UNBOUNDED = float(2**40)
 
@@ -36,7 +36,7 @@ class Dimensions:
 
 
 def node_dimensions(
-    problem: Problem, lots: Sequence[Lot], *, allowed: NDArray[np.bool_], ground: Ground
+    problem: Problem, lots: Sequence[Lot], *, allowed: NDArray[np.bool_], ground: OfferArrays
 ) -> Dimensions:
     """What the rules about single nodes add to the resources of a problem."""
     per_node = np.array(
@@ -64,7 +64,7 @@ Column = "tuple[NDArray[np.float64], NDArray[np.float64]]"
 
 
 def _shared(
-    problem: Problem, lots: Sequence[Lot], ground: Ground
+    problem: Problem, lots: Sequence[Lot], ground: OfferArrays
 ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
     columns = []
     for group in sorted(problem.groups, key=lambda group: group.name):
@@ -77,13 +77,13 @@ def _shared(
     return columns
 
 
-def _most(group: Spread | Apart) -> int:
+def _most(group: SpreadRule | Apart) -> int:
     """A new node starts empty, so a spread over nodes lets each hold its skew and no more."""
     return group.most if isinstance(group, Apart) else group.max_skew
 
 
 def _cliques(
-    lots: Sequence[Lot], ground: Ground
+    lots: Sequence[Lot], ground: OfferArrays
 ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """For each token, those who carry it and repel it: any two of them need two nodes."""
     tokens = sorted({token for lot in lots for token in lot.marks & lot.repels})

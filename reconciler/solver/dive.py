@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reconciler.solver.bound import Values
+from reconciler.solver.bound import DualValues
 from reconciler.solver.columns import generate, join_best, pricing_of
 from reconciler.solver.draft import Draft, Stock, draft_of
 from reconciler.solver.master import Master
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from reconciler.solver.budget import Budget
-    from reconciler.solver.columns import Pricing
+    from reconciler.solver.columns import ColumnPricing
     from reconciler.solver.pattern import Patterns
     from reconciler.solver.table import Table
 
@@ -40,7 +40,9 @@ Row = tuple[int, "NDArray[np.int64]", int]
 class Dive:
     """One descent from a demand to whole nodes, over the patterns that are known."""
 
-    def __init__(self, table: Table, values: Values, patterns: Patterns, budget: Budget) -> None:
+    def __init__(
+        self, table: Table, values: DualValues, patterns: Patterns, budget: Budget
+    ) -> None:
         self.table = table
         self.values = values
         self.patterns = patterns
@@ -77,7 +79,7 @@ class _Level:
         self.offers = np.flatnonzero(usable)
         self.table = whole.with_classes(self.kept).with_offers(self.offers)
         values = dive.values
-        self.values = Values(
+        self.values = DualValues(
             units=values.units[self.kept],
             limits=values.limits,
             minima=values.minima,
@@ -150,7 +152,7 @@ class _Level:
         price = np.maximum(self.table.price[patterns.offers], 1e-6)
         return np.maximum(1.0 - counts @ self.values.units / price, 0.0)
 
-    def _refresh(self, pricing: Pricing, hoped: float) -> None:
+    def _refresh(self, pricing: ColumnPricing, hoped: float) -> None:
         """Close what is too large now, and make patterns until the rest costs what was hoped."""
         left = self.left[self.kept]
         small = Stock(self.table, self.stock.copies[self.offers], self.stock.limits)

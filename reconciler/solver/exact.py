@@ -17,7 +17,7 @@ from reconciler.solver.integer import Ending, IntegerProgram
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from reconciler.solver.bound import Values
+    from reconciler.solver.bound import DualValues
     from reconciler.solver.budget import Budget
     from reconciler.solver.master import Master
     from reconciler.solver.table import Table
@@ -52,7 +52,7 @@ def best_content(
 
 
 def tighten(
-    master: Master, values: Values, budget: Budget, number: int
+    master: Master, values: DualValues, budget: Budget, number: int
 ) -> tuple[int, NDArray[np.float64]]:
     """Best contents of the offers that seem to hold most for their cost.
 

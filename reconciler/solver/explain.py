@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from reconciler.solver.hopeless import why_hopeless
-from reconciler.solver.plan import Cause, NextBest, PlannedNode, Reason, Unplaced
+from reconciler.solver.plan import NextBest, PlannedNode, Unplaced, UnplacedCause, UnplacedReason
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from reconciler.solver.assemble import Node
-    from reconciler.solver.lots import Ground
+    from reconciler.solver.assemble import DraftNode
+    from reconciler.solver.lots import OfferArrays
     from reconciler.solver.problem import Limit, Offer, PodClass, Problem
 
 
@@ -25,7 +25,9 @@ NAMED: Final = 5
 """So many limits are named in one text."""
 
 
-def unplaced(problem: Problem, ground: Ground, nodes: Sequence[Node]) -> tuple[Unplaced, ...]:
+def unplaced(
+    problem: Problem, ground: OfferArrays, nodes: Sequence[DraftNode]
+) -> tuple[Unplaced, ...]:
     """Each class of which pods are left out, the most important first, with its reason."""
     placed: Counter[str] = Counter()
     for node in nodes:
@@ -54,7 +56,7 @@ def _without_nodes(problem: Problem) -> Problem:
     return replace(problem, offers=offers, classes=classes)
 
 
-def _crowded_out(problem: Problem, pod: PodClass, nodes: Sequence[Node]) -> Reason:
+def _crowded_out(problem: Problem, pod: PodClass, nodes: Sequence[DraftNode]) -> UnplacedReason:
     """The pod fits on something, but not beside the others: what stands in the way."""
     used = _used(problem.limits, nodes)
     counts = Counter(node.offer.name for node in nodes)
@@ -78,7 +80,7 @@ def _is_beyond(limit: Limit, offer: Offer, used: Mapping[str, int]) -> bool:
     return limit.amounts.get(offer.name, 0) > limit.most - used[limit.name]
 
 
-def _used(limits: Sequence[Limit], nodes: Sequence[Node]) -> dict[str, int]:
+def _used(limits: Sequence[Limit], nodes: Sequence[DraftNode]) -> dict[str, int]:
     new = Counter(node.offer.name for node in nodes if not node.offer.exists)
     return {
         limit.name: sum(limit.amounts.get(name, 0) * times for name, times in new.items())
@@ -86,41 +88,49 @@ def _used(limits: Sequence[Limit], nodes: Sequence[Node]) -> dict[str, int]:
     }
 
 
-def _used_up(pod: PodClass, fitting: Sequence[Offer]) -> Reason:
+def _used_up(pod: PodClass, fitting: Sequence[Offer]) -> UnplacedReason:
     number = len(fitting)
     what = "the one offer" if number == 1 else f"each of the {number} offers"
     text = f"{what} that it fits on is used up: no more may be bought"
     names = tuple(offer.name for offer in fitting)
-    return Reason(cause=Cause.COUNT, text=text, needed=pod.count, available=number, offers=names)
+    return UnplacedReason(
+        cause=UnplacedCause.COUNT, text=text, needed=pod.count, available=number, offers=names
+    )
 
 
-def _limited(limit: Limit, *, used: int, least: int) -> Reason:
+def _limited(limit: Limit, *, used: int, least: int) -> UnplacedReason:
     text = f"limit {limit.name} is {limit.most}, {used} is used, the smallest node needs {least}"
     available = max(0, limit.most - used)
-    return Reason(cause=Cause.LIMIT, text=text, rule=limit.name, needed=least, available=available)
+    return UnplacedReason(
+        cause=UnplacedCause.LIMIT, text=text, rule=limit.name, needed=least, available=available
+    )
 
 
-def _grouped(problem: Problem, pod: PodClass) -> Reason | None:
+def _grouped(problem: Problem, pod: PodClass) -> UnplacedReason | None:
     names = sorted(group.name for group in problem.groups if pod.name in group.members)
     if not names:
         return None
     text = f"the rules of its group leave no place: {', '.join(names)}"
-    return Reason(cause=Cause.GROUP, text=text, rule=names[0])
+    return UnplacedReason(cause=UnplacedCause.GROUP, text=text, rule=names[0])
 
 
-def _together(limits: Sequence[Limit], used: Mapping[str, int], free: Sequence[Offer]) -> Reason:
+def _together(
+    limits: Sequence[Limit], used: Mapping[str, int], free: Sequence[Offer]
+) -> UnplacedReason:
     """No limit keeps every node away that would do, but each node has one that does."""
     reached = [limit for limit in limits if any(_is_beyond(limit, each, used) for each in free)]
     if all(any(_is_beyond(limit, each, used) for limit in reached) for each in free):
         names = "; ".join(limit.name for limit in reached[:NAMED])
         more = f" and {len(reached) - NAMED} more" if len(reached) > NAMED else ""
         text = f"every node that would do is at a limit: {names}{more}"
-        return Reason(cause=Cause.LIMIT, text=text)
-    return Reason(cause=Cause.LIMIT, text="no plan within the limits has room for it")
+        return UnplacedReason(cause=UnplacedCause.LIMIT, text=text)
+    return UnplacedReason(
+        cause=UnplacedCause.LIMIT, text="no plan within the limits has room for it"
+    )
 
 
 def explained_nodes(
-    problem: Problem, ground: Ground, nodes: Sequence[Node]
+    problem: Problem, ground: OfferArrays, nodes: Sequence[DraftNode]
 ) -> tuple[PlannedNode, ...]:
     """The nodes in a stable order; each bought one with what the next best would have cost."""
     classes = {pod.name: pod for pod in problem.classes}
@@ -137,7 +147,9 @@ def explained_nodes(
     return tuple(sorted(result, key=lambda node: (node.offer, tuple(node.pods.items()))))
 
 
-def _next_best(ground: Ground, classes: Mapping[str, PodClass], node: Node) -> NextBest | None:
+def _next_best(
+    ground: OfferArrays, classes: Mapping[str, PodClass], node: DraftNode
+) -> NextBest | None:
     """The cheapest new node of another type that holds the same pods."""
     total = np.zeros(ground.capacity.shape[1])
     for name, count in node.pods.items():

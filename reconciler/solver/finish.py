@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from reconciler.solver.assemble import Node
+    from reconciler.solver.assemble import DraftNode
     from reconciler.solver.draft import Draft, Stock
-    from reconciler.solver.lots import Ground
+    from reconciler.solver.lots import OfferArrays
     from reconciler.solver.problem import Offer, Problem
     from reconciler.solver.table import Table
 
@@ -61,7 +61,9 @@ def _cheapest(
     return own
 
 
-def with_real_sizes(problem: Problem, ground: Ground, nodes: Sequence[Node]) -> list[Node]:
+def with_real_sizes(
+    problem: Problem, ground: OfferArrays, nodes: Sequence[DraftNode]
+) -> list[DraftNode]:
     """The nodes, cheaper where they can be; left alone where another rule than room decides."""
     if problem.groups or problem.limits or problem.minima:
         return list(nodes)

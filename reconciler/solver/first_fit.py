@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from reconciler.solver.bound import Values
+from reconciler.solver.bound import DualValues
 from reconciler.solver.draft import Draft, Stock, draft_of, joined
 from reconciler.solver.fill import divisors
 from reconciler.solver.reduce import allowed_within
@@ -176,8 +176,8 @@ def _closed(table: Table, contents: NDArray[np.int32], stock: Stock) -> Draft:
     return draft_of(table, rows)
 
 
-def _no_values(table: Table) -> Values:
-    return Values(
+def _no_values(table: Table) -> DualValues:
+    return DualValues(
         units=np.zeros(table.classes),
         limits=np.zeros(len(table.limits)),
         minima=np.zeros(len(table.minima)),

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reconciler.solver.plan import Cause, Reason
+from reconciler.solver.plan import UnplacedCause, UnplacedReason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from reconciler.solver.lots import Ground, Lot
+    from reconciler.solver.lots import Lot, OfferArrays
     from reconciler.solver.problem import Offer, PodClass, Problem
 
 CHUNK = 4_000_000
 """Comparisons made in one array operation; bounds the memory for ten thousand different pods."""
 
 
-def placeable(lots: Sequence[Lot], ground: Ground) -> NDArray[np.bool_]:
+def placeable(lots: Sequence[Lot], ground: OfferArrays) -> NDArray[np.bool_]:
     """For each lot, whether some allowed offer has room for a unit of it."""
     result = np.zeros(len(lots), dtype=np.bool_)
     step = max(1, CHUNK // max(1, ground.capacity.size))
@@ -33,27 +33,31 @@ def placeable(lots: Sequence[Lot], ground: Ground) -> NDArray[np.bool_]:
     return result
 
 
-def why_hopeless(problem: Problem, ground: Ground, pod: PodClass) -> Reason | None:
+def why_hopeless(problem: Problem, ground: OfferArrays, pod: PodClass) -> UnplacedReason | None:
     """The first true reason why no offer can ever take a pod, or nothing when one can."""
     if not problem.offers:
-        return Reason(cause=Cause.NO_OFFERS, text="there is nothing that could be bought")
+        return UnplacedReason(
+            cause=UnplacedCause.NO_OFFERS, text="there is nothing that could be bought"
+        )
     if not ground.largest(pod.offers):
         return _emptied(problem, pod)
     return _too_large(problem, ground, pod)
 
 
-def _emptied(problem: Problem, pod: PodClass) -> Reason:
+def _emptied(problem: Problem, pod: PodClass) -> UnplacedReason:
     before = len(problem.offers)
     for name, left in pod.narrowed:
         if left == 0:
             text = f"{name}: none of the {before} offers will do"
-            return Reason(cause=Cause.CONSTRAINT, text=text, rule=name, available=before)
+            return UnplacedReason(
+                cause=UnplacedCause.CONSTRAINT, text=text, rule=name, available=before
+            )
         before = left
     text = f"none of the {before} offers is allowed"
-    return Reason(cause=Cause.CONSTRAINT, text=text, available=before)
+    return UnplacedReason(cause=UnplacedCause.CONSTRAINT, text=text, available=before)
 
 
-def _too_large(problem: Problem, ground: Ground, pod: PodClass) -> Reason | None:
+def _too_large(problem: Problem, ground: OfferArrays, pod: PodClass) -> UnplacedReason | None:
     """Names a resource that no allowed offer has enough of, else what the closest offer lacks."""
     for r, (most, o) in enumerate(ground.largest(pod.offers)):
         if pod.requests[r] > most:
@@ -68,10 +72,10 @@ def _too_large(problem: Problem, ground: Ground, pod: PodClass) -> Reason | None
     return _lacks(problem, offer, pod, r=int(lacking[row].argmax()), who="what the closest leaves")
 
 
-def _lacks(problem: Problem, offer: Offer, pod: PodClass, *, r: int, who: str) -> Reason:
+def _lacks(problem: Problem, offer: Offer, pod: PodClass, *, r: int, who: str) -> UnplacedReason:
     resource, needed, available = problem.resources[r], pod.requests[r], offer.capacity[r]
-    return Reason(
-        cause=Cause.TOO_LARGE,
+    return UnplacedReason(
+        cause=UnplacedCause.TOO_LARGE,
         text=f"needs {resource} {needed}; {who} is {available} ({offer.type or offer.name})",
         resource=resource,
         needed=needed,

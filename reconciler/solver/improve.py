@@ -20,7 +20,7 @@ from reconciler.solver.finish import right_sized
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from reconciler.solver.bound import Values
+    from reconciler.solver.bound import DualValues
     from reconciler.solver.budget import Budget
     from reconciler.solver.pattern import Patterns
     from reconciler.solver.table import Table
@@ -38,7 +38,7 @@ FEW = 60
 
 
 def mend(
-    table: Table, draft: Draft, values: Values, patterns: Patterns, *, budget: Budget
+    table: Table, draft: Draft, values: DualValues, patterns: Patterns, *, budget: Budget
 ) -> Draft:
     """The same nodes with all the wasteful ones packed anew at once, if that is better.
 
@@ -57,7 +57,7 @@ def mend(
 def improve(
     table: Table,
     draft: Draft,
-    values: Values,
+    values: DualValues,
     patterns: Patterns,
     *,
     budget: Budget,
@@ -77,7 +77,7 @@ def improve(
 class _Work:
     """The draft with what is known of it, so that a try costs no more than its own few nodes."""
 
-    def __init__(self, table: Table, draft: Draft, values: Values, dive: Dive) -> None:
+    def __init__(self, table: Table, draft: Draft, values: DualValues, dive: Dive) -> None:
         self.table = table
         self.draft = draft
         self.values = values

@@ -29,7 +29,7 @@ class Ending(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class IntegerSolution:
     """What a solve found: values of all variables, the objective, and what it proved."""
 
     ending: Ending
@@ -87,7 +87,7 @@ class IntegerProgram:
         self._model.solution_hint.vars.extend(list(values))
         self._model.solution_hint.values.extend(list(values.values()))
 
-    def solve(self, ticks: int, seconds: float) -> Found:
+    def solve(self, ticks: int, seconds: float) -> IntegerSolution:
         """Search for at most so much counted work, and never longer than the safety clock."""
         parameters: Any = engine.SatParameters()
         parameters.num_workers = 1
@@ -102,7 +102,7 @@ class IntegerProgram:
         answer: Any = wrapper.solve(self._model)
         ending = _ENDINGS.get(answer.status, Ending.UNKNOWN)
         found = ending in {Ending.OPTIMAL, Ending.FEASIBLE}
-        return Found(
+        return IntegerSolution(
             ending=ending,
             values=[int(value) for value in answer.solution] if found else [],
             objective=round(answer.objective_value) if found else 0,

@@ -18,7 +18,7 @@ from reconciler.solver.problem import (
     Apart,
     PodClass,
     Problem,
-    Spread,
+    SpreadRule,
     Together,
     preferred,
 )
@@ -65,7 +65,7 @@ class Lot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class OfferArrays:
     """The offers as arrays, in the order of their names."""
 
     offers: tuple[Offer, ...]
@@ -97,30 +97,30 @@ class Ground:
         return [offer.labels.get(key, "") for offer in self.offers]
 
 
-def ground_of(problem: Problem) -> Ground:
+def ground_of(problem: Problem) -> OfferArrays:
     """The offers of a problem, sorted, so that their order in the input changes nothing."""
     offers = preferred(problem.offers)
     clipped = [[min(amount, LARGEST - 1) for amount in offer.capacity] for offer in offers]
     capacity = np.array(clipped, dtype=np.float64).reshape(len(offers), len(problem.resources))
     price = np.array([0 if o.exists else o.price for o in offers], dtype=np.int64)
-    return Ground(offers=offers, capacity=capacity, price=price)
+    return OfferArrays(offers=offers, capacity=capacity, price=price)
 
 
-def lots_of(problem: Problem, ground: Ground) -> list[Lot]:
+def lots_of(problem: Problem, ground: OfferArrays) -> list[Lot]:
     """All pods of the problem as lots, every rule about domains above the node settled."""
     lots = [_lot_of(pod, allowed) for pod, allowed in _allowed_rows(problem, ground)]
     for group in sorted(problem.groups, key=_order):
         match group:
             case Together():
                 lots = _together(lots, group, ground)
-            case Spread() | Apart() if group.key == HOSTNAME:
+            case SpreadRule() | Apart() if group.key == HOSTNAME:
                 lots = [_with_share(lot, group) for lot in lots]
-            case Spread() | Apart():
+            case SpreadRule() | Apart():
                 lots = _split(lots, group, ground)
     return [lot for lot in lots if lot.count]
 
 
-def relaxed_lots_of(problem: Problem, ground: Ground) -> list[Lot]:
+def relaxed_lots_of(problem: Problem, ground: OfferArrays) -> list[Lot]:
     """The same pods without what was chosen for them: any true bound is a bound of these."""
     lots = [_lot_of(pod, allowed) for pod, allowed in _allowed_rows(problem, ground)]
     for group in sorted(problem.groups, key=_order):
@@ -131,12 +131,14 @@ def relaxed_lots_of(problem: Problem, ground: Ground) -> list[Lot]:
     return [lot for lot in lots if lot.count]
 
 
-def _order(group: Spread | Apart | Together) -> tuple[int, str]:
+def _order(group: SpreadRule | Apart | Together) -> tuple[int, str]:
     """Groups that bind come before groups that split, as splitting needs the bound sets."""
     return (0 if isinstance(group, Together) else 1, group.name)
 
 
-def _allowed_rows(problem: Problem, ground: Ground) -> list[tuple[PodClass, NDArray[np.bool_]]]:
+def _allowed_rows(
+    problem: Problem, ground: OfferArrays
+) -> list[tuple[PodClass, NDArray[np.bool_]]]:
     rows: dict[tuple[frozenset[str], frozenset[str], frozenset[str]], NDArray[np.bool_]] = {}
     result = []
     for pod in sorted(problem.classes, key=lambda pod: pod.name):
@@ -175,7 +177,7 @@ def _weight(lot: Lot, members: frozenset[str]) -> int:
     return sum(times for name, times in lot.pods if name in members)
 
 
-def _with_share(lot: Lot, group: Spread | Apart) -> Lot:
+def _with_share(lot: Lot, group: SpreadRule | Apart) -> Lot:
     weight = _weight(lot, group.members)
     return replace(lot, shares=(*lot.shares, (group.name, weight))) if weight else lot
 
@@ -185,7 +187,7 @@ def _with_bond(lot: Lot, group: Group) -> Lot:
     return replace(lot, bonds=(*lot.bonds, group.name)) if member else lot
 
 
-def fits(lot: Lot, ground: Ground) -> NDArray[np.bool_]:
+def fits(lot: Lot, ground: OfferArrays) -> NDArray[np.bool_]:
     """The offers that a unit may use and on which it has room when it is alone there."""
     roomy = np.asarray((ground.capacity >= np.array(lot.requests)).all(axis=1))
     return roomy & lot.allowed
@@ -196,7 +198,7 @@ def clash(one: Lot, other: Lot) -> bool:
     return bool(one.marks & other.repels or one.repels & other.marks)
 
 
-def _together(lots: Sequence[Lot], group: Together, ground: Ground) -> list[Lot]:
+def _together(lots: Sequence[Lot], group: Together, ground: OfferArrays) -> list[Lot]:
     members = [lot for lot in lots if _is_member(lot, group.members) and lot.count]
     others = [lot for lot in lots if not _is_member(lot, group.members)]
     if not members:
@@ -206,7 +208,7 @@ def _together(lots: Sequence[Lot], group: Together, ground: Ground) -> list[Lot]
     return others + _in_one_domain(members, group, ground)
 
 
-def _on_one_node(members: Sequence[Lot], ground: Ground) -> list[Lot]:
+def _on_one_node(members: Sequence[Lot], ground: OfferArrays) -> list[Lot]:
     """One unit of all of them; pods are left out, the least important first, until it fits."""
     ordered = sorted(members, key=lambda lot: (-lot.priority, lot.pods))
     chosen = [0] * len(ordered)
@@ -220,7 +222,7 @@ def _on_one_node(members: Sequence[Lot], ground: Ground) -> list[Lot]:
 
 
 def _most_that_fit(
-    lots: Sequence[Lot], chosen: Sequence[int], *, place: int, ground: Ground
+    lots: Sequence[Lot], chosen: Sequence[int], *, place: int, ground: OfferArrays
 ) -> int:
     low, high = 0, min(lots[place].count, lots[place].per_node or lots[place].count)
     while low < high:
@@ -251,7 +253,7 @@ def _composite(lots: Sequence[Lot], chosen: Sequence[int]) -> Lot:
     )
 
 
-def _in_one_domain(members: Sequence[Lot], group: Together, ground: Ground) -> list[Lot]:
+def _in_one_domain(members: Sequence[Lot], group: Together, ground: OfferArrays) -> list[Lot]:
     """All members in the domain that takes the most of them, and of those in the cheapest."""
     domains = ground.domains(group.key)
     names = sorted({name for name in domains if name})
@@ -263,7 +265,7 @@ def _in_one_domain(members: Sequence[Lot], group: Together, ground: Ground) -> l
 
 
 def _cost_in(
-    members: Sequence[Lot], mask: NDArray[np.bool_], ground: Ground
+    members: Sequence[Lot], mask: NDArray[np.bool_], ground: OfferArrays
 ) -> tuple[tuple[tuple[int, int], ...], float]:
     """Who would be left out of a domain, and roughly what the others cost there."""
     left: dict[int, int] = {}
@@ -277,14 +279,14 @@ def _cost_in(
     return tuple(sorted(left.items(), reverse=True)), cost
 
 
-def unit_price(lot: Lot, ground: Ground, usable: NDArray[np.bool_]) -> float:
+def unit_price(lot: Lot, ground: OfferArrays, usable: NDArray[np.bool_]) -> float:
     """The least that one unit costs as its share of a node's fullest resource."""
     request = np.array(lot.requests, dtype=np.float64)
     share = (request / np.maximum(ground.capacity[usable], 1.0)).max(axis=1)
     return float((share * ground.price[usable]).min())
 
 
-def _split(lots: Sequence[Lot], group: Spread | Apart, ground: Ground) -> list[Lot]:
+def _split(lots: Sequence[Lot], group: SpreadRule | Apart, ground: OfferArrays) -> list[Lot]:
     """Each member lot as one lot per domain, the group kept level over all its members."""
     domains = ground.domains(group.key)
     names = sorted({name for name in domains if name})
@@ -301,19 +303,19 @@ def _split(lots: Sequence[Lot], group: Spread | Apart, ground: Ground) -> list[L
     return result
 
 
-def _starting_level(group: Spread | Apart, names: Sequence[str]) -> dict[str, int]:
+def _starting_level(group: SpreadRule | Apart, names: Sequence[str]) -> dict[str, int]:
     known = set(names) | set(group.running)
-    known |= group.domains if isinstance(group, Spread) else set()
+    known |= group.domains if isinstance(group, SpreadRule) else set()
     return {name: group.running.get(name, 0) for name in sorted(known)}
 
 
 def _spread_out(
     lot: Lot,
-    group: Spread | Apart,
+    group: SpreadRule | Apart,
     *,
     level: dict[str, int],
     masks: Mapping[str, NDArray[np.bool_]],
-    ground: Ground,
+    ground: OfferArrays,
 ) -> list[Lot]:
     """Unit after unit to the emptiest domain that takes it, the cheaper one on a tie."""
     weight = _weight(lot, group.members)
@@ -333,7 +335,7 @@ def _spread_out(
 
 
 def _prices_by_domain(
-    lot: Lot, masks: Mapping[str, NDArray[np.bool_]], ground: Ground
+    lot: Lot, masks: Mapping[str, NDArray[np.bool_]], ground: OfferArrays
 ) -> dict[str, float]:
     usable = fits(lot, ground)
     return {
@@ -343,11 +345,11 @@ def _prices_by_domain(
     }
 
 
-def _has_room(group: Spread | Apart, level: Mapping[str, int], name: str, weight: int) -> bool:
+def _has_room(group: SpreadRule | Apart, level: Mapping[str, int], name: str, weight: int) -> bool:
     match group:
         case Apart():
             return level[name] + weight <= group.most
-        case Spread():
+        case SpreadRule():
             others = [n for other, n in level.items() if other != name]
             lowest = min([level[name] + weight, *others])
             return level[name] + weight - lowest <= group.max_skew

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reconciler.solver.bound import Values
+from reconciler.solver.bound import DualValues
 from reconciler.solver.linear import LinearProgram
 from reconciler.solver.pattern import Patterns
 from reconciler.solver.relax import FEWER, penalties, typical_price
@@ -108,10 +108,10 @@ class Master:
         price = cost[self.patterns.offers]
         return np.flatnonzero(price - counts @ units <= waste * price).tolist()
 
-    def values(self, like: Values) -> Values:
+    def values(self, like: DualValues) -> DualValues:
         """The same in the form that bounds are computed from."""
         duals = self.program.duals() * self.scale
-        return Values(
+        return DualValues(
             units=np.maximum(duals[self.demand], 0.0),
             limits=np.maximum(-duals[self.limits], 0.0),
             minima=np.zeros(len(self.table.minima)),

@@ -21,7 +21,7 @@ class Stop(Enum):
     CLOCK = "safety clock"
 
 
-class Cause(Enum):
+class UnplacedCause(Enum):
     """The kinds of reasons why a pod has no place."""
 
     NO_OFFERS = "no offers at all"
@@ -33,10 +33,10 @@ class Cause(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reason:
+class UnplacedReason:
     """Why pods of a class have no place: in words, and with the figures that the words hold."""
 
-    cause: Cause
+    cause: UnplacedCause
     text: str
     resource: str = ""
     needed: int = 0
@@ -54,7 +54,7 @@ class Unplaced:
     pod_class: str
     count: int
     priority: int
-    reason: Reason
+    reason: UnplacedReason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ class PlannedNode:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class WeightStep:
     """The share of one pool weight: its cost, and what no other choice in this step undercuts."""
 
     weight: int
@@ -97,7 +97,7 @@ class Plan:
     first_fit_unplaced: int
     stop: Stop
     effort: int
-    steps: tuple[Step, ...] = ()
+    steps: tuple[WeightStep, ...] = ()
     seconds: float = field(default=0.0, compare=False)
 
     @property

@@ -18,7 +18,7 @@ from reconciler.solver.fill import divisors, fill
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from reconciler.solver.bound import Values
+    from reconciler.solver.bound import DualValues
     from reconciler.solver.table import Table
 
 
@@ -38,7 +38,7 @@ class Candidates:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class PricingWay:
     """One way to look: what a resource counts on each offer, and how far to stray from it."""
 
     weights: NDArray[np.float64]
@@ -53,7 +53,7 @@ def price(
     cost: NDArray[np.float64],
     offers: NDArray[np.intp],
     left: NDArray[np.int64],
-    way: Way,
+    way: PricingWay,
 ) -> Candidates:
     """Fill one node of each offer with the units of most worth per share of the node.
 
@@ -83,7 +83,7 @@ def price_seeded(
     cost: NDArray[np.float64],
     seeds: tuple[NDArray[np.intp], NDArray[np.intp]],
     times: int,
-    way: Way,
+    way: PricingWay,
 ) -> Candidates:
     """The same, one filling for each offer and class that are paired: that class comes first.
 
@@ -108,7 +108,7 @@ def price_seeded(
     return Candidates(offers=offers, counts=counts, worth=counts @ units, cost=cost[offers])
 
 
-def best_weights(table: Table, values: Values) -> NDArray[np.float64]:
+def best_weights(table: Table, values: DualValues) -> NDArray[np.float64]:
     """For each offer the suggestion of resource prices that bounds its worth most tightly."""
     excess = np.maximum(values.units[None, :] - values.resources @ table.size.T, 0.0)
     excess *= np.minimum(table.per_node, table.demand)[None, :]

@@ -100,7 +100,7 @@ class Minimum:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
+class SpreadRule:
     """A domain that takes a pod of `members` ends at most `max_skew` above the emptiest domain.
 
     `running` counts pods of the group that run already; `domains` are all that count as empty.
@@ -137,7 +137,7 @@ class Together:
     members: frozenset[str]
 
 
-Group = Spread | Apart | Together
+Group = SpreadRule | Apart | Together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ import numpy as np
 from reconciler.solver.bound import lower_bound
 from reconciler.solver.draft import Draft, draft_of
 from reconciler.solver.integer import Ending, IntegerProgram
-from reconciler.solver.problem import HOSTNAME, Apart, Group, Spread, Together
+from reconciler.solver.problem import HOSTNAME, Apart, Group, SpreadRule, Together
 from reconciler.solver.relax import relax
 from reconciler.solver.table import room_alone
 
@@ -214,7 +214,7 @@ class _Model:
                 for name, (level, taken) in self._domains(group, members).items():
                     most = group.most - group.running.get(name, 0)
                     self.program.hold(level, high=most, given=(taken,))
-            case Spread():
+            case SpreadRule():
                 self._hold_spread(group, members)
 
     def _hold_in_one(self, taken: list[int]) -> None:
@@ -257,7 +257,7 @@ class _Model:
             result.setdefault(labels[self.table.names[o][0][0]], []).append(kind)
         return result
 
-    def _hold_spread(self, group: Spread, members: list[int]) -> None:
+    def _hold_spread(self, group: SpreadRule, members: list[int]) -> None:
         domains = self._domains(group, members)
         running = group.running
         names = (self._open_to(group) | group.domains | set(running)) - {""}
@@ -271,7 +271,7 @@ class _Model:
                 most = group.max_skew - running.get(name, 0)
                 self.program.hold(least, high=most, given=(domains[name][1],))
 
-    def _open_to(self, group: Spread) -> set[str]:
+    def _open_to(self, group: SpreadRule) -> set[str]:
         allowed = [pod.offers for pod in self.problem.classes if pod.name in group.members]
         names = frozenset().union(*allowed)
         return {o.labels.get(group.key, "") for o in self.problem.offers if o.name in names}

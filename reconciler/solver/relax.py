@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reconciler.solver.bound import Values, most_value, node_cost
+from reconciler.solver.bound import DualValues, most_value, node_cost
 from reconciler.solver.cluster import clustered, clusters
 from reconciler.solver.linear import LinearProgram
 from reconciler.solver.table import room_alone
@@ -37,7 +37,7 @@ class Relaxation:
 
     nodes: NDArray[np.float64]
     units: NDArray[np.float64]
-    values: Values
+    values: DualValues
     offers: NDArray[np.intp]
     """The offers that took part, and in `paid` what the resources of each cost."""
     paid: NDArray[np.float64]
@@ -92,11 +92,11 @@ class _Program:
             self.program.enter(row, self.nodes[o], -float(table.per_node[k]))
         return self.program.column(0.0, [(self.demand[k], 1.0), *entries])
 
-    def values(self) -> Values:
+    def values(self) -> DualValues:
         """What the last solve says about values and prices."""
         duals = self.program.duals() * self.scale
         resources = self.paid(duals)
-        return Values(
+        return DualValues(
             units=np.maximum(duals[self.demand], 0.0),
             limits=np.maximum(-duals[self.limits], 0.0),
             minima=np.maximum(duals[self.minima], 0.0),

@@ -15,11 +15,11 @@ from reconciler.solver.problem import HOSTNAME, Apart, Group, Minimum, Offer, To
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reconciler.solver.assemble import Node
+    from reconciler.solver.assemble import DraftNode
     from reconciler.solver.problem import PodClass, Problem
 
 
-def remainder(problem: Problem, nodes: Sequence[Node], names: Sequence[str]) -> Problem:
+def remainder(problem: Problem, nodes: Sequence[DraftNode], names: Sequence[str]) -> Problem:
     """The problem without the pods on these nodes, which now exist under the names given."""
     placed: Counter[str] = Counter()
     for node in nodes:
@@ -45,7 +45,7 @@ def remainder(problem: Problem, nodes: Sequence[Node], names: Sequence[str]) -> 
     )
 
 
-def _used(amounts: Mapping[str, int], nodes: Sequence[Node]) -> int:
+def _used(amounts: Mapping[str, int], nodes: Sequence[DraftNode]) -> int:
     return sum(amounts.get(node.offer.name, 0) for node in nodes if not node.offer.exists)
 
 
@@ -59,12 +59,14 @@ def _still_offered(offer: Offer, bought: int) -> Offer | None:
     return replace(offer, most=None if offer.most is None else offer.most - bought)
 
 
-def _left(pod: PodClass, placed: int, settled: Sequence[tuple[str, Node]]) -> PodClass:
+def _left(pod: PodClass, placed: int, settled: Sequence[tuple[str, DraftNode]]) -> PodClass:
     also = frozenset(name for name, node in settled if node.offer.name in pod.offers)
     return replace(pod, count=pod.count - placed, offers=pod.offers | also)
 
 
-def _existing(settled: Sequence[tuple[str, Node]], classes: Mapping[str, PodClass]) -> list[Offer]:
+def _existing(
+    settled: Sequence[tuple[str, DraftNode]], classes: Mapping[str, PodClass]
+) -> list[Offer]:
     result = []
     for name, node in settled:
         pods = [(classes[one], count) for one, count in node.pods.items()]
@@ -87,7 +89,7 @@ def _existing(settled: Sequence[tuple[str, Node]], classes: Mapping[str, PodClas
     return result
 
 
-def _running(group: Group, settled: Sequence[tuple[str, Node]]) -> Group:
+def _running(group: Group, settled: Sequence[tuple[str, DraftNode]]) -> Group:
     if isinstance(group, Together):
         return group
     running = Counter(dict(group.running))
@@ -98,7 +100,9 @@ def _running(group: Group, settled: Sequence[tuple[str, Node]]) -> Group:
     return replace(group, running=dict(+running))
 
 
-def _per_node(classes: Mapping[str, PodClass], settled: Sequence[tuple[str, Node]]) -> list[Apart]:
+def _per_node(
+    classes: Mapping[str, PodClass], settled: Sequence[tuple[str, DraftNode]]
+) -> list[Apart]:
     """A class's own limit by node, which now counts the pods that are there."""
     return [
         Apart(
@@ -117,7 +121,7 @@ def _bound(
     pod: PodClass,
     groups: Sequence[Group],
     *,
-    settled: Sequence[tuple[str, Node]],
+    settled: Sequence[tuple[str, DraftNode]],
     offers: Sequence[Offer],
 ) -> PodClass:
     """A class whose group stays together follows those of the group that have a place."""

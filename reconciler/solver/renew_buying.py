@@ -10,12 +10,12 @@ from reconciler.solver.draft import Stock
 from reconciler.solver.tail import pack_tail
 
 if TYPE_CHECKING:
-    from reconciler.solver.bound import Values
+    from reconciler.solver.bound import DualValues
     from reconciler.solver.budget import Budget
-    from reconciler.solver.renew_trial import Trial
+    from reconciler.solver.renew_trial import RenewalTrial
 
 
-def bought_for(trial: Trial, values: Values, budget: Budget) -> Trial:
+def bought_for(trial: RenewalTrial, values: DualValues, budget: Budget) -> RenewalTrial:
     """The trial with all that is loose in a place, as far as there is any to be had."""
     trial.place_loose()
     _right_size(trial)
@@ -30,7 +30,7 @@ def bought_for(trial: Trial, values: Values, budget: Budget) -> Trial:
     return trial
 
 
-def _right_size(trial: Trial) -> None:
+def _right_size(trial: RenewalTrial) -> None:
     """Each purchase as the cheapest offer that holds what came to it, if anything did."""
     goods = trial.field.goods
     for column in trial.purchases():

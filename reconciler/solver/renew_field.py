@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from reconciler.solver.problem import Group, Offer, PodClass, Problem
-    from reconciler.solver.renewal import Renewal, Standing
+    from reconciler.solver.renewal import RenewableNode, Renewal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class Settled:
     """The renewal with its rules about domains settled; each of its classes is part of one."""
 
     problem: Problem
-    standing: tuple[Standing, ...]
+    standing: tuple[RenewableNode, ...]
     """Those that may pay to let go, by name."""
     class_of: Mapping[str, str]
     """The class of the question that a class here is part of."""

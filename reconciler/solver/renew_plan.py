@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reconciler.solver.assemble import Node
+from reconciler.solver.assemble import DraftNode
 from reconciler.solver.explain import explained_nodes
 from reconciler.solver.lots import ground_of
 from reconciler.solver.plan import Plan, Stop
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reconciler.solver.budget import Budget
     from reconciler.solver.problem import Problem
     from reconciler.solver.renew_field import Settled
-    from reconciler.solver.renew_trial import Trial
+    from reconciler.solver.renew_trial import RenewalTrial
 
 CELLS = 4000
 """Places times classes that the engine gets for its part; beyond, only what is bought."""
@@ -42,7 +42,7 @@ NOTHING = Plan(
 )
 
 
-def planned(trial: Trial, budget: Budget) -> Plan:
+def planned(trial: RenewalTrial, budget: Budget) -> Plan:
     """The cheaper of the trial's own places and of the engine's."""
     own = _own(trial)
     if not own.cost or budget.over:
@@ -56,7 +56,7 @@ def planned(trial: Trial, budget: Budget) -> Plan:
     return in_words(found if better else own, trial.field.settled)
 
 
-def gone_of(trial: Trial) -> tuple[str, ...]:
+def gone_of(trial: RenewalTrial) -> tuple[str, ...]:
     """The nodes that are gone in a trial, by name."""
     field = trial.field
     return tuple(field.places[field.first + i] for i in np.flatnonzero(trial.gone).tolist())
@@ -76,7 +76,7 @@ def moving(settled: Settled, goes: Sequence[str]) -> Problem:
     )
 
 
-def _own(trial: Trial) -> Plan:
+def _own(trial: RenewalTrial) -> Plan:
     """The trial as it is."""
     field, problem = trial.field, trial.field.settled.problem
     offers = {offer.name: offer for offer in problem.offers}
@@ -88,13 +88,13 @@ def _own(trial: Trial) -> Plan:
         name = next(copies[o]) if o >= 0 else field.places[column]
         here = np.flatnonzero(trial.came[:, column]).tolist()
         pods = Counter(next(units[k]) for k in here for _ in range(int(trial.came[k, column])))
-        nodes.append(Node(offers[name], pods, kept=False))
+        nodes.append(DraftNode(offers[name], pods, kept=False))
     cost = sum(node.offer.price for node in nodes if not node.offer.exists)
     told = explained_nodes(problem, ground_of(problem), nodes)
     return replace(NOTHING, nodes=told, cost=cost, first_fit_cost=cost, stop=Stop.DRY)
 
 
-def _pods(trial: Trial, k: int) -> Iterator[str]:
+def _pods(trial: RenewalTrial, k: int) -> Iterator[str]:
     """The classes of the pods that are one class to the search, pod by pod."""
     names = sorted(lot.pods[0][0] for lot in trial.field.goods.lots[k])
     for i in np.flatnonzero(trial.gone).tolist():

@@ -14,13 +14,13 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from reconciler.solver.renew_trial import Trial
+    from reconciler.solver.renew_trial import RenewalTrial
 
 
 class Prospects:
     """A trial, and what would become of it without one of the nodes that are there."""
 
-    def __init__(self, trial: Trial) -> None:
+    def __init__(self, trial: RenewalTrial) -> None:
         field = trial.field
         self.trial = trial
         self.first = field.first
@@ -34,7 +34,7 @@ class Prospects:
         """Whether all that is free elsewhere, together, is enough for a node's own pods."""
         self._elsewhere: dict[int, NDArray[np.float64]] = {}
 
-    def without(self, i: int) -> Trial | None:
+    def without(self, i: int) -> RenewalTrial | None:
         """The trial without a node, if all of its pods find room as it is."""
         own = self.first + i
         units = self.trial.field.holds[i] + self.trial.came[:, own]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reconciler.solver.bound import Values, most_value
+from reconciler.solver.bound import DualValues, most_value
 from reconciler.solver.cluster import clustered, clusters, numbered
 from reconciler.solver.linear import LinearProgram
 from reconciler.solver.relax import MANY, typical_price
@@ -36,7 +36,7 @@ class Leaning:
 
     stays: NDArray[np.float64]
     waste: NDArray[np.float64]
-    values: Values
+    values: DualValues
     most: float
     """No set of nodes gains more than this when it goes."""
 
@@ -57,7 +57,7 @@ def _upright(field: Field) -> Leaning:
     return Leaning(
         stays=np.zeros(len(field.holds)),
         waste=field.worth_going,
-        values=Values(
+        values=DualValues(
             units=np.zeros(goods.classes),
             limits=np.zeros(len(goods.limits)),
             minima=np.zeros(len(goods.minima)),
@@ -166,13 +166,13 @@ class _Program:
         budget.spend(self.program.ticks)
         return cost
 
-    def values(self) -> Values:
+    def values(self) -> DualValues:
         """What the last solve says about pods, limits and the resources of what is sold."""
         duals = self.program.duals() * self.scale
         rows = [row for o in sorted(self.sold) for row in self.sold[o]]
         paid = np.maximum(-duals[rows], 0.0).reshape(-1, len(self.weights)) * self.weights
         goods = self.field.goods
-        return Values(
+        return DualValues(
             units=np.maximum(duals[self.demand], 0.0),
             limits=np.maximum(-duals[self.limits], 0.0),
             minima=np.zeros(len(goods.minima)),

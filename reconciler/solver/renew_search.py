@@ -14,7 +14,7 @@ import numpy as np
 
 from reconciler.solver.renew_buying import bought_for
 from reconciler.solver.renew_prospects import Prospects
-from reconciler.solver.renew_trial import Trial, measures_of
+from reconciler.solver.renew_trial import RenewalTrial, measures_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -54,14 +54,14 @@ class RenewalSearch:
         self.use = -leaning.waste
         self.order: list[int] = self.use.argsort(kind="stable").tolist()
         self.chance = np.random.default_rng(1)
-        self.best = Trial.of(self.measures)
+        self.best = RenewalTrial.of(self.measures)
         cells = len(field.places) * field.goods.size.shape[1]
         self.dealing = 25 + 0.004 * cells
         """Ticks for finding room for one class, for one node's pods, and for a copy."""
         self.moving = 5 + self.dealing * float((field.holds > 0).sum(axis=1).mean())
         self.copying = 15 + 0.0004 * self.best.came.size
 
-    def run(self) -> Trial:
+    def run(self) -> RenewalTrial:
         """The best trial that the effort finds; nothing gone, where nothing gains."""
         for trial in self._beginnings():
             self._keep(self._swept(trial, self.order))
@@ -74,27 +74,27 @@ class RenewalSearch:
     def _is_close(self) -> bool:
         return self.best.gain >= self.leaning.most * (1 - CLOSE)
 
-    def _keep(self, trial: Trial) -> bool:
+    def _keep(self, trial: RenewalTrial) -> bool:
         """Take a trial as the best when everybody has a place and it gains more."""
         better = not trial.loose.any() and _rank(trial) > _rank(self.best)
         if better:
             self.best = trial
         return better
 
-    def _beginnings(self) -> Iterator[Trial]:
+    def _beginnings(self) -> Iterator[RenewalTrial]:
         """Nothing gone; and the most wasteful, so many as promise most, settled both ways."""
-        yield Trial.of(self.measures)
+        yield RenewalTrial.of(self.measures)
         for trial in self._promising():
             yield self._taken_back(trial.copy(), self.order[::-1])
             yield bought_for(trial, self.leaning.values, self.budget)
 
-    def _promising(self) -> Sequence[Trial]:
+    def _promising(self) -> Sequence[RenewalTrial]:
         """The most wasteful nodes together, as many as gain most at the prices of the program."""
-        hopeful: list[tuple[float, int, Trial]] = []
+        hopeful: list[tuple[float, int, RenewalTrial]] = []
         for number in self._numbers():
             if self.budget.over:
                 break
-            trial = Trial.of(self.measures)
+            trial = RenewalTrial.of(self.measures)
             self._remove(trial, self.order[:number])
             worth = trial.gain - float(self.leaning.values.units @ trial.loose)
             hopeful.append((-worth, number, trial))
@@ -108,12 +108,12 @@ class RenewalSearch:
         numbers: list[int] = np.unique(np.clip([*near, *everywhere], 1, most).astype(int)).tolist()
         return numbers
 
-    def _remove(self, trial: Trial, nodes: Sequence[int]) -> None:
+    def _remove(self, trial: RenewalTrial, nodes: Sequence[int]) -> None:
         classes = int(self.field.holds[nodes].any(axis=0).sum())
         self.budget.spend(20 + classes * self.dealing * 2)
         trial.remove(nodes)
 
-    def _taken_back(self, trial: Trial, nodes: Iterable[int]) -> Trial:
+    def _taken_back(self, trial: RenewalTrial, nodes: Iterable[int]) -> RenewalTrial:
         """Those of some nodes that are gone taken back in their order, until nobody is loose."""
         for i in nodes:
             if not trial.loose.any():
@@ -124,7 +124,7 @@ class RenewalSearch:
                 trial.place_loose()
         return trial
 
-    def _swept(self, trial: Trial, nodes: Sequence[int]) -> Trial:
+    def _swept(self, trial: RenewalTrial, nodes: Sequence[int]) -> RenewalTrial:
         """Each of these nodes gone whose pods all find room as it is."""
         if trial.loose.any():
             return trial
@@ -155,7 +155,7 @@ class RenewalSearch:
             trial = bought_for(trial, self.leaning.values, self.budget)
             self._keep(self._swept(trial, self.order[:ASKED]))
 
-    def _changed(self, best: Trial) -> Trial:
+    def _changed(self, best: RenewalTrial) -> RenewalTrial:
         """Some come back, something bought is sold, others go; then all is settled."""
         trial, use, waste = best.copy(), self.use, self.leaning.waste
         back, sold, out, buys = self.chance.integers(0, CHANGES).tolist()
@@ -185,6 +185,6 @@ class RenewalSearch:
         return best_first
 
 
-def _rank(trial: Trial) -> tuple[float, int]:
+def _rank(trial: RenewalTrial) -> tuple[float, int]:
     """What trials are compared by: the gain; of equal ones the one in which fewer go."""
     return trial.gain, -int(trial.gone.sum())

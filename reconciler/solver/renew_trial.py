@@ -72,7 +72,7 @@ def measures_of(field: Field) -> Measures:
 
 
 @dataclass(slots=True)
-class Trial:
+class RenewalTrial:
     """One state of the search; columns are the places of the field, then what was bought."""
 
     measures: Measures
@@ -92,7 +92,7 @@ class Trial:
     gain: float = 0.0
 
     @classmethod
-    def of(cls, measures: Measures) -> Trial:
+    def of(cls, measures: Measures) -> RenewalTrial:
         """Nothing gone."""
         field = measures.field
         places, classes = len(field.places), field.goods.classes
@@ -109,9 +109,9 @@ class Trial:
             going=np.zeros(len(field.most), dtype=np.int64),
         )
 
-    def copy(self) -> Trial:
+    def copy(self) -> RenewalTrial:
         """The same, to be changed on its own."""
-        return Trial(
+        return RenewalTrial(
             measures=self.measures,
             free=self.free.copy(),
             came=self.came.copy(),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class RenewableNode:
     """A node that may go, if all that it `holds` finds another place.
 
     `offer` names an offer of the problem that exists and whose capacity is the node's free room;
@@ -46,7 +46,7 @@ class Renewal:
     """
 
     problem: Problem
-    standing: tuple[Standing, ...]
+    standing: tuple[RenewableNode, ...]
     most: Mapping[str, int] = field(default_factory=dict)
     """How many nodes of a group may go at most; a group that isn't named has no ceiling."""
     near: float = 1.0

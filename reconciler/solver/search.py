@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reconciler.solver.assemble import Node, assemble
-from reconciler.solver.bound import Values, dearest_single, lower_bound
+from reconciler.solver.assemble import DraftNode, assemble
+from reconciler.solver.bound import DualValues, dearest_single, lower_bound
 from reconciler.solver.columns import generate, pricing_of
 from reconciler.solver.cover import cover
 from reconciler.solver.dive import Dive
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from reconciler.solver.budget import Budget
-    from reconciler.solver.columns import Pricing
+    from reconciler.solver.columns import ColumnPricing
     from reconciler.solver.draft import Draft
     from reconciler.solver.problem import Problem
     from reconciler.solver.prove import Proof
@@ -60,7 +60,7 @@ PATIENCE = 40
 Rank = tuple[tuple[tuple[int, int], ...], int, int]
 
 
-def rank_of(problem: Problem, nodes: Sequence[Node]) -> Rank:
+def rank_of(problem: Problem, nodes: Sequence[DraftNode]) -> Rank:
     """What answers are compared by: who is left out, the cost, the number of nodes."""
     placed: Counter[str] = Counter()
     for node in nodes:
@@ -72,7 +72,7 @@ def rank_of(problem: Problem, nodes: Sequence[Node]) -> Rank:
     return missing, cost_of(nodes), len(nodes)
 
 
-def cost_of(nodes: Sequence[Node]) -> int:
+def cost_of(nodes: Sequence[DraftNode]) -> int:
     """What the new nodes cost per hour."""
     return sum(0 if node.offer.exists else node.offer.price for node in nodes)
 
@@ -85,12 +85,12 @@ class Search:
     budget: Budget
     watch: Callable[[Search], None]
     content: float = CLOSE
-    first: list[Node] = field(default_factory=list)
-    best: list[Node] = field(default_factory=list)
-    values: list[Values] = field(default_factory=list)
-    exact: list[tuple[Values, NDArray[np.float64]]] = field(default_factory=list)
+    first: list[DraftNode] = field(default_factory=list)
+    best: list[DraftNode] = field(default_factory=list)
+    values: list[DualValues] = field(default_factory=list)
+    exact: list[tuple[DualValues, NDArray[np.float64]]] = field(default_factory=list)
     patterns: Patterns = field(default_factory=Patterns)
-    prices: Values | None = None
+    prices: DualValues | None = None
     draft: Draft | None = None
     master: Master | None = None
     proven: int = 0
@@ -211,7 +211,7 @@ class Search:
         units = int(self.setting.table.demand.sum())
         return self.draft is not None and units <= FEW * self.draft.nodes()
 
-    def _generate(self, master: Master, pricing: Pricing, prices: Values) -> None:
+    def _generate(self, master: Master, pricing: ColumnPricing, prices: DualValues) -> None:
         budget = master.budget
         while generate(master, pricing, budget, ROUNDS) and not budget.over and master.solve():
             values = master.values(prices)

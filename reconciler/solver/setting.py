@@ -10,14 +10,14 @@ import numpy as np
 
 from reconciler.solver.coarse import to_bound, to_pack
 from reconciler.solver.hopeless import placeable
-from reconciler.solver.lots import Ground, Lot, ground_of, lots_of, relaxed_lots_of
+from reconciler.solver.lots import Lot, OfferArrays, ground_of, lots_of, relaxed_lots_of
 from reconciler.solver.minima import with_minima_opened
 from reconciler.solver.table import Table, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reconciler.solver.assemble import Node
+    from reconciler.solver.assemble import DraftNode
     from reconciler.solver.problem import Problem
 
 
@@ -29,13 +29,13 @@ class Setting:
     """
 
     problem: Problem
-    ground: Ground
+    ground: OfferArrays
     table: Table
     relaxed: Table
     is_exact: bool = True
     """Whether all pods are packed as large as they are."""
 
-    def left_out(self, nodes: Sequence[Node]) -> dict[int, int]:
+    def left_out(self, nodes: Sequence[DraftNode]) -> dict[int, int]:
         """Pods by priority that `relaxed` knows and the nodes don't hold."""
         placed: Counter[str] = Counter()
         for node in nodes:
@@ -63,7 +63,7 @@ def setting_of(problem: Problem) -> Setting:
     return Setting(problem=problem, ground=ground, table=table, relaxed=relaxed, is_exact=is_exact)
 
 
-def _reachable(problem: Problem, lots: Sequence[Lot], ground: Ground) -> Table:
+def _reachable(problem: Problem, lots: Sequence[Lot], ground: OfferArrays) -> Table:
     """The table of all units that have room somewhere."""
     chosen = [lot for lot, fits in zip(lots, placeable(lots, ground), strict=True) if fits]
     table = table_of(problem, chosen, ground)

@@ -9,16 +9,16 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from reconciler.solver.assemble import Node, assemble
+from reconciler.solver.assemble import DraftNode, assemble
 from reconciler.solver.budget import Budget
 from reconciler.solver.explain import explained_nodes, unplaced
 from reconciler.solver.first_fit import first_fit
 from reconciler.solver.lots import ground_of
-from reconciler.solver.plan import Plan, Step, Stop
+from reconciler.solver.plan import Plan, Stop, WeightStep
 from reconciler.solver.problem import CLOSE, Effort, Problem
 from reconciler.solver.search import Search, cost_of, rank_of
 from reconciler.solver.setting import setting_of
-from reconciler.solver.steps import Answer, in_steps, weights_of
+from reconciler.solver.steps import StepAnswer, in_steps, weights_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -79,7 +79,7 @@ class _Solve:
         self.start = start
         self.watch = watch
         self.stops: list[Stop] = []
-        self.first: list[Node] = []
+        self.first: list[DraftNode] = []
 
     def run(self) -> Plan:
         """All steps by search; the whole by first-fit where that is better."""
@@ -91,22 +91,27 @@ class _Solve:
                 nodes, steps = first, first_steps
         return self.plan(nodes, steps, first=first, stop=self._stop())
 
-    def by_search(self, problem: Problem) -> Answer:
+    def by_search(self, problem: Problem) -> StepAnswer:
         """One step by all the stages."""
         search = Search(setting_of(problem), self.budget, self._tell, self.content)
         search.run()
         self.stops.append(search.stop)
         self.first = search.first
-        return Answer(nodes=search.best, bound=search.bound())
+        return StepAnswer(nodes=search.best, bound=search.bound())
 
-    def by_first_fit(self, problem: Problem) -> Answer:
+    def by_first_fit(self, problem: Problem) -> StepAnswer:
         """One step by first-fit alone, which proves nothing."""
         setting = setting_of(problem)
         draft = first_fit(setting.table, self.budget)
-        return Answer(nodes=assemble(problem, setting.table, draft), bound=0)
+        return StepAnswer(nodes=assemble(problem, setting.table, draft), bound=0)
 
     def plan(
-        self, nodes: Sequence[Node], steps: tuple[Step, ...], *, first: Sequence[Node], stop: Stop
+        self,
+        nodes: Sequence[DraftNode],
+        steps: tuple[WeightStep, ...],
+        *,
+        first: Sequence[DraftNode],
+        stop: Stop,
     ) -> Plan:
         """All that is told of an answer."""
         problem, ground = self.problem, ground_of(self.problem)
@@ -128,7 +133,7 @@ class _Solve:
         """Tell a plan on the way, where there is one step and so a plan is complete."""
         if self.watch is None or len(weights_of(self.problem)) > 1:
             return
-        step = Step(weight=0, cost=cost_of(search.best), bound=search.bound())
+        step = WeightStep(weight=0, cost=cost_of(search.best), bound=search.bound())
         self.watch(self.plan(search.best, (step,), first=search.first, stop=search.stop))
 
     def _stop(self) -> Stop:

@@ -9,21 +9,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from reconciler.solver.plan import Step
+from reconciler.solver.plan import WeightStep
 from reconciler.solver.remainder import remainder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from reconciler.solver.assemble import Node
+    from reconciler.solver.assemble import DraftNode
     from reconciler.solver.problem import Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class StepAnswer:
     """The nodes that one step chose, and the bound of its cost."""
 
-    nodes: Sequence[Node]
+    nodes: Sequence[DraftNode]
     bound: int
 
 
@@ -33,10 +33,10 @@ def weights_of(problem: Problem) -> list[int]:
 
 
 def in_steps(
-    problem: Problem, answer: Callable[[Problem], Answer]
-) -> tuple[list[Node], tuple[Step, ...]]:
+    problem: Problem, answer: Callable[[Problem], StepAnswer]
+) -> tuple[list[DraftNode], tuple[WeightStep, ...]]:
     """Settle the problem weight by weight; every step is answered by the same function."""
-    settled: list[Node] = []
+    settled: list[DraftNode] = []
     steps = []
     current = problem
     weights = weights_of(problem) or [0]
@@ -49,7 +49,7 @@ def in_steps(
                 names[node.offer.name].pods.update(node.pods)
             else:
                 settled.append(node)
-        steps.append(Step(weight=weight, cost=cost, bound=found.bound))
+        steps.append(WeightStep(weight=weight, cost=cost, bound=found.bound))
         if weight == weights[-1]:
             break
         current = remainder(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from reconciler.solver.lots import Ground, Lot
+    from reconciler.solver.lots import Lot, OfferArrays
     from reconciler.solver.problem import Limit, Minimum, Offer, Problem
 
 ENDLESS = 2**40
@@ -102,12 +102,12 @@ class Table:
         )
 
 
-def table_of(problem: Problem, lots: Sequence[Lot], ground: Ground) -> Table:
+def table_of(problem: Problem, lots: Sequence[Lot], ground: OfferArrays) -> Table:
     """The arrays of a problem; every lot must fit on some node when it is alone there."""
     return reduce_offers(without_idle_resources(whole_table(problem, lots, ground)))
 
 
-def whole_table(problem: Problem, lots: Sequence[Lot], ground: Ground) -> Table:
+def whole_table(problem: Problem, lots: Sequence[Lot], ground: OfferArrays) -> Table:
     """The same with every offer and every resource, in the order of the ground."""
     merged = _merge(lots)
     firsts = [same[0] for same in merged]
@@ -147,7 +147,7 @@ def _merge(lots: Sequence[Lot]) -> list[list[Lot]]:
     return sorted(groups.values(), key=lambda same: (same[0].requests, same[0].pods), reverse=True)
 
 
-def _places(problem: Problem, lots: Sequence[Lot], ground: Ground) -> NDArray[np.int64]:
+def _places(problem: Problem, lots: Sequence[Lot], ground: OfferArrays) -> NDArray[np.int64]:
     """A number for each offer; offers with one number lie in the same domains of open groups."""
     bonds = {name for lot in lots for name in lot.bonds}
     keys = sorted({group.key for group in problem.groups if group.name in bonds} - {HOSTNAME})
@@ -174,7 +174,7 @@ def _that_may_bind(problem: Problem) -> Iterator[Limit]:
             yield limit
 
 
-def _amounts(limits: Sequence[Limit], ground: Ground) -> NDArray[np.float64]:
+def _amounts(limits: Sequence[Limit], ground: OfferArrays) -> NDArray[np.float64]:
     """What a new node of each offer takes from each limit; a node that exists takes nothing."""
     new = {offer.name: o for o, offer in enumerate(ground.offers) if not offer.exists}
     amounts = np.zeros((len(limits), len(ground.offers)))
@@ -184,7 +184,7 @@ def _amounts(limits: Sequence[Limit], ground: Ground) -> NDArray[np.float64]:
     return amounts
 
 
-def _minimum_members(minima: Sequence[Minimum], ground: Ground) -> NDArray[np.bool_]:
+def _minimum_members(minima: Sequence[Minimum], ground: OfferArrays) -> NDArray[np.bool_]:
     rows = [[offer.name in minimum.offers for offer in ground.offers] for minimum in minima]
     return np.array(rows, dtype=np.bool_).reshape(len(minima), len(ground.offers))
 

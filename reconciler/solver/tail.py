@@ -18,7 +18,7 @@ from reconciler.solver.fill import divisors, fill
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from reconciler.solver.bound import Values
+    from reconciler.solver.bound import DualValues
     from reconciler.solver.budget import Budget
     from reconciler.solver.table import Table
 
@@ -29,7 +29,7 @@ AT_ONCE = 64
 
 
 def pack_tail(
-    table: Table, values: Values, *, stock: Stock, left: NDArray[np.int64], budget: Budget
+    table: Table, values: DualValues, *, stock: Stock, left: NDArray[np.int64], budget: Budget
 ) -> Draft:
     """Nodes for what is left, as long as anything more can be had; reduces stock and left."""
     rows: list[tuple[int, NDArray[np.int64], int]] = []
@@ -50,7 +50,7 @@ def pack_tail(
     return draft_of(table, rows)
 
 
-def floored(table: Table, values: Values) -> NDArray[np.float64]:
+def floored(table: Table, values: DualValues) -> NDArray[np.float64]:
     """Values in which no class is worth nothing: greedy choice can't see what has no value.
 
     Where limits may leave some without a place, a priority is worth more than all below it.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from growth.api.kinds import KINDS
-from growth.api.problems import Problem, read_strictly, written
+from growth.api.problems import DocumentProblem, read_strictly, written
 from tests.api.cases import CASES, CHANGES, POOL, Case, Change
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 every_change = pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.name)
 
 
-def problems_with(case: Case) -> tuple[Problem, ...]:
+def problems_with(case: Case) -> tuple[DocumentProblem, ...]:
     """What the model says about the document."""
     outcome = read_strictly(case.document)
     return outcome if isinstance(outcome, tuple) else ()

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth.api.kinds import KINDS
-from growth.api.meta import Resource
+from growth.api.meta import CustomResource
 from growth.api.nodepool import NodePool
-from growth.api.problems import Problem, read_strictly
+from growth.api.problems import DocumentProblem, read_strictly
 from tests.api.cases import CASES, POOL, REQUEST, Document, named, spec, types
 
 
-def problems(document: Document) -> tuple[Problem, ...]:
+def problems(document: Document) -> tuple[DocumentProblem, ...]:
     found = read_strictly(document)
     assert isinstance(found, tuple), found
     return found
@@ -143,7 +143,7 @@ def test_whatever_stands_in_a_file_is_read_or_told_and_never_a_crash(data: st.Da
 
     outcome = read_strictly(document | {key: damaged(document[key], data)})
 
-    assert isinstance(outcome, (Resource, tuple))
+    assert isinstance(outcome, (CustomResource, tuple))
     assert outcome != ()
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from growth.api.events import NEWEST, Event, with_event
+from growth.api.events import NEWEST, RequestEvent, with_event
 from growth.api.naming import request_name
 
 NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
@@ -20,9 +20,11 @@ NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
 
 @given(st.integers(1, 100))
 def test_a_history_keeps_its_first_entry_and_the_newest(count: int) -> None:
-    happened = [Event(at=NOON + timedelta(seconds=n), name=f"event {n}") for n in range(count)]
+    happened = [
+        RequestEvent(at=NOON + timedelta(seconds=n), name=f"event {n}") for n in range(count)
+    ]
 
-    history: tuple[Event, ...] = ()
+    history: tuple[RequestEvent, ...] = ()
     for event in happened:
         history = with_event(history, event)
 

@@ -15,7 +15,7 @@ from tests.certs.api import NAMESPACE, Api
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from certs.tending import Done
+    from certs.tending import RoundDone
     from growth.kube.transport import Connection
 
 
@@ -41,7 +41,7 @@ def leading() -> None:
     """Another process never leads."""
 
 
-def tend_once(api: Api) -> Done:
+def tend_once(api: Api) -> RoundDone:
     return finish(tend(objects(api), may_write=leading))
 
 

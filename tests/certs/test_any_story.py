@@ -20,7 +20,7 @@ from tests.certs.build import finish, objects, steps_due, tend_once
 from tests.certs.trust import broken_meetings, run_out
 
 if TYPE_CHECKING:
-    from certs.objects import Found, Objects
+    from certs.objects import CertificatesFound, Objects
 
 MINUTE = timedelta(minutes=1)
 SPANS = st.one_of(
@@ -40,7 +40,7 @@ class Story(RuleBasedStateMachine):
         self.api = Api()
         self.api.install_webhooks()
         tend_once(self.api)
-        self.frozen: tuple[Objects, Found] | None = None
+        self.frozen: tuple[Objects, CertificatesFound] | None = None
 
     @rule(span=SPANS, before=POINTS, after=POINTS, skew=SKEWS)
     def time_passes(self, span: timedelta, before: int, after: int, skew: timedelta) -> None:

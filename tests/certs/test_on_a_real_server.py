@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from certs.objects import Found
+    from certs.objects import CertificatesFound
     from growth.kube.transport import Connection, Response
     from tests.live import LiveCluster
 
@@ -359,7 +359,7 @@ def _bundle(cluster: LiveCluster, name: str) -> str:
     return str(_webhook(cluster, name)["clientConfig"]["caBundle"])
 
 
-def _ends(found: Found) -> datetime:
+def _ends(found: CertificatesFound) -> datetime:
     """When the first of all certificates runs out."""
     pairs = [leaf.pair for kept in found.state for leaf in kept.leaves]
     return min(pair.certificate.end for pair in pairs if pair)

@@ -17,7 +17,7 @@ from growth.api.written import write_time
 from growth.cli.examination.admission import UNKNOWN_POOL
 from growth.installation.rendering import rendered
 from growth.installation.resources import path_of
-from growth.installation.values import Provider, Values
+from growth.installation.values import InstallationValues, ProviderChoice
 from growth.kube.call import Call
 from growth.kube.errors import ApiError, Status, error_of
 from growth.kube.transport import Response
@@ -121,7 +121,7 @@ def _of_all_namespaces(key: str) -> str:
     return re.sub("/namespaces/[^/]+/([^/]+)/[^/]+$", r"/\1", key)
 
 
-def installed(provider: Provider = Provider.KWOK) -> Cluster:
+def installed(provider: ProviderChoice = ProviderChoice.KWOK) -> Cluster:
     """Everything is well; keys are made once for all, as that takes its time."""
     cluster = copy.deepcopy(_installed(provider))
     cluster.now = datetime.now(UTC)
@@ -131,14 +131,14 @@ def installed(provider: Provider = Provider.KWOK) -> Cluster:
 
 
 @cache
-def _installed(provider: Provider) -> Cluster:
+def _installed(provider: ProviderChoice) -> Cluster:
     cluster = Cluster(now=datetime.now(UTC))
     for definition in crd.definitions().values():
         status = {"conditions": [{"type": "Established", "status": "True"}]}
         cluster.put(
             f"{DEFINITIONS}/{definition['metadata']['name']}", definition | {"status": status}
         )
-    for item in rendered(Values(provider=provider)):
+    for item in rendered(InstallationValues(provider=provider)):
         cluster.put(path_of(item), item | _status(item))
     finish(tend(objects(cluster), may_write=leading))
     cluster.put("/api/v1/namespaces/default", {"metadata": {"name": "default"}})

@@ -12,7 +12,7 @@ from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.cli.survey import Survey, survey
-from growth.scheduling.metadata import Condition
+from growth.scheduling.metadata import ObservedCondition
 from tests.scheduling import build
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def node(
         made,
         metadata=msgspec.structs.replace(made.metadata, annotations=told | (annotations or {})),
         status=msgspec.structs.replace(
-            made.status, conditions=(Condition(type="Ready", status="True"),)
+            made.status, conditions=(ObservedCondition(type="Ready", status="True"),)
         ),
     )
 

@@ -18,7 +18,7 @@ from growth.cli.bundle_fields import fields_of, fields_of_ours
 from growth.cli.bundle_hashing import Hashing
 from growth.cli.bundle_input import KINDS, input_of, opened, seen_of
 from growth.cli.bundling import contents, events_part, input_part, part, written
-from growth.cli.plan_cluster import Seen
+from growth.cli.plan_cluster import SeenCluster
 from growth.cli.story import Said
 from growth.scheduling import objects
 from growth.scheduling.pod import Pod
@@ -148,11 +148,11 @@ def test_a_field_that_growth_begins_to_read_is_let_into_bundles_by_a_person(kind
 def test_every_kind_that_a_plan_sees_can_be_packed_and_unpacked() -> None:
     for decode in BUILT_IN.values():
         one = decode[1](b'{"metadata":{"name":"x"}}')
-        seen = Seen(objects=(one,), resources=(), config_maps={}, unreadable=())
+        seen = SeenCluster(objects=(one,), resources=(), config_maps={}, unreadable=())
         assert seen_of(input_of(seen, AT)).objects == (one,)
 
 
-def shop() -> Seen:
+def shop() -> SeenCluster:
     """Pods with all that rules compare, on nodes of others and without a node."""
     zone = {"topologyKey": "topology.kubernetes.io/zone", "labelSelector": {"matchLabels": {}}}
     like = {"labelSelector": {"matchLabels": {"app": "payroll"}}, "topologyKey": build.HOSTNAME}
@@ -173,7 +173,7 @@ def shop() -> Seen:
     status = type(labelled.status).model_validate({"kept": [kept]})
     labelled = labelled.model_copy(update={"status": status})
     workload = {"kind": "StatefulSet", "namespace": "acme", "name": "payroll", "pods": 1}
-    return Seen(
+    return SeenCluster(
         objects=(
             waits,
             other,

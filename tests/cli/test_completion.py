@@ -24,19 +24,19 @@ from tests.thread.growing import pool_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from growth.cli.spoken import Command
+    from growth.cli.spoken import SpokenCommand
     from tests.live import LiveCluster
 
 PROGRAMS = Path(sys.executable).parent
 
 
 @pytest.fixture(scope="module")
-def commands() -> Mapping[str, Command]:
+def commands() -> Mapping[str, SpokenCommand]:
     return spoken(COMMANDS)
 
 
 @pytest.fixture(scope="module")
-def script(commands: Mapping[str, Command], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def script(commands: Mapping[str, SpokenCommand], tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("completion") / "growth.bash"
     path.write_text(bash(commands))
     return path
@@ -100,7 +100,9 @@ def heard(terminal: int, text: bytes) -> bool:
     return text in said
 
 
-def test_every_command_and_flag_is_known_to_every_shell(commands: Mapping[str, Command]) -> None:
+def test_every_command_and_flag_is_known_to_every_shell(
+    commands: Mapping[str, SpokenCommand],
+) -> None:
     assert set(commands) == set(COMMANDS)
     long = {
         spelling
@@ -114,7 +116,7 @@ def test_every_command_and_flag_is_known_to_every_shell(commands: Mapping[str, C
     assert all(f"-l {each[2:]}" in fish(commands) for each in long)
 
 
-def test_flags_know_what_they_take(commands: Mapping[str, Command]) -> None:
+def test_flags_know_what_they_take(commands: Mapping[str, SpokenCommand]) -> None:
     flags = {flag.spellings[-1]: flag for flag in commands["plan"].flags}
     assert flags["--from-cluster"].takes is Takes.NOTHING
     assert (flags["--effort"].takes, flags["--effort"].choices[0]) == (Takes.CHOICE, "quick")
@@ -153,7 +155,7 @@ def test_an_unknown_shell_is_one_line(capsys: pytest.CaptureFixture[str]) -> Non
 
 @pytest.mark.cluster
 def test_kubectl_finds_growth_completes_it_and_names_come_from_the_cluster(
-    defined: LiveCluster, namespace: str, commands: Mapping[str, Command], script: Path
+    defined: LiveCluster, namespace: str, commands: Mapping[str, SpokenCommand], script: Path
 ) -> None:
     helper = script.with_name("kubectl_complete-growth")
     helper.write_text(kubectl(commands))

@@ -11,8 +11,8 @@ from typing_extensions import override
 
 from growth.api.wellknown import WRITING_STOPPED_ANNOTATION
 from growth.cli.commands.doctor import examined, told
-from growth.cli.examination.finding import Level, Place
-from growth.installation.values import Provider
+from growth.cli.examination.finding import ExaminedCluster, Level
+from growth.installation.values import ProviderChoice
 from growth.kube.call import Call
 from growth.kube.errors import ApiError, Denied, Overloaded, Status, Unreachable, error_of
 from tests.certs.api import WEBHOOKS
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 def findings(cluster: Cluster) -> list[Finding]:
     async def look() -> list[Finding]:
-        return await examined(Place(connection(cluster), NAMESPACE))
+        return await examined(ExaminedCluster(connection(cluster), NAMESPACE))
 
     return asyncio.run(look())
 
@@ -565,12 +565,12 @@ def test_processes_beside_the_cluster_are_known_by_their_lease() -> None:
 @pytest.mark.parametrize(
     ("provider", "plural", "foreign"),
     [
-        (Provider.HETZNER, "hetznernodeclasses", "create nodes"),
-        (Provider.KWOK, "kwoknodeclasses", "delete secrets"),
+        (ProviderChoice.HETZNER, "hetznernodeclasses", "create nodes"),
+        (ProviderChoice.KWOK, "kwoknodeclasses", "delete secrets"),
     ],
 )
 def test_rights_are_those_of_the_cloud_that_is_used(
-    provider: Provider, plural: str, foreign: str
+    provider: ProviderChoice, plural: str, foreign: str
 ) -> None:
     cluster = installed(provider)
     cluster.objects.pop(f"{GROWTH}/kwoknodeclasses/default")

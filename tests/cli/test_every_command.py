@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from growth.cli.spoken import Command
+    from growth.cli.spoken import SpokenCommand
 
 NO_JSON: Final = {
     "run": "it answers nothing; its processes' logs are JSON",
@@ -52,7 +52,7 @@ AT_THEIR_BEST: Final = {
 """What needs no cluster, and its words."""
 
 
-def every() -> Iterator[tuple[str, Command]]:
+def every() -> Iterator[tuple[str, SpokenCommand]]:
     """Each command, or each of its actions, as a person says it."""
     for name, command in spoken(COMMANDS).items():
         if not command.actions:
@@ -61,11 +61,11 @@ def every() -> Iterator[tuple[str, Command]]:
             yield f"{name} {action}", one
 
 
-def spellings(command: Command) -> set[str]:
+def spellings(command: SpokenCommand) -> set[str]:
     return {spelling for flag in command.flags for spelling in flag.spellings}
 
 
-EVERY: Final[Mapping[str, Command]] = dict(every())
+EVERY: Final[Mapping[str, SpokenCommand]] = dict(every())
 CONNECTED: Final = [name for name, each in EVERY.items() if "--kubeconfig" in spellings(each)]
 WORDS: Final = {name: (*name.split(), *NEEDED.get(name, ())) for name in EVERY}
 

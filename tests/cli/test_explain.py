@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from growth.cli.story import Story
+    from growth.cli.story import Explanation
     from growth.scheduling.pod import Pod
     from tests.live import LiveCluster
 
 REASON = 'needs 96Gi of memory; the largest offer of pool "default" leaves 7Gi (cx33 in nbg1)'
 
 
-def facts(story: Story) -> dict[str, str]:
+def facts(story: Explanation) -> dict[str, str]:
     """The last fact of each topic."""
     return {fact.topic: fact.text for fact in story.facts}
 

@@ -10,7 +10,7 @@ import pytest
 
 from growth.api.wellknown import WRITING_STOPPED_ANNOTATION
 from growth.cli.commands.doctor import examined
-from growth.cli.examination.finding import Level, Place
+from growth.cli.examination.finding import ExaminedCluster, Level
 from growth.cli.lists import Lists
 from growth.cli.trouble import Matter, trouble_of
 from growth.installation.awaiting import holder
@@ -48,7 +48,7 @@ def reason(cluster: Cluster) -> Matter | None:
 
 
 def said_of_the_leader(cluster: Cluster) -> str:
-    findings = asyncio.run(examined(Place(connection(cluster), NAMESPACE)))
+    findings = asyncio.run(examined(ExaminedCluster(connection(cluster), NAMESPACE)))
     (leader,) = (each for each in findings if each.subject == "leader")
     assert leader.level is Level.FAIL
     return leader.text

@@ -19,7 +19,7 @@ from growth.cli.overview import overview
 from growth.cli.spending import spending
 from growth.cli.story import told
 from growth.cli.survey import survey
-from growth.cli.watched import Watched, watched_in
+from growth.cli.watched import WatchedCluster, watched_in
 from tests.api.cases import HETZNER
 from tests.cli.seen import NOW, node, pod, pool, request
 
@@ -75,7 +75,7 @@ def test_every_command_writes_it_alike_and_names_the_currency_in_its_sum() -> No
     others = [
         *told(explained(here, there), NOW, there.names),
         *told(explained_pool(paid, there), NOW, there.names),
-        *(watch.told(each) for each in happenings(Watched(), seen, NOW)),
+        *(watch.told(each) for each in happenings(WatchedCluster(), seen, NOW)),
     ]
 
     assert "Everything costs 0.0300 EUR per hour." in "\n".join(sums)

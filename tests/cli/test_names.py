@@ -16,7 +16,7 @@ from growth.cli.looking_up import node_named, pod_named, pool_named
 from growth.cli.names import KINDS, ShortNames, bare, kind_and_name
 from growth.cli.overview import overview
 from growth.cli.story import told
-from growth.cli.watched import Watched, watched_in
+from growth.cli.watched import WatchedCluster, watched_in
 from growth.errors import Misconfigured
 from tests.cli.seen import NOW, node, pod, pool, removal, request, seen, waiting
 from tests.cli.test_commands import refused
@@ -95,7 +95,7 @@ def test_every_command_shows_the_same_short_names() -> None:
     after = watched_in(there)
     lines = [
         *status.told(overview(after, NOW, there.kept), there.names),
-        *(watch.told(each, after.names) for each in happenings(Watched(), after, NOW)),
+        *(watch.told(each, after.names) for each in happenings(WatchedCluster(), after, NOW)),
         *shown_by_top(fleet(there), NOW, there.names),
         *told(explained(there.scene.cluster.nodes[FIRST], there), NOW, there.names),
         *told(awaited(there.scene.requests[OTHER], there), NOW, there.names),

@@ -16,8 +16,8 @@ import pytest
 from growth.api.nodepool import PaidHour
 from growth.cli.__main__ import main
 from growth.cli.proof.pod import pod_for
-from growth.cli.proof.proving import Done, Proof, Unproved
-from growth.cli.proof.sight import Sight
+from growth.cli.proof.proving import ProofRun, StepDone, Unproved
+from growth.cli.proof.sight import ProofSight
 from growth.cli.proof.steps import steps_for
 from growth.errors import RetryLater
 from growth.scheduling.node import NodeStatus
@@ -40,18 +40,18 @@ ASKED = request("default-1", "Pending", pods=(WAITS,))
 ACCEPTED = request("default-1", "Provisioning", pods=(WAITS,))
 READY = request("default-1", "Ready", pods=(WAITS,))
 WAY = (
-    Sight(pod=pod("proof", on="", status={"phase": "Pending"})),
-    Sight(pod=WAITS),
-    Sight(pod=WAITS, request=ASKED),
-    Sight(pod=WAITS, request=ACCEPTED),
-    Sight(pod=WAITS, request=ACCEPTED, node=UNREADY),
-    Sight(pod=WAITS, request=READY, node=node()),
-    Sight(pod=BOUND, request=READY, node=node()),
-    Sight(request=READY, node=node()),
-    Sight(request=READY, node=MARKED),
-    Sight(request=READY, node=MARKED, removal=removal("default-1")),
-    Sight(request=READY, removal=removal("default-1", "Deprovisioning")),
-    Sight(request=READY),
+    ProofSight(pod=pod("proof", on="", status={"phase": "Pending"})),
+    ProofSight(pod=WAITS),
+    ProofSight(pod=WAITS, request=ASKED),
+    ProofSight(pod=WAITS, request=ACCEPTED),
+    ProofSight(pod=WAITS, request=ACCEPTED, node=UNREADY),
+    ProofSight(pod=WAITS, request=READY, node=node()),
+    ProofSight(pod=BOUND, request=READY, node=node()),
+    ProofSight(request=READY, node=node()),
+    ProofSight(request=READY, node=MARKED),
+    ProofSight(request=READY, node=MARKED, removal=removal("default-1")),
+    ProofSight(request=READY, removal=removal("default-1", "Deprovisioning")),
+    ProofSight(request=READY),
 )
 """One look after the other; nothing more happens after the last."""
 STEPS = steps_for(pool(), PaidHour.IGNORE)
@@ -70,13 +70,13 @@ TOLD = [
 class World:
     """Where every second shows the next look."""
 
-    def __init__(self, *looks: Sight | None) -> None:
+    def __init__(self, *looks: ProofSight | None) -> None:
         self.looks = looks
         self.now = 0.0
         self.deleted_at = -1.0
         self.asked_for: list[str] = []
 
-    async def look(self, machine: str) -> Sight:
+    async def look(self, machine: str) -> ProofSight:
         self.asked_for.append(machine)
         sight = self.looks[min(int(self.now), len(self.looks) - 1)]
         if sight is None:
@@ -89,8 +89,8 @@ class World:
     async def pause(self, _: float) -> None:
         self.now += 1
 
-    def proof(self) -> Proof:
-        return Proof(
+    def proof(self) -> ProofRun:
+        return ProofRun(
             pod="shop/proof",
             look=self.look,
             delete=self.delete,
@@ -99,8 +99,8 @@ class World:
             tell=lambda _: None,
         )
 
-    def prove(self) -> list[Done]:
-        async def all_of_it() -> list[Done]:
+    def prove(self) -> list[StepDone]:
+        async def all_of_it() -> list[StepDone]:
             return [each async for each in self.proof().run(STEPS)]
 
         return asyncio.run(all_of_it())
@@ -127,7 +127,7 @@ def test_a_look_that_is_not_answered_ends_nothing() -> None:
     assert len(World(*WAY[:3], None, None, *WAY[3:]).prove()) == len(STEPS)
 
 
-STUCK: dict[str, tuple[tuple[Sight, ...], str, str]] = {
+STUCK: dict[str, tuple[tuple[ProofSight, ...], str, str]] = {
     "no scheduler": (
         WAY[:1],
         "scheduler",
@@ -145,7 +145,7 @@ STUCK: dict[str, tuple[tuple[Sight, ...], str, str]] = {
 
 @pytest.mark.parametrize(("looks", "step", "hint"), STUCK.values(), ids=STUCK.keys())
 def test_a_step_that_does_not_happen_ends_in_time_and_says_where_to_look(
-    looks: tuple[Sight, ...], step: str, hint: str
+    looks: tuple[ProofSight, ...], step: str, hint: str
 ) -> None:
     failed = World(*looks).refuse()
     assert failed.step == step
@@ -156,18 +156,18 @@ def test_a_step_that_does_not_happen_ends_in_time_and_says_where_to_look(
 def test_a_pod_without_a_place_is_told_with_the_plans_reason_at_once() -> None:
     reference = {"namespace": "shop", "name": "proof", "uid": WAITS.metadata.uid}
     left = pool(status={"unplaced": [{"pod": reference, "reason": "limits.cpu is used up"}]})
-    world = World(WAY[0], Sight(pod=WAITS, pool=left))
+    world = World(WAY[0], ProofSight(pod=WAITS, pool=left))
     assert world.refuse().text == "limits.cpu is used up"
     assert world.now == 1
 
 
 def test_a_pod_that_finds_room_on_a_machine_of_others_proves_nothing() -> None:
-    world = World(*WAY[:2], Sight(pod=pod("proof", on="default-9")))
+    world = World(*WAY[:2], ProofSight(pod=pod("proof", on="default-9")))
     assert "bound to default-9, which was bought for others" in world.refuse().text
 
 
 def test_a_machine_that_the_provider_has_not_is_followed_by_another() -> None:
-    refused = Sight(pod=WAITS, request=request("default-0", "Unmet", pods=(WAITS,)))
+    refused = ProofSight(pod=WAITS, request=request("default-0", "Unmet", pods=(WAITS,)))
     world = World(*WAY[:2], refused, *WAY[2:])
     assert [each.text for each in world.prove()][1:3] == [TOLD[1][1], TOLD[2][1]]
     assert world.asked_for[-1] == "default-1"
@@ -175,7 +175,7 @@ def test_a_machine_that_the_provider_has_not_is_followed_by_another() -> None:
 
 def test_a_node_that_is_kept_says_why() -> None:
     kept = [{"node": "default-1", "reason": "PoolMinimum", "owner": "NodePool default"}]
-    stays = Sight(request=READY, node=node(), pool=pool(status={"kept": kept}))
+    stays = ProofSight(request=READY, node=node(), pool=pool(status={"kept": kept}))
     assert World(*WAY[:7], stays).refuse().text.endswith("the node is kept: PoolMinimum")
 
 

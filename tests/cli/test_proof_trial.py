@@ -13,7 +13,7 @@ from growth.cli.lists import Lists
 from growth.cli.proof.attempt import Attempt
 from growth.cli.proof.pod import pod_for
 from growth.cli.proof.proving import Unproved
-from growth.cli.proof.trial import Trial
+from growth.cli.proof.trial import TrialPod
 from growth.kube.errors import Denied, Unreachable
 from growth.kube.transport import Response
 from tests.certs.api import Api
@@ -143,10 +143,10 @@ def test_the_pod_ends_by_itself_where_it_could_not_be_deleted() -> None:
     assert ATTEMPT.pod["spec"]["activeDeadlineSeconds"] == 60
 
 
-def trial_at(server: ApiServer) -> Trial:
-    return Trial(ATTEMPT, Lists(cast("Any", server)))
+def trial_at(server: ApiServer) -> TrialPod:
+    return TrialPod(ATTEMPT, Lists(cast("Any", server)))
 
 
-async def entered(trial: Trial) -> None:
+async def entered(trial: TrialPod) -> None:
     async with trial:
         pass

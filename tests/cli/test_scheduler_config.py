@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from growth.cli.__main__ import main
-from growth.cli.scheduler_configuration import Reach, Target, extended
+from growth.cli.scheduler_configuration import Reach, SchedulerTarget, extended
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,9 +30,9 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return line
 
 
-@pytest.mark.parametrize("target", Target)
+@pytest.mark.parametrize("target", SchedulerTarget)
 def test_the_extender_can_never_take_a_node_away_nor_hold_anything_up(
-    capsys: pytest.CaptureFixture[str], target: Target
+    capsys: pytest.CaptureFixture[str], target: SchedulerTarget
 ) -> None:
     configuration = yaml.safe_load(printed(capsys, "--for", target))
 
@@ -54,24 +54,24 @@ def test_the_extender_can_never_take_a_node_away_nor_hold_anything_up(
 @pytest.mark.parametrize(
     ("target", "kubeconfig"),
     [
-        (Target.KUBEADM, "/etc/kubernetes/scheduler.conf"),
-        (Target.KIND, "/etc/kubernetes/scheduler.conf"),
-        (Target.K3S, "/var/lib/rancher/k3s/server/cred/scheduler.kubeconfig"),
+        (SchedulerTarget.KUBEADM, "/etc/kubernetes/scheduler.conf"),
+        (SchedulerTarget.KIND, "/etc/kubernetes/scheduler.conf"),
+        (SchedulerTarget.K3S, "/var/lib/rancher/k3s/server/cred/scheduler.kubeconfig"),
         # kwokctl fills it in.
-        (Target.KWOK, None),
+        (SchedulerTarget.KWOK, None),
     ],
 )
 def test_the_scheduler_finds_its_cluster_though_its_own_flag_is_passed_over(
-    capsys: pytest.CaptureFixture[str], target: Target, kubeconfig: str | None
+    capsys: pytest.CaptureFixture[str], target: SchedulerTarget, kubeconfig: str | None
 ) -> None:
     configuration = yaml.safe_load(printed(capsys, "--for", target))
 
     assert configuration["clientConnection"].get("kubeconfig") == kubeconfig
 
 
-@pytest.mark.parametrize("target", Target)
+@pytest.mark.parametrize("target", SchedulerTarget)
 def test_what_to_do_with_it_stands_above_it(
-    capsys: pytest.CaptureFixture[str], target: Target
+    capsys: pytest.CaptureFixture[str], target: SchedulerTarget
 ) -> None:
     text = printed(capsys, "--for", target)
 

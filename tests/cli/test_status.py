@@ -14,8 +14,8 @@ from growth.api.noderequest import NodeRequest
 from growth.cli.__main__ import main
 from growth.cli.commands.status import told
 from growth.cli.overview import overview
-from growth.cli.watched import Watched, watched_in
-from growth.scheduling.metadata import Condition
+from growth.cli.watched import WatchedCluster, watched_in
+from growth.scheduling.metadata import ObservedCondition
 from tests.cli import seen
 from tests.scheduling import build
 from tests.thread.growing import install_definitions, pool_of
@@ -64,13 +64,13 @@ def removal(name: str, phase: str) -> NodeRemovalRequest:
 def node(name: str, *, pool: str, ready: str) -> Node:
     found = build.node(name, labels={"growth.dev/pool": pool})
     status = msgspec.structs.replace(
-        found.status, conditions=(Condition(type="Ready", status=ready),)
+        found.status, conditions=(ObservedCondition(type="Ready", status=ready),)
     )
     return msgspec.structs.replace(found, status=status)
 
 
 def test_a_pool_counts_its_nodes_and_what_comes_and_goes() -> None:
-    found = Watched(
+    found = WatchedCluster(
         pools=(pool(hourlyCost="0.0272"),),
         nodes=(
             node("default-1", pool="default", ready="True"),
@@ -90,7 +90,7 @@ def test_a_cordoned_node_serves_no_more_than_its_pool_says() -> None:
     cordoned = msgspec.structs.replace(
         cordoned, spec=msgspec.structs.replace(cordoned.spec, unschedulable=True)
     )
-    found = Watched(
+    found = WatchedCluster(
         pools=(pool(),), nodes=(node("default-1", pool="default", ready="True"), cordoned)
     )
     (line,) = overview(found, NOW).pools
@@ -169,7 +169,7 @@ def test_a_cordoned_node_serves_no_more_than_its_pool_says() -> None:
     ],
 )
 def test_a_pools_state_names_what_keeps_it_from_buying(status: Any, state: str) -> None:
-    (line,) = overview(Watched(pools=(pool(**status),)), NOW).pools
+    (line,) = overview(WatchedCluster(pools=(pool(**status),)), NOW).pools
     assert line.state == state
 
 
@@ -179,12 +179,12 @@ def test_pods_that_the_scheduler_has_given_up_on_wait_and_others_do_not() -> Non
     unreached = build.pod(
         "web-1", status={"phase": "Pending"}, metadata={"creationTimestamp": EARLIER}
     )
-    found = overview(Watched(pending=(waits, unreached)), NOW)
+    found = overview(WatchedCluster(pending=(waits, unreached)), NOW)
     assert (found.pending, found.longest_wait) == (1, 90)
 
 
 def test_what_can_not_go_on_by_itself_needs_a_person() -> None:
-    found = Watched(
+    found = WatchedCluster(
         pools=(pool(blocked={"reason": "NoImage", "message": "spec.images names no image"}),),
         removals=(removal("default-9", "RemovalFailed"),),
         unreadable=("NodeRequest default-8",),
@@ -201,13 +201,13 @@ def test_what_can_not_go_on_by_itself_needs_a_person() -> None:
 def test_a_machine_that_takes_twice_its_time_tells_that_nobody_works(
     seconds: int, lines: int
 ) -> None:
-    found = Watched(pools=(pool(),), requests=(request("default-1", "Provisioning"),))
+    found = WatchedCluster(pools=(pool(),), requests=(request("default-1", "Provisioning"),))
     later = NOW - timedelta(seconds=90) + timedelta(seconds=seconds)
     assert len(overview(found, later).needs_a_person) == lines
 
 
 def test_the_lines_fit_a_terminal_and_say_everything_once() -> None:
-    found = Watched(
+    found = WatchedCluster(
         pools=(pool(hourlyCost="0.0136"),),
         requests=(request("default-6f1f2d3c-1111-4222-8333-abcdefabcdef", "Provisioning"),),
         removals=(removal("default-2", "Pending"),),
@@ -227,7 +227,7 @@ def test_a_reason_however_long_fits_a_terminal_and_is_told_to_its_end() -> None:
     reason = "needs 96Gi of memory; the largest offer leaves 16Gi. " * 3 + "Lower the request"
     pod = {"namespace": "shop", "name": "import-0", "uid": "uid-import-0"}
     left = [{"pod": pod, "reason": reason, "tries": 1, "nextTry": seen.moment(ago=-9)}]
-    lines = list(told(overview(Watched(pools=(pool(unplaced=left),)), NOW)))
+    lines = list(told(overview(WatchedCluster(pools=(pool(unplaced=left),)), NOW)))
     assert max(len(line) for line in lines) <= 100
     assert "shop/import-0   needs 96Gi" in " ".join(lines)
     assert " ".join(" ".join(lines).split()).endswith("Lower the request")
@@ -235,7 +235,7 @@ def test_a_reason_however_long_fits_a_terminal_and_is_told_to_its_end() -> None:
 
 def test_of_a_long_list_the_rest_is_counted() -> None:
     many = tuple(request(f"default-{number:02}", "Pending") for number in range(12))
-    assert "  and 2 more" in list(told(overview(Watched(requests=many), NOW)))
+    assert "  and 2 more" in list(told(overview(WatchedCluster(requests=many), NOW)))
 
 
 def test_nodes_are_counted_by_the_one_reason_for_which_they_are_there() -> None:
@@ -254,7 +254,10 @@ def test_nodes_are_counted_by_the_one_reason_for_which_they_are_there() -> None:
 
 
 def test_without_a_pool_it_says_so() -> None:
-    assert next(told(overview(Watched(), NOW))) == "There is no NodePool yet: nothing is bought."
+    assert (
+        next(told(overview(WatchedCluster(), NOW)))
+        == "There is no NodePool yet: nothing is bought."
+    )
 
 
 @pytest.mark.cluster

@@ -26,7 +26,7 @@ from growth.cli.settling import STANDSTILL, Settling
 from growth.cli.spending import spending
 from growth.cli.story import told as told_story
 from growth.cli.trouble import Matter, Signs, Trouble, trouble, trouble_of
-from growth.cli.watched import Watched, watched, watched_in
+from growth.cli.watched import WatchedCluster, watched, watched_in
 from growth.errors import GiveUp
 from growth.kube.errors import Unreachable
 from growth.kube.transport import Response
@@ -180,11 +180,11 @@ def test_a_pod_that_waits_while_no_reconciler_leads_is_promised_no_plan() -> Non
 def test_a_person_is_needed_for_anything_but_a_pause(
     growth: Trouble | None, *, is_well: bool
 ) -> None:
-    assert overview(Watched(trouble=growth), NOW).is_well is is_well
+    assert overview(WatchedCluster(trouble=growth), NOW).is_well is is_well
 
 
 def test_a_watch_tells_when_it_begins_and_when_it_is_over() -> None:
-    broken, well = Watched(trouble=NOBODY), Watched()
+    broken, well = WatchedCluster(trouble=NOBODY), WatchedCluster()
     lines = [
         [(each.kind, each.text) for each in happenings(*looks, NOW)]
         for looks in ((well, broken), (broken, broken), (broken, well))
@@ -192,7 +192,7 @@ def test_a_watch_tells_when_it_begins_and_when_it_is_over() -> None:
     assert lines == [[("Growth", NOBODY.text)], [], [("Growth", "works again")]]
 
 
-def looked(*looks: Watched, seconds: float = 1.0) -> Settling:
+def looked(*looks: WatchedCluster, seconds: float = 1.0) -> Settling:
     """What so many looks come to, one a second."""
     return reduce(lambda before, each: before.after(each, seconds=seconds), looks, Settling())
 
@@ -202,7 +202,7 @@ COMES = request("default-1", "Pending")
 
 @pytest.mark.parametrize("growth", [NOBODY, PAUSED])
 def test_waiting_for_the_end_ends_with_the_reason_when_growth_stands_still(growth: Trouble) -> None:
-    still = Watched(requests=(COMES,), trouble=growth)
+    still = WatchedCluster(requests=(COMES,), trouble=growth)
     looks = int(STANDSTILL)
     assert not looked(*[still] * (looks - 1)).is_over
     with pytest.raises(GiveUp, match=growth.text):
@@ -210,18 +210,18 @@ def test_waiting_for_the_end_ends_with_the_reason_when_growth_stands_still(growt
 
 
 def test_a_leader_that_comes_back_in_time_is_waited_for() -> None:
-    still = [Watched(requests=(COMES,), trouble=NOBODY)] * (int(STANDSTILL) - 1)
-    moves = Watched(requests=(COMES,))
+    still = [WatchedCluster(requests=(COMES,), trouble=NOBODY)] * (int(STANDSTILL) - 1)
+    moves = WatchedCluster(requests=(COMES,))
     assert not looked(*still, moves, *still).is_over
 
 
 def test_a_webhook_that_is_away_keeps_nothing_from_settling() -> None:
-    looks = [Watched(requests=(COMES,), trouble=WEBHOOKS_AWAY)] * 99
+    looks = [WatchedCluster(requests=(COMES,), trouble=WEBHOOKS_AWAY)] * 99
     assert not looked(*looks).is_over
 
 
 def test_where_nothing_is_to_be_done_it_is_settled_whoever_leads() -> None:
-    assert looked(*[Watched(trouble=NOBODY)] * 5).is_over
+    assert looked(*[WatchedCluster(trouble=NOBODY)] * 5).is_over
 
 
 # What is asked of the API server
@@ -303,7 +303,7 @@ def test_a_question_that_is_not_answered_in_time_ends_no_command() -> None:
 
 @pytest.mark.parametrize("silent", ["/leases", "/growth-pause"])
 def test_a_watch_takes_no_silence_for_the_end_of_what_is_wrong(silent: str) -> None:
-    broken = Watched(trouble=NOBODY)
+    broken = WatchedCluster(trouble=NOBODY)
     seen_next = asyncio.run(watched(Lists(connection(Slow(silent))), broken))
     assert seen_next.trouble == NOBODY
     assert asyncio.run(watched(Lists(connection(Slow())), broken)).trouble is None

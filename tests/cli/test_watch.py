@@ -19,7 +19,7 @@ from growth.cli.connecting import completed
 from growth.cli.happenings import Happening, happenings, is_settled
 from growth.cli.lists import reading
 from growth.cli.names import ALONE
-from growth.cli.watched import Watched
+from growth.cli.watched import WatchedCluster
 from tests.children import child
 from tests.cli.seen import NOW, moment, node, pod, pool, removal, request, waiting
 from tests.cli.test_doctor import nobody_listens
@@ -55,77 +55,81 @@ def without_place(reason: str) -> Any:
     return pool(status={"unplaced": [{"pod": reference, "reason": reason}]})
 
 
-NOTHING = Watched()
-HAPPENINGS: dict[str, tuple[Watched, Watched, list[str]]] = {
-    "pods wait": (NOTHING, Watched(pending=WEB), ["StatefulSet shop/web  2 pods without a node"]),
+NOTHING = WatchedCluster()
+HAPPENINGS: dict[str, tuple[WatchedCluster, WatchedCluster, list[str]]] = {
+    "pods wait": (
+        NOTHING,
+        WatchedCluster(pending=WEB),
+        ["StatefulSet shop/web  2 pods without a node"],
+    ),
     "a pod waits no more": (
-        Watched(pending=WEB),
-        Watched(pending=WEB[:1]),
+        WatchedCluster(pending=WEB),
+        WatchedCluster(pending=WEB[:1]),
         ["StatefulSet shop/web  1 pod waits no more"],
     ),
     "a pod that no scheduler has seen": (
         NOTHING,
-        Watched(pending=(pod("web-0", on="", status={"phase": "Pending"}),)),
+        WatchedCluster(pending=(pod("web-0", on="", status={"phase": "Pending"}),)),
         [],
     ),
     "a reason": (
-        Watched(pools=(pool(),)),
-        Watched(pools=(without_place("too large"),)),
+        WatchedCluster(pools=(pool(),)),
+        WatchedCluster(pools=(without_place("too large"),)),
         ["shop/web-0  no place: too large"],
     ),
     "a reason that stays": (
-        Watched(pools=(without_place("too large"),)),
-        Watched(pools=(without_place("too large"),)),
+        WatchedCluster(pools=(without_place("too large"),)),
+        WatchedCluster(pools=(without_place("too large"),)),
         [],
     ),
     "a request": (
         NOTHING,
-        Watched(requests=(request("default-1", "Pending", pods=WEB),)),
+        WatchedCluster(requests=(request("default-1", "Pending", pods=WEB),)),
         ["default-1  requested: cx33 in nbg1 at 0.0136 per hour, for 2 pods"],
     ),
     "a request that was answered at once": (
         NOTHING,
-        Watched(requests=(request("default-1", "Provisioning", pods=WEB),)),
+        WatchedCluster(requests=(request("default-1", "Provisioning", pods=WEB),)),
         [
             "default-1  requested: cx33 in nbg1 at 0.0136 per hour, for 2 pods",
             "default-1  the provider has accepted",
         ],
     ),
     "its node serves": (
-        Watched(requests=(request("default-1", "Provisioning"),)),
-        Watched(requests=(request("default-1", "Ready"),)),
+        WatchedCluster(requests=(request("default-1", "Provisioning"),)),
+        WatchedCluster(requests=(request("default-1", "Ready"),)),
         ["default-1  ready"],
     ),
     "sold out": (
-        Watched(requests=(request("default-1", "Pending"),)),
-        Watched(requests=(request("default-1", "Unmet", events=EVENTS),)),
+        WatchedCluster(requests=(request("default-1", "Pending"),)),
+        WatchedCluster(requests=(request("default-1", "Unmet", events=EVENTS),)),
         ["default-1  the provider has none: locked"],
     ),
-    "a node": (NOTHING, Watched(nodes=(node(),)), ["default-1  has joined pool default"]),
+    "a node": (NOTHING, WatchedCluster(nodes=(node(),)), ["default-1  has joined pool default"]),
     "a node becomes Ready": (
-        Watched(nodes=(unready(),)),
-        Watched(nodes=(node(),)),
+        WatchedCluster(nodes=(unready(),)),
+        WatchedCluster(nodes=(node(),)),
         ["default-1  ready"],
     ),
     "a node falls silent": (
-        Watched(nodes=(node(),)),
-        Watched(nodes=(unready(),)),
+        WatchedCluster(nodes=(node(),)),
+        WatchedCluster(nodes=(unready(),)),
         ["default-1  no longer ready"],
     ),
     "a node is marked": (
-        Watched(nodes=(node(),)),
-        Watched(nodes=(node(annotations=MARKED),)),
+        WatchedCluster(nodes=(node(),)),
+        WatchedCluster(nodes=(node(annotations=MARKED),)),
         ["default-1  is idle and goes at 2026-01-01T12:00:40Z unless a pod comes"],
     ),
     "a node is wanted again": (
-        Watched(nodes=(node(annotations=MARKED),)),
-        Watched(nodes=(node(),)),
+        WatchedCluster(nodes=(node(annotations=MARKED),)),
+        WatchedCluster(nodes=(node(),)),
         ["default-1  stays: it is wanted again"],
     ),
-    "a node is gone": (Watched(nodes=(node(),)), NOTHING, ["default-1  is gone"]),
+    "a node is gone": (WatchedCluster(nodes=(node(),)), NOTHING, ["default-1  is gone"]),
     "a removal that was quick": (
-        Watched(nodes=(node(),)),
-        Watched(removals=(removal("default-1", "Deprovisioning"),)),
+        WatchedCluster(nodes=(node(),)),
+        WatchedCluster(removals=(removal("default-1", "Deprovisioning"),)),
         [
             "default-1  removing: Idle",
             "default-1  the provider deletes the machine",
@@ -134,37 +138,39 @@ HAPPENINGS: dict[str, tuple[Watched, Watched, list[str]]] = {
     ),
     "a removal": (
         NOTHING,
-        Watched(removals=(removal("default-1"),)),
+        WatchedCluster(removals=(removal("default-1"),)),
         ["default-1  removing: Idle"],
     ),
     "a removal that fails": (
-        Watched(removals=(removal("default-1"),)),
-        Watched(removals=(removal("default-1", "RemovalFailed", events=EVENTS),)),
+        WatchedCluster(removals=(removal("default-1"),)),
+        WatchedCluster(removals=(removal("default-1", "RemovalFailed", events=EVENTS),)),
         ["default-1  could not be removed: locked: look at it at the provider"],
     ),
     "a removal ends": (
-        Watched(removals=(removal("default-1"),)),
+        WatchedCluster(removals=(removal("default-1"),)),
         NOTHING,
         ["default-1  has ended"],
     ),
     "a pool is blocked": (
-        Watched(pools=(pool(),)),
-        Watched(pools=(pool(status={"blocked": {"reason": "NoImage", "message": "no image"}}),)),
+        WatchedCluster(pools=(pool(),)),
+        WatchedCluster(
+            pools=(pool(status={"blocked": {"reason": "NoImage", "message": "no image"}}),)
+        ),
         ["default  buys nothing: no image"],
     ),
     "a pool is paused": (
-        Watched(pools=(pool(),)),
-        Watched(pools=(pool(status={"conditions": [PAUSED]}),)),
+        WatchedCluster(pools=(pool(),)),
+        WatchedCluster(pools=(pool(status={"conditions": [PAUSED]}),)),
         ["default  is paused"],
     ),
     "a cost": (
-        Watched(pools=(pool(status={"hourlyCost": "0.0136"}),)),
-        Watched(pools=(pool(status={"hourlyCost": "0.0272", "ready": 1, "wanted": 2}),)),
+        WatchedCluster(pools=(pool(status={"hourlyCost": "0.0136"}),)),
+        WatchedCluster(pools=(pool(status={"hourlyCost": "0.0272", "ready": 1, "wanted": 2}),)),
         ["default  costs 0.0272 per hour instead of 0.0136; 1 of 2 wanted nodes are ready"],
     ),
     "nothing": (
-        Watched(pools=(pool(),), nodes=(node(),), pending=WEB),
-        Watched(pools=(pool(),), nodes=(node(),), pending=WEB),
+        WatchedCluster(pools=(pool(),), nodes=(node(),), pending=WEB),
+        WatchedCluster(pools=(pool(),), nodes=(node(),), pending=WEB),
         [],
     ),
 }
@@ -172,7 +178,7 @@ HAPPENINGS: dict[str, tuple[Watched, Watched, list[str]]] = {
 
 @pytest.mark.parametrize(("before", "after", "lines"), HAPPENINGS.values(), ids=HAPPENINGS.keys())
 def test_what_happens_between_two_looks_is_told_once(
-    before: Watched, after: Watched, lines: list[str]
+    before: WatchedCluster, after: WatchedCluster, lines: list[str]
 ) -> None:
     assert [told(each) for each in happenings(before, after, NOW)] == [
         f"12:00:00  {line}" for line in lines
@@ -192,23 +198,28 @@ def test_a_view_cuts_nothing_off_and_shows_what_happened_last() -> None:
     assert shown([first, last], ALONE, room=2) == lines[1:]
 
 
-SETTLED: dict[str, tuple[Watched, str]] = {
+SETTLED: dict[str, tuple[WatchedCluster, str]] = {
     "nothing at all": (NOTHING, "settled"),
-    "a pod waits": (Watched(pending=WEB), "not yet"),
+    "a pod waits": (WatchedCluster(pending=WEB), "not yet"),
     "a pod that has no place": (
-        Watched(pending=WEB[:1], pools=(without_place("too large"),)),
+        WatchedCluster(pending=WEB[:1], pools=(without_place("too large"),)),
         "settled",
     ),
-    "a machine comes": (Watched(requests=(request("default-1", "Pending"),)), "not yet"),
-    "one that nobody has": (Watched(requests=(request("default-1", "Unmet"),)), "settled"),
-    "a machine goes": (Watched(removals=(removal("default-1"),)), "not yet"),
-    "one that can't go": (Watched(removals=(removal("default-1", "RemovalFailed"),)), "settled"),
-    "a marked node": (Watched(nodes=(node(annotations=MARKED),)), "not yet"),
+    "a machine comes": (WatchedCluster(requests=(request("default-1", "Pending"),)), "not yet"),
+    "one that nobody has": (WatchedCluster(requests=(request("default-1", "Unmet"),)), "settled"),
+    "a machine goes": (WatchedCluster(removals=(removal("default-1"),)), "not yet"),
+    "one that can't go": (
+        WatchedCluster(removals=(removal("default-1", "RemovalFailed"),)),
+        "settled",
+    ),
+    "a marked node": (WatchedCluster(nodes=(node(annotations=MARKED),)), "not yet"),
 }
 
 
 @pytest.mark.parametrize(("given", "settled"), SETTLED.values(), ids=SETTLED.keys())
-def test_it_is_settled_when_nothing_more_can_happen_by_itself(given: Watched, settled: str) -> None:
+def test_it_is_settled_when_nothing_more_can_happen_by_itself(
+    given: WatchedCluster, settled: str
+) -> None:
     assert is_settled(given) is (settled == "settled")
 
 
@@ -221,7 +232,7 @@ def test_without_a_cluster_one_line_says_so(
 
 
 def test_for_programs_a_happening_is_an_object_on_a_line() -> None:
-    (each,) = happenings(NOTHING, Watched(nodes=(node(),)), NOW)
+    (each,) = happenings(NOTHING, WatchedCluster(nodes=(node(),)), NOW)
     assert json.loads(line_of(each, "json")) == {
         "at": "2026-01-01T12:00:00Z",
         "kind": "Node",

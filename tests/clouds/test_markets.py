@@ -16,7 +16,7 @@ from tests.clouds.stub import KEY, OTHER, Stub, going_on, now
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from reconciler.markets import Market
+    from reconciler.markets import NodeClassMarket
     from reconciler.providers.port import ClassKey
 
 pytestmark = pytest.mark.looptime
@@ -30,7 +30,7 @@ class Told:
     def __init__(self) -> None:
         self.stubs: dict[ClassKey, Stub] = {KEY: Stub()}
         self.generation = 1
-        self.learnt: list[tuple[ClassKey, Market]] = []
+        self.learnt: list[tuple[ClassKey, NodeClassMarket]] = []
         self.markets = Markets(
             node_classes=lambda: sorted(self.stubs),
             provider_of=self.stubs.get,
@@ -38,7 +38,7 @@ class Told:
             learnt=self._learn,
         )
 
-    def _learn(self, key: ClassKey, market: Market) -> None:
+    def _learn(self, key: ClassKey, market: NodeClassMarket) -> None:
         self.learnt.append((key, market))
         self.markets.notice()
 
@@ -47,7 +47,7 @@ class Told:
         return self.stubs[KEY]
 
     @property
-    def market(self) -> Market:
+    def market(self) -> NodeClassMarket:
         return self.markets.known[KEY]
 
     @property

@@ -13,7 +13,7 @@ from structlog.testing import capture_logs
 from growth.api.wellknown import RECONCILER_LEASE
 from growth.kube.transport import connect
 from reconciler import rivals
-from reconciler.rivals import Lease, Rivals, StandBack, alive, elder
+from reconciler.rivals import RivalLease, Rivals, StandBack, alive, elder
 from tests.clouds.stub import going_on
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ def lease(
     made: str = "2026-01-01T00:00:00Z",
     renewed: str = "1",
     holder: str = "somebody",
-) -> Lease:
+) -> RivalLease:
     metadata = rivals._Metadata(
         name=name, namespace=namespace, uid=f"{namespace}/{name}", creation_timestamp=made
     )
     spec = rivals._Spec(holder_identity=holder, renew_time=renewed)
-    return Lease(metadata=metadata, spec=spec)
+    return RivalLease(metadata=metadata, spec=spec)
 
 
 FIRST, LATER = "2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z"
@@ -54,7 +54,7 @@ FIRST, LATER = "2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z"
     ],
 )
 def test_the_growth_that_was_installed_first_acts(
-    leases: list[Lease], waits_for: str | None
+    leases: list[RivalLease], waits_for: str | None
 ) -> None:
     first = elder(leases, namespace="mine")
 
@@ -73,7 +73,7 @@ def test_the_growth_that_was_installed_first_acts(
     ids=["renewed", "silent", "given back", "gone", "new"],
 )
 def test_a_holder_is_alive_that_renews_its_lease_between_two_looks(
-    before: list[Lease], after: list[Lease], number: int
+    before: list[RivalLease], after: list[RivalLease], number: int
 ) -> None:
     assert len(alive(before, after)) == number
 

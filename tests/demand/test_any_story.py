@@ -13,15 +13,15 @@ from typing_extensions import override
 
 from growth.demand import wire
 from growth.demand.book import Book
-from growth.demand.detection import Standing, scheduled, standing
+from growth.demand.detection import PodProgress, scheduled, standing
 from growth.demand.evidence import FEASIBLE_SECONDS, NOMINATED_SECONDS
-from growth.demand.history import Change, ChangeKind
+from growth.demand.history import EntryChange, EntryChangeKind
 from growth.demand.pools import pools_of
 from growth.kube.versions import is_before
 from tests.demand.build import at, book, verdict, waiting
 
 if TYPE_CHECKING:
-    from growth.demand.entry import Entry
+    from growth.demand.entry import DemandEntry
     from growth.scheduling.objects import Pod
 
 # Few pods of few kinds, and the likely states more often: what matters happens between siblings.
@@ -54,15 +54,17 @@ POOLS = st.sets(st.sampled_from(["default", "gpu"]))
 Short = tuple[str, str, str, bool]
 
 
-def short(entry: Entry) -> Short:
+def short(entry: DemandEntry) -> Short:
     return (entry.state.value, entry.reason, entry.resource_version, entry.inferred)
 
 
-def replayed(known: dict[str, Entry], changes: tuple[Change, ...]) -> dict[str, Entry]:
+def replayed(
+    known: dict[str, DemandEntry], changes: tuple[EntryChange, ...]
+) -> dict[str, DemandEntry]:
     """What a reader has after these changes; it also sees that each makes sense."""
     for change in changes:
-        assert (change.entry.uid in known) == (change.kind is not ChangeKind.ADDED)
-        if change.kind is ChangeKind.DELETED:
+        assert (change.entry.uid in known) == (change.kind is not EntryChangeKind.ADDED)
+        if change.kind is EntryChangeKind.DELETED:
             del known[change.entry.uid]
         else:
             known[change.entry.uid] = change.entry
@@ -80,17 +82,17 @@ class Simple:
 
     def put(self, pod: Pod, now: float) -> None:
         uid, old = pod.metadata.uid, self.pods.get(pod.metadata.uid)
-        if standing(pod) is Standing.APART:
+        if standing(pod) is PodProgress.APART:
             self.remove(uid)
             return
         self.pods[uid] = pod
         is_new = old is None or scheduled(old) != scheduled(pod)
         _, said_of = self.feasible.get(uid, (0.0, ""))
-        is_given_up = is_new and standing(pod) is Standing.UNSCHEDULABLE
+        is_given_up = is_new and standing(pod) is PodProgress.UNSCHEDULABLE
         if is_given_up and is_before(said_of, pod.metadata.resource_version):
             self.feasible.pop(uid, None)
         node = pod.status.nominated_node_name
-        if standing(pod) is not Standing.NOMINATED:
+        if standing(pod) is not PodProgress.NOMINATED:
             self.nominated.pop(uid, None)
         elif old is None or old.status.nominated_node_name != node:
             self.nominated[uid] = (now + NOMINATED_SECONDS, node)
@@ -110,7 +112,7 @@ class Simple:
 
     def says(self, uid: str, now: float) -> Short | None:
         pod, held = self.pods[uid], self.held(uid, now)
-        inferred = standing(pod) is Standing.UNREACHED
+        inferred = standing(pod) is PodProgress.UNREACHED
         if inferred and not self.has_demanding_sibling(pod, now):
             return None
         reason = "SiblingUnschedulable" if inferred else "Unschedulable"
@@ -122,7 +124,7 @@ class Simple:
     def has_demanding_sibling(self, pod: Pod, now: float) -> bool:
         owner = pod.metadata.controller
         return owner is not None and any(
-            standing(other) is not Standing.UNREACHED
+            standing(other) is not PodProgress.UNREACHED
             and not self.held(uid, now)
             and other.metadata.controller == owner
             and other.shape == pod.shape
@@ -140,7 +142,7 @@ class AnyStory(RuleBasedStateMachine):
         self.simple = Simple()
         self.book = Book(instance="one")
         self.book.pools(self.simple.pools, at(0))
-        self.readers: dict[str, tuple[str, dict[str, Entry]]] = {
+        self.readers: dict[str, tuple[str, dict[str, DemandEntry]]] = {
             name: (self.book.position, {}) for name in ("keen", "lazy")
         }
 

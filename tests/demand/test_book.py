@@ -8,9 +8,9 @@ import pytest
 
 from growth.demand import evidence
 from growth.demand.book import Book
-from growth.demand.entry import Reason, State
+from growth.demand.entry import EntryReason, State
 from growth.demand.evidence import FEASIBLE_SECONDS, NOMINATED_SECONDS
-from growth.demand.history import Change, ChangeKind, History
+from growth.demand.history import EntryChange, EntryChangeKind, History
 from growth.demand.siblings import Family, Siblings
 from growth.scheduling.shape import Shape
 from tests.demand.build import NOW, at, book, marked, told, verdict, waiting
@@ -70,7 +70,7 @@ def test_a_pod_that_is_not_waiting_any_more_leaves_with_its_last_version(
 
     (change,) = made.after(before) or ()
     assert made.entries == {}
-    assert (change.kind, change.entry.resource_version) == (ChangeKind.DELETED, "9")
+    assert (change.kind, change.entry.resource_version) == (EntryChangeKind.DELETED, "9")
 
 
 def test_a_pod_that_is_deleted_leaves() -> None:
@@ -177,7 +177,7 @@ class TestEvidence:
         entry = made.entries["a"]
         assert (entry.state, entry.reason, entry.since) == (
             State.HELD,
-            Reason.FEASIBLE,
+            EntryReason.FEASIBLE,
             at(1).wall,
         )
         assert made.next_end == 1 + FEASIBLE_SECONDS
@@ -313,6 +313,6 @@ class TestHistory:
         entry = book(marked("a")).entries["a"]
         history = History(instance="one", most=3)
         for _ in range(4):
-            history.add(Change(ChangeKind.MODIFIED, entry))
+            history.add(EntryChange(EntryChangeKind.MODIFIED, entry))
         assert history.after("one.0") is None
         assert len(history.after("one.1") or ()) == 3

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from growth.errors import Misconfigured
-from reconciler.demand_place import Place, server_url
+from reconciler.demand_place import DemandPlace, server_url
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,8 @@ def test_what_is_no_such_place_is_told_with_the_way_out(text: str, how_to_mend_i
 
 
 def test_https_needs_a_certificate_to_show() -> None:
-    Place("https://growth-extender:10285", Path("certificates")).check()
-    Place("http://127.0.0.1:10285", None).check()
-    Place(None, None).check()
+    DemandPlace("https://growth-extender:10285", Path("certificates")).check()
+    DemandPlace("http://127.0.0.1:10285", None).check()
+    DemandPlace(None, None).check()
     with pytest.raises(Misconfigured, match="--demand-tls-folder"):
-        Place("https://growth-extender:10285", None).check()
+        DemandPlace("https://growth-extender:10285", None).check()

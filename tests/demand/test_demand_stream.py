@@ -12,14 +12,14 @@ from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 
 from extender.listening import Port, served
+from extender.streaming import ServedStreamMetrics as ServerMetrics
 from extender.streaming import Streaming
-from extender.streaming import StreamMetrics as ServerMetrics
 from growth.kube.contents import Change, ChangeKind
 from growth.kube.resource import key_of
 from growth.service.address import Address
 from growth.service.tls import Certificates, Files
 from reconciler.demand import KnownDemand
-from reconciler.demand_stream import DemandStream, Source, StreamMetrics
+from reconciler.demand_stream import DemandStream, FollowedStreamMetrics, StreamSource
 from reconciler.scene import now
 from tests.demand.build import book, marked, waiting
 from tests.demand.serving import Mood, Scripted, serving
@@ -42,7 +42,7 @@ SILENCE = 0.5
 class Reader:
     """A process that reads the stream, with the pods that its own cache has."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: StreamSource) -> None:
         self.demand = KnownDemand(now)
         self.registry = CollectorRegistry()
         self.passes = 0
@@ -51,7 +51,7 @@ class Reader:
             self.demand,
             changed=self._count,
             chance=Random(1),
-            metrics=StreamMetrics(self.registry),
+            metrics=FollowedStreamMetrics(self.registry),
         )
 
     def _count(self) -> None:
@@ -80,7 +80,7 @@ class Reader:
 
 
 @asynccontextmanager
-async def reading(source: Source) -> AsyncIterator[Reader]:
+async def reading(source: StreamSource) -> AsyncIterator[Reader]:
     reader = Reader(source)
     task = asyncio.create_task(reader.stream.run())
     try:
@@ -98,7 +98,7 @@ def held(server: Scripted, uid: str, *, version: int = 1) -> None:
 
 
 async def test_what_only_the_scheduler_tells_arrives() -> None:
-    async with serving() as server, reading(Source(url=server.url)) as reader:
+    async with serving() as server, reading(StreamSource(url=server.url)) as reader:
         reader.cache(marked("a"))
         server.book.put(marked("a"), now())
         held(server, "a")
@@ -112,7 +112,7 @@ async def test_after_any_trouble_everything_is_told(mood: Mood) -> None:
     async with serving() as server:
         server.book = book(marked("a"), marked("b"))
         server.moods = [mood]
-        async with reading(Source(url=server.url, silence=SILENCE)) as reader:
+        async with reading(StreamSource(url=server.url, silence=SILENCE)) as reader:
             reader.cache(marked("a"), marked("b"))
             await reader.until(lambda: not server.moods)
             held(server, "a")
@@ -137,7 +137,7 @@ async def test_after_any_trouble_everything_is_told(mood: Mood) -> None:
 async def test_each_loss_is_counted_by_how_it_was_lost(mood: Mood, how: str) -> None:
     async with serving() as server:
         server.moods = [mood]
-        async with reading(Source(url=server.url, silence=SILENCE)) as reader:
+        async with reading(StreamSource(url=server.url, silence=SILENCE)) as reader:
             await reader.until(lambda: reader.lost(how) == 1)
             await reader.until(lambda: reader.is_whole)
 
@@ -145,7 +145,7 @@ async def test_each_loss_is_counted_by_how_it_was_lost(mood: Mood, how: str) -> 
 async def test_a_server_that_is_not_there_is_waited_for_while_our_own_book_goes_on() -> None:
     async with serving() as server:
         url = server.url
-    async with reading(Source(url=url)) as reader:
+    async with reading(StreamSource(url=url)) as reader:
         reader.cache(marked("a"))
         await reader.until(lambda: (reader.lost("unreachable") or 0) >= 2)
         assert reader.told == {"a": "Unschedulable"}
@@ -154,14 +154,14 @@ async def test_a_server_that_is_not_there_is_waited_for_while_our_own_book_goes_
 
 async def test_bookmarks_are_a_sign_of_life() -> None:
     """The one test that waits for real: nothing changes for longer than silence may last."""
-    async with serving() as server, reading(Source(url=server.url, silence=2.0)) as reader:
+    async with serving() as server, reading(StreamSource(url=server.url, silence=2.0)) as reader:
         await reader.until(lambda: reader.is_whole)
         await asyncio.sleep(2.5)
         assert (reader.is_whole, len(server.asked)) == (True, 1)
 
 
 async def test_a_cut_is_mended_from_where_it_was() -> None:
-    async with serving() as server, reading(Source(url=server.url)) as reader:
+    async with serving() as server, reading(StreamSource(url=server.url)) as reader:
         reader.cache(marked("a"))
         server.book.put(marked("a"), now())
         await reader.until(lambda: reader.is_whole)
@@ -173,7 +173,7 @@ async def test_a_cut_is_mended_from_where_it_was() -> None:
 
 
 async def test_a_server_that_was_started_anew_is_read_from_its_beginning() -> None:
-    async with serving() as server, reading(Source(url=server.url)) as reader:
+    async with serving() as server, reading(StreamSource(url=server.url)) as reader:
         reader.cache(marked("a"), marked("b"))
         for uid in "ab":
             server.book.put(marked(uid), now())
@@ -188,7 +188,7 @@ async def test_a_server_that_was_started_anew_is_read_from_its_beginning() -> No
 
 
 async def test_who_is_told_to_begin_anew_does_so_soon_however_long_the_server_was_away() -> None:
-    async with serving() as server, reading(Source(url=server.url)) as reader:
+    async with serving() as server, reading(StreamSource(url=server.url)) as reader:
         reader.cache(marked("a"))
         await reader.until(lambda: reader.is_whole)
         with capture_logs() as said:
@@ -204,7 +204,7 @@ async def test_who_is_told_to_begin_anew_does_so_soon_however_long_the_server_wa
 async def test_what_cannot_be_read_is_not_gone_on_from() -> None:
     async with serving() as server:
         server.moods = [Mood.RUBBISH_LATER, Mood.FOLLOW]
-        async with reading(Source(url=server.url)) as reader:
+        async with reading(StreamSource(url=server.url)) as reader:
             await reader.until(lambda: len(server.asked) > 1 and reader.is_whole)
             assert server.asked[:2] == [None, None]
 
@@ -214,7 +214,7 @@ async def test_half_a_beginning_is_not_mixed_with_the_next_one() -> None:
         server.book = book(marked("a"), marked("b"))
         held(server, "a")
         server.moods = [Mood.CUT_IN_THE_BEGINNING, Mood.REFUSE, Mood.REFUSE]
-        async with reading(Source(url=server.url)) as reader:
+        async with reading(StreamSource(url=server.url)) as reader:
             reader.cache(marked("a"), marked("b"))
             await reader.until(lambda: len(server.asked) == 2)
             server.book = book(marked("b"))
@@ -225,7 +225,10 @@ async def test_half_a_beginning_is_not_mixed_with_the_next_one() -> None:
 async def test_through_a_life_of_troubles_nothing_is_lost_or_doubled() -> None:
     chance = Random(7)
     latest: dict[str, Any] = {}
-    async with serving() as server, reading(Source(url=server.url, silence=SILENCE)) as reader:
+    async with (
+        serving() as server,
+        reading(StreamSource(url=server.url, silence=SILENCE)) as reader,
+    ):
         for version in range(1, 300):
             uid = f"pod-{chance.randrange(30)}"
             made = chance.choice([waiting, marked, marked])
@@ -267,7 +270,7 @@ async def test_the_real_server_is_read_with_a_certificate_of_ours(folders: Path)
     async with (
         served(port, application, certificates) as url,
         certificates.calling("demand stream", Files.mutual(folders / "client")) as newest,
-        reading(Source(url=url, certificates=newest)) as reader,
+        reading(StreamSource(url=url, certificates=newest)) as reader,
     ):
         reader.cache(extenders.waiting("web"))
         demand.feasible(extenders.head(extenders.waiting("web")))
@@ -279,6 +282,6 @@ async def test_without_a_certificate_to_show_it_is_tried_again(tmp_path: Path) -
     async with (
         certificates.calling("demand stream", Files.mutual(tmp_path / "empty")) as newest,
         serving() as server,
-        reading(Source(url=server.url, certificates=newest)) as reader,
+        reading(StreamSource(url=server.url, certificates=newest)) as reader,
     ):
         await reader.until(lambda: (reader.lost("refused") or 0) >= 2)

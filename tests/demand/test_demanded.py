@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth.demand import demanded, wire
-from growth.demand.demanded import Demand, winner
-from growth.demand.entry import Entry, Reason, State
+from growth.demand.demanded import DemandBooks, winner
+from growth.demand.entry import DemandEntry, EntryReason, State
 from growth.demand.evidence import FEASIBLE_SECONDS
-from growth.demand.history import Change, ChangeKind
-from growth.demand.wire import Bookmark, Expired
+from growth.demand.history import EntryChange, EntryChangeKind
+from growth.demand.wire import Bookmark, PositionExpired
 from tests.demand.build import NOW, at, book, marked, waiting
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from growth.instant import Instant
 
 
-def said(state: State, version: int, uid: str = "a") -> Entry:
-    reason = Reason.UNSCHEDULABLE if state is State.DEMAND else Reason.FEASIBLE
-    return Entry(
+def said(state: State, version: int, uid: str = "a") -> DemandEntry:
+    reason = EntryReason.UNSCHEDULABLE if state is State.DEMAND else EntryReason.FEASIBLE
+    return DemandEntry(
         uid=uid,
         namespace="shop",
         name=f"pod-{uid}",
@@ -73,19 +73,19 @@ def test_versions_that_cannot_be_compared_leave_it_to_what_we_see_ourselves() ->
     assert winner(ours, said(H, 9), version="not a number") is ours
 
 
-def demand(*pods: Any, pools: tuple[str, ...] = ("default",)) -> Demand:
-    made = Demand()
+def demand(*pods: Any, pools: tuple[str, ...] = ("default",)) -> DemandBooks:
+    made = DemandBooks()
     made.pools(pools, NOW)
     for pod in pods:
         made.put(pod, NOW)
     return made
 
 
-def shown(made: Demand, now: Instant) -> dict[str, str]:
+def shown(made: DemandBooks, now: Instant) -> dict[str, str]:
     return {uid: str(entry.reason) for uid, entry in made.at(now).entries.items()}
 
 
-def listen(made: Demand, theirs: Book, now: Instant) -> None:
+def listen(made: DemandBooks, theirs: Book, now: Instant) -> None:
     """One connection that brings the reader to the end of their book."""
     made.connected()
     position = made.resumes_at
@@ -164,7 +164,7 @@ def test_hearing_the_same_again_after_a_new_beginning_does_not_hold_longer() -> 
     theirs, made = book(marked("a")), demand(marked("a"))
     theirs.feasible("a", version="1", now=NOW)
     listen(made, theirs, NOW)
-    made.hear([Expired()], at(10))
+    made.hear([PositionExpired()], at(10))
     listen(made, theirs, at(10))
     assert shown(made, at(FEASIBLE_SECONDS)) == {"a": "Unschedulable"}
 
@@ -176,7 +176,7 @@ def test_a_new_beginning_takes_the_place_of_what_was_known_only_when_it_is_whole
     listen(made, theirs, NOW)
     another = book(marked("a"), instance="two")
 
-    made.hear([Expired()], at(1))
+    made.hear([PositionExpired()], at(1))
     made.connected()
     made.hear([*wire.read_lines(wire.opening(another))][:-1], at(1))
     assert shown(made, at(1)) == {"a": "Feasible", "b": "Feasible"}
@@ -188,25 +188,25 @@ def test_a_new_beginning_takes_the_place_of_what_was_known_only_when_it_is_whole
 def test_half_a_beginning_is_forgotten_at_the_next_one() -> None:
     made = demand(marked("a"), marked("b"))
     made.connected()
-    made.hear([Change(ChangeKind.ADDED, said(H, 1, "a"))], NOW)
+    made.hear([EntryChange(EntryChangeKind.ADDED, said(H, 1, "a"))], NOW)
     made.connected()
-    made.hear([Change(ChangeKind.ADDED, said(H, 1, "b")), Bookmark("one.1")], NOW)
+    made.hear([EntryChange(EntryChangeKind.ADDED, said(H, 1, "b")), Bookmark("one.1")], NOW)
     assert shown(made, NOW) == {"a": "Unschedulable", "b": "Feasible"}
 
 
 @pytest.mark.parametrize(
     "lie",
     [
-        Change(ChangeKind.DELETED, said(D, 99, "a")),
-        Change(ChangeKind.ADDED, said(H, 99, "a")),
-        Change(ChangeKind.MODIFIED, said(D, 99, "unknown")),
-        Change(ChangeKind.DELETED, said(D, 99, "unknown")),
-        Change(ChangeKind.ADDED, said(D, 99, "c")),
+        EntryChange(EntryChangeKind.DELETED, said(D, 99, "a")),
+        EntryChange(EntryChangeKind.ADDED, said(H, 99, "a")),
+        EntryChange(EntryChangeKind.MODIFIED, said(D, 99, "unknown")),
+        EntryChange(EntryChangeKind.DELETED, said(D, 99, "unknown")),
+        EntryChange(EntryChangeKind.ADDED, said(D, 99, "c")),
         Bookmark("nonsense"),
-        Expired(),
+        PositionExpired(),
     ],
 )
-def test_a_stream_that_lies_costs_seconds(lie: Change | Bookmark | Expired) -> None:
+def test_a_stream_that_lies_costs_seconds(lie: EntryChange | Bookmark | PositionExpired) -> None:
     bound = marked("c", on="node-1")
     made = demand(marked("a"), waiting("b"), bound)
     made.connected()

@@ -13,10 +13,10 @@ from prometheus_client import CollectorRegistry
 
 from growth.kube.cache_metrics import CacheMetrics
 from growth.kube.reflector import Reflector
-from growth.kube.resource import Resource
+from growth.kube.resource import WatchedResource
 from growth.kube.transport import connect
 from growth.scheduling.objects import Pod, decode_pod
-from reconciler.demand_stream import Source
+from reconciler.demand_stream import StreamSource
 from reconciler.scene import now
 from tests.demand.test_demand_stream import Reader
 from tests.extender.live import extending
@@ -50,12 +50,12 @@ def job(name: str, *, pods: int) -> dict[str, Any]:
 @asynccontextmanager
 async def reconciling(cluster: LiveCluster, extender: Extender) -> AsyncIterator[Reader]:
     """A reader of the stream with a watch of its own, as the reconciler has it."""
-    reader = Reader(Source(url=f"http://{extender.demand}"))
+    reader = Reader(StreamSource(url=f"http://{extender.demand}"))
     connection = await connect(kubeconfig=cluster.kubeconfig, process="test")
     async with connection:
         watch = Reflector[Pod](
             server=connection,
-            resource=Resource(path="/api/v1/pods", decode=decode_pod),
+            resource=WatchedResource(path="/api/v1/pods", decode=decode_pod),
             metrics=CacheMetrics(CollectorRegistry()),
             chance=Random(1),
             changed=partial(reader.demand.take, "pods"),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from growth.api.wellknown import POOL_LABEL
-from growth.demand.pools import NOTHING_SAID, PoolNotFound, Pools, match, pools_of, wish_of
+from growth.demand.pools import NOTHING_SAID, PoolNotFound, UsablePools, match, pools_of, wish_of
 from tests.scheduling import build
 
 ALL = ("default", "gpu", "web")
@@ -69,7 +69,7 @@ def test_a_pod_uses_the_pools_that_it_names_else_the_default(
     pod = build.pod(**spec)
     assert pools_of(pod, ALL) == pools
     verdict = match(wish_of(pod), ALL)
-    assert verdict == Pools(frozenset(pools)) if pools else isinstance(verdict, PoolNotFound)
+    assert verdict == UsablePools(frozenset(pools)) if pools else isinstance(verdict, PoolNotFound)
 
 
 def test_without_a_default_a_pod_that_names_none_has_none() -> None:

@@ -7,15 +7,15 @@ import json
 import pytest
 
 from growth.demand import wire
-from growth.demand.history import Change, ChangeKind
-from growth.demand.wire import Bookmark, Expired
+from growth.demand.history import EntryChange, EntryChangeKind
+from growth.demand.wire import Bookmark, PositionExpired
 from tests.demand.build import at, book, marked, waiting
 
 
 def test_a_new_reader_gets_the_whole_book_and_then_its_position() -> None:
     made = book(marked("a", owner="web"), waiting("b", owner="web"))
     *changes, last = wire.read_lines(wire.opening(made))
-    assert changes == [Change(ChangeKind.ADDED, entry) for entry in made.entries.values()]
+    assert changes == [EntryChange(EntryChangeKind.ADDED, entry) for entry in made.entries.values()]
     assert last == Bookmark(made.position)
 
 
@@ -53,7 +53,7 @@ def test_a_reader_goes_on_where_it_was_cut_off() -> None:
 def test_a_reader_that_cannot_go_on_is_told_so(position: str) -> None:
     (line,) = wire.following(book(marked("a")), position)
     assert json.loads(line)["object"]["code"] == 410
-    assert wire.read_line(line) == Expired()
+    assert wire.read_line(line) == PositionExpired()
 
 
 def test_the_snapshot_is_one_document() -> None:
@@ -70,7 +70,7 @@ def test_what_a_later_version_may_say_is_passed_over() -> None:
     document = json.loads(first)
     document["object"] |= {"reason": "SomethingNew", "more": {"a": 1}}
     change = wire.read_line(json.dumps(document).encode())
-    assert isinstance(change, Change)
+    assert isinstance(change, EntryChange)
     assert change.entry.reason == "SomethingNew"
     assert wire.read_line(b'{"type":"SOMETHING","object":{}}') is None
 

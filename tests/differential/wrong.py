@@ -178,7 +178,7 @@ def enough_domains(
     least = min(counts.values(), default=0)
     there = counts.get(domain, 0) + constraint.selector.matches(pod.metadata.labels)
     is_even = there - least <= constraint.max_skew
-    return None if is_even else fits.Rejected(fits.Reason.TOPOLOGY_SPREAD, "crowded")
+    return None if is_even else fits.Rejected(fits.RejectionReason.TOPOLOGY_SPREAD, "crowded")
 
 
 def without_the_pod_itself(
@@ -186,7 +186,7 @@ def without_the_pod_itself(
 ) -> fits.Rejected | None:
     least = min(counts.values()) if len(counts) >= constraint.min_domains else 0
     is_even = counts.get(domain, 0) - least < constraint.max_skew
-    return None if is_even else fits.Rejected(fits.Reason.TOPOLOGY_SPREAD, "crowded")
+    return None if is_even else fits.Rejected(fits.RejectionReason.TOPOLOGY_SPREAD, "crowded")
 
 
 # Volumes.

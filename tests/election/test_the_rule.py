@@ -8,10 +8,10 @@ from growth.errors import Misconfigured
 from growth.kube.election.identity import Identity
 from growth.kube.election.lease import Lease, LeaseMetadata, LeaseSpec
 from growth.kube.election.rule import (
-    Hold,
-    Look,
-    Loss,
-    Make,
+    CreateLease,
+    HoldLease,
+    LeadershipLoss,
+    ReadLease,
     Settings,
     StepDown,
     Wait,
@@ -19,7 +19,7 @@ from growth.kube.election.rule import (
     next_step,
 )
 from growth.kube.election.standing import (
-    Standing,
+    LeaseView,
     after_failure,
     after_hold,
     after_look,
@@ -56,109 +56,109 @@ FREE_AFTER = {
 
 @pytest.mark.parametrize(("lease", "seconds"), FREE_AFTER.values(), ids=FREE_AFTER.keys())
 def test_a_lease_is_free_after_what_its_state_promises(lease: Lease, seconds: int) -> None:
-    standing = after_look(Standing(), lease, ended=100, next_call=1000)
+    standing = after_look(LeaseView(), lease, ended=100, next_call=1000)
     if seconds:
         before = 100 + seconds - 0.001
         assert step(standing, now=before) == Wait(until=100 + seconds)
-    assert step(standing, now=100 + seconds) == Hold(lease)
+    assert step(standing, now=100 + seconds) == HoldLease(lease)
 
 
-def step(standing: Standing, *, now: float, who: Identity = WE) -> object:
+def step(standing: LeaseView, *, now: float, who: Identity = WE) -> object:
     return next_step(standing, who=who, settings=SETTINGS, now=now)
 
 
 def test_a_missing_lease_is_made_and_then_waited_out() -> None:
-    standing = after_look(Standing(), None, ended=100, next_call=101)
-    assert step(standing, now=100) == Make()
+    standing = after_look(LeaseView(), None, ended=100, next_call=101)
+    assert step(standing, now=100) == CreateLease()
     made = held_by("")
     standing = after_look(standing, made, ended=100.1, next_call=1000)
     assert step(standing, now=115) == Wait(until=115.1)
-    assert step(standing, now=115.1) == Hold(made)
+    assert step(standing, now=115.1) == HoldLease(made)
 
 
 def test_a_candidate_that_knows_nothing_looks() -> None:
-    assert step(Standing(), now=5) == Look()
+    assert step(LeaseView(), now=5) == ReadLease()
 
 
 def test_a_candidate_looks_again_at_its_pace() -> None:
-    standing = after_look(Standing(), ANOTHER, ended=100, next_call=101.5)
+    standing = after_look(LeaseView(), ANOTHER, ended=100, next_call=101.5)
     assert step(standing, now=101.4) == Wait(until=101.5)
-    assert step(standing, now=101.5) == Look()
+    assert step(standing, now=101.5) == ReadLease()
 
 
 def test_waiting_starts_anew_with_each_renewal_that_is_seen() -> None:
-    standing = after_look(Standing(), ANOTHER, ended=100, next_call=101)
+    standing = after_look(LeaseView(), ANOTHER, ended=100, next_call=101)
     renewed = held_by("b_run1", renewed="t2")
     standing = after_look(standing, renewed, ended=110, next_call=1000)
     assert step(standing, now=124.9) == Wait(until=125)
-    assert step(standing, now=125) == Hold(renewed)
+    assert step(standing, now=125) == HoldLease(renewed)
 
 
 def test_a_label_on_the_lease_is_no_renewal() -> None:
-    standing = after_look(Standing(), ANOTHER, ended=100, next_call=101)
+    standing = after_look(LeaseView(), ANOTHER, ended=100, next_call=101)
     labelled = Lease(LeaseMetadata(uid="u", resource_version="8"), ANOTHER.spec)
     standing = after_look(standing, labelled, ended=110, next_call=1000)
-    assert step(standing, now=115) == Hold(labelled)
+    assert step(standing, now=115) == HoldLease(labelled)
 
 
 def test_a_lease_that_was_made_anew_is_waited_out_even_when_it_is_empty() -> None:
-    standing = after_look(Standing(), ANOTHER, ended=100, next_call=101)
+    standing = after_look(LeaseView(), ANOTHER, ended=100, next_call=101)
     anew = Lease(LeaseMetadata(uid="u2", resource_version="9"))
     standing = after_look(standing, anew, ended=102, next_call=1000)
     assert step(standing, now=116.9) == Wait(until=117)
 
 
 def test_a_candidate_whose_call_failed_does_not_write_before_it_has_looked() -> None:
-    standing = after_look(Standing(), ANOTHER, ended=100, next_call=101)
+    standing = after_look(LeaseView(), ANOTHER, ended=100, next_call=101)
     standing = after_failure(standing, next_call=120)
     assert step(standing, now=119) == Wait(until=120)
-    assert step(standing, now=120) == Look()
+    assert step(standing, now=120) == ReadLease()
 
 
-def leading(*, since: float, next_call: float) -> Standing:
-    return after_hold(Standing(), OURS, started=since, ended=since + 3, next_call=next_call)
+def leading(*, since: float, next_call: float) -> LeaseView:
+    return after_hold(LeaseView(), OURS, started=since, ended=since + 3, next_call=next_call)
 
 
 def test_a_leader_renews_at_its_pace() -> None:
     standing = leading(since=100, next_call=101.5)
     assert step(standing, now=101) == Wait(until=101.5)
-    assert step(standing, now=101.5) == Hold(OURS)
+    assert step(standing, now=101.5) == HoldLease(OURS)
 
 
 def test_a_leader_leads_until_the_start_of_its_renewal_plus_the_deadline() -> None:
     standing = leading(since=100, next_call=200)
     assert leads_until(standing, SETTINGS) == 110
     assert step(standing, now=109.9) == Wait(until=110)
-    assert step(standing, now=110) == StepDown(Loss.DEADLINE)
+    assert step(standing, now=110) == StepDown(LeadershipLoss.DEADLINE)
 
 
 def test_a_leader_whose_call_failed_looks_before_it_writes() -> None:
     standing = after_failure(leading(since=100, next_call=101), next_call=103)
-    assert step(standing, now=103) == Look()
+    assert step(standing, now=103) == ReadLease()
     standing = after_look(standing, OURS, ended=103.1, next_call=105)
-    assert step(standing, now=103.1) == Hold(OURS)
+    assert step(standing, now=103.1) == HoldLease(OURS)
 
 
 @pytest.mark.parametrize("lease", [None, held_by(""), NEVER_HELD], ids=["none", "erased", "new"])
 def test_a_leader_within_its_deadline_writes_itself_back(lease: Lease | None) -> None:
     standing = after_failure(leading(since=100, next_call=101), next_call=101)
     standing = after_look(standing, lease, ended=101.1, next_call=103)
-    assert step(standing, now=101.1) == (Make() if lease is None else Hold(lease))
+    assert step(standing, now=101.1) == (CreateLease() if lease is None else HoldLease(lease))
 
 
 def test_a_leader_that_sees_another_holder_ends_at_once() -> None:
     standing = after_look(leading(since=100, next_call=101), ANOTHER, ended=102, next_call=103)
-    assert step(standing, now=102) == StepDown(Loss.TAKEN)
+    assert step(standing, now=102) == StepDown(LeadershipLoss.TAKEN)
 
 
 def test_a_leader_that_lost_the_deadline_is_a_candidate_for_its_own_lease() -> None:
     standing = after_loss(leading(since=100, next_call=101))
     assert leads_until(standing, SETTINGS) == float("-inf")
-    assert step(standing, now=150) == Hold(OURS)
+    assert step(standing, now=150) == HoldLease(OURS)
 
 
 def test_an_answer_that_was_on_its_way_too_long_makes_no_leader() -> None:
-    standing = after_hold(Standing(), OURS, started=100, ended=130, next_call=131)
+    standing = after_hold(LeaseView(), OURS, started=100, ended=130, next_call=131)
     assert leads_until(standing, SETTINGS) < 130
 
 

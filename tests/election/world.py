@@ -15,9 +15,9 @@ from growth.errors import DecideAgain
 from growth.kube.election.identity import Identity
 from growth.kube.election.lease import holding_patch, release_patch, unheld_lease
 from growth.kube.election.rule import (
-    Hold,
-    Look,
-    Make,
+    CreateLease,
+    HoldLease,
+    ReadLease,
     Settings,
     StepDown,
     Wait,
@@ -25,7 +25,7 @@ from growth.kube.election.rule import (
     next_step,
 )
 from growth.kube.election.standing import (
-    Standing,
+    LeaseView,
     after_failure,
     after_hold,
     after_look,
@@ -46,7 +46,7 @@ PACE = 1.5
 class Request:
     """On its way; there is an answer or an error once the server has carried it out."""
 
-    kind: type[Look | Hold]
+    kind: type[ReadLease | HoldLease]
     carry_out: Callable[[], Lease | None]
     sent: float
     done: bool = False
@@ -57,7 +57,7 @@ class Request:
 @dataclasses.dataclass
 class Candidate:
     who: Identity
-    standing: Standing = dataclasses.field(default_factory=Standing)
+    standing: LeaseView = dataclasses.field(default_factory=LeaseView)
     request: Request | None = None
 
 
@@ -100,20 +100,23 @@ class World:
         if one.request is not None:
             return
         match next_step(one.standing, who=one.who, settings=SETTINGS, now=self.now):
-            case Look():
-                self._send(one, Look, self.server.read)
-            case Make():
+            case ReadLease():
+                self._send(one, ReadLease, self.server.read)
+            case CreateLease():
                 body = unheld_lease(name="x", duration=SETTINGS.lease_duration, now=self.wall)
-                self._send(one, Look, lambda: self.server.create(body))
-            case Hold(lease):
-                self._send(one, Hold, self._holding(one, lease))
+                self._send(one, ReadLease, lambda: self.server.create(body))
+            case HoldLease(lease):
+                self._send(one, HoldLease, self._holding(one, lease))
             case StepDown():
                 one.standing = after_loss(one.standing)
             case Wait():
                 pass
 
     def _send(
-        self, one: Candidate, kind: type[Look | Hold], carry_out: Callable[[], Lease | None]
+        self,
+        one: Candidate,
+        kind: type[ReadLease | HoldLease],
+        carry_out: Callable[[], Lease | None],
     ) -> None:
         one.request = Request(kind, carry_out, self.now)
         self.network.append(one.request)
@@ -140,11 +143,11 @@ class World:
             one.standing = self._after(one.request, one.standing)
             one.request = None
 
-    def _after(self, request: Request, standing: Standing) -> Standing:
+    def _after(self, request: Request, standing: LeaseView) -> LeaseView:
         if request.error is not None:
             return after_failure(standing, next_call=self.now)
         paced, lease = request.sent + PACE, request.answer
-        if request.kind is Look:
+        if request.kind is ReadLease:
             return after_look(standing, lease, ended=self.now, next_call=paced)
         assert lease is not None
         return after_hold(standing, lease, started=request.sent, ended=self.now, next_call=paced)

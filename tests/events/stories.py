@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from growth.kube.events import Event, Reference, Severity
+from growth.kube.events import Event, ObjectReference, Severity
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -13,8 +13,8 @@ def wall(now: float) -> datetime:
     return START + timedelta(seconds=now)
 
 
-def pod(number: int, namespace: str = "shop") -> Reference:
-    return Reference("v1", "Pod", f"web-{number}", namespace, f"uid-{number}")
+def pod(number: int, namespace: str = "shop") -> ObjectReference:
+    return ObjectReference("v1", "Pod", f"web-{number}", namespace, f"uid-{number}")
 
 
 def no_place(

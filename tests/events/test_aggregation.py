@@ -9,17 +9,17 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from growth.kube.events import Limits
+from growth.kube.events import EventLimits
 from growth.kube.events.aggregation import Aggregation, Create, Dropped, Extend, Write
 from tests.events.stories import no_place, wall
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-LIMITS = Limits()
+LIMITS = EventLimits()
 
 
-def aggregation(limits: Limits = LIMITS) -> Aggregation:
+def aggregation(limits: EventLimits = LIMITS) -> Aggregation:
     return Aggregation(limits, now=0)
 
 
@@ -83,7 +83,7 @@ def test_all_reasons_together_get_no_more_than_the_whole_budget() -> None:
 
 
 def test_those_who_wait_are_told_in_their_order_and_newcomers_stand_behind_them() -> None:
-    seen = aggregation(Limits(per_minute=4))
+    seen = aggregation(EventLimits(per_minute=4))
     first = [seen.observe(no_place(n), now=0, wall=wall(0)) for n in range(3)]
     assert [bool(write) for write in first] == [True, False, False]
     assert seen.observe(no_place(3), now=60, wall=wall(60)) is None
@@ -93,7 +93,7 @@ def test_those_who_wait_are_told_in_their_order_and_newcomers_stand_behind_them(
 
 
 def test_old_news_is_dropped_when_its_turn_comes() -> None:
-    seen = aggregation(Limits(per_minute=4, longest_window=300))
+    seen = aggregation(EventLimits(per_minute=4, longest_window=300))
     for number in range(9):
         seen.observe(no_place(number), now=0, wall=wall(0))
     later = [write for now in range(900) for write in seen.due(now)]
@@ -102,7 +102,7 @@ def test_old_news_is_dropped_when_its_turn_comes() -> None:
 
 
 def test_the_end_of_a_window_without_budget_is_told_later_and_loses_no_count() -> None:
-    seen = aggregation(Limits(per_minute=8))
+    seen = aggregation(EventLimits(per_minute=8))
     for number in range(2):
         seen.observe(no_place(number), now=0, wall=wall(0))
         seen.observe(no_place(number), now=1, wall=wall(1))
@@ -122,7 +122,7 @@ def test_an_event_from_before_a_restart_goes_on_with_its_count() -> None:
 
 
 def test_more_subjects_than_can_be_remembered_are_not_told() -> None:
-    seen = aggregation(Limits(subjects=2))
+    seen = aggregation(EventLimits(subjects=2))
     told = [seen.observe(no_place(n), now=0, wall=wall(0)) for n in range(3)]
     assert told[2] is Dropped.FULL
 
@@ -141,7 +141,7 @@ observations = st.tuples(
 def test_no_minute_and_no_subject_is_ever_written_more_often_than_allowed(
     story: list[tuple[float, int, str, str, int]], per_minute: int
 ) -> None:
-    limits = Limits(per_minute=per_minute, subjects=20)
+    limits = EventLimits(per_minute=per_minute, subjects=20)
     seen, now = aggregation(limits), 0.0
     writes: list[tuple[float, Write]] = []
     for pause, first, reason, note, many in story:

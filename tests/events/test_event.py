@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from growth.kube.events import Reference, Source
+from growth.kube.events import EventSource, ObjectReference
 from growth.kube.events.event import body_of, cut, name_of
 from tests.events.stories import START, no_place
 
-SOURCE = Source("growth.dev/reconciler", "reconciler-0")
+SOURCE = EventSource("growth.dev/reconciler", "reconciler-0")
 NOTES = {
     "short": ("no place", "no place"),
     "just fits": ("x" * 1024, "x" * 1024),
@@ -46,20 +46,20 @@ def test_other_words_bear_another_name(change: str) -> None:
 
 
 def test_another_object_of_the_same_name_has_other_events() -> None:
-    regarding = Reference("v1", "Pod", "web-0", "shop", uid="of-the-next-web-0")
+    regarding = ObjectReference("v1", "Pod", "web-0", "shop", uid="of-the-next-web-0")
     other = msgspec.structs.replace(no_place(), regarding=regarding)
     assert name_of(other) != name_of(no_place())
 
 
 def test_a_long_name_leaves_room_for_the_rest() -> None:
-    regarding = Reference("v1", "Pod", "a" * 235 + "." + "b" * 17, "shop")
+    regarding = ObjectReference("v1", "Pod", "a" * 235 + "." + "b" * 17, "shop")
     name = name_of(msgspec.structs.replace(no_place(), regarding=regarding))
     assert len(name) <= 253
     assert ".." not in name
 
 
 def test_an_event_of_an_object_without_a_namespace_lies_in_default() -> None:
-    node = Reference("v1", "Node", "default-1", uid="u")
+    node = ObjectReference("v1", "Node", "default-1", uid="u")
     event = msgspec.structs.replace(no_place(), regarding=node)
     body = body_of(event, source=SOURCE, count=1, observed=START)
     assert body["metadata"]["namespace"] == "default"

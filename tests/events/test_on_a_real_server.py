@@ -16,9 +16,9 @@ from growth.kube.events import (
     EventMetrics,
     EventRecorder,
     EventsOnServer,
-    Reference,
+    EventSource,
+    ObjectReference,
     Severity,
-    Source,
 )
 from growth.kube.transport import connect
 from tests.events.stories import no_place, wall
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.cluster
 
-SOURCE = Source("growth.dev/reconciler", "reconciler-0")
+SOURCE = EventSource("growth.dev/reconciler", "reconciler-0")
 
 
 class Clock:
@@ -81,7 +81,7 @@ def events(cluster: LiveCluster, namespace: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def pod(cluster: LiveCluster, namespace: str) -> Reference:
+def pod(cluster: LiveCluster, namespace: str) -> ObjectReference:
     """A pod that nothing schedules."""
     name = "import-0"
     spec = {
@@ -91,11 +91,13 @@ def pod(cluster: LiveCluster, namespace: str) -> Reference:
     body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
     cluster.create(body, namespace=namespace)
     uid = cluster.get("pod", name, "-n", namespace)["metadata"]["uid"]
-    return Reference("v1", "Pod", name, namespace, uid)
+    return ObjectReference("v1", "Pod", name, namespace, uid)
 
 
-def about(regarding: Reference, note: str = "needs 96Gi of memory; the largest has 28Gi") -> Event:
-    pool = Reference("growth.dev/v1alpha1", "NodePool", "default")
+def about(
+    regarding: ObjectReference, note: str = "needs 96Gi of memory; the largest has 28Gi"
+) -> Event:
+    pool = ObjectReference("growth.dev/v1alpha1", "NodePool", "default")
     return Event(
         regarding=regarding,
         related=pool,
@@ -107,7 +109,7 @@ def about(regarding: Reference, note: str = "needs 96Gi of memory; the largest h
 
 
 async def test_an_event_and_its_series_are_found_where_people_look(
-    cluster: LiveCluster, namespace: str, pod: Reference
+    cluster: LiveCluster, namespace: str, pod: ObjectReference
 ) -> None:
     clock, registry = Clock(), CollectorRegistry()
     async with recording(cluster, clock, registry) as recorder:
@@ -135,7 +137,7 @@ async def test_an_event_and_its_series_are_found_where_people_look(
 
 
 async def test_the_next_run_continues_the_series(
-    cluster: LiveCluster, namespace: str, pod: Reference
+    cluster: LiveCluster, namespace: str, pod: ObjectReference
 ) -> None:
     clock = Clock()
     for run in range(3):
@@ -149,7 +151,7 @@ async def test_the_next_run_continues_the_series(
 
 
 async def test_long_and_strange_notes_are_taken(
-    cluster: LiveCluster, namespace: str, pod: Reference
+    cluster: LiveCluster, namespace: str, pod: ObjectReference
 ) -> None:
     registry = CollectorRegistry()
     notes = ["é" * 3000, 'quotes " and \\ and \u2028', "x" * 1024]
@@ -169,7 +171,7 @@ async def test_an_event_on_an_object_without_a_namespace_is_found_in_default(
     uid = cluster.get("node", name)["metadata"]["uid"]
     registry = CollectorRegistry()
     async with recording(cluster, Clock(), registry) as recorder:
-        recorder.emit(about(Reference("v1", "Node", name, uid=uid), "bought for 12 pods"))
+        recorder.emit(about(ObjectReference("v1", "Node", name, uid=uid), "bought for 12 pods"))
         await until_written(registry, 1)
     assert "bought for 12 pods" in cluster.kubectl("describe", "node", name)
     assert "bought for 12 pods" in cluster.kubectl("events", "--for", f"node/{name}")

@@ -12,11 +12,11 @@ from structlog.testing import capture_logs
 
 from growth.errors import Misconfigured, RetryLater
 from growth.kube.events import (
+    EventLimits,
     EventMetrics,
     EventRecorder,
     EventsOnServer,
-    Limits,
-    Source,
+    EventSource,
 )
 from tests.events.api_model import ModelConnection
 from tests.events.stories import no_place, wall
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.looptime
 
-SOURCE = Source("growth.dev/reconciler", "reconciler-0")
+SOURCE = EventSource("growth.dev/reconciler", "reconciler-0")
 
 
 def now() -> float:
@@ -35,7 +35,10 @@ def now() -> float:
 
 @contextlib.asynccontextmanager
 async def recording(
-    api: ModelConnection, *, limits: Limits | None = None, registry: CollectorRegistry | None = None
+    api: ModelConnection,
+    *,
+    limits: EventLimits | None = None,
+    registry: CollectorRegistry | None = None,
 ) -> AsyncIterator[EventRecorder]:
     recorder = EventRecorder(
         EventsOnServer(api, SOURCE),
@@ -154,7 +157,7 @@ async def test_what_the_api_server_never_takes_is_counted_and_told_once_a_minute
 
 async def test_a_queue_that_nobody_empties_stays_bounded(api: ModelConnection) -> None:
     registry = CollectorRegistry()
-    async with recording(api, limits=Limits(queue=3), registry=registry) as recorder:
+    async with recording(api, limits=EventLimits(queue=3), registry=registry) as recorder:
         for number in range(10):
             recorder.emit(no_place(number))
     dropped = registry.get_sample_value("growth_events_dropped_total", {"cause": "queue"})
@@ -166,7 +169,7 @@ async def test_a_flood_for_hours_stays_within_the_budget_and_memory_returns(
     api: ModelConnection,
 ) -> None:
     registry = CollectorRegistry()
-    async with recording(api, limits=Limits(subjects=150), registry=registry) as recorder:
+    async with recording(api, limits=EventLimits(subjects=150), registry=registry) as recorder:
         for round_ in range(6):
             for number in range(200):
                 recorder.emit(no_place(number))

@@ -10,7 +10,7 @@ from benchmarks.extender_live import TEST_LABEL, Extender, is_ready, node
 from benchmarks.extender_live import extending as extender_process
 from growth.cli.scheduler_configuration import Reach, extended
 from kwok.configuration import DEFAULT_SCHEDULER
-from kwok.schedulers import Scheduler, scheduling
+from kwok.schedulers import RunningScheduler, scheduling
 from tests.live import LiveCluster, wait_until
 from tests.thread.growing import install_definitions
 
@@ -28,7 +28,9 @@ def extending(cluster: LiveCluster, log: Path, *words: str) -> Iterator[Extender
 
 
 @contextmanager
-def asking(cluster: LiveCluster, reach: Reach, *, name: str = "asking") -> Iterator[Scheduler]:
+def asking(
+    cluster: LiveCluster, reach: Reach, *, name: str = "asking"
+) -> Iterator[RunningScheduler]:
     """A scheduler that asks the extender."""
     configuration = extended(DEFAULT_SCHEDULER, reach)
     name = f"{name}-{os.getpid()}"
@@ -37,7 +39,7 @@ def asking(cluster: LiveCluster, reach: Reach, *, name: str = "asking") -> Itera
 
 
 @contextmanager
-def alone(cluster: LiveCluster) -> Iterator[Scheduler]:
+def alone(cluster: LiveCluster) -> Iterator[RunningScheduler]:
     """The same scheduler without an extender."""
     name = f"alone-{os.getpid()}"
     with scheduling(cluster.kubeconfig, name=name, configuration=DEFAULT_SCHEDULER) as scheduler:

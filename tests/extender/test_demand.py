@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from extender.demand import Demand
+from extender.demand import DemandFeed
 from extender.protocol import PodHead
 from growth.api.nodepool import NodePool
-from growth.demand.entry import Reason, State
+from growth.demand.entry import EntryReason, State
 from growth.demand.evidence import FEASIBLE_SECONDS
 from growth.scheduling.objects import Pod
 from tests.extender.build import added, changed, gone, unreadable
@@ -49,20 +49,20 @@ def head(pod: Pod) -> PodHead:
     return msgspec.convert(msgspec.to_builtins(pod.metadata), PodHead, strict=False)
 
 
-def a_complete_one(*pods: Pod, pools: Sequence[NodePool] = ()) -> Demand:
-    demand = Demand()
+def a_complete_one(*pods: Pod, pools: Sequence[NodePool] = ()) -> DemandFeed:
+    demand = DemandFeed()
     demand.follow_pods([added(pod) for pod in pods])
     demand.follow_pools([added(pool) for pool in pools or (a_pool(),)])
     demand.complete()
     return demand
 
 
-def states(demand: Demand) -> dict[str, tuple[State, str]]:
+def states(demand: DemandFeed) -> dict[str, tuple[State, str]]:
     return {each.name: (each.state, each.reason) for each in demand.book.entries.values()}
 
 
-NEEDED = (State.DEMAND, Reason.UNSCHEDULABLE)
-HELD = (State.HELD, Reason.FEASIBLE)
+NEEDED = (State.DEMAND, EntryReason.UNSCHEDULABLE)
+HELD = (State.HELD, EntryReason.FEASIBLE)
 
 
 async def test_a_pod_that_was_given_up_on_is_demand_until_it_is_bound() -> None:
@@ -120,13 +120,13 @@ async def test_a_filter_that_is_ahead_of_our_watch_counts() -> None:
 
 async def test_without_its_pool_demand_says_so_and_a_new_pool_mends_it() -> None:
     demand = a_complete_one(waiting("web"), pools=[a_pool("other")])
-    assert states(demand) == {"web": (State.DEMAND, Reason.POOL_NOT_FOUND)}
+    assert states(demand) == {"web": (State.DEMAND, EntryReason.POOL_NOT_FOUND)}
 
     demand.follow_pools([added(a_pool())])
     assert states(demand) == {"web": NEEDED}
 
     demand.follow_pools([gone(a_pool())])
-    assert states(demand) == {"web": (State.DEMAND, Reason.POOL_NOT_FOUND)}
+    assert states(demand) == {"web": (State.DEMAND, EntryReason.POOL_NOT_FOUND)}
 
 
 async def test_a_pool_that_cannot_be_read_any_more_is_there_all_the_same() -> None:
@@ -138,11 +138,11 @@ async def test_a_pool_that_cannot_be_read_any_more_is_there_all_the_same() -> No
 
 
 async def test_in_a_cluster_without_pools_every_pod_misses_its_own() -> None:
-    demand = Demand()
+    demand = DemandFeed()
     demand.follow_pods([added(waiting("web"))])
     demand.complete()
 
-    assert states(demand) == {"web": (State.DEMAND, Reason.POOL_NOT_FOUND)}
+    assert states(demand) == {"web": (State.DEMAND, EntryReason.POOL_NOT_FOUND)}
 
 
 async def test_who_waits_for_news_wakes_when_the_book_moves() -> None:

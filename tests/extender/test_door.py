@@ -14,7 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typing_extensions import override
 
-from extender.door import LARGEST_BODY, REST, Door, Entrance, Later, Question, question_of
+from extender.door import (
+    LARGEST_BODY,
+    REST,
+    Entrance,
+    Later,
+    SchedulerConnection,
+    SchedulerQuestion,
+    question_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -74,8 +82,8 @@ def test_nothing_is_guessed_of_what_is_not_plain(received: bytes) -> None:
 def test_a_plain_question_tells_its_path_and_where_its_body_ends() -> None:
     begin = len(PLAIN) - len(BODY)
 
-    assert question_of(PLAIN) == Question(b"/filter", begin, len(PLAIN))
-    assert question_of(PLAIN[:begin]) == Question(b"/filter", begin, len(PLAIN))
+    assert question_of(PLAIN) == SchedulerQuestion(b"/filter", begin, len(PLAIN))
+    assert question_of(PLAIN[:begin]) == SchedulerQuestion(b"/filter", begin, len(PLAIN))
 
 
 @given(st.binary())
@@ -307,7 +315,7 @@ class _Wire(asyncio.Transport):
         self.closed = True
 
 
-def a_door() -> tuple[Door, _Wire]:
+def a_door() -> tuple[SchedulerConnection, _Wire]:
     wire = _Wire()
     door = Entrance({b"/filter": echo}, server=_Elsewhere)()
     door.connection_made(wire)

@@ -9,7 +9,7 @@ import pytest
 
 from extender.opening import FORGOTTEN, LONGEST, Opening
 from growth.api.wellknown import UNREGISTERED_TAINT
-from growth.scheduling.metadata import Condition
+from growth.scheduling.metadata import ObservedCondition
 from tests.extender.build import a_node, a_request, added, changed, gone
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ HELD = "node.kubernetes.io/not-ready"
 
 def node(name: str, *taints: str, ready: bool = True) -> Node:
     made = a_node(name, taints=taints)
-    conditions = (Condition(type="Ready", status="True" if ready else "False"),)
+    conditions = (ObservedCondition(type="Ready", status="True" if ready else "False"),)
     return msgspec.structs.replace(
         made, status=msgspec.structs.replace(made.status, conditions=conditions)
     )

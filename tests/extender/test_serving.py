@@ -16,7 +16,7 @@ from extender.serving import serve
 from extender.settings import ExtenderSettings
 from growth.demand import wire
 from growth.service.context import Service
-from growth.service.health import Health
+from growth.service.health import ProcessHealth
 from growth.service.logs import start_logs
 from growth.service.metrics import new_registry
 from growth.service.settings import LogForm, LogLevel
@@ -81,7 +81,7 @@ async def serving(folder: Path) -> AsyncIterator[Process]:
         ),
         logger=start_logs(process=NAME, level=LogLevel.INFO, form=LogForm.JSON, stream=log),
         registry=new_registry(NAME),
-        health=Health(clock=time.monotonic),
+        health=ProcessHealth(clock=time.monotonic),
     )
     task = asyncio.create_task(serve(service))
     # Its checks are there after its first step.

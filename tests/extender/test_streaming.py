@@ -14,7 +14,7 @@ from prometheus_client import CollectorRegistry
 
 from extender import streaming
 from extender.listening import Port, served
-from extender.streaming import Streaming, StreamMetrics
+from extender.streaming import ServedStreamMetrics, Streaming
 from growth.demand import wire
 from growth.service.address import Address
 from growth.service.tls import Certificates, Files
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-    from extender.demand import Demand
+    from extender.demand import DemandFeed
     from growth.scheduling.objects import Pod
 
 pytestmark = pytest.mark.usefixtures("nothing_blocks_the_loop")
@@ -91,10 +91,10 @@ class Server:
 
 @asynccontextmanager
 async def streamed(
-    demand: Demand, *, patience: float = streaming.PATIENCE, port: Port = PLAIN
+    demand: DemandFeed, *, patience: float = streaming.PATIENCE, port: Port = PLAIN
 ) -> AsyncIterator[Server]:
     registry = CollectorRegistry()
-    service = Streaming(demand, StreamMetrics(registry), patience=patience)
+    service = Streaming(demand, ServedStreamMetrics(registry), patience=patience)
     async with (
         served(port, service.application(), Certificates(a_service())) as url,
         aiohttp.ClientSession() as session,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from kwok.schedulers import Scheduler
+    from kwok.schedulers import RunningScheduler
     from tests.live import LiveCluster
 
     Create = Callable[..., None]
@@ -52,18 +52,18 @@ def extender(cluster: LiveCluster, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.fixture(scope="module")
-def scheduler(cluster: LiveCluster, extender: Extender) -> Iterator[Scheduler]:
+def scheduler(cluster: LiveCluster, extender: Extender) -> Iterator[RunningScheduler]:
     with asking(cluster, Reach(url=f"http://{extender.verbs}")) as scheduler:
         yield scheduler
 
 
 @pytest.fixture(scope="module")
-def other(cluster: LiveCluster) -> Iterator[Scheduler]:
+def other(cluster: LiveCluster) -> Iterator[RunningScheduler]:
     with alone(cluster) as scheduler:
         yield scheduler
 
 
-def settled(*schedulers: Scheduler) -> list[int]:
+def settled(*schedulers: RunningScheduler) -> list[int]:
     """How often each has tried, once none tries any more."""
     seen: list[list[int]] = []
 
@@ -121,8 +121,8 @@ def test_pods_that_fit_nowhere_are_demand_once_and_are_tried_no_more_often_with_
     cluster: LiveCluster,
     namespace: str,
     extender: Extender,
-    scheduler: Scheduler,
-    other: Scheduler,
+    scheduler: RunningScheduler,
+    other: RunningScheduler,
     count: int,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -162,7 +162,7 @@ def test_pods_that_fit_nowhere_are_demand_once_and_are_tried_no_more_often_with_
 
 @contextmanager
 def creating(
-    cluster: LiveCluster, namespace: str, scheduler: Scheduler, *, group: str
+    cluster: LiveCluster, namespace: str, scheduler: RunningScheduler, *, group: str
 ) -> Iterator[Create]:
     """Makes pods for a scheduler, and nodes with room for all but those that ask for much."""
 
@@ -175,7 +175,7 @@ def creating(
 
 
 def test_the_extender_may_die_hang_and_come_back_in_mid_burst(
-    cluster: LiveCluster, namespace: str, extender: Extender, scheduler: Scheduler
+    cluster: LiveCluster, namespace: str, extender: Extender, scheduler: RunningScheduler
 ) -> None:
     with creating(cluster, namespace, scheduler, group="roomy") as create:
         # killed in mid-burst, and started again while pods are still coming
@@ -228,7 +228,7 @@ def bought(cluster: LiveCluster, nodes: list[str]) -> Iterator[None]:
 
 
 def test_the_scheduler_waits_a_moment_while_the_machines_of_a_plan_open(
-    cluster: LiveCluster, namespace: str, extender: Extender, scheduler: Scheduler
+    cluster: LiveCluster, namespace: str, extender: Extender, scheduler: RunningScheduler
 ) -> None:
     first, *others = names = [f"opening-{number}" for number in range(4)]
     with (
@@ -250,7 +250,7 @@ def test_the_scheduler_waits_a_moment_while_the_machines_of_a_plan_open(
 
 
 def test_whoever_answers_rubbish_or_late_in_its_place_costs_no_pod_its_node(
-    cluster: LiveCluster, namespace: str, extender: Extender, scheduler: Scheduler
+    cluster: LiveCluster, namespace: str, extender: Extender, scheduler: RunningScheduler
 ) -> None:
     with creating(cluster, namespace, scheduler, group="misled") as create:
         create("large", 5, cpu="1k")

@@ -20,8 +20,8 @@ from prometheus_client import CollectorRegistry
 
 from growth.kube.cache_metrics import CacheMetrics
 from growth.kube.reflector import Reflector
-from growth.kube.resource import Index, Key, Resource
-from growth.kube.timing import Timing
+from growth.kube.resource import Index, Key, WatchedResource
+from growth.kube.timing import CacheTiming
 from growth.kube.transport import Connection, connect
 from growth.kube.writes import Decided, Writes
 from tests.faults.control_plane import compact, kill_api_server, start_api_server
@@ -154,13 +154,13 @@ async def reflecting(
     mirror: Mirror[Secret] = Mirror()
     reflector = Reflector(
         server=connection,
-        resource=Resource(
+        resource=WatchedResource(
             path=f"/api/v1/namespaces/{namespace}/secrets", decode=decode, indexes=(BY_COLOUR,)
         ),
         metrics=CacheMetrics(CollectorRegistry()),
         chance=Random(3),
         changed=mirror.take,
-        timing=Timing(silence=2.0, longest_wait=1.0, answer=3.0, stable_interval=1.0),
+        timing=CacheTiming(silence=2.0, longest_wait=1.0, answer=3.0, stable_interval=1.0),
     )
     running = asyncio.create_task(reflector.run())
     try:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from typing_extensions import override
 
 from growth.kube.events.aggregation import Aggregation, Create, Extend
-from growth.kube.events.budget import Limits
+from growth.kube.events.budget import EventLimits
 from reconciler.actions import EmitEvent
 from tests.events.stories import wall
 from tests.planning.driver import Planner
@@ -64,7 +64,7 @@ def changed(number: int) -> NodePool:
 
 def written(said: list[tuple[float, Event]]) -> list[tuple[float, Create | Extend]]:
     """What of it reaches the API server, looked after once a second while anything waits."""
-    seen, done = Aggregation(Limits(), now=0.0), list[tuple[float, Create | Extend]]()
+    seen, done = Aggregation(EventLimits(), now=0.0), list[tuple[float, Create | Extend]]()
     left = sorted(said, key=lambda each: each[0])[::-1]
     now = 0.0
     while left or len(seen):
@@ -86,6 +86,6 @@ def test_row_21_a_thousand_pods_without_a_place_are_told_once_and_never_flood() 
     assert len({each.event.regarding.name for _, each in writes}) > 0.9 * PODS
     minutes = [int(now // 60) for now, _ in writes]
     # A bucket that was full when the minute began gives as much again while it fills.
-    assert max(minutes.count(minute) for minute in set(minutes)) <= 2 * Limits().per_minute
+    assert max(minutes.count(minute) for minute in set(minutes)) <= 2 * EventLimits().per_minute
     # And nothing more is written until something changes, however often it is tried again.
     assert {now // HOUR for now, _ in writes} == {at // HOUR for at in (0.0, *DISTURBED_AT)}

@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry
 
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.demand.demanded import Demanded
-from growth.demand.entry import Entry, State
+from growth.demand.entry import DemandEntry, State
 from reconciler.actions import (
     DeleteMachine,
     PatchStatus,
@@ -29,12 +29,12 @@ from reconciler.ledger import Ledger
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.planning.nominations import Nominated, Nomination
 from reconciler.planning.offers import Shelf, shelf
-from reconciler.planning.tries import Cause, Try
+from reconciler.planning.tries import LeftOutCause, Try
 from reconciler.points import Side, point
 from reconciler.providers.port import ClassKey, Machine, MachineState
 from reconciler.solver import Plan, Renewed
-from reconciler.solver.plan import Cause as Lack
-from reconciler.solver.plan import PlannedNode, Reason, Stop, Unplaced
+from reconciler.solver.plan import PlannedNode, Stop, Unplaced, UnplacedReason
+from reconciler.solver.plan import UnplacedCause as Lack
 from tests.figures.reading import told
 from tests.reconciler.build import RELEASED, START, at, node_class, pool, request, waiting, world
 from tests.scheduling import build
@@ -81,8 +81,8 @@ def test_a_process_that_does_not_lead_tells_nothing_of_the_world() -> None:
     assert shown["growth_pending_pods"] == {}
 
 
-def entry(uid: str, state: State = State.DEMAND, *, seconds: float = 90.0) -> Entry:
-    return Entry(
+def entry(uid: str, state: State = State.DEMAND, *, seconds: float = 90.0) -> DemandEntry:
+    return DemandEntry(
         uid=uid,
         namespace="shop",
         name=uid,
@@ -100,7 +100,7 @@ def test_pods_are_told_by_how_they_stand_with_planning() -> None:
     planning = PlanningLedger(
         nominated=Nominated(places={"placed": place}),
         tries={
-            "resting": Try(count=6, counted_at=99.9, cause=Cause.LIMITED),
+            "resting": Try(count=6, counted_at=99.9, cause=LeftOutCause.LIMITED),
             "tired": Try(count=99, counted_at=0.0),
         },
     )
@@ -252,7 +252,9 @@ def test_what_is_worked_on_is_counted_by_kind() -> None:
 PLAN = Plan(
     nodes=(PlannedNode(offer="small", pods={"a": 1}, price=1_010_000),),
     unplaced=(
-        Unplaced(pod_class="b", count=4, priority=0, reason=Reason(cause=Lack.COUNT, text="")),
+        Unplaced(
+            pod_class="b", count=4, priority=0, reason=UnplacedReason(cause=Lack.COUNT, text="")
+        ),
     ),
     cost=1_010_000,
     bound=1_000_000,

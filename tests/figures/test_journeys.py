@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from reconciler.figures.journeys import Arrived, Journeys, Passed, Stage
+from reconciler.figures.journeys import Arrived, Journeys, JourneyStage, Passed
 from reconciler.ledger import Ledger
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.planning.nominations import Nominated, Nomination
@@ -68,16 +68,18 @@ def test_each_stage_counts_from_the_one_before() -> None:
     node = build.node(MACHINE)
 
     assert watching.see(world(EARLY, POD), 10.0) == []
-    assert watching.see(world(EARLY, POD, ledger=placed(POD)), 10.5) == [Passed(Stage.PLANNED, 0.5)]
-    assert watching.see(with_request("Pending"), 10.75) == [Passed(Stage.REQUESTED, 0.25)]
-    assert watching.see(with_request("Provisioning"), 11.75) == [Passed(Stage.CREATED, 1.0)]
+    assert watching.see(world(EARLY, POD, ledger=placed(POD)), 10.5) == [
+        Passed(JourneyStage.PLANNED, 0.5)
+    ]
+    assert watching.see(with_request("Pending"), 10.75) == [Passed(JourneyStage.REQUESTED, 0.25)]
+    assert watching.see(with_request("Provisioning"), 11.75) == [Passed(JourneyStage.CREATED, 1.0)]
     joined = with_request("Provisioning")
     cluster = world(node).cluster
     assert watching.see(msgspec.structs.replace(joined, cluster=cluster), 31.75) == [
-        Passed(Stage.JOINED, 20.0)
+        Passed(JourneyStage.JOINED, 20.0)
     ]
     assert watching.bind(POD, 33.75) == [
-        Passed(Stage.BOUND, 2.0),
+        Passed(JourneyStage.BOUND, 2.0),
         Arrived(23.75, has_machine=True),
     ]
 
@@ -88,7 +90,7 @@ def test_stages_that_pass_unseen_are_counted_together() -> None:
 
     seen = watching.see(with_request("Provisioning"), 12.0)
 
-    assert seen == [Passed(Stage.REQUESTED, 2.0), Passed(Stage.CREATED, 0.0)]
+    assert seen == [Passed(JourneyStage.REQUESTED, 2.0), Passed(JourneyStage.CREATED, 0.0)]
 
 
 def test_a_pod_that_finds_room_knows_no_machine() -> None:
@@ -96,7 +98,10 @@ def test_a_pod_that_finds_room_knows_no_machine() -> None:
     watching.see(world(EARLY, POD, ledger=placed(POD, is_bought_for=False)), 10.0)
     watching.see(with_request("Provisioning"), 12.0)
 
-    assert watching.bind(POD, 13.0) == [Passed(Stage.BOUND, 3.0), Arrived(3.0, has_machine=False)]
+    assert watching.bind(POD, 13.0) == [
+        Passed(JourneyStage.BOUND, 3.0),
+        Arrived(3.0, has_machine=False),
+    ]
 
 
 @pytest.mark.parametrize("phase", ["Unmet", "Deprovisioning"])
@@ -108,7 +113,7 @@ def test_a_pod_whose_machine_comes_to_nothing_is_planned_again(phase: str) -> No
     watching.see(with_request(phase), 12.0)
     again = watching.see(world(EARLY, POD, ledger=placed(POD)), 15.0)
 
-    assert again == [Passed(Stage.PLANNED, 4.0)]
+    assert again == [Passed(JourneyStage.PLANNED, 4.0)]
 
 
 def test_a_request_that_was_given_up_before_anybody_saw_it_is_planned_again() -> None:
@@ -117,7 +122,9 @@ def test_a_request_that_was_given_up_before_anybody_saw_it_is_planned_again() ->
 
     watching.see(world(EARLY, POD), 12.0)
 
-    assert watching.see(world(EARLY, POD, ledger=placed(POD)), 15.0) == [Passed(Stage.PLANNED, 5.0)]
+    assert watching.see(world(EARLY, POD, ledger=placed(POD)), 15.0) == [
+        Passed(JourneyStage.PLANNED, 5.0)
+    ]
 
 
 def test_a_pod_that_is_deleted_has_arrived_nowhere() -> None:
@@ -145,4 +152,4 @@ def test_what_waited_before_the_first_look_was_seen_by_somebody_else() -> None:
     second = list(journeys.follow(world(before, after), at(101.0)))
 
     assert first == []
-    assert second == [Passed(Stage.SEEN, 101.0)]
+    assert second == [Passed(JourneyStage.SEEN, 101.0)]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from reconciler.providers.hetzner.bootstrap.joining import Joining
+    from reconciler.providers.hetzner.bootstrap.joining import JoiningServer
 
 PREPARE: Final = "/usr/local/lib/growth/prepare"
 DEFAULTS: Final = "/etc/default/kubelet"
@@ -93,7 +93,7 @@ class Server:
         """From now on no request is answered."""
         shutil.rmtree(self.root / "answers")
 
-    def boots(self, joining: Joining) -> subprocess.CompletedProcess[str]:
+    def boots(self, joining: JoiningServer) -> subprocess.CompletedProcess[str]:
         """Do what cloud-init does with the user data."""
         document = yaml.safe_load(user_data(joining))
         for file in document["write_files"]:
@@ -138,7 +138,7 @@ class Server:
         return _OWN.sub(f"{self.root}/", text)
 
 
-def unit_of(joining: Joining) -> str:
+def unit_of(joining: JoiningServer) -> str:
     """The service that keeps pods from the metadata address."""
     document = yaml.safe_load(user_data(joining))
     (unit,) = (it["content"] for it in document["write_files"] if it["path"].endswith(".service"))

@@ -8,7 +8,7 @@ from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.wellknown import UNREGISTERED_TAINT
 from growth.api.written import ServerTypeName
 from growth.scheduling.taints import NO_SCHEDULE, Taint
-from reconciler.providers.hetzner.bootstrap.joining import Joining
+from reconciler.providers.hetzner.bootstrap.joining import JoiningServer
 from reconciler.providers.port import ClassKey, Order
 
 if TYPE_CHECKING:
@@ -77,8 +77,10 @@ def order(
     )
 
 
-def joining(bootstrap: dict[str, Any], *, template: str = "", private: bool = False) -> Joining:
-    return Joining(
+def joining(
+    bootstrap: dict[str, Any], *, template: str = "", private: bool = False
+) -> JoiningServer:
+    return JoiningServer(
         order=order(),
         bootstrap=node_class(bootstrap=bootstrap).spec.bootstrap,
         cluster=CLUSTER,

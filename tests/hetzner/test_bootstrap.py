@@ -22,18 +22,18 @@ from tests.hetzner.build import CA_HASH, JOIN_TOKEN, K3S, KUBEADM, TALOS, joinin
 from tests.hetzner.golden import CASES, FOLDER
 
 if TYPE_CHECKING:
-    from reconciler.providers.hetzner.bootstrap.joining import Joining
+    from reconciler.providers.hetzner.bootstrap.joining import JoiningServer
 
 NEEDED = "$(growth.nodeName) $(growth.nodeLabels) $(growth.nodeTaints)"
 FROM_SECRET = {"kind": "Custom", "templateSecretRef": TALOS["templateSecretRef"]}
 
 
-def custom(template: str) -> Joining:
+def custom(template: str) -> JoiningServer:
     """User data from a Secret, which no class could check beforehand."""
     return joining(FROM_SECRET, template=template)
 
 
-def script_of(joining: Joining) -> str:
+def script_of(joining: JoiningServer) -> str:
     document = yaml.safe_load(user_data(joining))
     return str(document["runcmd"][0][2])
 
@@ -167,7 +167,7 @@ def in_a_network_of_its_own(script: str) -> int:
     ],
     ids=["unknown", "missing", "unset", "too long", "no machine", "no YAML", "no document"],
 )
-def test_user_data_that_could_not_work_is_refused(rendered: Joining, text: str) -> None:
+def test_user_data_that_could_not_work_is_refused(rendered: JoiningServer, text: str) -> None:
     with pytest.raises(Misconfigured) as refused:
         user_data(rendered)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.providers.hetzner.rates import HOUR, OUR_SHARE, Purpose, Standing, exhausted, seen
+from reconciler.providers.hetzner.rates import HOUR, OUR_SHARE, Purpose, RateBucket, exhausted, seen
 from reconciler.providers.port import Accepted, DeleteOutcome, MachineState, Throttled
 from tests.hetzner.build import order
 from tests.hetzner.fake.faults import Fault
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tests.hetzner.story import Story
 
 CREATE, LIST, DELETE = Purpose.CREATE, Purpose.LIST, Purpose.DELETE
-FULL = Standing()
+FULL = RateBucket()
 
 
 async def test_a_burst_of_a_hundred_servers_takes_at_most_250_calls(story: Story) -> None:
@@ -134,7 +134,7 @@ async def test_what_is_called_and_left_is_told_without_a_series_for_each_server(
     ],
 )
 def test_the_less_is_left_the_less_may_be_done(left: int, may: set[Purpose]) -> None:
-    standing = Standing(left=left)
+    standing = RateBucket(left=left)
 
     assert {purpose for purpose in Purpose if standing.wait(purpose) == 0} == may
 
@@ -148,7 +148,7 @@ def test_the_less_is_left_the_less_may_be_done(left: int, may: set[Purpose]) -> 
 def test_we_never_use_more_than_four_fifths_of_the_limit(
     limit: int, steps: list[tuple[Purpose, int, float]]
 ) -> None:
-    standing, now, used = Standing(limit=limit, left=limit, ours=limit * OUR_SHARE), 0.0, 0
+    standing, now, used = RateBucket(limit=limit, left=limit, ours=limit * OUR_SHARE), 0.0, 0
     for purpose, calls, pause in steps:
         for _ in range(calls):
             if standing.wait(purpose) > 0:
@@ -162,7 +162,7 @@ def test_we_never_use_more_than_four_fifths_of_the_limit(
 
 @given(left=st.floats(-20, 3600), purpose=st.sampled_from(Purpose))
 def test_after_the_wait_the_call_may_be_made(left: float, purpose: Purpose) -> None:
-    standing = Standing(left=left)
+    standing = RateBucket(left=left)
 
     wait = standing.wait(purpose)
 

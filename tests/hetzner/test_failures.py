@@ -8,8 +8,8 @@ from reconciler.providers.hetzner.failures import TROUBLES, Failure, classify, w
 from reconciler.providers.port import (
     Failed,
     FailureClass,
+    ProviderTrouble,
     Throttled,
-    Trouble,
     Unmet,
     UnmetScope,
     refused,
@@ -17,7 +17,7 @@ from reconciler.providers.port import (
 from tests.hetzner.conftest import TOKEN
 
 CODES = {
-    Trouble.STOCKOUT: (
+    ProviderTrouble.STOCKOUT: (
         "resource_unavailable",
         "placement_error",
         "invalid_server_type",
@@ -25,10 +25,10 @@ CODES = {
         "no_space_left_in_location",
         "uniqueness_error",
     ),
-    Trouble.LOCATION_DOWN: ("maintenance",),
-    Trouble.QUOTA: ("resource_limit_exceeded",),
-    Trouble.THROTTLED: ("rate_limit_exceeded", "http_429"),
-    Trouble.TRANSIENT: (
+    ProviderTrouble.LOCATION_DOWN: ("maintenance",),
+    ProviderTrouble.QUOTA: ("resource_limit_exceeded",),
+    ProviderTrouble.THROTTLED: ("rate_limit_exceeded", "http_429"),
+    ProviderTrouble.TRANSIENT: (
         "conflict",
         "locked",
         "timeout",
@@ -45,7 +45,7 @@ CODES = {
         "label_edited",
         "a_code_of_next_year",
     ),
-    Trouble.TEMPLATE: (
+    ProviderTrouble.TEMPLATE: (
         "invalid_input",
         "not_found",
         "no_subnet_available",
@@ -54,7 +54,7 @@ CODES = {
         "private_net_only_server",
         "protected",
     ),
-    Trouble.FATAL: (
+    ProviderTrouble.FATAL: (
         "unauthorized",
         "forbidden",
         "token_readonly",
@@ -67,7 +67,7 @@ CODES = {
 @pytest.mark.parametrize(
     ("code", "trouble"), [(code, trouble) for trouble, codes in CODES.items() for code in codes]
 )
-def test_each_code_means_one_thing(code: str, trouble: Trouble) -> None:
+def test_each_code_means_one_thing(code: str, trouble: ProviderTrouble) -> None:
     assert classify(code, "") is trouble
 
 
@@ -80,20 +80,20 @@ def test_no_code_is_missing_from_the_table() -> None:
 @pytest.mark.parametrize(
     ("code", "text", "trouble"),
     [
-        ("forbidden", "server limit exceeded", Trouble.QUOTA),
-        ("forbidden", "insufficient permissions", Trouble.FATAL),
-        ("invalid_input", "unsupported location for server type", Trouble.STOCKOUT),
-        ("invalid_input", "server type cx11 is deprecated", Trouble.STOCKOUT),
-        ("resource_unavailable", "Location nbg1 is disabled", Trouble.LOCATION_DOWN),
+        ("forbidden", "server limit exceeded", ProviderTrouble.QUOTA),
+        ("forbidden", "insufficient permissions", ProviderTrouble.FATAL),
+        ("invalid_input", "unsupported location for server type", ProviderTrouble.STOCKOUT),
+        ("invalid_input", "server type cx11 is deprecated", ProviderTrouble.STOCKOUT),
+        ("resource_unavailable", "Location nbg1 is disabled", ProviderTrouble.LOCATION_DOWN),
         (
             "service_error",
             "Placement group web-1 already contains 10 servers",
-            Trouble.STOCKOUT,
+            ProviderTrouble.STOCKOUT,
         ),
     ],
 )
 def test_where_one_code_means_several_things_the_text_decides(
-    code: str, text: str, trouble: Trouble
+    code: str, text: str, trouble: ProviderTrouble
 ) -> None:
     assert classify(code, text) is trouble
 
@@ -101,16 +101,16 @@ def test_where_one_code_means_several_things_the_text_decides(
 @pytest.mark.parametrize(
     ("trouble", "answer"),
     [
-        (Trouble.STOCKOUT, Unmet(reason="why", scope=UnmetScope.OFFER)),
-        (Trouble.LOCATION_DOWN, Unmet(reason="why", scope=UnmetScope.LOCATION)),
-        (Trouble.QUOTA, Unmet(reason="why", scope=UnmetScope.PROJECT)),
-        (Trouble.THROTTLED, Throttled(seconds=7)),
-        (Trouble.TRANSIENT, Failed(failure=FailureClass.TRANSIENT, reason="why")),
-        (Trouble.TEMPLATE, Failed(failure=FailureClass.TEMPLATE, reason="why")),
-        (Trouble.FATAL, Failed(failure=FailureClass.FATAL, reason="why")),
+        (ProviderTrouble.STOCKOUT, Unmet(reason="why", scope=UnmetScope.OFFER)),
+        (ProviderTrouble.LOCATION_DOWN, Unmet(reason="why", scope=UnmetScope.LOCATION)),
+        (ProviderTrouble.QUOTA, Unmet(reason="why", scope=UnmetScope.PROJECT)),
+        (ProviderTrouble.THROTTLED, Throttled(seconds=7)),
+        (ProviderTrouble.TRANSIENT, Failed(failure=FailureClass.TRANSIENT, reason="why")),
+        (ProviderTrouble.TEMPLATE, Failed(failure=FailureClass.TEMPLATE, reason="why")),
+        (ProviderTrouble.FATAL, Failed(failure=FailureClass.FATAL, reason="why")),
     ],
 )
-def test_each_meaning_has_its_answer(trouble: Trouble, answer: object) -> None:
+def test_each_meaning_has_its_answer(trouble: ProviderTrouble, answer: object) -> None:
     assert refused(trouble, reason="why", seconds=7) == answer
 
 

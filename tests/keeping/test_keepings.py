@@ -9,7 +9,7 @@ import pytest
 
 from growth.api.disruption import DisruptionReason
 from growth.keeping.answer import keepings
-from growth.keeping.wanting import Keeping, Reason
+from growth.keeping.wanting import Keeping, KeepingReason
 from reconciler.actions import machine as subject
 from reconciler.figures.kept import kept_families
 from reconciler.keeping_scene import scene_of
@@ -48,94 +48,94 @@ def ready(at_second: float) -> Any:
 LONELY = build.pod("db-0", on=NAME)
 HOURLY = pool(scaleDown={"paidHour": "Use"})
 REPLACES = written(["default-0"], of=1, reason=DisruptionReason.CONSOLIDATION)
-ANSWERS: dict[str, tuple[World, Reason, str, str, float | None]] = {
+ANSWERS: dict[str, tuple[World, KeepingReason, str, str, float | None]] = {
     "one pod": (
         world(node(), web()),
-        Reason.OCCUPIED,
+        KeepingReason.OCCUPIED,
         "shop/web-0 is there",
         "Deployment shop/web",
         None,
     ),
     "several pods": (
         world(node(), web(), web("web-1"), web("web-2")),
-        Reason.OCCUPIED,
+        KeepingReason.OCCUPIED,
         "shop/web-0 and 2 other pods are there",
         "Deployment shop/web",
         None,
     ),
     "a pod that nobody would make again": (
         world(node(), web(), LONELY),
-        Reason.HELD,
+        KeepingReason.HELD,
         "shop/db-0 may not be moved: it has no controller that would bring it back",
         "Pod shop/db-0",
         None,
     ),
     "a promise": (
         promised(world(node())),
-        Reason.PROMISED,
+        KeepingReason.PROMISED,
         "a pod is promised a place on it",
         "growth",
         None,
     ),
     "its pool leaves it behind": (
         world(node(), left_behind()),
-        Reason.RETAINED,
+        KeepingReason.RETAINED,
         "its pool is being deleted and leaves its nodes where they are",
         "NodePool default",
         None,
     ),
     "a cordon": (
         world(node(unschedulable=True)),
-        Reason.CORDONED,
+        KeepingReason.CORDONED,
         "a person has cordoned it",
         "whoever cordoned it",
         None,
     ),
     "an annotation": (
         world(node(annotations={"growth.dev/do-not-disrupt": "true"})),
-        Reason.PROTECTED,
+        KeepingReason.PROTECTED,
         "it may not be disrupted",
         "annotation growth.dev/do-not-disrupt",
         None,
     ),
     "an annotation of Karpenter's": (
         world(node(annotations={"karpenter.sh/do-not-disrupt": "true"})),
-        Reason.PROTECTED,
+        KeepingReason.PROTECTED,
         "it may not be disrupted",
         "annotation karpenter.sh/do-not-disrupt",
         None,
     ),
     "a pause": (
         paused(world(node())),
-        Reason.PAUSED,
+        KeepingReason.PAUSED,
         "its pool is paused",
         "NodePool default",
         None,
     ),
     "it came for another": (
         world(node(annotations={"growth.dev/replaces": REPLACES}), node("default-0")),
-        Reason.IN_PLACE,
+        KeepingReason.IN_PLACE,
         "it takes the place of default-0",
         "growth",
         None,
     ),
     "it has just come": (
         world(node(), request(status=ready(95))),
-        Reason.STARTING,
+        KeepingReason.STARTING,
         "its pods have some time to come",
         "NodeRequest default-1",
         110.0,
     ),
     "it has just come, and the clock was set back a little": (
         world(node(), request(status=ready(110))),
-        Reason.STARTING,
+        KeepingReason.STARTING,
         "its pods have some time to come",
         "NodeRequest default-1",
         125.0,
     ),
     "it came before the clock was set back by an hour": (
         world(node(), request(status=ready(3700))),
-        Reason.IDLE,
+        KeepingReason.IDLE,
         "nobody wants it: it is marked as soon as growth has looked long enough",
         "growth",
         None,
@@ -145,42 +145,42 @@ ANSWERS: dict[str, tuple[World, Reason, str, str, float | None]] = {
             node(taints=[UNREGISTERED]),
             request(status={"phase": "Provisioning", "acceptedAt": START.isoformat()}),
         ),
-        Reason.STARTING,
+        KeepingReason.STARTING,
         "it doesn't serve yet",
         "NodeRequest default-1",
         600.0,
     ),
     "the pool's minimum": (
         world(node(), pool(serverTypes=[{"name": "small", "min": 1, "max": 3}])),
-        Reason.MINIMUM,
+        KeepingReason.MINIMUM,
         "its pool keeps so many",
         "NodePool default",
         None,
     ),
     "a paid hour": (
         world(node(), HOURLY),
-        Reason.PAID,
+        KeepingReason.PAID,
         "nobody wants it, and its hour is paid: it stays usable until then",
         "growth",
         3600.0 - 120.0 - 60.0,
     ),
     "it is marked": (
         world(marked(until=150), shown=(machine(),)),
-        Reason.IDLE,
+        KeepingReason.IDLE,
         "nobody wants it: it goes unless a pod comes",
         "growth",
         150.0,
     ),
     "it is given back": (
         world(node(taints=[SCALE_DOWN]), removal(reason="Idle"), shown=(machine(),)),
-        Reason.LEAVING,
+        KeepingReason.LEAVING,
         "it is being given back (Idle, Pending)",
         "growth",
         None,
     ),
     "it could not be given back": (
         world(node(), removal(status={"phase": "RemovalFailed", "removalAttempt": 5})),
-        Reason.REMOVAL_FAILED,
+        KeepingReason.REMOVAL_FAILED,
         "the provider was asked 5 times to delete its machine, and it is still there",
         "NodeRemovalRequest default-1",
         None,
@@ -192,7 +192,7 @@ ANSWERS: dict[str, tuple[World, Reason, str, str, float | None]] = {
     ("given", "reason", "why", "owner", "until"), ANSWERS.values(), ids=ANSWERS.keys()
 )
 def test_a_kept_node_has_one_reason_one_owner_and_one_until_when(
-    given: World, reason: Reason, why: str, owner: str, until: float | None
+    given: World, reason: KeepingReason, why: str, owner: str, until: float | None
 ) -> None:
     found = answer(given)
     assert (found.reason, found.why, found.owner) == (reason, why, owner)
@@ -202,7 +202,7 @@ def test_a_kept_node_has_one_reason_one_owner_and_one_until_when(
 STAYS = {
     name: given
     for name, (given, reason, *_) in ANSWERS.items()
-    if reason not in {Reason.IDLE, Reason.LEAVING, Reason.REMOVAL_FAILED}
+    if reason not in {KeepingReason.IDLE, KeepingReason.LEAVING, KeepingReason.REMOVAL_FAILED}
 }
 
 
@@ -214,7 +214,7 @@ def test_a_node_that_is_told_to_stay_is_not_touched_by_removal(given: World) -> 
 
 def test_a_node_that_is_told_to_be_idle_is_marked_by_removal() -> None:
     given = world(node(), shown=(machine(),))
-    assert answer(given).reason is Reason.IDLE
+    assert answer(given).reason is KeepingReason.IDLE
     assert [each.why for each in decide(given, at(100)).sequences] == ["the node is idle"]
 
 
@@ -225,7 +225,7 @@ def test_a_pod_that_stays_for_a_while_tells_until_when() -> None:
         creationTimestamp=START.isoformat(),
     )
     found = answer(world(node(), started))
-    assert found.reason is Reason.HELD
+    assert found.reason is KeepingReason.HELD
     assert found.until == START + timedelta(minutes=10)
     # A pod that stays for ever counts for more than one that stays for a while.
     assert answer(world(node(), started, LONELY)).owner == "Pod shop/db-0"
@@ -236,8 +236,8 @@ def test_the_pools_minimum_holds_the_last_that_would_go() -> None:
     older, younger = node("default-1", made_at=0), node("default-2", made_at=50)
     found = keepings(scene_of(world(older, younger, pool(serverTypes=types))), at(100))
     assert {name: each.reason for name, each in found.items()} == {
-        "default-1": Reason.IDLE,
-        "default-2": Reason.MINIMUM,
+        "default-1": KeepingReason.IDLE,
+        "default-2": KeepingReason.MINIMUM,
     }
 
 
@@ -249,7 +249,7 @@ def test_a_node_that_boots_is_not_the_minimum_of_its_pool() -> None:
     boots = node("default-2", made_at=50, ready=False, taints=[UNREGISTERED])
     shown = (machine(), machine("default-2"))
     given = world(node(made_at=0), boots, rules, shown=shown)
-    assert answer(given).reason is Reason.MINIMUM
+    assert answer(given).reason is KeepingReason.MINIMUM
     assert not decide(given, at(100)).sequences
 
 
@@ -258,7 +258,7 @@ def test_a_node_that_is_leaving_does_not_count_for_the_minimum() -> None:
     given = world(
         node("default-1"), node("default-2"), removal("default-1"), pool(serverTypes=types)
     )
-    assert keepings(scene_of(given), at(100))["default-2"].reason is Reason.MINIMUM
+    assert keepings(scene_of(given), at(100))["default-2"].reason is KeepingReason.MINIMUM
     assert not [each for each in decide(given, at(100)).sequences if "idle" in each.why]
 
 
@@ -306,4 +306,4 @@ def test_an_end_is_told_in_whole_seconds_and_never_too_early() -> None:
     ],
 )
 def test_an_owners_first_word_is_one_of_a_few(owner: str, kind: str) -> None:
-    assert Keeping(reason=Reason.HELD, why="", owner=owner).owner_kind == kind
+    assert Keeping(reason=KeepingReason.HELD, why="", owner=owner).owner_kind == kind

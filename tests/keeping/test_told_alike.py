@@ -17,13 +17,13 @@ from growth.api.noderequest import NodeRequest
 from growth.cli.survey import survey
 from growth.keeping.answer import keepings
 from growth.keeping.marks import is_marked
-from growth.keeping.wanting import Reason
+from growth.keeping.wanting import KeepingReason
 from reconciler import provisioning
 from reconciler import removal as removing
 from reconciler.actions import PatchStatus, SetNode
 from reconciler.figures.kept import kept_families
 from reconciler.keeping_scene import scene_of
-from reconciler.pauses import Cause, Pause
+from reconciler.pauses import Pause, PauseCause
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.planning.nominations import Nominated, Nomination
 from reconciler.replaces import written
@@ -134,7 +134,7 @@ def pool_of(*, is_paused: bool, minimum: int, paid_hour: str) -> NodePool:
     condition = {
         "type": "Paused",
         "status": "True",
-        "reason": Cause.POOL.value,
+        "reason": PauseCause.POOL.value,
         "message": "Until 2026-01-01T00:15:00Z: freeze",
         "lastTransitionTime": START.isoformat(),
     }
@@ -164,7 +164,7 @@ def world_of(
         given_up = msgspec.structs.replace(seen.ledger.replacement, given_up=GIVEN_UP)
         seen = seen.remembering("replacement", given_up)
     if is_paused:
-        pause = Pause(cause=Cause.POOL, message="", until=PAUSE_END)
+        pause = Pause(cause=PauseCause.POOL, message="", until=PAUSE_END)
         brakes = msgspec.structs.replace(seen.ledger.brakes, pauses={"default": pause})
         seen = seen.remembering("brakes", brakes)
     return seen, objects
@@ -216,8 +216,12 @@ def test_removal_does_what_is_told(
     ]
     nodes = {name: each for name, each in answers.items() if name not in seen.removals}
     marked = {name for name in nodes if is_marked(seen.cluster.nodes[name])}
-    idle = {name for name, each in nodes.items() if each.reason is Reason.IDLE}
-    stay = {name for name, each in nodes.items() if each.reason not in {Reason.IDLE, Reason.PAID}}
+    idle = {name for name, each in nodes.items() if each.reason is KeepingReason.IDLE}
+    stay = {
+        name
+        for name, each in nodes.items()
+        if each.reason not in {KeepingReason.IDLE, KeepingReason.PAID}
+    }
     assert {name for name, is_marking in decided if is_marking} == idle - marked
     assert {name for name, is_marking in decided if not is_marking} == stay & marked
 
@@ -250,7 +254,9 @@ def test_status_metric_and_command_tell_the_same(
     commands = seen_by_the_command(objects, pool).kept
     # The status.
     assert {each.node: Told(each.reason, each.owner, each.until) for each in pool.status.kept} == {
-        name: told(each) for name, each in commands.items() if each.reason is not Reason.OCCUPIED
+        name: told(each)
+        for name, each in commands.items()
+        if each.reason is not KeepingReason.OCCUPIED
     }
     counts = Counter(each.reason.value for each in commands.values())
     assert {each.reason: each.nodes for each in pool.status.nodes_by_reason} == counts

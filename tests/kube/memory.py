@@ -17,7 +17,7 @@ import msgspec
 
 from growth.kube.call import pairs
 from growth.kube.errors import ApiError, Expired, Overloaded, Refused, Unreachable
-from growth.kube.resource import Index, Key, Resource
+from growth.kube.resource import Index, Key, WatchedResource
 from growth.kube.transport import Response
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Thing(msgspec.Struct, frozen=True, gc=False):
 
 
 BY_COLOUR: Index[Thing] = Index("colour", lambda thing: (thing.colour,))
-THINGS = Resource(path=PATH, decode=msgspec.json.Decoder(Thing).decode, indexes=(BY_COLOUR,))
+THINGS = WatchedResource(path=PATH, decode=msgspec.json.Decoder(Thing).decode, indexes=(BY_COLOUR,))
 
 
 @dataclass(frozen=True)

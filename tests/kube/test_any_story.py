@@ -15,9 +15,9 @@ from typing_extensions import override
 
 from growth.kube.cache_metrics import CacheMetrics
 from growth.kube.errors import Denied, Overloaded, Unreachable
-from growth.kube.own_writes import Written
+from growth.kube.own_writes import OwnWrite
 from growth.kube.reflector import Reflector
-from growth.kube.timing import Timing
+from growth.kube.timing import CacheTiming
 from growth.kube.versions import is_before
 from tests.kube.memory import BY_COLOUR, THINGS, MemoryServer, Thing
 from tests.kube.mirror import Mirror
@@ -55,7 +55,7 @@ class AnyStory(RuleBasedStateMachine):
             metrics=CacheMetrics(CollectorRegistry()),
             chance=chance,
             changed=self.changed,
-            timing=Timing(page_size=2),
+            timing=CacheTiming(page_size=2),
         )
         self.task = asyncio.create_task(self.reflector.run())
 
@@ -80,7 +80,7 @@ class AnyStory(RuleBasedStateMachine):
     def write_of_our_own(self, name: str, colour: object) -> None:
         def write() -> None:
             key, uid, version = self.server.put(name, colour)
-            self.reflector.store.own.note(key, Written(uid=uid, version=version))
+            self.reflector.store.own.note(key, OwnWrite(uid=uid, version=version))
 
         self.run(self._do(write))
 

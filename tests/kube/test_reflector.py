@@ -14,18 +14,18 @@ from structlog.testing import capture_logs
 from growth.errors import GiveUp, Misconfigured, RetryLater
 from growth.kube.cache_metrics import CacheMetrics
 from growth.kube.errors import Denied, Expired, Overloaded
-from growth.kube.own_writes import Deleted, Written
+from growth.kube.own_writes import Deleted, OwnWrite
 from growth.kube.reflector import Reflector
 from growth.kube.resource import Key
 from growth.kube.suspicion import Suspicion
-from growth.kube.timing import Timing
+from growth.kube.timing import CacheTiming
 from tests.kube.memory import BY_COLOUR, THINGS, MemoryServer, MemoryStream, Metadata, Thing
 from tests.kube.mirror import Mirror
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from growth.kube.health import Health
+    from growth.kube.health import CacheHealth
     from growth.kube.transport import Response
 
 pytestmark = pytest.mark.looptime
@@ -39,7 +39,7 @@ class Stage:
     registry: CollectorRegistry
 
     @property
-    def health(self) -> Health:
+    def health(self) -> CacheHealth:
         return self.reflector.health
 
     def suspicion(self) -> Suspicion | None:
@@ -86,7 +86,7 @@ async def staged(*names: str, server: MemoryServer | None = None) -> AsyncIterat
         metrics=CacheMetrics(registry),
         chance=chance,
         changed=mirror.take,
-        timing=Timing(page_size=2),
+        timing=CacheTiming(page_size=2),
     )
     running = asyncio.create_task(reflector.run())
     try:
@@ -588,7 +588,7 @@ async def test_an_own_write_is_unseen_until_the_cache_has_it() -> None:
         store = stage.reflector.store
         await stage.reflector.synced()
         key, uid, version = stage.server.put("a", "blue")
-        store.own.note(key, Written(uid=uid, version=version))
+        store.own.note(key, OwnWrite(uid=uid, version=version))
         assert store.own.is_unseen(key)
         assert store.own.keys == {key}
 
@@ -604,7 +604,7 @@ async def test_a_write_that_the_cache_has_already_is_not_waited_for() -> None:
         await stage.reflector.synced()
         key, uid, version = stage.server.put("a", "blue")
         await asyncio.sleep(1)
-        stage.reflector.store.own.note(key, Written(uid=uid, version=version))
+        stage.reflector.store.own.note(key, OwnWrite(uid=uid, version=version))
 
         assert not stage.reflector.store.own.is_unseen(key)
 
@@ -614,7 +614,7 @@ async def test_waiting_for_an_own_write_has_an_end() -> None:
         await stage.reflector.synced()
         stage.server.hang()
         key, uid, version = stage.server.put("a", "blue")
-        stage.reflector.store.own.note(key, Written(uid=uid, version=version))
+        stage.reflector.store.own.note(key, OwnWrite(uid=uid, version=version))
 
         with pytest.raises(RetryLater, match="a: our write is not in the cache after 5 s"):
             await stage.reflector.store.own.seen(key, timeout=5)
@@ -627,7 +627,7 @@ async def test_a_write_whose_event_was_overtaken_is_seen_by_its_version() -> Non
         stage.server.delete("a")
         stage.server.cut()
         stage.server.compact()
-        stage.reflector.store.own.note(key, Written(uid=uid, version=version))
+        stage.reflector.store.own.note(key, OwnWrite(uid=uid, version=version))
         await asyncio.sleep(20)
 
         assert not stage.reflector.store.own.is_unseen(key)
@@ -670,7 +670,7 @@ async def test_who_waits_for_a_write_is_woken_by_a_bookmark_too() -> None:
         stage.reflector._changed = lambda changes: batches.append(len(changes))
         stage.server.revision += 5
         own = stage.reflector.store.own
-        own.note(Key("shop", "b"), Written(uid="gone", version=str(stage.server.revision)))
+        own.note(Key("shop", "b"), OwnWrite(uid="gone", version=str(stage.server.revision)))
         await asyncio.sleep(61)
 
         assert batches == [0]
@@ -684,7 +684,7 @@ async def test_a_write_that_a_restore_took_back_is_let_go_by_a_list_a_minute_lat
         await asyncio.sleep(10)
         stage.server.hang()
         key, uid, version = stage.server.put("b")
-        stage.reflector.store.own.note(key, Written(uid=uid, version=version))
+        stage.reflector.store.own.note(key, OwnWrite(uid=uid, version=version))
         stage.server.restore(backup)
         await asyncio.sleep(55)
         assert stage.reflector.store.own.is_unseen(key)
@@ -701,7 +701,7 @@ async def test_a_write_whose_event_was_lost_is_unseen_whatever_came_after_it() -
         store = stage.reflector.store
         key, uid, version = stage.server.put("a", "blue")
         stage.server.history.pop()
-        store.own.note(key, Written(uid=uid, version=version))
+        store.own.note(key, OwnWrite(uid=uid, version=version))
         stage.server.put("b")
         await asyncio.sleep(55)
         assert store.get("b", namespace="shop") is not None
@@ -719,7 +719,7 @@ async def test_only_the_oldest_write_that_is_still_unseen_is_looked_for() -> Non
         own = stage.reflector.store.own
         for second in range(300):
             key, uid, version = stage.server.put(f"n{second % 3}")
-            own.note(key, Written(uid=uid, version=version))
+            own.note(key, OwnWrite(uid=uid, version=version))
             await asyncio.sleep(1)
         await asyncio.sleep(100)
 
@@ -734,7 +734,7 @@ async def test_a_second_write_of_an_object_hides_no_older_one_of_another() -> No
         own = stage.reflector.store.own
         for name, wait in (("a", 10), ("b", 30), ("a", 28)):
             key, uid, version = stage.server.put(name, "blue")
-            own.note(key, Written(uid=uid, version=version))
+            own.note(key, OwnWrite(uid=uid, version=version))
             await asyncio.sleep(wait)
         assert own.oldest == pytest.approx(asyncio.get_running_loop().time() - 58)
         assert stage.health.lists == 1
@@ -756,7 +756,7 @@ async def test_asking_for_a_list_again_and_again_is_asking_once() -> None:
 
 
 async def test_versions_without_order_are_followed_by_the_objects_own_event() -> None:
-    own = Written(uid="u", version="mine")
+    own = OwnWrite(uid="u", version="mine")
     metadata = Metadata(name="a", namespace="shop", uid="u", resource_version="mine")
 
     assert not own.is_seen(None, position="later?")

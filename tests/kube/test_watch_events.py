@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth.kube.contents import Unreadable
-from growth.kube.resource import Key, Resource
+from growth.kube.resource import Key, WatchedResource
 from growth.kube.watch_events import LONGEST_LINE, EventKind, Garbled, Lines, decoded
 from tests.kube.memory import PATH, THINGS
 
@@ -92,7 +92,7 @@ def test_what_is_added_to_an_envelope_is_passed_over() -> None:
     ],
 )
 def test_a_problem_is_told_without_the_value(decode: Any, problem: str) -> None:
-    resource = Resource(path=PATH, decode=decode)
+    resource = WatchedResource(path=PATH, decode=decode)
     [event] = decoded([line("ADDED", colour=[SECRET], number=SECRET)], resource=resource)
 
     assert isinstance(event.object, Unreadable)

@@ -19,7 +19,7 @@ from growth.kube.errors import (
     Refused,
 )
 from growth.kube.reflector import Reflector
-from growth.kube.resource import Key, Resource
+from growth.kube.resource import Key, WatchedResource
 from growth.kube.writes import Decided, Writes
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ async def _as_nobody(connection: Connection) -> None:
 async def test_the_cache_is_waited_for_after_a_write(
     connection: Connection, namespace: str
 ) -> None:
-    resource = Resource(
+    resource = WatchedResource(
         path=f"/api/v1/namespaces/{namespace}/configmaps",
         decode=msgspec.json.Decoder(ConfigMap).decode,
     )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import override
 
 from kwok.store import ARCHITECTURE
-from kwok.versions import PROGRAMS, Program, Project, Wanted
+from kwok.versions import PROGRAMS, Program, ReleaseProject, WantedVersions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,20 +92,20 @@ class ReleasePages:
         page = f"/repos/{repository}/releases/tags/v{version}"
         self.files[page] = json.dumps({"assets": assets}).encode()
 
-    def publish_all(self, wanted: Wanted) -> None:
+    def publish_all(self, wanted: WantedVersions) -> None:
         """Everything that a control plane needs."""
         versions = {project: str(version) for project, version in wanted.versions.items()}
         kwok: dict[str, bytes] = {}
         for each in PROGRAMS:
             content = f"published {each.name}".encode()
-            if each.project is Project.KUBERNETES:
+            if each.project is ReleaseProject.KUBERNETES:
                 self.publish_kubernetes(each.name, versions[each.project], content)
-            elif each.project is Project.KWOK:
+            elif each.project is ReleaseProject.KWOK:
                 kwok[f"{each.name}-linux-{ARCHITECTURE}"] = content
-        self.publish_on_github("kubernetes-sigs/kwok", versions[Project.KWOK], kwok)
-        archive = f"etcd-v{versions[Project.ETCD]}-linux-{ARCHITECTURE}"
+        self.publish_on_github("kubernetes-sigs/kwok", versions[ReleaseProject.KWOK], kwok)
+        archive = f"etcd-v{versions[ReleaseProject.ETCD]}-linux-{ARCHITECTURE}"
         contents = {f"{archive}.tar.gz": archive_of(archive, b"published etcd")}
-        self.publish_on_github("etcd-io/etcd", versions[Project.ETCD], contents)
+        self.publish_on_github("etcd-io/etcd", versions[ReleaseProject.ETCD], contents)
 
 
 def archive_of(folder: str, content: bytes) -> bytes:

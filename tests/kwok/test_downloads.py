@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kwok.downloads import Refused, checksums, download, release_of
+from kwok.downloads import WrongDownload, checksums, download, release_of
 from kwok.progress import Progress
 from kwok.store import ARCHITECTURE
-from kwok.versions import PROGRAMS, Project, Version, wanted_versions
+from kwok.versions import PROGRAMS, ReleasedVersion, ReleaseProject, wanted_versions
 from tests.kwok.fakes import ReleasePages, program, serving
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 WANTED = wanted_versions()
-VERSION = WANTED.versions[Project.KUBERNETES]
+VERSION = WANTED.versions[ReleaseProject.KUBERNETES]
 KUBECTL = program("kubectl")
 
 
@@ -37,7 +37,7 @@ def test_another_content_is_refused(tmp_path: Path) -> None:
     with serving(ReleasePages()) as pages:
         path = pages.publish_kubernetes("kubectl", str(VERSION), b"program")
         pages.files[path] = b"PROGRAM"
-        with pytest.raises(Refused, match="its checksum differs"):
+        with pytest.raises(WrongDownload, match="its checksum differs"):
             fetch(pages, tmp_path)
 
 
@@ -45,23 +45,23 @@ def test_half_a_body_is_refused(tmp_path: Path) -> None:
     with serving(ReleasePages()) as pages:
         path = pages.publish_kubernetes("kubectl", str(VERSION), b"x" * 1000)
         pages.cut.add(path)
-        with pytest.raises(Refused, match="ended after 500 of 1000 bytes"):
+        with pytest.raises(WrongDownload, match="ended after 500 of 1000 bytes"):
             fetch(pages, tmp_path)
 
 
 def test_an_archive_without_the_program_is_refused(tmp_path: Path) -> None:
-    version = WANTED.versions[Project.ETCD]
+    version = WANTED.versions[ReleaseProject.ETCD]
     name = f"etcd-v{version}-linux-{ARCHITECTURE}.tar.gz"
     with serving(ReleasePages()) as pages:
         pages.publish_on_github("etcd-io/etcd", str(version), {name: b"no archive"})
         release = release_of(program("etcd"), version, {"GROWTH_KWOK_DOWNLOADS": pages.address})
         (checksum,) = checksums([release]).values()
-        with pytest.raises(Refused, match="etcd-v"):
+        with pytest.raises(WrongDownload, match="etcd-v"):
             download(release, checksum, folder=tmp_path, progress=Progress(io.StringIO()))
 
 
 def test_a_release_without_checksums_is_not_used() -> None:
-    version = WANTED.versions[Project.KWOK]
+    version = WANTED.versions[ReleaseProject.KWOK]
     with serving(ReleasePages()) as pages:
         pages.files[f"/repos/kubernetes-sigs/kwok/releases/tags/v{version}"] = b'{"assets": []}'
         release = release_of(program("kwok"), version, {"GROWTH_KWOK_DOWNLOADS": pages.address})
@@ -99,4 +99,4 @@ def test_a_page_that_does_not_answer_is_left_after_two_seconds() -> None:
     ],
 )
 def test_the_official_pages_are_asked_by_default(name: str, url: str) -> None:
-    assert release_of(program(name), Version(1, 2, 3), {}).url.startswith(url)
+    assert release_of(program(name), ReleasedVersion(1, 2, 3), {}).url.startswith(url)

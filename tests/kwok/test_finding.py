@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from growth.errors import Misconfigured
-from kwok.finding import Search
+from kwok.finding import ProgramSearch
 from kwok.locks import locked
 from kwok.named import named_programs
 from kwok.progress import Progress
-from kwok.store import Store
-from kwok.versions import PROGRAMS, Project, Version, wanted_versions
+from kwok.store import ProgramStore
+from kwok.versions import PROGRAMS, ReleasedVersion, ReleaseProject, wanted_versions
 from tests.kwok.fakes import ReleasePages, fake_go, fake_program, program, script, serving
 
 WANTED = wanted_versions()
-KUBERNETES = WANTED.versions[Project.KUBERNETES]
+KUBERNETES = WANTED.versions[ReleaseProject.KUBERNETES]
 NOWHERE = "http://127.0.0.1:9"
 
 
@@ -36,31 +36,35 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "cache")
+def store(tmp_path: Path) -> ProgramStore:
+    return ProgramStore(tmp_path / "cache")
 
 
-def fill(store: Store, *, but: str = "") -> None:
+def fill(store: ProgramStore, *, but: str = "") -> None:
     for each in PROGRAMS:
         if each.name != but:
             path = store.path_of(each, WANTED.versions[each.project])
             fake_program(path, str(WANTED.versions[each.project]))
 
 
-def search(store: Store, named: dict[str, Path] | None = None) -> dict[str, str]:
+def search(store: ProgramStore, named: dict[str, Path] | None = None) -> dict[str, str]:
     progress = Progress(io.StringIO())
-    found = Search(WANTED, named or {}, store, progress).run()
+    found = ProgramSearch(WANTED, named or {}, store, progress).run()
     return {name: each.origin for name, each in found.items()}
 
 
-def test_what_a_person_names_comes_first(machine: Path, store: Store, tmp_path: Path) -> None:
+def test_what_a_person_names_comes_first(
+    machine: Path, store: ProgramStore, tmp_path: Path
+) -> None:
     fill(store)
-    fake_program(machine / "etcd", str(WANTED.versions[Project.ETCD]))
+    fake_program(machine / "etcd", str(WANTED.versions[ReleaseProject.ETCD]))
     named = {"etcd": fake_program(tmp_path / "my-etcd", "9.9.9")}
     assert search(store, named)["etcd"] == "named"
 
 
-def test_path_comes_before_the_cache_if_the_version_fits(machine: Path, store: Store) -> None:
+def test_path_comes_before_the_cache_if_the_version_fits(
+    machine: Path, store: ProgramStore
+) -> None:
     fill(store)
     fake_program(machine / "kubectl", f"{KUBERNETES.major}.{KUBERNETES.minor}.0")
     fake_program(machine / "kube-scheduler", f"{KUBERNETES.major}.{KUBERNETES.minor - 1}.0")
@@ -70,7 +74,7 @@ def test_path_comes_before_the_cache_if_the_version_fits(machine: Path, store: S
 
 
 def test_releases_come_before_sources(
-    machine: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+    machine: Path, store: ProgramStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_go(machine / "go")
     with serving(ReleasePages()) as pages:
@@ -78,13 +82,13 @@ def test_releases_come_before_sources(
         monkeypatch.setenv("GROWTH_KWOK_DOWNLOADS", pages.address)
         origins = search(store)
     assert set(origins.values()) == {"downloaded"}
-    assert store.path_of(program("etcd"), WANTED.versions[Project.ETCD]).read_text() == (
+    assert store.path_of(program("etcd"), WANTED.versions[ReleaseProject.ETCD]).read_text() == (
         "published etcd"
     )
     assert not store.workshop.exists()
 
 
-def test_sources_come_last_and_only_for_what_is_missing(machine: Path, store: Store) -> None:
+def test_sources_come_last_and_only_for_what_is_missing(machine: Path, store: ProgramStore) -> None:
     fill(store, but="etcd")
     fake_go(machine / "go")
     origins = search(store)
@@ -92,7 +96,7 @@ def test_sources_come_last_and_only_for_what_is_missing(machine: Path, store: St
     assert set(origins.values()) == {"found in cache"}
 
 
-def test_what_was_built_is_found_the_next_time(machine: Path, store: Store) -> None:
+def test_what_was_built_is_found_the_next_time(machine: Path, store: ProgramStore) -> None:
     fake_go(machine / "go")
     assert set(search(store).values()) == {"built"}
     script(machine / "go", "exit 1")
@@ -100,7 +104,7 @@ def test_what_was_built_is_found_the_next_time(machine: Path, store: Store) -> N
 
 
 def test_one_release_page_may_be_out_of_reach(
-    machine: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+    machine: Path, store: ProgramStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_go(machine / "go")
     with serving(ReleasePages()) as pages:
@@ -112,7 +116,7 @@ def test_one_release_page_may_be_out_of_reach(
 
 
 def test_a_refused_download_is_said_and_built_instead(
-    machine: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+    machine: Path, store: ProgramStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(store, but="kubectl")
     fake_go(machine / "go")
@@ -121,13 +125,13 @@ def test_a_refused_download_is_said_and_built_instead(
         path = pages.publish_kubernetes("kubectl", str(KUBERNETES), b"published")
         pages.files[path] = b"something else"
         monkeypatch.setenv("GROWTH_KWOK_DOWNLOADS", pages.address)
-        found = Search(WANTED, {}, store, Progress(said)).run()
+        found = ProgramSearch(WANTED, {}, store, Progress(said)).run()
     assert found["kubectl"].origin == "built"
     assert "not downloaded: kubectl is not what was published" in said.getvalue()
 
 
 def test_who_waited_for_another_builder_builds_nothing(
-    machine: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+    machine: Path, store: ProgramStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = io.StringIO()
     progress = Progress(said)
@@ -141,49 +145,51 @@ def test_who_waited_for_another_builder_builds_nothing(
             other.close()
 
         monkeypatch.setattr(progress, "say", say)
-        found = Search(WANTED, {}, store, progress).run()
+        found = ProgramSearch(WANTED, {}, store, progress).run()
     assert {each.origin for each in found.values()} == {"found in cache"}
     assert "waiting for it" in said.getvalue()
 
 
-def test_a_version_that_cannot_be_had_names_what_is_available(machine: Path, store: Store) -> None:
+def test_a_version_that_cannot_be_had_names_what_is_available(
+    machine: Path, store: ProgramStore
+) -> None:
     fill(store)
-    asked = WANTED.with_kubernetes(Version(1, 30, 0))
+    asked = WANTED.with_kubernetes(ReleasedVersion(1, 30, 0))
     with pytest.raises(Misconfigured, match=rf"Kubernetes 1\.30\.0 .* available: {KUBERNETES}$"):
-        Search(asked, {}, store, Progress(io.StringIO())).run()
+        ProgramSearch(asked, {}, store, Progress(io.StringIO())).run()
 
 
-def test_a_version_in_the_cache_can_be_asked_for(machine: Path, store: Store) -> None:
-    older = Version(1, 35, 2)
+def test_a_version_in_the_cache_can_be_asked_for(machine: Path, store: ProgramStore) -> None:
+    older = ReleasedVersion(1, 35, 2)
     fill(store)
     for each in PROGRAMS:
-        if each.project is Project.KUBERNETES:
+        if each.project is ReleaseProject.KUBERNETES:
             fake_program(store.path_of(each, older), str(older))
-    found = Search(WANTED.with_kubernetes(older), {}, store, Progress(io.StringIO())).run()
+    found = ProgramSearch(WANTED.with_kubernetes(older), {}, store, Progress(io.StringIO())).run()
     assert found["kube-apiserver"].version == older
-    assert found["etcd"].version == WANTED.versions[Project.ETCD]
+    assert found["etcd"].version == WANTED.versions[ReleaseProject.ETCD]
 
 
 def test_a_named_program_of_another_version_than_asked_for_is_refused(
-    machine: Path, store: Store, tmp_path: Path
+    machine: Path, store: ProgramStore, tmp_path: Path
 ) -> None:
     fill(store)
     named = {"kubectl": fake_program(tmp_path / "kubectl", "1.34.0")}
     asked = WANTED.with_kubernetes(KUBERNETES)
     with pytest.raises(Misconfigured, match="but --kube-version asks for"):
-        Search(asked, named, store, Progress(io.StringIO())).run()
+        ProgramSearch(asked, named, store, Progress(io.StringIO())).run()
 
 
 @pytest.mark.parametrize("text", ["echo no version here", "exit 1"])
 def test_a_named_program_that_says_no_version_is_refused(
-    text: str, machine: Path, store: Store, tmp_path: Path
+    text: str, machine: Path, store: ProgramStore, tmp_path: Path
 ) -> None:
     named = {"etcd": script(tmp_path / "mine", text)}
     with pytest.raises(Misconfigured, match="is no etcd that can be run"):
         search(store, named)
 
 
-def test_a_named_program_that_is_not_there_is_refused(machine: Path, store: Store) -> None:
+def test_a_named_program_that_is_not_there_is_refused(machine: Path, store: ProgramStore) -> None:
     with pytest.raises(Misconfigured, match="is no etcd that can be run"):
         search(store, {"etcd": Path("/nowhere/etcd")})
 

@@ -7,7 +7,7 @@ import pytest
 
 from growth.errors import Misconfigured
 from kwok import ports
-from kwok.clusters import Cluster
+from kwok.clusters import LocalCluster
 from kwok.ports import USES, choose_ports, free_port
 
 
@@ -32,7 +32,9 @@ def few(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def promise(monkeypatch: pytest.MonkeyPatch, *promised: int) -> None:
     """Another cluster has these ports, and doesn't listen there yet."""
     others = dict(zip(USES, promised, strict=False))
-    monkeypatch.setattr(ports, "all_clusters", lambda: [Cluster("other", Path(), ports=others)])
+    monkeypatch.setattr(
+        ports, "all_clusters", lambda: [LocalCluster("other", Path(), ports=others)]
+    )
 
 
 def test_a_port_of_another_cluster_is_left_out(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from growth.errors import GiveUp
-from kwok.processes import Process, end_processes, processes_in
+from kwok.processes import StartedProcess, end_processes, processes_in
 from tests.children import child
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ time.sleep(60)
 def test_one_that_can_not_be_ended_is_named_after_a_minute(
     running: subprocess.Popen[bytes], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stuck = Process(running.pid, "etcd")
+    stuck = StartedProcess(running.pid, "etcd")
     monkeypatch.setattr("kwok.processes.processes_in", lambda *_: [stuck])
 
     with pytest.raises(GiveUp, match=rf"process {running.pid} \(etcd\) in {folder} .* 60 s ago"):

@@ -10,12 +10,12 @@ import pytest
 
 from growth.errors import GiveUp, RetryLater
 from kwok import clusters, places
-from kwok.clusters import Cluster, all_clusters, new_cluster
+from kwok.clusters import LocalCluster, all_clusters, new_cluster
 from kwok.configuration import DEFAULT_SCHEDULER
-from kwok.finding import Found
+from kwok.finding import FoundProgram
 from kwok.progress import Progress
 from kwok.starting import start
-from kwok.versions import PROGRAMS, Version
+from kwok.versions import PROGRAMS, ReleasedVersion
 from tests.kwok.fakes import script
 
 # It notes the ports that it was given, and an etcd that has ended with these words.
@@ -30,7 +30,7 @@ exit 0
 
 
 @pytest.fixture
-def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
+def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LocalCluster:
     """A cluster that is to be started where no other one is."""
     monkeypatch.setattr(places, "SHARED_MEMORY", tmp_path)
     monkeypatch.setattr(places, "ROOM_FOR_CLUSTERS", 1)
@@ -41,13 +41,16 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cluster:
     )
 
 
-def pretending(tmp_path: Path, words: str) -> dict[str, Found]:
+def pretending(tmp_path: Path, words: str) -> dict[str, FoundProgram]:
     numbers = 'echo 1 > "$work/pids/etcd.pid"'
     counted = tmp_path / "tries"
     kwokctl = script(
         tmp_path / "kwokctl", PRETENDS.format(counted=counted, words=words, numbers=numbers)
     )
-    return {each.name: Found(each, Version(1, 36, 3), kwokctl, "named") for each in PROGRAMS}
+    return {
+        each.name: FoundProgram(each, ReleasedVersion(1, 36, 3), kwokctl, "named")
+        for each in PROGRAMS
+    }
 
 
 def tries(tmp_path: Path) -> int:
@@ -55,7 +58,7 @@ def tries(tmp_path: Path) -> int:
 
 
 def test_a_port_that_was_taken_meanwhile_is_tried_anew_three_times(
-    cluster: Cluster, tmp_path: Path
+    cluster: LocalCluster, tmp_path: Path
 ) -> None:
     programs = pretending(tmp_path, "listen tcp 127.0.0.1:20000: bind: address already in use")
     with pytest.raises(RetryLater, match=r"etcd .* address already in use"):
@@ -65,7 +68,7 @@ def test_a_port_that_was_taken_meanwhile_is_tried_anew_three_times(
 
 
 def test_what_a_component_says_last_is_the_reason_and_nothing_is_left(
-    cluster: Cluster, tmp_path: Path
+    cluster: LocalCluster, tmp_path: Path
 ) -> None:
     programs = pretending(tmp_path, "first words\nno space left on device")
     with pytest.raises(
@@ -77,7 +80,7 @@ def test_what_a_component_says_last_is_the_reason_and_nothing_is_left(
 
 
 def test_what_a_start_that_failed_has_written_outlives_its_cluster(
-    cluster: Cluster, tmp_path: Path
+    cluster: LocalCluster, tmp_path: Path
 ) -> None:
     with pytest.raises(GiveUp) as failure:
         start(cluster, pretending(tmp_path, "no space left"), Progress(io.StringIO()))
@@ -87,7 +90,7 @@ def test_what_a_start_that_failed_has_written_outlives_its_cluster(
     assert (kept / "kwokctl.log").exists()
 
 
-def test_logs_that_could_not_be_kept_are_not_named(cluster: Cluster, tmp_path: Path) -> None:
+def test_logs_that_could_not_be_kept_are_not_named(cluster: LocalCluster, tmp_path: Path) -> None:
     kept = places.failed_folder("fake")
     kept.parent.parent.mkdir(parents=True, exist_ok=True)
     kept.parent.touch()
@@ -107,7 +110,7 @@ def test_logs_that_could_not_be_kept_are_not_named(cluster: Cluster, tmp_path: P
 )
 @pytest.mark.usefixtures("each_look_takes_a_minute")
 def test_a_start_that_hangs_ends_and_says_what_it_waited_for(
-    cluster: Cluster, tmp_path: Path, does: str, goal: str
+    cluster: LocalCluster, tmp_path: Path, does: str, goal: str
 ) -> None:
     programs = pretending(tmp_path, "")
     script(programs["kwokctl"].path, does)
@@ -120,7 +123,7 @@ def test_a_start_that_hangs_ends_and_says_what_it_waited_for(
 
 
 def test_a_cluster_that_is_just_being_removed_is_passed_by(
-    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+    cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cluster.save()
     is_dir = Path.is_dir
@@ -136,7 +139,7 @@ def test_a_cluster_that_is_just_being_removed_is_passed_by(
     assert list(all_clusters()) == []
 
 
-def test_a_kwokctl_that_fails_is_told(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_kwokctl_that_fails_is_told(cluster: LocalCluster, tmp_path: Path) -> None:
     programs = pretending(tmp_path, "")
     script(programs["kwokctl"].path, "echo unknown option >&2; exit 1")
     with pytest.raises(GiveUp, match='could not create cluster "fake": unknown option'):
@@ -144,7 +147,7 @@ def test_a_kwokctl_that_fails_is_told(cluster: Cluster, tmp_path: Path) -> None:
     assert not cluster.folder.exists()
 
 
-def test_a_record_that_cannot_be_read_is_that_of_a_half_made_cluster(cluster: Cluster) -> None:
+def test_a_record_that_cannot_be_read_is_that_of_a_half_made_cluster(cluster: LocalCluster) -> None:
     cluster.save()
     (cluster.folder / "cluster.json").write_text("{half")
     (found,) = all_clusters()

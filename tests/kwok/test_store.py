@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kwok.store import Store
-from kwok.versions import PROGRAMS, Project, Version
+from kwok.store import ProgramStore
+from kwok.versions import PROGRAMS, ReleasedVersion, ReleaseProject
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-VERSION = Version(1, 36, 3)
+VERSION = ReleasedVersion(1, 36, 3)
 SERVER = next(program for program in PROGRAMS if program.name == "kube-apiserver")
 
 
@@ -19,7 +19,7 @@ def made(folder: Path, content: str = "program") -> Path:
 
 
 def test_a_kept_program_can_be_run_and_lies_under_its_version(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = ProgramStore(tmp_path)
     kept = store.keep(made(tmp_path), SERVER, VERSION)
     assert kept == store.path_of(SERVER, VERSION)
     assert "kubernetes-1.36.3" in kept.parts
@@ -28,7 +28,7 @@ def test_a_kept_program_can_be_run_and_lies_under_its_version(tmp_path: Path) ->
 
 
 def test_keeping_again_replaces_in_one_step(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = ProgramStore(tmp_path)
     store.keep(made(tmp_path, "old"), SERVER, VERSION)
     with store.path_of(SERVER, VERSION).open() as running:
         kept = store.keep(made(tmp_path, "new"), SERVER, VERSION)
@@ -36,10 +36,10 @@ def test_keeping_again_replaces_in_one_step(tmp_path: Path) -> None:
 
 
 def test_a_version_counts_when_all_its_programs_are_there(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    older = Version(1, 35, 0)
+    store = ProgramStore(tmp_path)
+    older = ReleasedVersion(1, 35, 0)
     for program in PROGRAMS:
-        if program.project is Project.KUBERNETES:
+        if program.project is ReleaseProject.KUBERNETES:
             store.keep(made(tmp_path), program, VERSION)
     store.keep(made(tmp_path), SERVER, older)
     assert store.kubernetes_versions() == [VERSION]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kwok.demo_figures import Offer, bought, given_back, together
+from kwok.demo_figures import DemoOffer, bought, given_back, together
 from tests.kwok.told import added_up, assert_it_adds_up, sums
 
 TOLD = """\
@@ -63,7 +63,7 @@ def test_one_kind_of_machine_needs_no_sum() -> None:
 
 
 def test_machines_that_go_are_told_by_their_reason() -> None:
-    offers = {name: Offer("cx33", "fsn1", "0.0136") for name in ("a", "b", "c")}
+    offers = {name: DemoOffer("cx33", "fsn1", "0.0136") for name in ("a", "b", "c")}
 
     lines = list(given_back("abc", offers, {"a": "Idle", "b": "Consolidation", "c": "Idle"}))
 

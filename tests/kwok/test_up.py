@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kwok.clusters import COMPONENTS, Cluster
-from kwok.finding import Found
-from kwok.processes import Process
+from kwok.clusters import COMPONENTS, LocalCluster
+from kwok.finding import FoundProgram
+from kwok.processes import StartedProcess
 from kwok.progress import Progress
 from kwok.up import bring_up, where_kubectl_is
-from kwok.versions import PROGRAMS, Version
+from kwok.versions import PROGRAMS, ReleasedVersion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 
-def cluster(folder: Path) -> Cluster:
+def cluster(folder: Path) -> LocalCluster:
     kubectl = folder / "programs" / "kubectl"
-    return Cluster("growth", folder, "1.36.3", kubectl=kubectl)
+    return LocalCluster("growth", folder, "1.36.3", kubectl=kubectl)
 
 
 def test_who_has_no_kubectl_is_told_where_one_is(
@@ -50,22 +50,24 @@ ASKED = argparse.Namespace(
 
 
 @pytest.fixture
-def running(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cluster:
+def running(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> LocalCluster:
     """A cluster all programs of which run."""
     found = replace(cluster(tmp_path), ready=True)
     path = tmp_path / "program"
-    programs = {each.name: Found(each, Version(1, 36, 3), path, "named") for each in PROGRAMS}
-    alive = [Process(1, name) for name in COMPONENTS]
+    programs = {
+        each.name: FoundProgram(each, ReleasedVersion(1, 36, 3), path, "named") for each in PROGRAMS
+    }
+    alive = [StartedProcess(1, name) for name in COMPONENTS]
     monkeypatch.setattr("kwok.up.programs_for", lambda *_: programs)
     monkeypatch.setattr("kwok.up.find_cluster", lambda _: found)
     monkeypatch.setattr("kwok.places.SHARED_MEMORY", tmp_path)
-    monkeypatch.setattr(Cluster, "running", lambda _: alive)
+    monkeypatch.setattr(LocalCluster, "running", lambda _: alive)
     return found
 
 
 @pytest.mark.usefixtures("each_look_takes_a_second")
 def test_a_cluster_that_is_slow_to_answer_is_not_thrown_away(
-    running: Cluster, monkeypatch: pytest.MonkeyPatch
+    running: LocalCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     healthy: Iterator[bool] = iter([False] * 20 + [True])
     monkeypatch.setattr("kwok.up.is_healthy", lambda *_: next(healthy))
@@ -78,11 +80,11 @@ def test_a_cluster_that_is_slow_to_answer_is_not_thrown_away(
 
 @pytest.mark.usefixtures("each_look_takes_a_second")
 def test_a_cluster_that_never_answers_is_started_anew(
-    running: Cluster, monkeypatch: pytest.MonkeyPatch
+    running: LocalCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kwok.up.is_healthy", lambda *_: False)
     monkeypatch.setattr("kwok.up.start", lambda new, *_: new)
-    monkeypatch.setattr(Cluster, "remove", lambda _: None)
+    monkeypatch.setattr(LocalCluster, "remove", lambda _: None)
     said = io.StringIO()
 
     bring_up("growth", arguments=ASKED, progress=Progress(said))

@@ -9,9 +9,9 @@ from growth.errors import Misconfigured
 from kwok.versions import (
     GO_MODULE,
     PROGRAMS,
-    Project,
-    Version,
-    Wanted,
+    ReleasedVersion,
+    ReleaseProject,
+    WantedVersions,
     go_version,
     kubernetes_version,
     number_in,
@@ -23,16 +23,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KUBELIKE = next(program for program in PROGRAMS if program.name == "kube-apiserver")
-WANTED = Wanted({project: Version(1, 36, 3) for project in Project})
+WANTED = WantedVersions({project: ReleasedVersion(1, 36, 3) for project in ReleaseProject})
 
 
 @pytest.mark.parametrize(
     ("printed", "version"),
     [
-        ("Kubernetes v1.36.3\n", Version(1, 36, 3)),
-        ("Client Version: v1.32.4-dispatcher\nKustomize Version: v5.5.0\n", Version(1, 32, 4)),
-        ("etcd Version: 3.6.8\nGit SHA: Not provided\nGo Version: go1.26.8\n", Version(3, 6, 8)),
-        ("kwok version v0.8.0 go1.26.8 (linux/amd64)\n", Version(0, 8, 0)),
+        ("Kubernetes v1.36.3\n", ReleasedVersion(1, 36, 3)),
+        (
+            "Client Version: v1.32.4-dispatcher\nKustomize Version: v5.5.0\n",
+            ReleasedVersion(1, 32, 4),
+        ),
+        (
+            "etcd Version: 3.6.8\nGit SHA: Not provided\nGo Version: go1.26.8\n",
+            ReleasedVersion(3, 6, 8),
+        ),
+        ("kwok version v0.8.0 go1.26.8 (linux/amd64)\n", ReleasedVersion(0, 8, 0)),
         ("Kubernetes v1.37.0-rc.1\n", None),
         ("Kubernetes v1.37.0-alpha.1+3f5c\n", None),
         ("command not found", None),
@@ -40,35 +46,35 @@ WANTED = Wanted({project: Version(1, 36, 3) for project in Project})
     ],
 )
 def test_a_released_version_is_read_from_what_a_program_prints(
-    printed: str, version: Version | None
+    printed: str, version: ReleasedVersion | None
 ) -> None:
     assert version_in(printed) == version
 
 
 def test_a_program_that_a_person_names_may_be_a_candidate() -> None:
-    assert number_in("Kubernetes v1.37.0-rc.1") == Version(1, 37, 0)
+    assert number_in("Kubernetes v1.37.0-rc.1") == ReleasedVersion(1, 37, 0)
 
 
 @pytest.mark.parametrize(
     ("found", "fits"),
     [
-        (Version(1, 36, 3), True),
-        (Version(1, 36, 0), True),
-        (Version(1, 36, 11), True),
-        (Version(1, 35, 3), False),
-        (Version(1, 37, 3), False),
-        (Version(2, 36, 3), False),
+        (ReleasedVersion(1, 36, 3), True),
+        (ReleasedVersion(1, 36, 0), True),
+        (ReleasedVersion(1, 36, 11), True),
+        (ReleasedVersion(1, 35, 3), False),
+        (ReleasedVersion(1, 37, 3), False),
+        (ReleasedVersion(2, 36, 3), False),
     ],
 )
-def test_another_patch_fits_and_another_minor_does_not(found: Version, fits: bool) -> None:  # noqa: FBT001 - a column of the table
+def test_another_patch_fits_and_another_minor_does_not(found: ReleasedVersion, fits: bool) -> None:  # noqa: FBT001 - a column of the table
     assert WANTED.fits(KUBELIKE, found) is fits
 
 
 def test_a_version_that_a_person_asks_for_is_meant_exactly() -> None:
-    asked = WANTED.with_kubernetes(Version(1, 35, 1))
-    assert asked.fits(KUBELIKE, Version(1, 35, 1))
-    assert not asked.fits(KUBELIKE, Version(1, 35, 2))
-    assert asked.versions[Project.ETCD] == WANTED.versions[Project.ETCD]
+    asked = WANTED.with_kubernetes(ReleasedVersion(1, 35, 1))
+    assert asked.fits(KUBELIKE, ReleasedVersion(1, 35, 1))
+    assert not asked.fits(KUBELIKE, ReleasedVersion(1, 35, 2))
+    assert asked.versions[ReleaseProject.ETCD] == WANTED.versions[ReleaseProject.ETCD]
 
 
 def test_the_versions_come_from_the_go_module() -> None:
@@ -91,10 +97,11 @@ def test_a_go_module_without_a_project_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "version"), [("go 1.26", Version(1, 26, 0)), ("go 1.26.4", Version(1, 26, 4))]
+    ("line", "version"),
+    [("go 1.26", ReleasedVersion(1, 26, 0)), ("go 1.26.4", ReleasedVersion(1, 26, 4))],
 )
 def test_the_oldest_go_comes_from_the_go_module(
-    line: str, version: Version, tmp_path: Path
+    line: str, version: ReleasedVersion, tmp_path: Path
 ) -> None:
     module = tmp_path / "go.mod"
     module.write_text(f"module x\n\n{line}\n")
@@ -108,4 +115,6 @@ def test_a_version_that_is_none_is_refused_in_one_line(text: str) -> None:
 
 
 def test_a_version_may_be_written_with_its_letter() -> None:
-    assert kubernetes_version("v1.36.3") == kubernetes_version("1.36.3") == Version(1, 36, 3)
+    assert (
+        kubernetes_version("v1.36.3") == kubernetes_version("1.36.3") == ReleasedVersion(1, 36, 3)
+    )

@@ -10,7 +10,7 @@ import pytest
 
 from growth.errors import GiveUp
 from kwok import growing
-from kwok.clusters import Cluster
+from kwok.clusters import LocalCluster
 from kwok.schedulers import configured
 from kwok.waiting import Patience, wait_for
 from tests.kwok.fakes import script
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def cluster(tmp_path: Path) -> Cluster:
+def cluster(tmp_path: Path) -> LocalCluster:
     """A cluster in which nothing answers."""
     folder = tmp_path / "clusters" / "fake"
     folder.mkdir(parents=True)
     ports = {"growth-verbs": 1, "growth-demand": 1, "growth-webhook": 1, "kube-apiserver": 1}
-    return Cluster("fake", folder, kubectl=tmp_path / "kubectl", ports=ports)
+    return LocalCluster("fake", folder, kubectl=tmp_path / "kubectl", ports=ports)
 
 
 @pytest.mark.usefixtures("each_look_takes_a_minute")
@@ -75,7 +75,9 @@ def test_a_scheduler_that_ends_is_not_waited_for(tmp_path: Path) -> None:
         pytest.fail("it has never become ready")
 
 
-def test_a_kubectl_that_hangs_is_ended(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kubectl_that_hangs_is_ended(
+    cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(growing, "_KUBECTL_WITHIN", 0.2)
     script(cluster.kubectl, "exec sleep 600")
 
@@ -85,7 +87,7 @@ def test_a_kubectl_that_hangs_is_ended(cluster: Cluster, monkeypatch: pytest.Mon
 
 # What is started here outlives the command that has started it.
 @pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
-def test_a_growth_that_has_ended_is_not_waited_for(cluster: Cluster) -> None:
+def test_a_growth_that_has_ended_is_not_waited_for(cluster: LocalCluster) -> None:
     nowhere = replace(cluster, name="elsewhere")
 
     with pytest.raises(

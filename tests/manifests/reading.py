@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.installation.rendering import rendered
-from growth.installation.values import Provider, Scheduler, Values
+from growth.installation.values import InstallationValues, ProviderChoice, SchedulerChoice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -14,8 +14,8 @@ Object = dict[str, Any]
 SYSTEM: Final = "growth-system"
 ALL: Final = [
     item
-    for provider in Provider
-    for item in rendered(Values(provider=provider, scheduler=Scheduler.SECOND))
+    for provider in ProviderChoice
+    for item in rendered(InstallationValues(provider=provider, scheduler=SchedulerChoice.SECOND))
 ]
 
 

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from growth.api import crd
 from growth.errors import GiveUp
-from growth.installation.applying import Outcome, apply
+from growth.installation.applying import ApplyOutcome, apply
 from growth.installation.definitions import Definition, applied
 from growth.kube.call import Call
 from growth.kube.errors import Overloaded, Status, error_of
@@ -42,14 +42,14 @@ class Server:
         return Response(status=200, headers={}, body=msgspec.json.encode(self._answers[method]))
 
 
-def outcome(before: dict[str, Any], after: dict[str, Any]) -> Outcome:
+def outcome(before: dict[str, Any], after: dict[str, Any]) -> ApplyOutcome:
     server = cast("Connection", Server(before=before, after=after))
     return asyncio.run(apply(server, after))
 
 
 def test_a_rollout_that_goes_on_meanwhile_is_no_change() -> None:
     before, after = deployment(version="7", ready=0), deployment(version="8", ready=1)
-    assert outcome(before, after) is Outcome.SAME
+    assert outcome(before, after) is ApplyOutcome.SAME
 
 
 class BusyServer:
@@ -99,4 +99,6 @@ def test_what_the_api_server_refuses_is_named_with_its_words() -> None:
 
 def test_another_image_is_a_change() -> None:
     before = deployment(version="7", ready=1)
-    assert outcome(before, deployment(version="8", ready=1, image="growth:2")) is Outcome.CHANGED
+    assert (
+        outcome(before, deployment(version="8", ready=1, image="growth:2")) is ApplyOutcome.CHANGED
+    )

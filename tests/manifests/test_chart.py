@@ -13,7 +13,13 @@ from growth.api import crd
 from growth.installation.chart import charts
 from growth.installation.monitoring import generated
 from growth.installation.rendering import rendered
-from growth.installation.values import Admission, Certificates, Provider, Scheduler, Values
+from growth.installation.values import (
+    Admission,
+    CertificatesChoice,
+    InstallationValues,
+    ProviderChoice,
+    SchedulerChoice,
+)
 from tests.live import ROOT
 from tests.manifests.programs import program
 
@@ -22,13 +28,13 @@ if TYPE_CHECKING:
 
 MANIFESTS = ROOT / "manifests"
 CHOICES = {
-    "nothing": Values(),
-    "kwok": Values(provider=Provider.KWOK),
-    "a second scheduler": Values(scheduler=Scheduler.SECOND, monitoring=True),
-    "a policy": Values(admission=Admission.POLICY, network_policies=False),
-    "one's own": Values.model_validate(
+    "nothing": InstallationValues(),
+    "kwok": InstallationValues(provider=ProviderChoice.KWOK),
+    "a second scheduler": InstallationValues(scheduler=SchedulerChoice.SECOND, monitoring=True),
+    "a policy": InstallationValues(admission=Admission.POLICY, network_policies=False),
+    "one's own": InstallationValues.model_validate(
         {
-            "certificates": Certificates.EXTERNAL,
+            "certificates": CertificatesChoice.EXTERNAL,
             "logLevel": "debug",
             "images": {"servers": "registry.example/growth@sha256:0123", "reconciler": "r:1"},
             "imagePullSecrets": [{"name": "registry"}],
@@ -62,7 +68,7 @@ def test_what_is_generated_is_what_lies_there(folder: str, texts: dict[str, str]
 def test_values_without_a_word_are_the_defaults() -> None:
     written = yaml.safe_load((MANIFESTS / "charts/growth/values.yaml").read_text("utf-8"))
 
-    assert written == Values().document()
+    assert written == InstallationValues().document()
 
 
 @pytest.mark.parametrize("choice", CHOICES)

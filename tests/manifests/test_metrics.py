@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from growth.service.reference import Declared, declared, page
+from growth.service.reference import DeclaredMetric, declared, page
 from tests.live import ROOT
 
 UNITS = ("seconds", "ratio", "bytes", "cores", "per_hour", "total", "info")
@@ -25,7 +25,7 @@ def test_no_name_is_declared_with_two_meanings() -> None:
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_a_metric_is_named_and_described_as_people_expect(metric: Declared) -> None:
+def test_a_metric_is_named_and_described_as_people_expect(metric: DeclaredMetric) -> None:
     assert re.fullmatch(r"growth_[a-z0-9]+(_[a-z0-9]+)*", metric.name)
     assert metric.meaning[0].isupper() or metric.meaning[0].isdigit()
     assert not metric.meaning.endswith(".")
@@ -34,7 +34,7 @@ def test_a_metric_is_named_and_described_as_people_expect(metric: Declared) -> N
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_no_metric_is_kept_for_each_pod_or_machine(metric: Declared) -> None:
+def test_no_metric_is_kept_for_each_pod_or_machine(metric: DeclaredMetric) -> None:
     assert not OF_A_PLACE.intersection(metric.labels)
 
 

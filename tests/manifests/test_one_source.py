@@ -11,7 +11,12 @@ import yaml
 
 from growth.installation.places import PARTS
 from growth.installation.rendering import part_objects, rendered
-from growth.installation.values import Admission, Provider, Scheduler, Values
+from growth.installation.values import (
+    Admission,
+    InstallationValues,
+    ProviderChoice,
+    SchedulerChoice,
+)
 from tests.live import ROOT
 from tests.manifests.reading import SYSTEM, Object
 
@@ -22,8 +27,8 @@ if TYPE_CHECKING:
 
 MANIFESTS = ROOT / "manifests"
 OVERLAYS = {
-    "kwok": Values(provider=Provider.KWOK),
-    "hetzner": Values(provider=Provider.HETZNER),
+    "kwok": InstallationValues(provider=ProviderChoice.KWOK),
+    "hetzner": InstallationValues(provider=ProviderChoice.HETZNER),
 }
 
 
@@ -61,8 +66,8 @@ def test_an_overlay_is_what_growth_installs(bare: LiveCluster, overlay: str) -> 
 def test_the_second_scheduler_comes_on_top(bare: LiveCluster) -> None:
     folder = MANIFESTS / "overlays" / "second-scheduler"
     kustomized = by_title(yaml.safe_load_all(bare.kubectl("kustomize", str(folder))))
-    without = by_title(rendered(Values()))
-    with_it = by_title(rendered(Values(scheduler=Scheduler.SECOND)))
+    without = by_title(rendered(InstallationValues()))
+    with_it = by_title(rendered(InstallationValues(scheduler=SchedulerChoice.SECOND)))
 
     assert with_it == without | kustomized
     assert not without.keys() & kustomized.keys()
@@ -74,8 +79,10 @@ def test_the_second_scheduler_comes_on_top(bare: LiveCluster) -> None:
 @pytest.mark.cluster
 def test_the_api_server_knows_every_field(installed: LiveCluster) -> None:
     everything = [
-        *rendered(Values(provider=Provider.HETZNER, scheduler=Scheduler.SECOND)),
-        *rendered(Values(provider=Provider.KWOK, admission=Admission.POLICY)),
+        *rendered(
+            InstallationValues(provider=ProviderChoice.HETZNER, scheduler=SchedulerChoice.SECOND)
+        ),
+        *rendered(InstallationValues(provider=ProviderChoice.KWOK, admission=Admission.POLICY)),
     ]
     strict = (
         "apply",
@@ -103,7 +110,7 @@ def test_every_file_of_manifests_is_part_of_an_installation() -> None:
 
 
 def test_another_namespace_is_meant_everywhere() -> None:
-    elsewhere = rendered(Values(scheduler=Scheduler.SECOND), namespace="machines")
+    elsewhere = rendered(InstallationValues(scheduler=SchedulerChoice.SECOND), namespace="machines")
 
     assert SYSTEM not in json.dumps(elsewhere)
     assert "system:serviceaccount:machines:growth-reconciler" in json.dumps(elsewhere)
@@ -111,7 +118,7 @@ def test_another_namespace_is_meant_everywhere() -> None:
 
 def test_an_image_of_a_persons_own_keeps_its_name_in_another_namespace() -> None:
     image = f"registry.example/{SYSTEM}/servers:1"
-    values = Values.model_validate({"images": {"servers": image, "reconciler": image}})
+    values = InstallationValues.model_validate({"images": {"servers": image, "reconciler": image}})
 
     elsewhere = rendered(values, namespace="machines")
 
@@ -123,10 +130,12 @@ def test_another_content_of_a_configuration_has_another_name() -> None:
     [shipped] = part_objects(part)
     [made] = [
         each
-        for each in rendered(Values(scheduler=Scheduler.SECOND))
+        for each in rendered(InstallationValues(scheduler=SchedulerChoice.SECOND))
         if each["kind"] == "ConfigMap" and each["data"] == shipped["data"]
     ]
     name = made["metadata"]["name"]
 
     assert re.fullmatch(r"growth-scheduler-configuration-[0-9a-f]{10}", name)
-    assert json.dumps(rendered(Values(scheduler=Scheduler.SECOND))).count(name) == 2
+    assert (
+        json.dumps(rendered(InstallationValues(scheduler=SchedulerChoice.SECOND))).count(name) == 2
+    )

@@ -22,7 +22,7 @@ from certs.tending import tend
 from certs.wanted import WANTED, Policy
 from growth.installation.rendering import rendered
 from growth.installation.rights import Right, rights_of
-from growth.installation.values import Provider, Scheduler, Values
+from growth.installation.values import InstallationValues, ProviderChoice, SchedulerChoice
 from growth.kube.transport import connect
 from kwok.ports import free_port
 from tests.live import ROOT, wait_until
@@ -42,8 +42,10 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(120)]
 
-ITEMS: Final = rendered(Values(provider=Provider.KWOK))
-SECOND: Final = rendered(Values(provider=Provider.KWOK, scheduler=Scheduler.SECOND))
+ITEMS: Final = rendered(InstallationValues(provider=ProviderChoice.KWOK))
+SECOND: Final = rendered(
+    InstallationValues(provider=ProviderChoice.KWOK, scheduler=SchedulerChoice.SECOND)
+)
 CONFIGURATION: Final = (
     ROOT / "manifests" / "overlays" / "second-scheduler" / "scheduler-configuration.yaml"
 )

@@ -17,7 +17,7 @@ from tests.reconciler.build import RELEASED, at, world
 if TYPE_CHECKING:
     from growth.api.noderequest import NodeRequest
     from growth.demand.announced import Announced
-    from growth.kube.health import Health
+    from growth.kube.health import CacheHealth
     from reconciler.actions import Action
     from reconciler.brakes import BrakesLedger
     from reconciler.planning.ledger import PlanningLedger
@@ -41,7 +41,7 @@ class Planner:
         self.brakes: BrakesLedger = RELEASED
         self.replacement = ReplacementLedger()
         """What the other room that buys remembers."""
-        self.health: dict[str, Health] = {}
+        self.health: dict[str, CacheHealth] = {}
         """Of sources that aren't as they should be."""
         self.announced: dict[str, Announced] = {}
         """By the uid of their owners."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.planning.commit import BUSY_GAP, FOLLOWING_GAP, GAP, LONGEST, Missing, Window
+from reconciler.planning.commit import BUSY_GAP, FOLLOWING_GAP, GAP, LONGEST, Missing, WaveWindow
 from reconciler.planning.demand import unjudged
 from tests.reconciler.build import at, waiting, world
 from tests.scheduling import build
@@ -50,7 +50,7 @@ def test_whom_a_wave_waits_for(others: tuple[Any, ...], expected: Missing) -> No
 def test_a_wave_lasts_a_gap_after_the_last_pod_and_never_longer_than_a_second(
     missing: Missing, grew_at: float, closes_at: float
 ) -> None:
-    wave = Window(uids=frozenset({"web-0"}), opened_at=0.0, grew_at=grew_at)
+    wave = WaveWindow(uids=frozenset({"web-0"}), opened_at=0.0, grew_at=grew_at)
     assert wave.closes_at(missing, asked_at=-10.0) == pytest.approx(closes_at)
 
 
@@ -65,5 +65,5 @@ def test_a_wave_lasts_a_gap_after_the_last_pod_and_never_longer_than_a_second(
 def test_a_wave_that_follows_on_the_heels_of_a_question_lasts_longer(
     asked_at: float, missing: Missing, closes_at: float
 ) -> None:
-    wave = Window(uids=frozenset({"web-0"}), opened_at=0.0, grew_at=0.0)
+    wave = WaveWindow(uids=frozenset({"web-0"}), opened_at=0.0, grew_at=0.0)
     assert wave.closes_at(missing, asked_at=asked_at) == pytest.approx(closes_at)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from growth.scheduling.metadata import Condition
+from growth.scheduling.metadata import ObservedCondition
 from reconciler.planning.nominations import Nominated, carried_on
 from tests.planning.driver import Planner
 from tests.reconciler.build import (
@@ -30,7 +30,7 @@ def serving(made: Any, *, now: float, **fields: Any) -> tuple[Any, Any]:
     """The request's machine has joined and its node serves."""
     labels = {"growth.dev/pool": "default", "growth.dev/instance-type": "small"}
     node = build.node(made.name, labels=labels, **fields)
-    ready = msgspec.structs.replace(node.status, conditions=(Condition("Ready", "True"),))
+    ready = msgspec.structs.replace(node.status, conditions=(ObservedCondition("Ready", "True"),))
     status = {"phase": "Ready", "readyAt": START + timedelta(seconds=now), "nodeName": made.name}
     request = made.model_copy(update={"status": made.status.model_validate(status)})
     return request, msgspec.structs.replace(node, status=ready)

@@ -17,7 +17,7 @@ from reconciler.providers.port import (
     Machine,
     MachineState,
     Offering,
-    Room,
+    SharedNetwork,
     Sight,
 )
 from tests.reconciler.build import at, pool, request, waiting, world
@@ -75,7 +75,7 @@ def test_a_doubt_is_not_worth_a_cent() -> None:
 @pytest.mark.parametrize("there", ["as a request", "as a node", "not listed yet"])
 def test_offers_that_share_a_network_are_bought_together_up_to_its_end(there: str) -> None:
     """One of ours is among those that the provider saw in it, one has come since."""
-    room = Room(name="network cluster (41)", most=7, taken=STRANGERS | {"1001"})
+    room = SharedNetwork(name="network cluster (41)", most=7, taken=STRANGERS | {"1001"})
     sold = (
         *(offering(place, rooms=(room,)) for place in PLACES),
         offering("nbg1", server_type=ServerTypeName("cx33"), rooms=(room,)),

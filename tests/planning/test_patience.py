@@ -10,7 +10,7 @@ import pytest
 from reconciler.planning.tries import (
     CEILING,
     PATIENCE,
-    Standing,
+    PodTries,
     Try,
     after_left_out,
     pause_after,
@@ -44,7 +44,7 @@ def test_two_plans_within_a_second_count_as_one() -> None:
 def test_time_alone_never_brings_a_pod_back_from_back_off() -> None:
     resting = Try(count=14, counted_at=0.0)
     assert resting.next_at == CEILING
-    assert resting.standing(10_000.0) is Standing.BACK_OFF
+    assert resting.standing(10_000.0) is PodTries.BACK_OFF
 
 
 def test_a_pod_that_nothing_holds_is_planned_less_and_less_and_then_no_more() -> None:

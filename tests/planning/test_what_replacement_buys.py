@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reconciler.planning.ledger import Bought
-from reconciler.planning.tries import Standing
+from reconciler.planning.tries import PodTries
 from reconciler.replacement.ledger import ReplacementLedger
 from tests.planning.driver import Planner
 from tests.reconciler.build import node_class, pool, request, waiting
@@ -27,7 +27,7 @@ def after_a_swap() -> Planner:
     planner = beside(ReplacementLedger(bought=bought), nodesPerHour=1)
     assert planner.until(BOUGHT_AT + HOUR - 1) == []
     (one,) = planner.memory.tries.values()
-    assert one.standing(planner.now) is Standing.BACK_OFF
+    assert one.standing(planner.now) is PodTries.BACK_OFF
     return planner
 
 

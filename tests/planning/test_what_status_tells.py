@@ -9,7 +9,7 @@ import msgspec
 
 from growth.api.nodepool_status import NodePoolStatus
 from reconciler.planning.nominations import Nominated, Nomination
-from reconciler.planning.tries import Cause, Try
+from reconciler.planning.tries import LeftOutCause, Try
 from reconciler.planning.unplaced import MOST_PODS, unplaced
 from tests.planning.driver import Planner
 from tests.reconciler.build import START, at, node_class, pool, request, waiting
@@ -104,7 +104,7 @@ def test_a_pod_without_any_pool_is_in_no_status() -> None:
     pod = waiting(requests=ONE, nodeSelector={"growth.dev/pool": "none"})
     planner = Planner(pod, pool(), node_class())
     planner.until(110)
-    assert planner.memory.tries[pod.metadata.uid].cause is Cause.POOL_NOT_FOUND
+    assert planner.memory.tries[pod.metadata.uid].cause is LeftOutCause.POOL_NOT_FOUND
     assert left_out(planner) == ()
 
 

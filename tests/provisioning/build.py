@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from growth.api.noderemovalrequest import NodeRemovalRequest
-from growth.scheduling.metadata import Condition
+from growth.scheduling.metadata import ObservedCondition
 from reconciler import provisioning
 from reconciler.actions import (
     CreateMachine,
@@ -68,7 +68,7 @@ def node(
 ) -> Node:
     """A node as its kubelet has registered it, with our taint."""
     made = build.node(name, **({"taints": [UNREGISTERED]} | fields))
-    conditions = (Condition(type="Ready", status="True"),) if ready else ()
+    conditions = (ObservedCondition(type="Ready", status="True"),) if ready else ()
     return msgspec.structs.replace(
         made,
         metadata=msgspec.structs.replace(made.metadata, annotations=annotations or {}),

@@ -8,7 +8,7 @@ import pytest
 
 from growth.api.written import write_time
 from growth.demand.announced import Announced
-from growth.kube.health import Health
+from growth.kube.health import CacheHealth
 from reconciler.planning.awaited import Awaiting
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.planning.nominations import Nominated, Nomination
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from growth.api.noderequest import NodeRequest
     from growth.scheduling.pod import Pod
 
-BLIND = Health(is_complete=True, listed_at=0.0, lists=1, blind_since=90.0)
+BLIND = CacheHealth(is_complete=True, listed_at=0.0, lists=1, blind_since=90.0)
 
 
 def web(number: int, **fields: Any) -> Pod:

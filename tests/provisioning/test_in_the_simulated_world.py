@@ -16,14 +16,14 @@ from growth.kube.resource import Key
 from growth.scheduling.metadata import Metadata
 from growth.scheduling.objects import Namespace
 from reconciler.providers.kwok.catalogue import offerings
-from reconciler.simulation.cloud import Joining
+from reconciler.simulation.cloud import SimulatedJoining
 from reconciler.simulation.living import Living
 from reconciler.simulation.story import Story
 from tests.reconciler.build import waiting
 
 if TYPE_CHECKING:
     from growth.api.noderequest import NodeRequest
-    from reconciler.simulation.server import Event
+    from reconciler.simulation.server import StoredChange
 
 CALM = Story(seed=1, minutes=120.0, faults=(), workloads=0)
 PLACES = [{"location": "here", "price": "1"}]
@@ -45,7 +45,11 @@ class Told:
     """A cluster with one pool, and everything that ever became of its requests."""
 
     def __init__(
-        self, *, boots: dict[str, str] = AT_ONCE, joining: Joining = Joining.AT_ONCE, **pool: Any
+        self,
+        *,
+        boots: dict[str, str] = AT_ONCE,
+        joining: SimulatedJoining = SimulatedJoining.AT_ONCE,
+        **pool: Any,
     ) -> None:
         self.living = Living(CALM, joining)
         self.server = self.living.server
@@ -61,7 +65,7 @@ class Told:
         self.server.kind("NodeRequest").heard_by.append(self._heard)
         self.living.lives.begin()
 
-    def _heard(self, event: Event) -> None:
+    def _heard(self, event: StoredChange) -> None:
         old, new = event.old, event.new
         now, made = self.living.timeline.now, new or old
         phase = "gone" if new is None else new.status.phase.value
@@ -134,8 +138,8 @@ def test_a_machine_that_never_serves_is_replaced_by_one_and_then_by_another_type
     assert told.machines <= 3
 
 
-@pytest.mark.parametrize("joining", list(Joining))
-def test_a_machine_that_dies_while_it_boots_is_planned_around(joining: Joining) -> None:
+@pytest.mark.parametrize("joining", list(SimulatedJoining))
+def test_a_machine_that_dies_while_it_boots_is_planned_around(joining: SimulatedJoining) -> None:
     told = Told(boots={"min": "30s", "max": "30s"}, joining=joining)
     told.until(15)
     told.wants("web-0")

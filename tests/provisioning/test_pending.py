@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from growth.kube.health import Health
+from growth.kube.health import CacheHealth
 from reconciler.providers.port import (
     Accepted,
     Checked,
@@ -264,7 +264,7 @@ def test_a_request_of_an_earlier_pool_of_the_same_name_goes() -> None:
 
 def test_a_pool_that_cannot_be_read_is_no_reason_to_delete_its_requests() -> None:
     life = Life(made_at(99))
-    life.extra = {"sources": {"NodePool": Health(is_complete=True, unreadable=1)}}
+    life.extra = {"sources": {"NodePool": CacheHealth(is_complete=True, unreadable=1)}}
     life.until(110)
     assert life.phase == "Pending"
 

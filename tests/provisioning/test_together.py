@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reconciler import provisioning
-from reconciler.provisioning.together import Coming, companies, together_at
+from reconciler.provisioning.together import ComingMachine, companies, together_at
 from tests.provisioning.build import UNREGISTERED, Life, made_at, node, settled
 from tests.reconciler.build import START, at
 
@@ -110,7 +110,7 @@ def test_nobody_waits_for(other: Any) -> None:
 
 def test_a_plan_on_both_sides_of_a_full_second_is_one() -> None:
     found = [coming(ONE, "web", at=99.0), coming(OTHER, "db", at=100.0)]
-    known = companies(map(Coming, found))
+    known = companies(map(ComingMachine, found))
     ends = [together_at(each, known, ready_at=7.0, booted=1, longest=15) for each in found]
     assert ends == [7.5, 7.5]
 
@@ -123,7 +123,7 @@ def test_who_has_booted_waits_for_three_times_as_long_and_no_longer_than_is_want
     booted: float, longest: float, seconds: float
 ) -> None:
     found = [coming(ONE, "web"), coming(OTHER, "db")]
-    known = companies(map(Coming, found))
+    known = companies(map(ComingMachine, found))
     end = together_at(found[0], known, ready_at=7.0, booted=booted, longest=longest)
     assert end == 7.0 + seconds
 
@@ -135,7 +135,7 @@ def test_who_has_waited_for_the_last_to_be_ready_waits_for_it_to_serve_too(
     """Where machines are there at once nobody waits for more than the moments of its own."""
     found = [coming(ONE, "web"), coming(OTHER, "db")]
     nodes = [ready(ONE), ready(OTHER, held=True)]
-    known = companies(map(Coming, found, nodes, [7.0, 14.0]))
+    known = companies(map(ComingMachine, found, nodes, [7.0, 14.0]))
     assert together_at(found[0], known, ready_at=7.0, booted=booted, longest=15.0) == until
 
 

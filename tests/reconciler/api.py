@@ -22,7 +22,7 @@ from reconciler.sources import BUILT_IN, OURS, path_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reconciler.sources import Sources
+    from reconciler.sources import ReconcilerSources
 
 Object = dict[str, Any]
 PATHS: Mapping[str, str] = {name: path for name, (path, _) in BUILT_IN.items()} | {
@@ -52,7 +52,7 @@ class Api:
         self.objects[f"{path}/{metadata['name']}"] = stored
         return stored
 
-    def show(self, sources: Sources, kind: str) -> None:
+    def show(self, sources: ReconcilerSources, kind: str) -> None:
         """The cache of a kind sees everything that there is by now."""
         store = sources.store(kind)
         found = [

@@ -11,9 +11,9 @@ import msgspec
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.api.noderequest import NodeRequest
-from growth.demand.demanded import Demand
+from growth.demand.demanded import DemandBooks
 from growth.instant import Instant
-from growth.kube.health import Health
+from growth.kube.health import CacheHealth
 from growth.scheduling.cluster import Object, cluster_of
 from growth.scheduling.objects import Pod
 from reconciler.brakes import BrakesLedger
@@ -25,7 +25,7 @@ from reconciler.world import World
 from tests.scheduling import build
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-WHOLE = Health(is_complete=True, listed_at=0.0, lists=1)
+WHOLE = CacheHealth(is_complete=True, listed_at=0.0, lists=1)
 RELEASED = BrakesLedger(whole_since=0.0, clear_since=0.0, may_act=True, may_remove=True, reason="")
 UNSCHEDULABLE = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
 
@@ -104,7 +104,7 @@ def world(*objects: Object | NodePool | KwokNodeClass | NodeRequest, **changes: 
         if isinstance(each, KwokNodeClass)
     }
     pools = {each.name: each for each in objects if isinstance(each, NodePool)}
-    demand = Demand()
+    demand = DemandBooks()
     demand.pools(pools, at(0))
     for each in objects:
         if isinstance(each, Pod):

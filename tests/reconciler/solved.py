@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from reconciler.actions import Sequence
     from reconciler.decision import Decision
-    from reconciler.loop import Outcome
+    from reconciler.loop import PassOutcome
     from reconciler.world import World
 
 PASSES = 5
@@ -48,7 +48,7 @@ def planned(seen: World, seconds: float = 100.0) -> Decision:
     return decision
 
 
-def settled(seen: World, seconds: float) -> Outcome:
+def settled(seen: World, seconds: float) -> PassOutcome:
     """The same of all rooms together."""
     outcome = loop.decide(seen, at(seconds))
     for number in range(1, PASSES):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from growth.kube.health import Health
+from growth.kube.health import CacheHealth
 from growth.kube.suspicion import Suspicion
 from reconciler import brakes
 from reconciler.brakes import BrakesLedger
@@ -18,7 +18,7 @@ DOUBTFUL = msgspec.structs.replace(WHOLE, suspicion=Suspicion.SHRANK)
 UNREADABLE = msgspec.structs.replace(WHOLE, unreadable=1)
 
 
-def passes(*moments: tuple[float, dict[str, Health]]) -> BrakesLedger:
+def passes(*moments: tuple[float, dict[str, CacheHealth]]) -> BrakesLedger:
     """What the brakes say after a pass at each moment with these sources."""
     ledger = Ledger()
     for seconds, sources in moments:
@@ -29,7 +29,7 @@ def passes(*moments: tuple[float, dict[str, Health]]) -> BrakesLedger:
 
 
 def test_nothing_is_done_before_every_cache_is_whole() -> None:
-    said = passes((0, {"pods": WHOLE, "nodes": Health()}), (1000, {"nodes": Health()}))
+    said = passes((0, {"pods": WHOLE, "nodes": CacheHealth()}), (1000, {"nodes": CacheHealth()}))
     assert not said.may_act
     assert "first list of nodes" in said.reason
 
@@ -47,7 +47,7 @@ def test_the_loop_is_woken_when_the_interval_is_over() -> None:
 
 @pytest.mark.parametrize("trouble", [BLIND, DOUBTFUL, UNREADABLE])
 def test_while_a_source_is_in_doubt_pods_are_served_and_nothing_is_removed(
-    trouble: Health,
+    trouble: CacheHealth,
 ) -> None:
     said = passes((0, {"pods": WHOLE}), (20, {"pods": trouble}))
     assert said.may_act

@@ -15,8 +15,8 @@ from growth.errors import GiveUp
 from growth.kube.cache_metrics import CacheMetrics
 from growth.kube.election import Leadership
 from growth.kube.errors import Overloaded
-from growth.kube.events import Event, Reference
-from growth.kube.timing import Timing
+from growth.kube.events import Event, ObjectReference
+from growth.kube.timing import CacheTiming
 from growth.scheduling.taints import Taint
 from reconciler.actions import (
     Action,
@@ -51,7 +51,7 @@ from reconciler.providers.port import (
 )
 from reconciler.solver import Effort, Plan, Problem
 from reconciler.solver.answering import answered
-from reconciler.sources import Sources
+from reconciler.sources import ReconcilerSources
 from reconciler.stopping import Stopped
 from tests.reconciler.api import PATHS, Api
 from tests.reconciler.build import at, node_class, request, waiting
@@ -74,7 +74,7 @@ class Stage:
     """Effects between an API server and caches that see it when they are told to."""
 
     api: Api
-    sources: Sources
+    sources: ReconcilerSources
     effects: Effects
     told: list[Point] = field(default_factory=list)
     said: list[Event] = field(default_factory=list)
@@ -123,13 +123,13 @@ async def planned(question: Solve) -> Plan | Renewed:
 @asynccontextmanager
 async def staged() -> AsyncIterator[Stage]:
     api: Any = Api()
-    sources = Sources(
+    sources = ReconcilerSources(
         api,
         namespace="home",
         metrics=CacheMetrics(CollectorRegistry()),
         chance=Random(1),
         changed=lambda: None,
-        timing=Timing(),
+        timing=CacheTiming(),
     )
     known = node_class()
     provider = KwokProvider(api, node_class=lambda: known, now=lambda: at(7))
@@ -317,7 +317,7 @@ async def test_an_object_that_went_when_it_was_let_go_is_not_let_go_in_vain() ->
 
 async def test_an_event_is_said_and_nothing_is_written() -> None:
     event = Event(
-        regarding=Reference(api_version="growth.dev/v1alpha1", kind="NodeRequest", name=NAME),
+        regarding=ObjectReference(api_version="growth.dev/v1alpha1", kind="NodeRequest", name=NAME),
         reason="BackOff",
         action="Plan",
         note="no machine fits",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from growth.kube.call import Call
-from growth.kube.errors import ApiError, Cause, Details, Status, error_of
+from growth.kube.errors import ApiError, Details, Status, StatusCause, error_of
 from growth.kube.resource import key_of
 from growth.scheduling.objects import decode_pod
 from reconciler.actions import Evict, Evicted
@@ -45,7 +45,7 @@ def placed(stage: Stage, *names: str) -> None:
 
 def refused(code: int, *, cause: str = "", after: str = "", message: str = "no") -> ApiError:
     headers: Mapping[str, str] = {"Retry-After": after} if after else {}
-    details = Details(causes=(Cause(cause),)) if cause else None
+    details = Details(causes=(StatusCause(cause),)) if cause else None
     said = Status(code=code, message=message, details=details)
     call = Call(method="POST", path=f"{PODS}/web-0/eviction", content_type="application/json")
     return error_of(call, code=code, said=said, headers=headers)

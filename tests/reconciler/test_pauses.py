@@ -22,7 +22,7 @@ from reconciler.actions import (
 )
 from reconciler.brakes import BrakesLedger
 from reconciler.pause_metrics import PausedPools
-from reconciler.pauses import Cause, PauseOfAll, decode
+from reconciler.pauses import PauseCause, PauseOfAll, decode
 from tests.reconciler.build import at, node_class, pool, request, waiting, world
 from tests.reconciler.solved import settled
 from tests.scheduling import build
@@ -120,7 +120,7 @@ def test_what_is_on_its_way_is_finished_in_a_pause() -> None:
 @pytest.mark.parametrize("until", ["", "tomorrow", "2026-01-01", "2026-01-01T00:01:40"])
 def test_a_time_that_cannot_be_read_pauses_until_it_is_mended(until: str) -> None:
     pause = said(world(paused(until)), seconds=1e6).pauses["default"]
-    assert (pause.cause, pause.until) == (Cause.UNREADABLE, None)
+    assert (pause.cause, pause.until) == (PauseCause.UNREADABLE, None)
     assert UNTIL in pause.message
 
 
@@ -128,22 +128,22 @@ def test_one_config_map_pauses_every_pool() -> None:
     seen = world(pool(), pool("gpu"), pause_of_all=of_all(SOON, "we move house"))
     pauses = said(seen).pauses
     assert set(pauses) == {"default", "gpu"}
-    assert {each.cause for each in pauses.values()} == {Cause.ALL}
+    assert {each.cause for each in pauses.values()} == {PauseCause.ALL}
     assert "we move house" in pauses["gpu"].message
     assert said(seen, seconds=100).pauses == {}
 
 
 def test_a_config_map_without_a_time_pauses_and_says_where_to_mend_it() -> None:
     pause = said(world(pool(), pause_of_all=of_all(None))).pauses["default"]
-    assert pause.cause is Cause.UNREADABLE
+    assert pause.cause is PauseCause.UNREADABLE
     assert "ConfigMap home/growth-pause: until" in pause.message
 
 
 def test_of_two_pauses_the_longer_one_counts() -> None:
     pauses = said(world(paused(LATER), pause_of_all=of_all(SOON))).pauses
-    assert pauses["default"].cause is Cause.POOL
+    assert pauses["default"].cause is PauseCause.POOL
     pauses = said(world(paused(SOON), pause_of_all=of_all(LATER))).pauses
-    assert pauses["default"].cause is Cause.ALL
+    assert pauses["default"].cause is PauseCause.ALL
 
 
 def conditions(seen: World, seconds: float = 50.0) -> Any:

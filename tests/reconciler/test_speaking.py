@@ -9,9 +9,9 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from growth.kube.cache_metrics import CacheMetrics
-from growth.kube.events import Reference
-from growth.kube.timing import Timing
-from reconciler.sources import Sources
+from growth.kube.events import ObjectReference
+from growth.kube.timing import CacheTiming
+from reconciler.sources import ReconcilerSources
 from reconciler.speaking import concerns_us
 from tests.reconciler.api import PATHS, Api
 from tests.reconciler.build import request
@@ -21,16 +21,16 @@ PODS = "/api/v1/pods"
 
 
 @pytest.fixture
-async def sources() -> Sources:
+async def sources() -> ReconcilerSources:
     """Our node and a stranger's; a pod that waits, one on each node; a request whose node comes."""
     api: Any = Api()
-    sources = Sources(
+    sources = ReconcilerSources(
         api,
         namespace="home",
         metrics=CacheMetrics(CollectorRegistry()),
         chance=Random(1),
         changed=lambda: None,
-        timing=Timing(),
+        timing=CacheTiming(),
     )
     api.put(PATHS["nodes"], {"metadata": {"name": "ours", "labels": OURS}})
     api.put(PATHS["nodes"], {"metadata": {"name": "theirs"}})
@@ -43,9 +43,9 @@ async def sources() -> Sources:
     return sources
 
 
-def of(kind: str, name: str, *, group: str = "v1", uid: str = "") -> Reference:
+def of(kind: str, name: str, *, group: str = "v1", uid: str = "") -> ObjectReference:
     namespace = "shop" if kind == "Pod" else ""
-    return Reference(api_version=group, kind=kind, name=name, namespace=namespace, uid=uid)
+    return ObjectReference(api_version=group, kind=kind, name=name, namespace=namespace, uid=uid)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def of(kind: str, name: str, *, group: str = "v1", uid: str = "") -> Reference:
     ids=str,
 )
 async def test_we_speak_of_what_is_ours_and_of_who_waits(
-    regarding: Reference, sources: Sources
+    regarding: ObjectReference, sources: ReconcilerSources
 ) -> None:
     assert concerns_us(regarding, sources)
 
@@ -79,6 +79,6 @@ async def test_we_speak_of_what_is_ours_and_of_who_waits(
     ids=str,
 )
 async def test_we_never_speak_of_what_is_no_business_of_ours(
-    regarding: Reference, sources: Sources
+    regarding: ObjectReference, sources: ReconcilerSources
 ) -> None:
     assert not concerns_us(regarding, sources)

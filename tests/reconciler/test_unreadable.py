@@ -10,7 +10,7 @@ import pytest
 
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.kube.contents import Unreadable
-from growth.kube.resource import Key, Resource
+from growth.kube.resource import Key, WatchedResource
 from growth.kube.watch_events import read
 from reconciler import brakes
 from reconciler.actions import PatchStatus
@@ -21,7 +21,7 @@ from tests.reconciler.build import WHOLE, at, waiting, world
 if TYPE_CHECKING:
     from reconciler.world import World
 
-CLASSES = Resource(
+CLASSES = WatchedResource(
     path="/apis/growth.dev/v1alpha1/kwoknodeclasses", decode=KwokNodeClass.model_validate_json
 )
 

@@ -16,7 +16,7 @@ from growth.api.wellknown import (
     SCALE_DOWN_AT_ANNOTATION,
 )
 from growth.api.written import write_time
-from growth.scheduling.metadata import Condition
+from growth.scheduling.metadata import ObservedCondition
 from reconciler import removal as removing
 from reconciler.ledger import Ledger
 from reconciler.providers.port import (
@@ -112,7 +112,7 @@ def node(
         INSTANCE_TYPE_LABEL: server_type,
     }
     made = build.node(name, labels=labels, **({"providerID": f"kwok://{name}"} | spec))
-    conditions = (Condition(type="Ready", status="True"),) if ready else ()
+    conditions = (ObservedCondition(type="Ready", status="True"),) if ready else ()
     return msgspec.structs.replace(
         made,
         metadata=msgspec.structs.replace(

@@ -16,7 +16,7 @@ from growth.scheduling.objects import decode_disruption_budget, decode_volume_at
 from reconciler import removal as removing
 from reconciler.actions import DeleteMachine, EmitEvent, Evict, Evicted, SetNode, pod_subject
 from reconciler.ledger import Ledger
-from reconciler.pauses import Cause, Pause
+from reconciler.pauses import Pause, PauseCause
 from reconciler.removal.drain import DRAINING, OPTIONAL
 from reconciler.trust import Trust
 from tests.reconciler.build import RELEASED, START, at, pool, request
@@ -178,7 +178,7 @@ def test_nobody_is_evicted_during(brake: str) -> None:
     brakes = msgspec.structs.replace(RELEASED, clouds={CLOUD: Trust(judged=90.0)})
     match brake:
         case "a paused pool":
-            pauses = {"default": Pause(cause=Cause.POOL, message="")}
+            pauses = {"default": Pause(cause=PauseCause.POOL, message="")}
             changes["ledger"] = Ledger(brakes=msgspec.structs.replace(brakes, pauses=pauses))
         case "a cloud in doubt":
             changes["ledger"] = Ledger(brakes=RELEASED)
@@ -477,7 +477,7 @@ def test_a_node_of_a_deleted_pool_that_doesnt_serve_yet_is_left_to_its_request()
 
 
 def test_a_deleted_pool_that_is_paused_waits() -> None:
-    pauses = {"default": Pause(cause=Cause.POOL, message="")}
+    pauses = {"default": Pause(cause=PauseCause.POOL, message="")}
     brakes = msgspec.structs.replace(RELEASED, clouds={CLOUD: Trust(judged=90.0)}, pauses=pauses)
     assert kinds(seen(node(), running(), deleted_pool(), ledger=Ledger(brakes=brakes))) == []
 

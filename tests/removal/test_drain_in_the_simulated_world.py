@@ -25,14 +25,14 @@ from reconciler.loop import ROOMS, Room
 from reconciler.marks import is_cordoned_by_a_person
 from reconciler.providers.kwok.catalogue import offerings
 from reconciler.removal.opening import removal_of
-from reconciler.simulation.cloud import Joining
-from reconciler.simulation.effects import Effects, Result
-from reconciler.simulation.faults import Fault, drawn
+from reconciler.simulation.cloud import SimulatedJoining
+from reconciler.simulation.effects import Result, SimulatedEffects
+from reconciler.simulation.faults import SimulatedFault, drawn
 from reconciler.simulation.living import Living
 from reconciler.simulation.process import Parts
-from reconciler.simulation.replicas import Owner
+from reconciler.simulation.replicas import SimulatedWorkload
 from reconciler.simulation.story import Story
-from reconciler.simulation.trouble import Trouble
+from reconciler.simulation.trouble import SimulatedTrouble
 from tests.simulation.mutants import lets_everything_pass
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from growth.scheduling.node import Node
     from reconciler.actions import Evict
     from reconciler.decision import Decision
-    from reconciler.simulation.server import Event
+    from reconciler.simulation.server import StoredChange
     from reconciler.world import World
 
 NEW, OLD = "default", "old"
@@ -78,7 +78,7 @@ class Told:
     """Two pools; pods prefer nothing, and are bought for in the old one as long as it is there."""
 
     def __init__(self, story: Story = CALM, *, parts: Parts | None = None) -> None:
-        self.living = Living(story, Joining.AT_ONCE, parts=parts)
+        self.living = Living(story, SimulatedJoining.AT_ONCE, parts=parts)
         self.server = self.living.server
         self.server.create("KwokNodeClass", node_class())
         self.server.create("NodePool", pool(NEW))
@@ -89,7 +89,7 @@ class Told:
         self.server.kind("pods").heard_by.append(self._heard)
         self.living.lives.begin()
 
-    def _heard(self, event: Event) -> None:
+    def _heard(self, event: StoredChange) -> None:
         old, new = event.old, event.new
         if old is not None and new is not None and new.is_terminating and not old.is_terminating:
             self.ended.append(new.metadata.name)
@@ -110,7 +110,9 @@ class Told:
             "status": {"phase": "Pending"},
         }
         template = msgspec.convert(document, Pod)
-        owner = Owner(name=name, uid=f"uid-{name}", namespace="shop", template=template, pods={})
+        owner = SimulatedWorkload(
+            name=name, uid=f"uid-{name}", namespace="shop", template=template, pods={}
+        )
         self.living.replicas.want(owner, number)
 
     def guards(self, name: str, *, healthy: int) -> None:
@@ -288,10 +290,10 @@ def test_a_drain_that_was_interrupted_goes_on_where_it_stood(steps: tuple[str, .
 )
 def test_a_deleted_pool_goes_whatever_goes_wrong(seed: int) -> None:
     # Where nothing is sold, pods have no other place, and their budget keeps them.
-    faults = tuple(each for each in drawn(seed) if each is not Fault.STOCK_OUT)
+    faults = tuple(each for each in drawn(seed) if each is not SimulatedFault.STOCK_OUT)
     story = Story(seed=seed, minutes=30.0, faults=faults, workloads=0)
     told = Told(story)
-    Trouble(told.living, offerings=offerings(node_class()))
+    SimulatedTrouble(told.living, offerings=offerings(node_class()))
     told.wants("web", 6)
     told.guards("web", healthy=5)
     told.wants("high", 2, priority=100)
@@ -312,7 +314,7 @@ def test_a_deleted_pool_goes_whatever_goes_wrong(seed: int) -> None:
 # Mistakes, planted
 
 
-class EndsPodsItself(Effects):
+class EndsPodsItself(SimulatedEffects):
     """Whoever wants a pod to go deletes it."""
 
     @override
@@ -321,7 +323,7 @@ class EndsPodsItself(Effects):
         return Result()
 
 
-class LooksAtLivingPods(Effects):
+class LooksAtLivingPods(SimulatedEffects):
     """A pod that was asked to go is as good as gone."""
 
     @override
@@ -353,7 +355,9 @@ def takes_any_cordon_for_its_own(world: World, now: Instant) -> Decision:
     return removal.decide(msgspec.structs.replace(world, cluster=cluster), now)
 
 
-def _removing_by(decide: Callable[[World, Instant], Decision], effects: type[Effects]) -> Parts:
+def _removing_by(
+    decide: Callable[[World, Instant], Decision], effects: type[SimulatedEffects]
+) -> Parts:
     rooms = tuple(Room("removal", decide) if room.name == "removal" else room for room in ROOMS)
     return Parts(rooms=rooms, effects=effects, judge=lets_everything_pass)
 
@@ -361,7 +365,9 @@ def _removing_by(decide: Callable[[World, Instant], Decision], effects: type[Eff
 MISTAKES = {
     "pods end by eviction only": Parts(effects=EndsPodsItself),
     "no pod loses its machine": _removing_by(waits_for_no_grace, LooksAtLivingPods),
-    "a person's cordon is never touched": _removing_by(takes_any_cordon_for_its_own, Effects),
+    "a person's cordon is never touched": _removing_by(
+        takes_any_cordon_for_its_own, SimulatedEffects
+    ),
 }
 
 

@@ -15,7 +15,7 @@ from reconciler import removal as removing
 from reconciler.actions import DeleteMachine, OpenRemoval, SetNode
 from reconciler.actions import machine as subject
 from reconciler.ledger import Ledger
-from reconciler.pauses import Cause, Pause
+from reconciler.pauses import Pause, PauseCause
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.planning.nominations import Nominated, Nomination
 from reconciler.removal.ledger import RemovalLedger
@@ -61,7 +61,7 @@ def promised(given: World, name: str = NAME) -> World:
 
 
 def paused(given: World) -> World:
-    pauses = {"default": Pause(cause=Cause.POOL, message="")}
+    pauses = {"default": Pause(cause=PauseCause.POOL, message="")}
     brakes = msgspec.structs.replace(given.ledger.brakes, pauses=pauses)
     return given.remembering("brakes", brakes)
 

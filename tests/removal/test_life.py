@@ -12,7 +12,7 @@ from growth.kube.events.event import Severity
 from reconciler import removal as removing
 from reconciler.actions import DeleteMachine, EmitEvent, PatchStatus, SetFinalizers, SetNode
 from reconciler.ledger import Ledger
-from reconciler.pauses import Cause, Pause
+from reconciler.pauses import Pause, PauseCause
 from reconciler.providers.port import DeleteOutcome, Occupied, Sight
 from reconciler.removal.drain import DRAINING
 from reconciler.trust import Trust
@@ -78,7 +78,7 @@ BRAKES = {
     "a cache is in doubt": {"ledger": braked(may_remove=False)},
     "the listing is not believed": {"ledger": Ledger(brakes=RELEASED)},
     "a person has paused the pool": {
-        "ledger": braked(pauses={"default": Pause(cause=Cause.POOL, message="")})
+        "ledger": braked(pauses={"default": Pause(cause=PauseCause.POOL, message="")})
     },
     "nothing was listed": {"clouds": {CLOUD: Sight()}},
 }

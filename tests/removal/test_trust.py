@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from growth.kube.health import Health
+from growth.kube.health import CacheHealth
 from reconciler.providers.port import Sight
 from reconciler.trust import Trust, trusts
 from tests.reconciler.build import request
@@ -77,7 +77,7 @@ def test_a_cloud_that_is_not_seen_is_not_believed_and_is_when_it_is_seen_again()
 
 
 def test_nothing_is_believed_before_our_own_side_is_whole() -> None:
-    sources = {"nodes": Health()}
+    sources = {"nodes": CacheHealth()}
     assert trusts(world(sources=sources, clouds=shown(0)), {}) == {}
 
 

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 from growth.scheduling.occupancy import EMPTY
-from reconciler.pauses import Cause, Pause
+from reconciler.pauses import Pause, PauseCause
 from reconciler.planning.nominations import Nominated, Nomination
 from reconciler.removal.sights import clouds
-from reconciler.replacement.candidates import Look, candidates, eligible, movable
+from reconciler.replacement.candidates import ReplacementLook, candidates, eligible, movable
 from reconciler.replacement.ledger import ReplacementLedger, Still
 from tests.reconciler.build import START, at, pool, request
 from tests.removal.build import machine, removal, world
@@ -25,7 +25,7 @@ STARTING = {"key": "growth.dev/unregistered", "effect": "NoSchedule"}
 HOLD = {"growth.dev/do-not-disrupt": "true"}
 
 
-def looked_at(*objects: Any, since: float = 900.0, **changes: Any) -> Look:
+def looked_at(*objects: Any, since: float = 900.0, **changes: Any) -> ReplacementLook:
     """A node that has had its quiet, and everything healthy, but for what a test says."""
     given = [each for each in objects if each.__class__.__name__ != "Pod"] or [standing(NAME)]
     pods = [each for each in objects if each.__class__.__name__ == "Pod"]
@@ -35,33 +35,33 @@ def looked_at(*objects: Any, since: float = 900.0, **changes: Any) -> Look:
         name: Still(occupancy=EMPTY, pods=frozenset(), since=since) for name in seen.cluster.nodes
     }
     seen = seen.remembering("replacement", ReplacementLedger(still=still))
-    return Look(world=seen, now=NOW, clouds=clouds(seen), taken=frozenset())
+    return ReplacementLook(world=seen, now=NOW, clouds=clouds(seen), taken=frozenset())
 
 
-def chosen(look: Look) -> bool:
+def chosen(look: ReplacementLook) -> bool:
     nodes = eligible(look, dict.fromkeys(look.world.pools, 1)).quiet
     return [node.name for node in nodes] == [NAME]
 
 
-def paused(look: Look) -> Look:
-    pause = {"default": Pause(cause=Cause.POOL, message="", until=None)}
+def paused(look: ReplacementLook) -> ReplacementLook:
+    pause = {"default": Pause(cause=PauseCause.POOL, message="", until=None)}
     return _with(look, "brakes", pauses=pause)
 
 
-def promised(look: Look) -> Look:
+def promised(look: ReplacementLook) -> ReplacementLook:
     pod = running("web-0", NAME)
     place = Nomination(machine=NAME, shape=pod.shape, is_bought_for=False)
     return _with(look, "planning", nominated=Nominated(places={"late": place}))
 
 
-def resting(look: Look) -> Look:
+def resting(look: ReplacementLook) -> ReplacementLook:
     return _with(look, "replacement", resting={NAME: 1001.0})
 
 
-def _with(look: Look, section: str, **changes: Any) -> Look:
+def _with(look: ReplacementLook, section: str, **changes: Any) -> ReplacementLook:
     known = getattr(look.world.ledger, section)
     seen = look.world.remembering(section, msgspec.structs.replace(known, **changes))
-    return Look(world=seen, now=look.now, clouds=clouds(seen), taken=look.taken)
+    return ReplacementLook(world=seen, now=look.now, clouds=clouds(seen), taken=look.taken)
 
 
 def test_a_node_in_use_that_has_had_its_quiet_may_go() -> None:
@@ -109,7 +109,7 @@ def test_the_minimum_of_a_pool_is_left_alone_unless_another_node_serves(*, is_re
 
 
 @pytest.mark.parametrize("look", LEFT_ALONE.values(), ids=LEFT_ALONE.keys())
-def test_a_node_is_left_alone_that_is(look: Look) -> None:
+def test_a_node_is_left_alone_that_is(look: ReplacementLook) -> None:
     assert not chosen(look)
 
 
@@ -126,7 +126,7 @@ def test_a_node_that_is_bought_by_the_hour_is_used_until_its_hour_is_nearly_over
     bought = {"growth.dev/bought-at": START.isoformat()}
     look = looked_at(standing(NAME, annotations=bought), hourly)
     assert not chosen(look)
-    late = Look(world=look.world, now=at(3000.0), clouds=look.clouds, taken=look.taken)
+    late = ReplacementLook(world=look.world, now=at(3000.0), clouds=look.clouds, taken=look.taken)
     assert chosen(late)
 
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given as examples
 from hypothesis import strategies as st
 
-from growth.scheduling.metadata import Condition
+from growth.scheduling.metadata import ObservedCondition
 from reconciler.actions import PatchStatus
 from reconciler.decision import NEVER
 from reconciler.ledger import Ledger
 from reconciler.providers.port import MachineState
 from reconciler.removal.seeing import after, clock
-from reconciler.replacement.health import Count, Health, sick
+from reconciler.replacement.health import HealthCount, SickNodes, sick
 from reconciler.replacement.many_sick import notices
 from reconciler.trust import Trust
 from tests.reconciler.build import RELEASED, at, pool, request
@@ -35,7 +35,7 @@ def ill(name: str, /, status: str = "Unknown", *, since: str = "", **fields: Any
     """A node that isn't Ready."""
     made = node(name, ready=False, **fields)
     message = "runtime is down" if status == "False" else ""
-    ready = Condition("Ready", status, message=message, last_transition_time=since)
+    ready = ObservedCondition("Ready", status, message=message, last_transition_time=since)
     return msgspec.structs.replace(
         made, status=msgspec.structs.replace(made.status, conditions=(ready,))
     )
@@ -62,7 +62,7 @@ class Watch:
     """Looks at worlds, one after the other, and remembers as the loop does."""
 
     def __init__(self) -> None:
-        self.health = Health()
+        self.health = SickNodes()
         self.wake_at = NEVER
         self._removal = Ledger().removal
 
@@ -306,7 +306,7 @@ def test_of_a_fault_that_is_everybodys_nothing_is_ever_repaired(history: Any) ->
 # What pools say
 
 
-def said(given: World, health: Health) -> tuple[str, str, str] | None:
+def said(given: World, health: SickNodes) -> tuple[str, str, str] | None:
     for each in notices(given, health, at(100)):
         (step,) = each.steps
         assert isinstance(step, PatchStatus)
@@ -315,7 +315,7 @@ def said(given: World, health: Health) -> tuple[str, str, str] | None:
     return None
 
 
-HELD = Health(held={"default": Count(sick=3, nodes=10)})
+HELD = SickNodes(held={"default": HealthCount(sick=3, nodes=10)})
 
 
 def test_a_pool_says_how_many_of_its_nodes_are_sick() -> None:
@@ -334,6 +334,6 @@ def test_a_pool_says_when_it_is_over_and_nothing_if_it_never_was() -> None:
     }
     status = type(pool().status).model_validate({"conditions": [told]})
     telling = pool().model_copy(update={"status": status})
-    assert said(of(FIVE), Health()) is None
+    assert said(of(FIVE), SickNodes()) is None
     assert said(world(telling), HELD) is None
-    assert (said(world(telling), Health()) or ("", "", ""))[:2] == ("False", "Released")
+    assert (said(world(telling), SickNodes()) or ("", "", ""))[:2] == ("False", "Released")

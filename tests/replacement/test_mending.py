@@ -13,7 +13,7 @@ from growth.api.wellknown import TEMPLATE_ANNOTATION
 from growth.scheduling.taints import Taint
 from reconciler.actions import SetNode
 from reconciler.actions import machine as subject
-from reconciler.pauses import Cause, Pause
+from reconciler.pauses import Pause, PauseCause
 from reconciler.planning.blueprints import read
 from reconciler.replacement.drift import drifted
 from reconciler.replacement.mending import mended
@@ -125,7 +125,7 @@ def test_until_its_node_is_replaced_a_taint_with_another_value_stays_as_it_was()
 
 
 def paused(given: World) -> World:
-    pauses = {"default": Pause(cause=Cause.POOL, message="")}
+    pauses = {"default": Pause(cause=PauseCause.POOL, message="")}
     brakes = msgspec.structs.replace(given.ledger.brakes, pauses=pauses)
     return given.remembering("brakes", brakes)
 

@@ -11,9 +11,9 @@ import pytest
 from growth.api.written import ServerTypeName
 from reconciler.planning.capacity import Spot
 from reconciler.planning.offers import Purchasable
-from reconciler.planning.question import Question
+from reconciler.planning.question import PlanningProblem
 from reconciler.providers.port import Offering
-from reconciler.replacement.rehearsal import Preference, Room, left_over, with_slack
+from reconciler.replacement.rehearsal import NodeRoom, Preference, left_over, with_slack
 from reconciler.solver import Effort, Offer, PodClass, Problem
 from reconciler.solver.solving import solve
 from tests.reconciler.build import pool
@@ -22,7 +22,7 @@ from tests.scheduling import build
 EMPTIEST, FULLEST = Preference.EMPTIEST, Preference.FULLEST
 
 
-def asked(*pods: tuple[str, int, int], rooms: dict[str, int]) -> Question:
+def asked(*pods: tuple[str, int, int], rooms: dict[str, int]) -> PlanningProblem:
     """Classes by name, millicores and count; nodes of four cores with so much left."""
     problem = Problem(
         resources=("cpu",),
@@ -36,10 +36,12 @@ def asked(*pods: tuple[str, int, int], rooms: dict[str, int]) -> Question:
     spots = {
         name: Spot(name=name, node=node, room=node.allocatable) for name, node in nodes.items()
     }
-    return Question(problem=problem, pods={}, offers={}, spots=spots, left_out={}, waiting={})
+    return PlanningProblem(
+        problem=problem, pods={}, offers={}, spots=spots, left_out={}, waiting={}
+    )
 
 
-def missing(question: Question, preference: Preference) -> dict[str, int]:
+def missing(question: PlanningProblem, preference: Preference) -> dict[str, int]:
     plan = solve(question.problem, Effort.QUICK)
     assert not plan.unplaced, "on paper everybody has a place"
     return left_over(question, plan, preference)
@@ -67,8 +69,8 @@ def test_the_scheduler_looks_at_all_that_is_scored_and_the_extender_at_what_is_s
 ) -> None:
     # By both together the uneven one is the emptier, by its cpu alone it is the fuller one.
     rooms = [
-        Room(offer="uneven", left=[1, 10], whole=[10, 10]),
-        Room(offer="even", left=[5, 4], whole=[10, 10]),
+        NodeRoom(offer="uneven", left=[1, 10], whole=[10, 10]),
+        NodeRoom(offer="even", left=[5, 4], whole=[10, 10]),
     ]
     assert min(rooms, key=lambda room: room.rank(preference)).offer == "uneven"
 
@@ -102,7 +104,7 @@ def test_no_machine_that_holds_the_largest_of_them_is_no_answer() -> None:
     assert with_slack(question, solve(question.problem, Effort.QUICK), EMPTIEST) is None
 
 
-def selling(question: Question, sold: dict[str, tuple[int, int]]) -> Question:
+def selling(question: PlanningProblem, sold: dict[str, tuple[int, int]]) -> PlanningProblem:
     """The same question with machines for sale, by cores and price."""
     more = tuple(Offer(name=n, capacity=(cpu,), price=price) for n, (cpu, price) in sold.items())
     problem = replace(

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from growth.kube.resource import Key
-from growth.scheduling.metadata import Condition
+from growth.scheduling.metadata import ObservedCondition
 from tests.replacement.town import Town
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ DEFAULT = Key("", "default")
 
 def with_ready(node: Node, status: str) -> Node:
     others = tuple(each for each in node.status.conditions if each.type != "Ready")
-    conditions = (*others, Condition("Ready", status))
+    conditions = (*others, ObservedCondition("Ready", status))
     return msgspec.structs.replace(
         node, status=msgspec.structs.replace(node.status, conditions=conditions)
     )

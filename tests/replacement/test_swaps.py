@@ -15,7 +15,7 @@ from reconciler.planning.tries import Try
 from reconciler.removal.wanted import wanted
 from reconciler.replacement import asking
 from reconciler.replacement.judging import has_changed
-from reconciler.replacement.ledger import Proof
+from reconciler.replacement.ledger import PendingProof
 from reconciler.replaces import read, written
 from tests.reconciler.build import at, request, waiting
 from tests.replacement.renewer import Renewer, running, standing
@@ -240,7 +240,7 @@ def test_an_answer_about_pods_that_are_others_by_now_is_no_answer() -> None:
     renewer = Renewer(*half_empty(1))
     world = renewer.world()
     (pod,) = world.cluster.occupancy("default-0").keepers
-    known = Proof(
+    known = PendingProof(
         number=1,
         nodes={"default-0": frozenset({pod.metadata.uid})},
         reason=DisruptionReason.CONSOLIDATION,
@@ -310,7 +310,7 @@ def test_the_rest_of_a_swap_is_given_up_when_what_remains_is_held() -> None:
 
 def test_a_node_that_a_person_holds_since_is_no_part_of_an_answer() -> None:
     free = Renewer(standing("default-0")).world()
-    asked = Proof(
+    asked = PendingProof(
         number=1,
         nodes={"default-0": frozenset()},
         reason=DisruptionReason.CONSOLIDATION,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.replacement.worth import Occupied, disturbances, pays
+from reconciler.replacement.worth import OccupiedNode, disturbances, pays
 from tests.scheduling import build
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ HOURLY = 1_000_000
 NODE = build.node("one", cpu="4", memory="16Gi")
 
 
-def occupied(*pods: Pod) -> Occupied:
-    return Occupied(HOURLY, NODE, pods)
+def occupied(*pods: Pod) -> OccupiedNode:
+    return OccupiedNode(HOURLY, NODE, pods)
 
 
 @pytest.mark.parametrize(

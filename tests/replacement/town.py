@@ -11,18 +11,18 @@ from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.scheduling.metadata import Metadata
 from growth.scheduling.objects import Namespace, Pod
-from reconciler.simulation.cloud import Joining
+from reconciler.simulation.cloud import SimulatedJoining
 from reconciler.simulation.living import Living
-from reconciler.simulation.replicas import Owner
+from reconciler.simulation.replicas import SimulatedWorkload
 from reconciler.simulation.story import Story
 
 if TYPE_CHECKING:
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.scheduling.node import Node
     from reconciler.actions import Evict
-    from reconciler.eviction import Refusal
+    from reconciler.eviction import EvictionRefusal
     from reconciler.simulation.process import Parts
-    from reconciler.simulation.server import Event
+    from reconciler.simulation.server import StoredChange
 
 CALM = Story(seed=1, minutes=240.0, faults=(), workloads=0)
 EVERYTHING = [{"nodes": "100%"}]
@@ -56,9 +56,9 @@ class Town:
         parts: Parts | None = None,
         **pool: Any,
     ) -> None:
-        self.living = Living(CALM, Joining.AT_ONCE, parts=parts)
+        self.living = Living(CALM, SimulatedJoining.AT_ONCE, parts=parts)
         self.server = self.living.server
-        self.owners: dict[str, Owner] = {}
+        self.owners: dict[str, SimulatedWorkload] = {}
         self.opened: list[NodeRemovalRequest] = []
         self.prices = {name: float(price) for name, (_, _, price) in types.items()}
         entries = [{"name": name, "max": 400} for name in types]
@@ -118,18 +118,18 @@ class Town:
         """Why removals were opened."""
         return Counter(each.spec.reason.value for each in self.opened)
 
-    def _asked(self, asked: Evict) -> Refusal | None:
+    def _asked(self, asked: Evict) -> EvictionRefusal | None:
         refusal = self._evict(asked)
         if refusal is None:
             self._evicted.append(asked)
         return refusal
 
-    def _heard(self, event: Event) -> None:
+    def _heard(self, event: StoredChange) -> None:
         if event.old is None:
             self.opened.append(event.new)
 
 
-def _owner(name: str, cpu: str, spec: dict[str, Any]) -> Owner:
+def _owner(name: str, cpu: str, spec: dict[str, Any]) -> SimulatedWorkload:
     container = {"name": "main", "resources": {"requests": {"cpu": cpu, "memory": "256Mi"}}}
     document = {
         "metadata": {"labels": {"app": name}},
@@ -137,4 +137,6 @@ def _owner(name: str, cpu: str, spec: dict[str, Any]) -> Owner:
         "status": {"phase": "Pending"},
     }
     template = msgspec.convert(document, Pod)
-    return Owner(name=name, uid=f"owner-{name}", namespace="default", template=template, pods={})
+    return SimulatedWorkload(
+        name=name, uid=f"owner-{name}", namespace="default", template=template, pods={}
+    )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from growth.scheduling.fits import FITS, Reason, Rejected, feasible_nodes, verdict
+from growth.scheduling.fits import FITS, Rejected, RejectionReason, feasible_nodes, verdict
 from growth.scheduling.resources import Resources, shortages, shown
 from tests.scheduling.build import Json, cluster, node, patient, pod
 
@@ -16,7 +16,7 @@ def test_a_pod_is_told_how_much_it_needs_and_how_much_is_left() -> None:
     world = cluster(there, pod("first", on="one", requests={"memory": "3174Mi", "cpu": "1500m"}))
     answer = verdict(pod(requests={"memory": "96Gi", "cpu": "2750m"}), there, world)
     assert answer == Rejected(
-        Reason.RESOURCES,
+        RejectionReason.RESOURCES,
         "needs 2750m of cpu, 2500m are left; needs 96Gi of memory, 28.9Gi are left",
     )
 
@@ -25,14 +25,14 @@ def test_a_node_has_a_number_of_places() -> None:
     there = node(pods="1")
     assert verdict(pod(), there, cluster(there)) == FITS
     assert verdict(pod("second"), there, cluster(there, pod(on="one"))) == Rejected(
-        Reason.RESOURCES, "no place for another pod is left"
+        RejectionReason.RESOURCES, "no place for another pod is left"
     )
 
 
 def test_what_a_node_does_not_name_it_does_not_have() -> None:
     there = node()
     assert verdict(pod(requests={"example.com/gpu": "1"}), there, cluster(there)) == Rejected(
-        Reason.RESOURCES, "needs 1 of example.com/gpu, 0 are left"
+        RejectionReason.RESOURCES, "needs 1 of example.com/gpu, 0 are left"
     )
     assert verdict(pod(requests={"example.com/gpu": "0"}), there, cluster(there)) == FITS
 
@@ -42,7 +42,7 @@ def test_a_pod_that_asks_for_nothing_fits_an_overfull_node() -> None:
     world = cluster(there, pod("first", on="one", requests={"cpu": "2"}))
     assert verdict(pod(), there, world) == FITS
     assert verdict(pod(requests={"cpu": "1m"}), there, world) == Rejected(
-        Reason.RESOURCES, "needs 1m of cpu, 0 are left"
+        RejectionReason.RESOURCES, "needs 1m of cpu, 0 are left"
     )
 
 
@@ -77,7 +77,7 @@ def test_a_gated_pod_fits_nowhere() -> None:
     held = pod(schedulingGates=[{"name": "quota"}, {"name": "approval"}])
     world = cluster(node())
     assert verdict(held, node(), world) == Rejected(
-        Reason.GATED, "is held back until these gates are removed: quota, approval"
+        RejectionReason.GATED, "is held back until these gates are removed: quota, approval"
     )
     assert feasible_nodes(held, world) == []
 
@@ -86,7 +86,7 @@ def test_a_pod_that_names_a_node_goes_nowhere_else() -> None:
     one, two = node("one"), node("two")
     named = pod(on="two")
     assert verdict(named, one, cluster(one, two)) == Rejected(
-        Reason.OTHER_NODE, "names the node two"
+        RejectionReason.OTHER_NODE, "names the node two"
     )
     assert verdict(named, two, cluster(one, two)) == FITS
 
@@ -107,14 +107,14 @@ AWAY: Json = {
 }
 SPREAD: Json = {"topologyKey": "rack", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
 PORT: Json = {"containers": [{"name": "main", "ports": [{"containerPort": 80, "hostPort": 80}]}]}
-ORDER: list[tuple[Reason, Json, Json]] = [
-    (Reason.NODE_UNSCHEDULABLE, {"unschedulable": True}, {}),
-    (Reason.TAINT, CLOSED, {}),
-    (Reason.NODE_AFFINITY, {}, {"nodeSelector": {"disk": "ssd"}}),
-    (Reason.HOST_PORT, {}, PORT),
-    (Reason.RESOURCES, {"cpu": "0"}, {"overhead": {"cpu": "1"}}),
-    (Reason.TOPOLOGY_SPREAD, {}, {"topologySpreadConstraints": [SPREAD]}),
-    (Reason.POD_ANTI_AFFINITY, {}, {"affinity": AWAY}),
+ORDER: list[tuple[RejectionReason, Json, Json]] = [
+    (RejectionReason.NODE_UNSCHEDULABLE, {"unschedulable": True}, {}),
+    (RejectionReason.TAINT, CLOSED, {}),
+    (RejectionReason.NODE_AFFINITY, {}, {"nodeSelector": {"disk": "ssd"}}),
+    (RejectionReason.HOST_PORT, {}, PORT),
+    (RejectionReason.RESOURCES, {"cpu": "0"}, {"overhead": {"cpu": "1"}}),
+    (RejectionReason.TOPOLOGY_SPREAD, {}, {"topologySpreadConstraints": [SPREAD]}),
+    (RejectionReason.POD_ANTI_AFFINITY, {}, {"affinity": AWAY}),
 ]
 
 
@@ -151,7 +151,7 @@ def test_amounts_are_shown_as_people_write_them(name: str, amount: int, text: st
 def test_amounts_that_look_alike_are_shown_to_the_last_byte() -> None:
     there = node(memory="1073741825")
     assert verdict(pod(requests={"memory": "1073741826"}), there, cluster(there)) == Rejected(
-        Reason.RESOURCES, "needs 1073741826 of memory, 1073741825 are left"
+        RejectionReason.RESOURCES, "needs 1073741826 of memory, 1073741825 are left"
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from growth.scheduling.fits import FITS, Reason, Rejected, verdict
+from growth.scheduling.fits import FITS, Rejected, RejectionReason, verdict
 from growth.scheduling.ports import HostPort
 from tests.scheduling.build import cluster, container, node, patient, pod, sidecar
 
@@ -52,7 +52,7 @@ def test_the_text_names_the_port() -> None:
     there = node()
     world = cluster(there, listening("first", on="one"))
     assert verdict(listening("second"), there, world) == Rejected(
-        Reason.HOST_PORT, "takes the host port 80/TCP, which is in use"
+        RejectionReason.HOST_PORT, "takes the host port 80/TCP, which is in use"
     )
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from growth.scheduling.fits import FITS, Reason, Rejected, verdict
+from growth.scheduling.fits import FITS, Rejected, RejectionReason, verdict
 from growth.scheduling.taints import untolerated
 from tests.scheduling.build import HOSTNAME, ZONE, Json, cluster, node, patient, pod
 
@@ -38,7 +38,7 @@ def test_a_pod_goes_where_its_like_are_fewest() -> None:
     world = cluster(A, B, web("one", on="a"))
     assert verdict(web("new", evenly()), B, world) == FITS
     assert verdict(web("new", evenly()), A, world) == Rejected(
-        Reason.TOPOLOGY_SPREAD,
+        RejectionReason.TOPOLOGY_SPREAD,
         f"{ZONE}=a would have 2 of its like, 2 more than the emptiest domain; 1 more is allowed",
     )
 
@@ -59,7 +59,7 @@ def test_a_node_without_the_label_is_no_place_and_no_domain() -> None:
     world = cluster(A, bare, web("one", on="a"))
     answer = verdict(web("new", evenly()), bare, world)
     assert answer == Rejected(
-        Reason.TOPOLOGY_SPREAD, f"is spread by {ZONE}, a label the node doesn't have"
+        RejectionReason.TOPOLOGY_SPREAD, f"is spread by {ZONE}, a label the node doesn't have"
     )
     assert verdict(web("new", evenly()), A, world) == FITS
 
@@ -226,7 +226,7 @@ def _holds(new: Pod, constraint: SpreadConstraint, place: Node, world: Cluster) 
 def test_the_quick_rule_is_the_slow_definition(world: Cluster, new: Pod) -> None:
     for place in world.nodes.values():
         answer = verdict(new, place, world)
-        refused = isinstance(answer, Rejected) and answer.reason is Reason.TOPOLOGY_SPREAD
+        refused = isinstance(answer, Rejected) and answer.reason is RejectionReason.TOPOLOGY_SPREAD
         judged_before = isinstance(answer, Rejected) and not refused
         assert judged_before or refused != is_even(new, place, world)
 

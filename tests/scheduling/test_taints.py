@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from growth.scheduling.fits import FITS, Reason, Rejected, verdict
+from growth.scheduling.fits import FITS, Rejected, RejectionReason, verdict
 from growth.scheduling.taints import Taint, Toleration, untolerated
 from tests.scheduling.build import cluster, node, pod
 
@@ -54,7 +54,7 @@ def test_each_taint_needs_a_toleration() -> None:
 def test_a_pod_is_told_which_taint_it_does_not_tolerate() -> None:
     there = node(taints=[{"key": "team", "value": "blue", "effect": "NoSchedule"}])
     assert verdict(pod(), there, cluster(there)) == Rejected(
-        Reason.TAINT, "doesn't tolerate the taint team=blue:NoSchedule"
+        RejectionReason.TAINT, "doesn't tolerate the taint team=blue:NoSchedule"
     )
 
 
@@ -62,6 +62,6 @@ def test_a_cordoned_node_takes_only_pods_that_tolerate_it() -> None:
     there = node(unschedulable=True)
     daemon = {"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}
     assert verdict(pod(), there, cluster(there)) == Rejected(
-        Reason.NODE_UNSCHEDULABLE, "the node is cordoned"
+        RejectionReason.NODE_UNSCHEDULABLE, "the node is cordoned"
     )
     assert verdict(pod(tolerations=[daemon]), there, cluster(there)) == FITS

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from growth.scheduling import objects
-from growth.scheduling.fits import FITS, Reason, Rejected, feasible_nodes, verdict
+from growth.scheduling.fits import FITS, Rejected, RejectionReason, feasible_nodes, verdict
 from tests.scheduling.build import (
     ZONE,
     Json,
@@ -77,7 +77,7 @@ USER = pod(**mounting("data"))
 def test_a_claim_that_cannot_be_used_keeps_its_pod_off_every_node(
     world: list[Object], problem: str
 ) -> None:
-    assert on_a(USER, *world) == Rejected(Reason.CLAIM, problem)
+    assert on_a(USER, *world) == Rejected(RejectionReason.CLAIM, problem)
     assert placed(USER, *world) == []
 
 
@@ -90,7 +90,7 @@ def test_a_bound_volume_decides_where_its_pod_goes() -> None:
     world = (claim(volume="disk"), volume(reachable={ZONE: "zb"}))
     assert placed(USER, *world) == ["b"]
     assert on_a(USER, *world) == Rejected(
-        Reason.VOLUME_ELSEWHERE, f"its volume disk is only there for nodes with {ZONE}=zb"
+        RejectionReason.VOLUME_ELSEWHERE, f"its volume disk is only there for nodes with {ZONE}=zb"
     )
 
 
@@ -102,7 +102,7 @@ def test_a_volumes_node_affinity_passes_over_the_nodes_own_fields() -> None:
 
 def test_a_bound_volume_that_is_gone_keeps_its_pod_off_every_node() -> None:
     assert on_a(USER, claim(volume="disk")) == Rejected(
-        Reason.NO_VOLUME, "its volume disk doesn't exist"
+        RejectionReason.NO_VOLUME, "its volume disk doesn't exist"
     )
 
 
@@ -143,7 +143,7 @@ def test_a_waiting_claim_goes_where_it_was_promised() -> None:
     )
     assert placed(USER, promised, storage_class()) == ["b"]
     assert on_a(USER, promised, storage_class()) == Rejected(
-        Reason.VOLUME_ELSEWHERE, "the volume of its claim data is being made on b"
+        RejectionReason.VOLUME_ELSEWHERE, "the volume of its claim data is being made on b"
     )
 
 
@@ -200,7 +200,7 @@ def test_which_free_volume_serves_a_claim(of_volume: Json, of_claim: Json, *, se
 
 def test_a_claim_without_a_free_volume_is_told_so() -> None:
     assert on_a(USER, LOCAL_CLAIM, LOCAL, local()) == Rejected(
-        Reason.NO_VOLUME, "no volume for its claim data is free or can be made here"
+        RejectionReason.NO_VOLUME, "no volume for its claim data is free or can be made here"
     )
 
 
@@ -259,9 +259,9 @@ def test_the_claim_of_an_ephemeral_volume_must_be_there_and_belong_to_the_pod() 
             "job-scratch", storageClassName="waiting", metadata={"ownerReferences": [owner]}
         )
 
-    assert on_a(user) == Rejected(Reason.CLAIM, "its claim job-scratch isn't there yet")
+    assert on_a(user) == Rejected(RejectionReason.CLAIM, "its claim job-scratch isn't there yet")
     assert on_a(user, made_for("other"), storage_class()) == Rejected(
-        Reason.CLAIM, "its claim job-scratch wasn't made for this pod"
+        RejectionReason.CLAIM, "its claim job-scratch wasn't made for this pod"
     )
     assert placed(user, made_for("mine"), storage_class()) == ["a", "b"]
 
@@ -271,7 +271,7 @@ def test_a_claim_for_one_pod_serves_one_pod_in_the_whole_cluster() -> None:
     first = pod("first", on="b", **mounting("data"))
     assert placed(USER, alone, volume()) == ["a", "b"]
     assert on_a(USER, alone, volume(), first) == Rejected(
-        Reason.VOLUME_IN_USE, "its claim data is for one pod only, and shop/first has it"
+        RejectionReason.VOLUME_IN_USE, "its claim data is for one pod only, and shop/first has it"
     )
 
 
@@ -306,7 +306,7 @@ def test_a_full_node_takes_no_more_volumes_of_a_driver() -> None:
     assert placed(new, *world) == ["a", "b"]
     assert placed(new, *world, limit) == ["b"]
     assert on_a(new, *world, limit) == Rejected(
-        Reason.ATTACH_LIMIT, "mounts 1 more of csi.example.com, the node has 1 of 1"
+        RejectionReason.ATTACH_LIMIT, "mounts 1 more of csi.example.com, the node has 1 of 1"
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from growth.service.address import Address
 from growth.service.context import Service
-from growth.service.health import Health
+from growth.service.health import ProcessHealth
 from growth.service.logs import start_logs
 from growth.service.metrics import new_registry
 from growth.service.settings import LogForm, LogLevel, MetricsAddress, ServiceSettings
@@ -34,5 +34,5 @@ def a_service(
             process=name, level=LogLevel.INFO, form=LogForm.JSON, stream=stream or io.StringIO()
         ),
         registry=new_registry(name),
-        health=Health(clock=clock),
+        health=ProcessHealth(clock=clock),
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from growth.service.event_loop import INTERVAL, SILENCE, watch_event_loop
-from growth.service.health import Health, Verdict, all_good
+from growth.service.health import HealthVerdict, ProcessHealth, all_good
 from tests.service.build import a_service
 
 if TYPE_CHECKING:
@@ -30,47 +30,53 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def health(clock: Clock) -> Health:
-    return Health(clock=clock)
+def health(clock: Clock) -> ProcessHealth:
+    return ProcessHealth(clock=clock)
 
 
-def test_a_process_without_checks_is_ready(health: Health) -> None:
-    assert health.readiness() == (Verdict("process", None),)
+def test_a_process_without_checks_is_ready(health: ProcessHealth) -> None:
+    assert health.readiness() == (HealthVerdict("process", None),)
 
 
-def test_a_process_is_ready_when_every_check_is_content(health: Health) -> None:
+def test_a_process_is_ready_when_every_check_is_content(health: ProcessHealth) -> None:
     missing: dict[str, str | None] = {"flour": "no sack", "oven": None}
     health.require("flour", lambda: missing["flour"])
     health.require("oven", lambda: missing["oven"])
 
     assert not all_good(health.readiness())
-    assert health.readiness()[1:] == (Verdict("flour", "no sack"), Verdict("oven", None))
+    assert health.readiness()[1:] == (
+        HealthVerdict("flour", "no sack"),
+        HealthVerdict("oven", None),
+    )
 
     missing["flour"] = None
     assert all_good(health.readiness())
 
 
-def test_a_process_that_ends_is_not_ready_whatever_its_checks_say(health: Health) -> None:
+def test_a_process_that_ends_is_not_ready_whatever_its_checks_say(health: ProcessHealth) -> None:
     health.require("oven", lambda: None)
 
     health.end()
 
-    assert health.readiness() == (Verdict("process", "it is ending"), Verdict("oven", None))
+    assert health.readiness() == (
+        HealthVerdict("process", "it is ending"),
+        HealthVerdict("oven", None),
+    )
     assert all_good(health.liveness())
 
 
-def test_a_pulse_is_due_within_its_limit(health: Health, clock: Clock) -> None:
+def test_a_pulse_is_due_within_its_limit(health: ProcessHealth, clock: Clock) -> None:
     pulse = health.pulse("oven", limit=10)
 
     clock.now += 10
     assert all_good(health.liveness())
     clock.now += 0.5
-    assert health.liveness() == (Verdict("oven", "no turn for 10.5 s"),)
+    assert health.liveness() == (HealthVerdict("oven", "no turn for 10.5 s"),)
     pulse.beat()
     assert all_good(health.liveness())
 
 
-def test_two_parts_cannot_speak_under_one_name(health: Health) -> None:
+def test_two_parts_cannot_speak_under_one_name(health: ProcessHealth) -> None:
     health.require("oven", lambda: None)
     health.pulse("oven", limit=1)
 

@@ -29,8 +29,8 @@ from reconciler.planning.nominations import Nominated
 from reconciler.removal.drain import DRAINING
 from reconciler.removal.drain_marks import uncordoned
 from reconciler.simulation.caches import Cache
-from reconciler.simulation.effects import Effects, Result, Write
-from reconciler.simulation.faults import Fault
+from reconciler.simulation.effects import Result, SimulatedEffects, Write
+from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.process import Parts
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Mutant:
     row: int | None = None
     """Of the catalogue of faults, if it is there."""
     name: str
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[SimulatedFault, ...] = ()
     parts: Callable[[], Parts]
     seeds: range = range(1, 9)
     minutes: float = 40.0
@@ -91,7 +91,7 @@ def believes_its_cache_after_a_write(world: World, now: Instant) -> Decision:
     return planning.decide(world.remembering("planning", forgetful), now)
 
 
-class GoesOn(Effects):
+class GoesOn(SimulatedEffects):
     """A sequence that has begun is carried to its end, whoever leads by now."""
 
     @override
@@ -124,7 +124,7 @@ class WaitsForTheMoment:
         return provisioning.decide(msgspec.structs.replace(world, cluster=cluster), now)
 
 
-class DoesNotLookAgain(Effects):
+class DoesNotLookAgain(SimulatedEffects):
     """What the cache says of a node's pods is good enough."""
 
     @override
@@ -227,7 +227,7 @@ def waits_for_every_machine(world: World, now: Instant) -> Decision:
     return provisioning.decide(msgspec.structs.replace(world, pools=pools), now)
 
 
-class DeletesPods(Effects):
+class DeletesPods(SimulatedEffects):
     """Who has to go, goes."""
 
     @override
@@ -237,7 +237,7 @@ class DeletesPods(Effects):
         return Result()
 
 
-class NeverCordons(Effects):
+class NeverCordons(SimulatedEffects):
     """Its mark is enough."""
 
     @override
@@ -340,19 +340,19 @@ MUTANTS = (
     Mutant(
         row=3,
         name="forgets the pods of a node that serves",
-        faults=(Fault.WATCH_LAG,),
+        faults=(SimulatedFault.WATCH_LAG,),
         parts=lambda: _planned_by(forgets_the_pods_of_a_node_that_serves),
     ),
     Mutant(
         row=4,
         name="believes a list of pods that lacks some",
-        faults=(Fault.PODS_MISSING, Fault.RESTART),
+        faults=(SimulatedFault.PODS_MISSING, SimulatedFault.RESTART),
         parts=lambda: Parts(effects=DoesNotLookAgain),
     ),
     Mutant(
         row=5,
         name="counts an outage as idle time",
-        faults=(Fault.OUTAGE,),
+        faults=(SimulatedFault.OUTAGE,),
         parts=lambda: dataclasses.replace(
             _with("removal", removes_while_it_is_blind), effects=DoesNotLookAgain
         ),
@@ -362,62 +362,62 @@ MUTANTS = (
     Mutant(
         row=6,
         name="takes silence for death",
-        faults=(Fault.PARTITION,),
+        faults=(SimulatedFault.PARTITION,),
         parts=lambda: _with("removal", takes_silence_for_death),
     ),
     Mutant(
         row=8,
         name="asks until it is done",
-        faults=(Fault.DELETE_FAILS,),
+        faults=(SimulatedFault.DELETE_FAILS,),
         parts=lambda: _with("removal", asks_until_it_is_done),
     ),
     Mutant(
         row=9,
         name="follows only what it began itself",
-        faults=(Fault.RESTART,),
+        faults=(SimulatedFault.RESTART,),
         parts=lambda: _with("removal", FollowsWhatItBegan()),
     ),
     Mutant(
         row=10,
         name="knows all its machines",
-        faults=(Fault.NODE_FORGOTTEN,),
+        faults=(SimulatedFault.NODE_FORGOTTEN,),
         parts=lambda: _with("removal", knows_all_its_machines),
     ),
     Mutant(
         row=12,
         name="waits for every machine that was accepted",
-        faults=(Fault.NEVER_READY,),
+        faults=(SimulatedFault.NEVER_READY,),
         parts=lambda: _with("provisioning", waits_for_every_machine),
     ),
     Mutant(
         row=16,
         name="goes on when another one leads",
         # Alone a freeze hides it: what was missed arrives before anything more is decided.
-        faults=(Fault.FREEZE, Fault.WATCH_LAG),
+        faults=(SimulatedFault.FREEZE, SimulatedFault.WATCH_LAG),
         parts=lambda: Parts(effects=GoesOn),
     ),
     Mutant(
         row=17,
         name="believes its cache after a write",
-        faults=(Fault.WATCH_LAG,),
+        faults=(SimulatedFault.WATCH_LAG,),
         parts=lambda: _planned_by(believes_its_cache_after_a_write),
     ),
     Mutant(
         row=18,
         name="believes a server that is behind",
-        faults=(Fault.STALE_SERVER,),
+        faults=(SimulatedFault.STALE_SERVER,),
         parts=lambda: Parts(cache=BelievesAnyServer),
     ),
     Mutant(
         row=19,
         name="waits for the moment a node turns Ready",
-        faults=(Fault.EVENT_LOST,),
+        faults=(SimulatedFault.EVENT_LOST,),
         parts=lambda: _with("provisioning", WaitsForTheMoment()),
     ),
     Mutant(
         row=13,
         name="deletes pods that a budget holds",
-        faults=(Fault.NOTHING_MOVES,),
+        faults=(SimulatedFault.NOTHING_MOVES,),
         parts=lambda: Parts(effects=DeletesPods),
         seeds=CONSOLIDATING,
         minutes=20.0,
@@ -465,7 +465,7 @@ HELD_BACK = (
     (
         Mutant(
             name="frees what people hold",
-            faults=(Fault.CORDON,),
+            faults=(SimulatedFault.CORDON,),
             parts=lambda: _with("removal", frees_what_people_hold),
             minutes=20.0,
         ),

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from reconciler.simulation.__main__ import main
-from reconciler.simulation.faults import Fault
+from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.run import run
 from reconciler.simulation.shrink import shrunk
 from reconciler.simulation.story import Story, story
@@ -110,12 +110,12 @@ def test_a_fault_that_is_not_known_is_named(capsys: pytest.CaptureFixture[str]) 
 
 def test_a_failing_story_is_made_small_and_still_fails() -> None:
     def fails(told: Story) -> bool:
-        return Fault.RESTART in told.faults and told.minutes >= 7 and told.workloads >= 3
+        return SimulatedFault.RESTART in told.faults and told.minutes >= 7 and told.workloads >= 3
 
-    large = Story(seed=1, faults=tuple(Fault), minutes=500.0)
+    large = Story(seed=1, faults=tuple(SimulatedFault), minutes=500.0)
     small = shrunk(large, fails)
     assert fails(small)
-    assert small.faults == (Fault.RESTART,)
+    assert small.faults == (SimulatedFault.RESTART,)
     assert small.minutes < 10
     assert small.workloads == 3
 

@@ -10,10 +10,10 @@ import pytest
 
 from growth.kube.resource import Key
 from growth.scheduling.objects import DaemonSet, Node, Pod
-from reconciler.simulation.cloud import Joining, with_ready
+from reconciler.simulation.cloud import SimulatedJoining, with_ready
 from reconciler.simulation.kubelets import COMPLETES_AFTER_ANNOTATION
 from reconciler.simulation.living import Living
-from reconciler.simulation.replicas import BATCH_TAKES, Owner
+from reconciler.simulation.replicas import BATCH_TAKES, SimulatedWorkload
 from reconciler.simulation.story import Story
 from tests.scheduling import build
 
@@ -24,7 +24,7 @@ MINUTE = 60.0
 @pytest.fixture
 def living() -> Living:
     """A cluster in which growth doesn't run."""
-    return Living(CALM, Joining.AT_ONCE)
+    return Living(CALM, SimulatedJoining.AT_ONCE)
 
 
 def add_node(living: Living, name: str, /, *, cpu: str, **spec: Any) -> None:
@@ -50,9 +50,9 @@ def add_agent(living: Living) -> None:
     living.server.create("daemon_sets", msgspec.convert(document, DaemonSet))
 
 
-def owner(living: Living, name: str, *, wanted: int, cpu: str) -> Owner:
+def owner(living: Living, name: str, *, wanted: int, cpu: str) -> SimulatedWorkload:
     template = asking(name, cpu)
-    made = Owner(name=name, uid=name, namespace="default", template=template, pods={})
+    made = SimulatedWorkload(name=name, uid=name, namespace="default", template=template, pods={})
     living.replicas.want(made, wanted)
     return made
 

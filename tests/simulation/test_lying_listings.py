@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from growth.api.written import ServerTypeName
 from growth.instant import Instant
 from reconciler.providers.port import ClassKey, Order
-from reconciler.simulation.cloud import Joining, Machine
-from reconciler.simulation.faults import Fault
+from reconciler.simulation.cloud import SimulatedJoining, SimulatedMachine
+from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.living import Living
 from reconciler.simulation.story import Story
-from reconciler.simulation.trouble import Trouble
+from reconciler.simulation.trouble import SimulatedTrouble
 from reconciler.timing import Timing
 from tests.simulation import today
 
@@ -29,15 +29,15 @@ ORDER = Order(
     annotations={},
     taints=(),
 )
-LIES = (Fault.LISTING_EMPTY, Fault.LISTING_BROKEN, Fault.LISTING_STALE)
+LIES = (SimulatedFault.LISTING_EMPTY, SimulatedFault.LISTING_BROKEN, SimulatedFault.LISTING_STALE)
 
 
 def test_between_two_empty_listings_a_stable_interval_apart_the_truth_is_listed() -> None:
     """Or no rule could tell the lie from a cloud whose machines are gone."""
     story = Story(seed=today.first(), minutes=A_DAY, faults=LIES, workloads=0)
-    living = Living(story, Joining.AT_ONCE)
-    living.cloud.machines["one"] = Machine(order=ORDER, made_at=0.0)
-    Trouble(living, offerings=())
+    living = Living(story, SimulatedJoining.AT_ONCE)
+    living.cloud.machines["one"] = SimulatedMachine(order=ORDER, made_at=0.0)
+    SimulatedTrouble(living, offerings=())
     empty_since: float | None = None
     lies = 0
     for second in range(int(A_DAY * 60)):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reconciler.simulation.faults import BY_PEOPLE, Fault, drawn
-from reconciler.simulation.run import Outcome, run
+from reconciler.simulation.faults import BY_PEOPLE, SimulatedFault, drawn
+from reconciler.simulation.run import RunOutcome, run
 from reconciler.simulation.story import Story, story
 from tests.simulation import today
 
@@ -15,13 +15,13 @@ short ones find more than few long ones."""
 LONG = range(101, 201)
 """10,000 minutes."""
 STORM = (
-    Fault.CORDON,
-    Fault.KEPT,
-    Fault.NOTHING_MOVES,
-    Fault.VISITOR,
-    Fault.MACHINE_DIES,
-    Fault.DELETE_FAILS,
-    Fault.RESTART,
+    SimulatedFault.CORDON,
+    SimulatedFault.KEPT,
+    SimulatedFault.NOTHING_MOVES,
+    SimulatedFault.VISITOR,
+    SimulatedFault.MACHINE_DIES,
+    SimulatedFault.DELETE_FAILS,
+    SimulatedFault.RESTART,
 )
 """What people do to nodes and pods, and what makes giving back hard."""
 
@@ -74,7 +74,7 @@ BREACHED = (
 """Seeds that have found something, with the faults that they had then."""
 
 
-def assert_holds(told: Story) -> Outcome:
+def assert_holds(told: Story) -> RunOutcome:
     outcome = run(told)
     assert not outcome.breaches, "\n".join(
         [*outcome.lines, str(outcome.breaches[0]), f"replay: {told.command}"]
@@ -97,7 +97,7 @@ def test_nothing_is_breached_under_the_faults_of_a_seed_of_today(turn: int) -> N
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("seed", "minutes", "faults"), BREACHED)
 def test_what_was_breached_once_is_breached_no_more(seed: int, minutes: float, faults: str) -> None:
-    kinds = tuple(map(Fault, faults.split(",")))
+    kinds = tuple(map(SimulatedFault, faults.split(",")))
     assert_holds(Story(seed=seed, minutes=minutes, faults=kinds))
 
 

@@ -16,7 +16,7 @@ from tests.simulation.mutants import HELD_BACK, MUTANTS, Mutant, lets_everything
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reconciler.simulation.auditor import Breach
+    from reconciler.simulation.auditor import AuditBreach
 
 SLY = [mutant for mutant in MUTANTS if mutant.faults and mutant.row not in {3, 13, 17}]
 """A pod is always bound a few milliseconds after its node serves, pods of a workload come one after
@@ -35,14 +35,14 @@ def called(mutant: Mutant | Invariant) -> str:
 mutants = pytest.mark.parametrize("mutant", MUTANTS, ids=called)
 
 
-def is_right(told: Story, breach: Breach) -> bool:
+def is_right(told: Story, breach: AuditBreach) -> bool:
     """Whether the rules as they are pass where the mistake was found."""
     if breach.at < told.end:
         return found_until(breach.at, told) is None
     return not run(told).breaches
 
 
-def caught(mutant: Mutant) -> tuple[Story, Breach] | None:
+def caught(mutant: Mutant) -> tuple[Story, AuditBreach] | None:
     """The first seed in which the auditor finds the mistake, and what it finds.
 
     Our own brakes are off: they would hold back what the auditor is to see.
@@ -82,7 +82,7 @@ def test_a_planted_mistake_is_held_back_before_it_is_carried_out(
     assert f": {invariant}: " in found.text
 
 
-def stopped(mutant: Mutant) -> Breach | None:
+def stopped(mutant: Mutant) -> AuditBreach | None:
     """What the process stopped for by itself, in the first seed in which anybody finds anything."""
     for seed in mutant.seeds:
         told = Story(seed=seed, minutes=mutant.minutes, faults=mutant.faults)

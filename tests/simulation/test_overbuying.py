@@ -20,15 +20,15 @@ from growth.scheduling.objects import Namespace, Pod
 from reconciler.providers.kwok.catalogue import offerings
 from reconciler.simulation import catalogue
 from reconciler.simulation.chance import Chance
-from reconciler.simulation.cloud import Joining
-from reconciler.simulation.faults import BY_PEOPLE, Fault
+from reconciler.simulation.cloud import SimulatedJoining
+from reconciler.simulation.faults import BY_PEOPLE, SimulatedFault
 from reconciler.simulation.living import Living
-from reconciler.simulation.replicas import Owner
+from reconciler.simulation.replicas import SimulatedWorkload
 from reconciler.simulation.story import Story
-from reconciler.simulation.trouble import Trouble
+from reconciler.simulation.trouble import SimulatedTrouble
 
 if TYPE_CHECKING:
-    from reconciler.simulation.server import Event
+    from reconciler.simulation.server import StoredChange
 
 SHAPES: Final = (("500m", "1Gi"), ("1500m", "2Gi"), ("2", "6Gi"), ("3", "4Gi"), ("900m", "7Gi"))
 ALIKE: Final = tuple(
@@ -47,13 +47,15 @@ WAVES: Final = (20.0, 200.0)
 MINUTES: Final = 6.0
 QUIET: Final = 700.0
 NAMESPACE: Final = "work"
-SPOIL: Final = frozenset({Fault.NEVER_READY, Fault.DIES_JOINING, Fault.MACHINE_DIES})
+SPOIL: Final = frozenset(
+    {SimulatedFault.NEVER_READY, SimulatedFault.DIES_JOINING, SimulatedFault.MACHINE_DIES}
+)
 """Faults by which machines are lost that have to be bought again."""
-REFUSE: Final = SPOIL | {Fault.STOCK_OUT}
+REFUSE: Final = SPOIL | {SimulatedFault.STOCK_OUT}
 """Faults after which offers aren't bought for a while."""
-BLIND: Final = frozenset({Fault.EVENT_LOST, Fault.OUTAGE})
+BLIND: Final = frozenset({SimulatedFault.EVENT_LOST, SimulatedFault.OUTAGE})
 """Faults that hide pods, so that those of one wave are planned in parts."""
-MISTAKES: Final = [fault for fault in Fault if fault not in BY_PEOPLE]
+MISTAKES: Final = [fault for fault in SimulatedFault if fault not in BY_PEOPLE]
 
 
 class End(NamedTuple):
@@ -66,10 +68,10 @@ class End(NamedTuple):
     """Pods without a node."""
 
 
-def told(seed: int, *faults: Fault, alike: bool) -> End:
+def told(seed: int, *faults: SimulatedFault, alike: bool) -> End:
     story = Story(seed=seed, minutes=MINUTES, faults=faults, workloads=0)
     chance = Chance(seed, "burst")
-    living = Living(story, chance.one_of(tuple(Joining)))
+    living = Living(story, chance.one_of(tuple(SimulatedJoining)))
     node_class, pool = _sold(catalogue.boot_delay(chance), alike=alike)
     living.server.create("KwokNodeClass", node_class)
     living.server.create("NodePool", pool)
@@ -81,7 +83,7 @@ def told(seed: int, *faults: Fault, alike: bool) -> End:
             living.timeline.at(at, living.replicas.want, owner, wanted)
     served: set[str] = set()
     living.server.kind("nodes").heard_by.append(lambda event: _note(event, served))
-    Trouble(living, offerings=offerings(node_class))
+    SimulatedTrouble(living, offerings=offerings(node_class))
     living.lives.begin()
     living.timeline.run(story.noisy + QUIET)
     assert living.auditor.found is None, living.auditor.found
@@ -104,12 +106,12 @@ def _sold(boots: BootDelay, *, alike: bool) -> tuple[KwokNodeClass, NodePool]:
     return node_class, NodePool.model_validate({"metadata": {"name": "default"}, "spec": spec})
 
 
-def _note(event: Event, served: set[str]) -> None:
+def _note(event: StoredChange, served: set[str]) -> None:
     if event.new is not None and event.new.is_ready:
         served.add(event.new.name)
 
 
-def _owner(number: int, shape: tuple[str, str]) -> Owner:
+def _owner(number: int, shape: tuple[str, str]) -> SimulatedWorkload:
     cpu, memory = shape
     container = {"name": "main", "resources": {"requests": {"cpu": cpu, "memory": memory}}}
     document: dict[str, Any] = {
@@ -118,7 +120,7 @@ def _owner(number: int, shape: tuple[str, str]) -> Owner:
         "status": {"phase": "Pending"},
     }
     template = msgspec.convert(document, Pod)
-    return Owner(
+    return SimulatedWorkload(
         name=f"w{number}", uid=f"owner-{number}", namespace=NAMESPACE, template=template, pods={}
     )
 
@@ -128,7 +130,7 @@ def undisturbed(seed: int, *, alike: bool) -> End:
     return told(seed, alike=alike)
 
 
-def assert_buys_little_more(fault: Fault, seed: int) -> None:
+def assert_buys_little_more(fault: SimulatedFault, seed: int) -> None:
     alike = fault in REFUSE
     plan, end = undisturbed(seed, alike=alike), told(seed, fault, alike=alike)
     bought = end.bought - end.lost if fault in SPOIL else end.bought
@@ -139,7 +141,7 @@ def assert_buys_little_more(fault: Fault, seed: int) -> None:
 
 
 @pytest.mark.parametrize("fault", MISTAKES)
-def test_a_fault_buys_hardly_more_than_the_plan_without_it(fault: Fault) -> None:
+def test_a_fault_buys_hardly_more_than_the_plan_without_it(fault: SimulatedFault) -> None:
     assert_buys_little_more(fault, seed=6)
 
 
@@ -148,6 +150,6 @@ def test_a_fault_buys_hardly_more_than_the_plan_without_it(fault: Fault) -> None
 @pytest.mark.parametrize("seed", range(7, 17))
 @pytest.mark.parametrize("fault", MISTAKES)
 def test_no_fault_of_any_seed_buys_much_more_than_the_plan_without_it(
-    fault: Fault, seed: int
+    fault: SimulatedFault, seed: int
 ) -> None:
     assert_buys_little_more(fault, seed)

@@ -18,7 +18,7 @@ from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.api.wellknown import INSTANCE_TYPE_LABEL
 from reconciler.points import is_stable
-from reconciler.simulation.cloud import Joining
+from reconciler.simulation.cloud import SimulatedJoining
 from reconciler.simulation.living import Living
 from reconciler.simulation.story import Story
 from tests.stories.simulated import pending
@@ -27,7 +27,7 @@ from tests.thread import thirty
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reconciler.simulation.auditor import Breach
+    from reconciler.simulation.auditor import AuditBreach
 
 CALM = Story(seed=1, minutes=60.0, faults=(), workloads=0)
 UNTIL = 60.0
@@ -44,13 +44,13 @@ class Telling(NamedTuple):
     """What came of one."""
 
     end: thirty.End
-    breach: Breach | None
+    breach: AuditBreach | None
     points: tuple[str, ...]
     hash: str
 
 
 def told(kill: str = "") -> Telling:
-    living = Living(msgspec.structs.replace(CALM, kill=kill), Joining.AT_ONCE)
+    living = Living(msgspec.structs.replace(CALM, kill=kill), SimulatedJoining.AT_ONCE)
     for kind, made in given():
         living.server.create(kind, made)
     living.lives.begin()

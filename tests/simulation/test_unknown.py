@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from growth.kube.resource import Key
-from reconciler.simulation.cloud import Joining, Machine
+from reconciler.simulation.cloud import SimulatedJoining, SimulatedMachine
 from reconciler.simulation.living import Living
 from reconciler.simulation.people import LOOKS_AFTER, People
 from reconciler.simulation.story import Story
@@ -27,10 +27,10 @@ A_LONG_TIME = 3 * FOUND_WITHIN
 @pytest.fixture
 def living() -> Living:
     """Twenty machines with their Nodes, without growth."""
-    living = Living(CALM, Joining.AT_ONCE)
+    living = Living(CALM, SimulatedJoining.AT_ONCE)
     for number in range(20):
         name = f"default-{number}"
-        living.cloud.machines[name] = Machine(order=order(name), made_at=0.0)
+        living.cloud.machines[name] = SimulatedMachine(order=order(name), made_at=0.0)
         living.server.create("nodes", build.node(name))
     return living
 

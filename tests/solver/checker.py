@@ -10,7 +10,7 @@ from collections import Counter
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING
 
-from reconciler.solver.problem import HOSTNAME, Apart, Group, Spread, Together
+from reconciler.solver.problem import HOSTNAME, Apart, Group, SpreadRule, Together
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -153,7 +153,7 @@ def group_complaints(group: Group, problem: Problem, added: Counter[str]) -> lis
     ]
 
 
-def _domains(group: Spread, problem: Problem, added: Iterable[str]) -> set[str]:
+def _domains(group: SpreadRule, problem: Problem, added: Iterable[str]) -> set[str]:
     """All domains that a spread counts; over nodes these are the ones there are and the bought."""
     usable = [offer for offer in problem.offers if offer.name in open_to(group, problem)]
     if group.key == HOSTNAME:

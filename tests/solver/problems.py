@@ -14,7 +14,7 @@ from reconciler.solver.problem import (
     Offer,
     PodClass,
     Problem,
-    Spread,
+    SpreadRule,
     Together,
 )
 
@@ -56,7 +56,7 @@ def within_skew(problem: Problem) -> Problem:
             most=group.max_skew,
             running=group.running,
         )
-        if isinstance(group, Spread) and group.key == HOSTNAME
+        if isinstance(group, SpreadRule) and group.key == HOSTNAME
         else group
         for group in problem.groups
     )
@@ -155,7 +155,7 @@ def _group(
     running = {home: chance.randint(0, 2) for home in homes}
     match chance.choice(("spread", "apart", "together")):
         case "spread":
-            return Spread(
+            return SpreadRule(
                 name=name,
                 key=key,
                 members=members,

@@ -15,9 +15,9 @@ from reconciler.solver import (
     Offer,
     PodClass,
     Problem,
+    RenewableNode,
     Renewal,
-    Spread,
-    Standing,
+    SpreadRule,
 )
 from reconciler.solver.solving import solve
 
@@ -54,7 +54,7 @@ def cluster(chance: random.Random, *, grouped: bool) -> Renewal:
             groups=_groups(chance, classes, nodes) if grouped else (),
         ),
         standing=tuple(
-            Standing(
+            RenewableNode(
                 offer=name,
                 price=round(offer.price * chance.choice((1.0, 1.0, 1.5))),
                 holds=dict(held),
@@ -149,7 +149,7 @@ def _groups(chance: random.Random, classes: list[PodClass], nodes: list[Node]) -
         zones[offer.labels[ZONE]] += here
         hosts[name] += here
     skew = max(1, abs(zones["a"] - zones["b"]))
-    spread = Spread(name="level", key=ZONE, members=members, max_skew=skew, running=dict(zones))
+    spread = SpreadRule(name="level", key=ZONE, members=members, max_skew=skew, running=dict(zones))
     most = max(1, *hosts.values())
     apart = Apart(name="apart", key=HOSTNAME, members=members, most=most, running=dict(hosts))
     return tuple(chance.sample((spread, apart), chance.randint(1, 2)))
@@ -170,7 +170,7 @@ def moving(renewal: Renewal, goes: Sequence[str]) -> Problem:
 
 
 def _without(renewal: Renewal, group: Group, gone: set[str]) -> Group:
-    if not isinstance(group, (Spread, Apart)):
+    if not isinstance(group, (SpreadRule, Apart)):
         return group
     domains = {
         offer.name: offer.name if group.key == HOSTNAME else offer.labels.get(group.key, "")
@@ -183,7 +183,7 @@ def _without(renewal: Renewal, group: Group, gone: set[str]) -> Group:
     return replace(group, running=dict(running))
 
 
-def allowed_sets(renewal: Renewal) -> Iterator[tuple[Standing, ...]]:
+def allowed_sets(renewal: Renewal) -> Iterator[tuple[RenewableNode, ...]]:
     """Every set of nodes that the ceilings let go."""
     nodes = renewal.standing
     for some in chain.from_iterable(combinations(nodes, n) for n in range(len(nodes) + 1)):

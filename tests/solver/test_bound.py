@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.solver.bound import Values, lower_bound
+from reconciler.solver.bound import DualValues, lower_bound
 from reconciler.solver.budget import Budget
 from reconciler.solver.problem import Effort
 from reconciler.solver.relax import relax
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from reconciler.solver.problem import Problem
     from reconciler.solver.table import Table
 
-    Suggested = Callable[[Table, np.random.Generator], Values]
+    Suggested = Callable[[Table, np.random.Generator], DualValues]
 
 SUGGESTIONS = 3
 """Rows of resource prices, of which the bound takes the best for each offer."""
 
 
-def any_values(table: Table, chance: np.random.Generator) -> Values:
+def any_values(table: Table, chance: np.random.Generator) -> DualValues:
     """Values of all sizes from a millionth of a price to a thousandfold, and many that are 0."""
 
     def amounts(*shape: int) -> NDArray[np.float64]:
         sizes = 10.0 ** chance.uniform(-1, 8, size=shape)
         return np.asarray(np.where(chance.random(shape) < 0.2, 0.0, sizes))
 
-    return Values(
+    return DualValues(
         units=amounts(table.classes),
         limits=amounts(len(table.limits)),
         minima=amounts(len(table.minima)),
@@ -48,7 +48,7 @@ def any_values(table: Table, chance: np.random.Generator) -> Values:
     )
 
 
-def nearly_right_values(table: Table, chance: np.random.Generator) -> Values:
+def nearly_right_values(table: Table, chance: np.random.Generator) -> DualValues:
     """What the linear program says, with an error in every figure: bounds close to the truth."""
     relaxed = relax(table, Budget(Effort.NORMAL.value, math.inf))
     assert relaxed is not None
@@ -57,7 +57,7 @@ def nearly_right_values(table: Table, chance: np.random.Generator) -> Values:
     def spoilt(values: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.asarray(values * np.exp(chance.normal(0.0, 0.2, size=values.shape)))
 
-    return Values(
+    return DualValues(
         units=spoilt(right.units),
         limits=spoilt(right.limits),
         minima=spoilt(right.minima),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth.scheduling.fits import FITS, verdict
-from reconciler.solver.problem import HOSTNAME, Offer, PodClass, Problem, Spread
+from reconciler.solver.problem import HOSTNAME, Offer, PodClass, Problem, SpreadRule
 from tests.scheduling import build
 from tests.solver.checker import group_complaints
 
@@ -27,7 +27,7 @@ def is_legal(running: dict[str, int], added: dict[str, int], *, skew: int) -> bo
         name="web", requests=(1,), count=9, offers=frozenset(each.name for each in offers)
     )
     problem = Problem(resources=("cpu",), classes=(web,), offers=offers)
-    group = Spread(
+    group = SpreadRule(
         name="web",
         key=HOSTNAME,
         members=frozenset({"web"}),

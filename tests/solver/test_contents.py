@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from reconciler.solver.bound import Values
+from reconciler.solver.bound import DualValues
 from reconciler.solver.budget import Budget
 from reconciler.solver.contents import contents
 from reconciler.solver.setting import setting_of
@@ -26,9 +26,9 @@ def budget(ticks: int = 10_000_000) -> Budget:
     return Budget(ticks, monotonic() + 3600)
 
 
-def values(table: Table) -> Values:
+def values(table: Table) -> DualValues:
     """Any will do: what a unit takes of both resources, and what they are thought to cost."""
-    return Values(
+    return DualValues(
         units=table.size.sum(axis=1) * 100.0,
         limits=np.zeros(len(table.limits)),
         minima=np.zeros(len(table.minima)),

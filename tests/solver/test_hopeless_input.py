@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from reconciler.solver import (
     HOSTNAME,
-    Cause,
     Effort,
     Limit,
     Offer,
     Plan,
     PodClass,
     Problem,
-    Spread,
+    SpreadRule,
     Stop,
     Together,
+    UnplacedCause,
 )
 from reconciler.solver.solving import solve
 from tests.solver.checker import complaints
@@ -42,7 +42,7 @@ def test_ten_thousand_different_pods_that_fit_nowhere_each_get_their_reason() ->
     )
     plan = _solved(_problem(*pods))
     assert len(plan.unplaced) == 10_000
-    assert {one.reason.cause for one in plan.unplaced} == {Cause.TOO_LARGE}
+    assert {one.reason.cause for one in plan.unplaced} == {UnplacedCause.TOO_LARGE}
     assert plan.unplaced[5].reason.needed == 1_000_005
     assert plan.stop is Stop.NOTHING_TO_DO
     assert plan.effort < SOON
@@ -57,14 +57,14 @@ def test_a_pod_of_a_million_cores_is_told_what_the_largest_offer_leaves() -> Non
 
 def test_a_request_beyond_all_numbers_is_only_too_large() -> None:
     pod = PodClass(name="endless", requests=(10**40, 1), count=1, offers=BOTH)
-    assert _solved(_problem(pod)).unplaced[0].reason.cause is Cause.TOO_LARGE
+    assert _solved(_problem(pod)).unplaced[0].reason.cause is UnplacedCause.TOO_LARGE
 
 
 def test_without_any_offer_all_pods_are_told_so() -> None:
     pod = PodClass(name="pod", requests=(1, 1), count=7, offers=frozenset())
     plan = _solved(_problem(pod, offers=()))
     assert plan.unplaced[0].count == 7
-    assert plan.unplaced[0].reason.cause is Cause.NO_OFFERS
+    assert plan.unplaced[0].reason.cause is UnplacedCause.NO_OFFERS
 
 
 def test_a_pod_that_no_offer_is_allowed_for_is_told_which_constraint_left_none() -> None:
@@ -86,7 +86,7 @@ def test_without_any_offer_ten_thousand_different_pods_are_told_so() -> None:
         for n in range(10_000)
     )
     plan = _solved(_problem(*pods, offers=()))
-    assert {one.reason.cause for one in plan.unplaced} == {Cause.NO_OFFERS}
+    assert {one.reason.cause for one in plan.unplaced} == {UnplacedCause.NO_OFFERS}
     assert plan.effort < SOON
 
 
@@ -145,7 +145,7 @@ def test_a_spread_over_a_place_that_takes_nobody_stops_at_its_skew() -> None:
         classes=(pod,),
         offers=(SMALL, LARGE),
         groups=(
-            Spread(
+            SpreadRule(
                 name="even",
                 key="zone",
                 members=frozenset({"web"}),
@@ -156,7 +156,7 @@ def test_a_spread_over_a_place_that_takes_nobody_stops_at_its_skew() -> None:
     )
     plan = _solved(problem)
     assert plan.unplaced[0].count == 7
-    assert plan.unplaced[0].reason.cause is Cause.GROUP
+    assert plan.unplaced[0].reason.cause is UnplacedCause.GROUP
 
 
 def test_a_limit_that_is_reached_is_named_with_its_figures() -> None:
@@ -168,5 +168,5 @@ def test_a_limit_that_is_reached_is_named_with_its_figures() -> None:
         limits=(Limit(name="nodes of pool web", amounts={"small": 1, "large": 1}, most=2),),
     )
     reason = _solved(problem).unplaced[0].reason
-    assert (reason.cause, reason.rule) == (Cause.LIMIT, "nodes of pool web")
+    assert (reason.cause, reason.rule) == (UnplacedCause.LIMIT, "nodes of pool web")
     assert reason.text == "limit nodes of pool web is 2, 2 is used, the smallest node needs 1"

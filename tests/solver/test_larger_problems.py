@@ -19,7 +19,7 @@ from reconciler.solver import (
     Plan,
     PodClass,
     Problem,
-    Spread,
+    SpreadRule,
     Stop,
     Together,
 )
@@ -101,9 +101,9 @@ def _grouped(seed: int) -> Problem:
         name = f"group-{number:02}"
         match chance.randrange(6):
             case 0:
-                groups.append(Spread(name=name, key="zone", members=members, max_skew=1))
+                groups.append(SpreadRule(name=name, key="zone", members=members, max_skew=1))
             case 1:
-                groups.append(Spread(name=name, key=HOSTNAME, members=members, max_skew=2))
+                groups.append(SpreadRule(name=name, key=HOSTNAME, members=members, max_skew=2))
             case 2:
                 groups.append(Apart(name=name, key=HOSTNAME, members=members))
             case 3:

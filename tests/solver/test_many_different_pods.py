@@ -9,7 +9,7 @@ import pytest
 from benchmarks.workloads import catalogue, workload
 from reconciler.solver import Effort, Limit, Offer, Plan, PodClass, Problem
 from reconciler.solver.coarse import PACKED, to_bound, to_pack
-from reconciler.solver.lots import Ground, Lot, ground_of, relaxed_lots_of
+from reconciler.solver.lots import Lot, OfferArrays, ground_of, relaxed_lots_of
 from reconciler.solver.setting import setting_of
 from reconciler.solver.solving import solve
 from tests.solver.checker import complaints
@@ -70,7 +70,7 @@ def test_different_pods_that_a_limit_leaves_out_each_get_a_reason_soon() -> None
     assert {one.reason.rule for one in plan.unplaced} == {"nodes"}
 
 
-def crowded(monkeypatch: pytest.MonkeyPatch) -> tuple[Problem, Ground, list[Lot]]:
+def crowded(monkeypatch: pytest.MonkeyPatch) -> tuple[Problem, OfferArrays, list[Lot]]:
     """More lots than are packed one by one, here where few are too many already."""
     monkeypatch.setattr("reconciler.solver.coarse.PACKED", 100)
     monkeypatch.setattr("reconciler.solver.coarse.CLASSES_TIMES_PODS", 1)

@@ -18,9 +18,9 @@ from reconciler.solver import (
     Offer,
     PodClass,
     Problem,
+    RenewableNode,
     Renewal,
-    Spread,
-    Standing,
+    SpreadRule,
 )
 from reconciler.solver.renew import renew
 from reconciler.solver.solving import solve
@@ -55,7 +55,7 @@ def asked(
             ),
         ),
         standing=tuple(
-            Standing(offer=name, price=price, holds=held, group="pool")
+            RenewableNode(offer=name, price=price, holds=held, group="pool")
             for name, price, _, held in nodes
         ),
     )
@@ -148,7 +148,7 @@ def test_pods_that_are_spread_over_zones_stay_in_theirs() -> None:
         replace(offer, labels={ZONE: zones.get(offer.name, "east")})
         for offer in question.problem.offers
     )
-    spread = Spread(
+    spread = SpreadRule(
         name="level",
         key=ZONE,
         members=frozenset({"web"}),
@@ -171,12 +171,14 @@ def test_a_pod_that_fits_nowhere_else_keeps_its_node() -> None:
 @pytest.mark.parametrize(
     ("standing", "complaint"),
     [
-        (Standing(offer="small", price=1), "isn't an offer that exists"),
-        (Standing(offer="a", price=1, holds={"db": 1}), "pods of no class"),
-        (Standing(offer="a", price=1, holds={"web": 2}), "counts 1, its nodes hold 2"),
+        (RenewableNode(offer="small", price=1), "isn't an offer that exists"),
+        (RenewableNode(offer="a", price=1, holds={"db": 1}), "pods of no class"),
+        (RenewableNode(offer="a", price=1, holds={"web": 2}), "counts 1, its nodes hold 2"),
     ],
 )
-def test_a_question_that_contradicts_itself_is_refused(standing: Standing, complaint: str) -> None:
+def test_a_question_that_contradicts_itself_is_refused(
+    standing: RenewableNode, complaint: str
+) -> None:
     question = asked(("a", 10, 3, {"web": 1}), web=pod())
     with pytest.raises(ValueError, match=complaint):
         replace(question, standing=(standing,))

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.workloads import catalogue, workload
 from reconciler.solver import Effort, Offer, PodClass, Problem, Stop
-from reconciler.solver.problem import HOSTNAME, Spread
+from reconciler.solver.problem import HOSTNAME, SpreadRule
 from reconciler.solver.solving import solve
 from tests.solver.brute_force import Rank, optimum
 from tests.solver.checker import complaints
@@ -49,7 +49,7 @@ def _pods_beside_full_nodes() -> Problem:
     full = tuple(Offer(name=f"full-{number}", capacity=(0,), exists=True) for number in range(5))
     offers = (*full, Offer(name="new", capacity=(5,), price=7))
     anywhere = frozenset(offer.name for offer in offers)
-    spread = Spread(
+    spread = SpreadRule(
         name="web",
         key=HOSTNAME,
         members=frozenset({"web"}),

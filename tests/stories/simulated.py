@@ -15,11 +15,11 @@ from growth.scheduling.metadata import Metadata
 from growth.scheduling.objects import DaemonSet, Namespace, Node, Pod
 from growth.scheduling.templates import defaulted
 from reconciler.providers.port import Failed, FailureClass
-from reconciler.simulation.cloud import Joining, with_ready
-from reconciler.simulation.effects import Effects, Result
+from reconciler.simulation.cloud import SimulatedJoining, with_ready
+from reconciler.simulation.effects import Result, SimulatedEffects
 from reconciler.simulation.living import Living
 from reconciler.simulation.process import Parts
-from reconciler.simulation.replicas import Owner
+from reconciler.simulation.replicas import SimulatedWorkload
 from reconciler.simulation.story import Story as Run
 from tests.stories.ending import Seen, kind_of
 from tests.stories.story import (
@@ -56,7 +56,7 @@ OURS: dict[str, type[NodePool | KwokNodeClass]] = {
 }
 
 
-class LosesOrders(Effects):
+class LosesOrders(SimulatedEffects):
     """The first answer to each order of a machine doesn't come."""
 
     @override
@@ -66,7 +66,7 @@ class LosesOrders(Effects):
         return Failed(failure=FailureClass.TRANSIENT, reason="lost") if is_first else answer
 
 
-class LosesIntents(Effects):
+class LosesIntents(SimulatedEffects):
     """The first answer to each create of a request doesn't come."""
 
     @override
@@ -83,10 +83,10 @@ class Stage:
     """One story, told in virtual time."""
 
     def __init__(self, story: Story) -> None:
-        effects = next((LOSING[call] for call in story.loses), Effects)
+        effects = next((LOSING[call] for call in story.loses), SimulatedEffects)
         self._story = story
-        self._owners: dict[str, Owner] = {}
-        self._living = living = Living(RUN, Joining.AT_ONCE, parts=Parts(effects=effects))
+        self._owners: dict[str, SimulatedWorkload] = {}
+        self._living = living = Living(RUN, SimulatedJoining.AT_ONCE, parts=Parts(effects=effects))
         self._server = living.server
         living.server.create("namespaces", Namespace(Metadata(name=story.name)))
         for each in story.given:
@@ -153,7 +153,7 @@ class Stage:
 
     def _own(self, document: dict[str, Any]) -> None:
         name, spec = document["metadata"]["name"], document["spec"]
-        owner = Owner(
+        owner = SimulatedWorkload(
             name=name,
             uid=f"owner-{name}",
             namespace=self._story.name,

@@ -14,8 +14,8 @@ from prometheus_client import CollectorRegistry
 from growth.api.noderequest import NodeRequest
 from growth.kube.cache_metrics import CacheMetrics
 from growth.kube.reflector import Reflector
-from growth.kube.resource import Key, Resource
-from growth.kube.timing import Timing
+from growth.kube.resource import Key, WatchedResource
+from growth.kube.timing import CacheTiming
 from growth.scheduling import objects as kinds
 from tests.stories.ending import Seen
 from tests.stories.objects import STORY_LABEL
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from growth.kube.transport import Connection
     from tests.stories.story import Story
 
-WATCHED: dict[str, Resource[Any]] = {
-    "nodes": Resource(path="/api/v1/nodes", decode=kinds.decode_node),
-    "pods": Resource(path="/api/v1/pods", decode=kinds.decode_pod),
-    "requests": Resource(
+WATCHED: dict[str, WatchedResource[Any]] = {
+    "nodes": WatchedResource(path="/api/v1/nodes", decode=kinds.decode_node),
+    "pods": WatchedResource(path="/api/v1/pods", decode=kinds.decode_pod),
+    "requests": WatchedResource(
         path="/apis/growth.dev/v1alpha1/noderequests", decode=NodeRequest.model_validate_json
     ),
 }
@@ -64,7 +64,7 @@ class View:
                 metrics=metrics,
                 chance=Random(1),
                 changed=partial(self._take, kind),
-                timing=Timing(),
+                timing=CacheTiming(),
             )
             for kind, resource in WATCHED.items()
         ]

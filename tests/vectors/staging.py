@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from growth.demand.pools import PoolNotFound, match, wish_of
-from growth.scheduling.metadata import Condition
+from growth.scheduling.metadata import ObservedCondition
 from reconciler.actions import CreateNodeRequest
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.providers.kwok.catalogue import offerings as offerings_of
@@ -33,7 +33,7 @@ GPU = "nvidia.com/gpu"
 GPU_MODEL = "nvidia.com/gpu.product"
 NOW = 1000.0
 """Seconds after the start of everything."""
-READY = Condition("Ready", "True")
+READY = ObservedCondition("Ready", "True")
 
 
 def resources(given: Json) -> dict[str, str]:

@@ -8,7 +8,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from growth.api.nodepool import NodePool
-from webhooks.pools import Pools, pools_of_moment
+from webhooks.pools import AdmissionPools, pools_of_moment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 UID = "705ab4f5-6393-11e8-b7cc-42010a800002"
 
 
-def pools_from(documents: Iterable[dict[str, Any]]) -> Pools:
+def pools_from(documents: Iterable[dict[str, Any]]) -> AdmissionPools:
     """Pools as the cache would know them."""
     return pools_of_moment(NodePool.model_validate(document) for document in documents)
 

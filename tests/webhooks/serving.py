@@ -15,13 +15,13 @@ from growth.service.endpoints import listen, place_of
 from webhooks.desk import Desk
 from webhooks.metrics import AdmissionMetrics
 from webhooks.registration.names import PATH
-from webhooks.server import Door, open_door
+from webhooks.server import AdmissionDoor, open_door
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import AsyncIterator, Callable
 
-    from webhooks.pools import Pools
+    from webhooks.pools import AdmissionPools
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Served:
 
 @asynccontextmanager
 async def served(
-    pools: Callable[[], Pools | None], *, tls: ssl.SSLContext | None = None
+    pools: Callable[[], AdmissionPools | None], *, tls: ssl.SSLContext | None = None
 ) -> AsyncIterator[Served]:
     """The door with these pools, until the block ends."""
     registry = CollectorRegistry()
@@ -62,7 +62,7 @@ async def served(
     desk = Desk(pools, own_namespace="growth-system", metrics=metrics)
     listening = listen(Address(host="127.0.0.1", port=0), setting="--webhook-address")
     async with (
-        open_door(Door(desk, metrics=metrics), listening, tls=tls),
+        open_door(AdmissionDoor(desk, metrics=metrics), listening, tls=tls),
         aiohttp.ClientSession() as session,
     ):
         yield Served(place_of(listening), session, registry)

@@ -14,13 +14,13 @@ from tests.webhooks.table import POOLS, TABLE, Case
 from webhooks.admission import LARGEST
 from webhooks.desk import Desk
 from webhooks.metrics import AdmissionMetrics
-from webhooks.pools import Pools
+from webhooks.pools import AdmissionPools
 
-NO_POOLS = Pools()
+NO_POOLS = AdmissionPools()
 every_case = pytest.mark.parametrize("case", TABLE, ids=lambda case: case.name)
 
 
-def desk_with(pools: Pools | None, *, own_namespace: str = "growth-system") -> Desk:
+def desk_with(pools: AdmissionPools | None, *, own_namespace: str = "growth-system") -> Desk:
     return Desk(
         lambda: pools,
         own_namespace=own_namespace,
@@ -79,7 +79,7 @@ POD = next(case for case in TABLE if case.pools == "require").before
 LEAVING = "2026-01-01T00:00:00Z"
 
 
-def leaving(name: str, *, pools: str = "require") -> Pools:
+def leaving(name: str, *, pools: str = "require") -> AdmissionPools:
     """The pools of the table, one of which is being deleted."""
     return pools_from(
         {**pool, "metadata": {**pool["metadata"], "deletionTimestamp": LEAVING}}

@@ -25,9 +25,9 @@ from tests.webhooks.serving import served
 from tests.webhooks.table import TABLE
 from tests.webhooks.test_cases import desk_with
 from webhooks.metrics import AdmissionMetrics
-from webhooks.pools import Pools
+from webhooks.pools import AdmissionPools
 from webhooks.registration.names import PATH
-from webhooks.server import Door, open_door
+from webhooks.server import AdmissionDoor, open_door
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,11 +43,11 @@ AWAY = (
 
 
 async def test_before_the_pools_are_known_reviews_are_refused_and_not_guessed_at() -> None:
-    pools: list[Pools] = []
+    pools: list[AdmissionPools] = []
 
     async with served(lambda: pools[0] if pools else None) as door:
         assert await door.post(REVIEW) == (503, b"the NodePools are not known yet\n")
-        pools.append(Pools())
+        pools.append(AdmissionPools())
         assert (await door.post(REVIEW))[0] == 200
 
 
@@ -111,7 +111,9 @@ async def test_no_caller_notices_that_it_leaves() -> None:
 
     async def be_there() -> None:
         metrics = AdmissionMetrics(CollectorRegistry())
-        async with open_door(Door(desk_with(Pools()), metrics=metrics), listening, tls=None):
+        async with open_door(
+            AdmissionDoor(desk_with(AdmissionPools()), metrics=metrics), listening, tls=None
+        ):
             opened.set()
             await over.wait()
 

@@ -18,7 +18,7 @@ from tests.webhooks.test_cases import desk_with
 from webhooks.pod import AdmittedPod
 
 if TYPE_CHECKING:
-    from webhooks.pools import Pools
+    from webhooks.pools import AdmissionPools
 
 Document = dict[str, Any]
 # How long an example takes is the machine's business.
@@ -26,7 +26,7 @@ unhurried = settings(deadline=None)
 any_pools = st.sampled_from([pools_from(POOLS[name]) for name in ("prefer", "require", "allow")])
 
 
-def admitted(pod: Document, pools: Pools) -> Document:
+def admitted(pod: Document, pools: AdmissionPools) -> Document:
     return changed_by(desk_with(pools).answer(posted(pod)), pod)
 
 
@@ -36,7 +36,7 @@ def as_scheduled(pod: Document) -> Pod:
 
 @unhurried
 @given(pod=pods(), pools=any_pools)
-def test_a_second_review_adds_nothing(pod: Document, pools: Pools) -> None:
+def test_a_second_review_adds_nothing(pod: Document, pools: AdmissionPools) -> None:
     once = admitted(pod, pools)
 
     assert admitted(once, pools) == once
@@ -44,7 +44,7 @@ def test_a_second_review_adds_nothing(pod: Document, pools: Pools) -> None:
 
 @unhurried
 @given(pod=pods(), pools=any_pools)
-def test_what_the_pod_had_is_there_and_in_its_order(pod: Document, pools: Pools) -> None:
+def test_what_the_pod_had_is_there_and_in_its_order(pod: Document, pools: AdmissionPools) -> None:
     assert_contains(admitted(pod, pools), pod)
 
 
@@ -64,7 +64,7 @@ def assert_contains(whole: Any, part: Any) -> None:
 @unhurried
 @given(pod=pods(), pools=any_pools)
 def test_a_pod_is_let_onto_every_pool_that_it_names_and_may_use(
-    pod: Document, pools: Pools
+    pod: Document, pools: AdmissionPools
 ) -> None:
     scheduled = as_scheduled(admitted(pod, pools))
 
@@ -102,7 +102,7 @@ def names_of(pod: Document) -> set[str]:
 @unhurried
 @given(pod=pods(), pools=any_pools)
 def test_admission_never_takes_a_pool_from_a_pod_nor_gives_it_one_that_it_excludes(
-    pod: Document, pools: Pools
+    pod: Document, pools: AdmissionPools
 ) -> None:
     # Alternatives without conditions are met by no node, so such a pod has no place anyway.
     terms = required_terms(pod)

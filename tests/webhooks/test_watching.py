@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from webhooks.pools import Pools
+    from webhooks.pools import AdmissionPools
 
 END = {"k8s.io/initial-events-end": "true"}
 GOOD = {"serverTypes": [{"name": "cx23", "max": 10}], "placement": "Require"}
@@ -68,7 +68,7 @@ async def following(teller: Teller, folder: Path) -> AsyncIterator[PoolCache]:
                 await asyncio.gather(task, return_exceptions=True)
 
 
-async def until(cache: PoolCache, *, known: set[str], unreadable: set[str]) -> Pools:
+async def until(cache: PoolCache, *, known: set[str], unreadable: set[str]) -> AdmissionPools:
     async with asyncio.timeout(20):
         while True:
             pools = cache.now()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from growth import __version__
 from growth.cli.commands.doctor import examined
 from growth.cli.connecting import add_connection_arguments, completed
-from growth.cli.examination.finding import Place, fail
+from growth.cli.examination.finding import ExaminedCluster, fail
 from growth.cli.lists import reading, tell_left_out
 from growth.cli.logs import log_errors_only
 from growth.cli.looking_up import said_by_growth
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from growth.cli.bundle_input import Input
-    from growth.cli.bundling import Part
+    from growth.cli.bundling import BundlePart
     from growth.cli.examination.finding import Finding
-    from growth.cli.plan_cluster import Seen
+    from growth.cli.plan_cluster import SeenCluster
     from growth.cli.story import Said
     from growth.cli.survey import Survey
     from growth.kube.transport import Connection
@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _parts(arguments: argparse.Namespace, at: datetime) -> list[Part]:
+def _parts(arguments: argparse.Namespace, at: datetime) -> list[BundlePart]:
     try:
         from growth.cli import bundling  # noqa: PLC0415 - with the rest of planning
         from growth.cli.bundle_input import input_of  # noqa: PLC0415
@@ -112,7 +112,7 @@ def _parts(arguments: argparse.Namespace, at: datetime) -> list[Part]:
 class _Found:
     """What was read of the cluster."""
 
-    seen: Seen
+    seen: SeenCluster
     survey: Survey
     events: dict[str, list[Said]]
     findings: list[Finding]
@@ -154,7 +154,7 @@ def _versions(kubernetes: str) -> dict[str, str]:
 async def _findings(connection: Connection) -> list[Finding]:
     """A cluster that isn't examined is no reason to have no bundle of it."""
     try:
-        return await examined(Place(connection, NAMESPACE))
+        return await examined(ExaminedCluster(connection, NAMESPACE))
     except GrowthError as error:
         return [fail("cluster", str(error), "growth doctor says more")]
 
@@ -170,7 +170,7 @@ def _doctor(arguments: argparse.Namespace, found: _Found) -> list[dict[str, str]
     ]
 
 
-def _listed(parts: list[Part]) -> Iterator[str]:
+def _listed(parts: list[BundlePart]) -> Iterator[str]:
     from growth.cli.bundling import contents  # noqa: PLC0415 - see above
 
     yield "in the bundle:"
@@ -178,7 +178,7 @@ def _listed(parts: list[Part]) -> Iterator[str]:
     yield from wrapped("", LEFT_OUT, indent=2)
 
 
-def _written(path: Path, parts: list[Part], at: datetime) -> int:
+def _written(path: Path, parts: list[BundlePart], at: datetime) -> int:
     from growth.cli.bundling import written  # noqa: PLC0415 - see above
 
     try:

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from datetime import datetime
 
-    from certs.objects import Found
+    from certs.objects import CertificatesFound
     from certs.state import LeafSecret
     from certs.steps import Write
-    from certs.tending import Done
+    from certs.tending import RoundDone
 
 AUTHORITIES: Final = tuple(authority.name for authority in WANTED)
 LEAVES: Final = tuple(leaf.name for authority in WANTED for leaf in authority.leaves)
@@ -133,7 +133,7 @@ async def _run_once(arguments: argparse.Namespace) -> int:
     return int(bool(done.problems))
 
 
-def _print_done(done: Done) -> None:
+def _print_done(done: RoundDone) -> None:
     for write in done.written:
         print(f"{_verb(write):10} {subject_of(write)}")
     if not done.written and not done.problems:
@@ -142,7 +142,7 @@ def _print_done(done: Done) -> None:
         print(line, file=sys.stderr)
 
 
-def _document_done(done: Done) -> None:
+def _document_done(done: RoundDone) -> None:
     written = [{"did": _verb(write), "to": subject_of(write)} for write in done.written]
     print_json({"written": written, "problems": done.problems, "advice": done.advice})
 
@@ -157,7 +157,7 @@ async def _objects(arguments: argparse.Namespace) -> AsyncIterator[Objects]:
         yield Objects(connection, namespace=arguments.namespace, wanted=WANTED, policy=POLICY)
 
 
-def _there(found: Found, name: str) -> AuthoritySecret | LeafSecret:
+def _there(found: CertificatesFound, name: str) -> AuthoritySecret | LeafSecret:
     secret = next(each for each in _secrets(found) if each.wanted.name == name)
     if secret.decided is None:
         raise GiveUp(
@@ -167,7 +167,7 @@ def _there(found: Found, name: str) -> AuthoritySecret | LeafSecret:
     return secret
 
 
-def _ours(found: Found, name: str) -> AuthoritySecret | LeafSecret:
+def _ours(found: CertificatesFound, name: str) -> AuthoritySecret | LeafSecret:
     secret = _there(found, name)
     if not secret.ours:
         raise GiveUp(f"Secret {name}: somebody else keeps it; ask there for a new one")
@@ -182,7 +182,7 @@ def _check_idle(secret: AuthoritySecret | LeafSecret) -> None:
         raise GiveUp(f"Secret {secret.wanted.name}: a rotation is under way; see growth certs show")
 
 
-def _secrets(found: Found) -> Iterator[AuthoritySecret | LeafSecret]:
+def _secrets(found: CertificatesFound) -> Iterator[AuthoritySecret | LeafSecret]:
     for kept in found.state:
         yield kept.authority
         yield from kept.leaves

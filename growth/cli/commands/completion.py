@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping
 
-    from growth.cli.spoken import Command
+    from growth.cli.spoken import SpokenCommand
 
-SCRIPTS: Final[Mapping[str, Callable[[Mapping[str, Command]], str]]] = {
+SCRIPTS: Final[Mapping[str, Callable[[Mapping[str, SpokenCommand]], str]]] = {
     "bash": completions.bash,
     "zsh": completions.zsh,
     "fish": completions.fish,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import AsyncIterator, Iterator, Sequence
 
-    from growth.installation.applying import Outcome
+    from growth.installation.applying import ApplyOutcome
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -114,7 +114,7 @@ def _apply(arguments: argparse.Namespace) -> int:
     return 0
 
 
-async def _applied(arguments: argparse.Namespace) -> AsyncIterator[tuple[str, Outcome]]:
+async def _applied(arguments: argparse.Namespace) -> AsyncIterator[tuple[str, ApplyOutcome]]:
     async with connected(arguments) as connection:
         found = await compared(connection)
         outcomes = await applied(connection, found)

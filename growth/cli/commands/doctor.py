@@ -22,7 +22,7 @@ from growth.cli.examination.admission import examine_admission
 from growth.cli.examination.certificates import examine_certificates
 from growth.cli.examination.cluster import examine_cluster
 from growth.cli.examination.definitions import examine_objects
-from growth.cli.examination.finding import Level, Place, fail, warn
+from growth.cli.examination.finding import ExaminedCluster, Level, fail, warn
 from growth.cli.examination.pools import examine_node_classes, examine_pools
 from growth.cli.examination.processes import examine_processes
 from growth.cli.examination.rights import examine_rights
@@ -113,10 +113,10 @@ def told(finding: Finding) -> Iterator[str]:
 
 async def _examine(arguments: argparse.Namespace) -> list[Finding]:
     async with connected(arguments) as connection:
-        return await examined(Place(connection, arguments.namespace))
+        return await examined(ExaminedCluster(connection, arguments.namespace))
 
 
-async def examined(place: Place) -> list[Finding]:
+async def examined(place: ExaminedCluster) -> list[Finding]:
     """All findings."""
     # Unguarded: without a cluster there is nothing to examine, and waiting more says no more.
     findings = [finding async for finding in examine_cluster(place)]
@@ -125,7 +125,7 @@ async def examined(place: Place) -> list[Finding]:
     return findings
 
 
-async def _guarded(examination: Examination, place: Place) -> Findings:
+async def _guarded(examination: Examination, place: ExaminedCluster) -> Findings:
     """One that can't be answered is a finding, not the end of all."""
     try:
         async for finding in examination(place):

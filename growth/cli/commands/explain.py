@@ -15,7 +15,7 @@ from growth.cli.lists import reading, tell_left_out
 from growth.cli.looking_up import node_named, pod_named, pool_named, said_on
 from growth.cli.names import KINDS, kind_and_name, kind_of
 from growth.cli.output import add_output_argument, print_json
-from growth.cli.story import Story, told
+from growth.cli.story import Explanation, told
 from growth.cli.survey import surveyed
 
 if TYPE_CHECKING:
@@ -67,14 +67,14 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-async def _story(arguments: argparse.Namespace) -> tuple[Story, Survey]:
+async def _story(arguments: argparse.Namespace) -> tuple[Explanation, Survey]:
     async with reading(arguments) as lists:
         seen = await surveyed(lists)
         tell_left_out(seen.unreadable)
         return await _with_events(arguments, lists, seen), seen
 
 
-async def _with_events(arguments: argparse.Namespace, lists: Lists, seen: Survey) -> Story:
+async def _with_events(arguments: argparse.Namespace, lists: Lists, seen: Survey) -> Explanation:
     match arguments.kind:
         case "pod":
             pod = pod_named(arguments.name, arguments.namespace, seen)

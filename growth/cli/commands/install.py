@@ -25,13 +25,18 @@ from growth.installation.awaiting import missing_of, until_nothing_is_missing
 from growth.installation.definitions import applied, compared, refuse_narrower
 from growth.installation.rendering import rendered
 from growth.installation.resources import title_of
-from growth.installation.values import Admission, Certificates, Provider, Values
+from growth.installation.values import (
+    Admission,
+    CertificatesChoice,
+    InstallationValues,
+    ProviderChoice,
+)
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import AsyncIterator
 
-    from growth.installation.applying import Outcome
+    from growth.installation.applying import ApplyOutcome
     from growth.installation.shipped import Object
     from growth.kube.transport import Connection
 
@@ -43,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--for",
         dest="provider",
-        choices=[provider.value for provider in Provider],
+        choices=[provider.value for provider in ProviderChoice],
         help="where machines come from, instead of what the values say (default: hetzner)",
     )
     parser.add_argument(
@@ -75,10 +80,16 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _values(path: Path | None, provider: str | None) -> Values:
-    values = Values() if path is None else Values.parse(_content(path), place=str(path))
+def _values(path: Path | None, provider: str | None) -> InstallationValues:
+    values = (
+        InstallationValues()
+        if path is None
+        else InstallationValues.parse(_content(path), place=str(path))
+    )
     return (
-        values if provider is None else values.model_copy(update={"provider": Provider(provider)})
+        values
+        if provider is None
+        else values.model_copy(update={"provider": ProviderChoice(provider)})
     )
 
 
@@ -100,8 +111,8 @@ def _seconds(written: str) -> float:
 
 
 async def _rehearsal(
-    arguments: argparse.Namespace, values: Values
-) -> AsyncIterator[tuple[str, Outcome]]:
+    arguments: argparse.Namespace, values: InstallationValues
+) -> AsyncIterator[tuple[str, ApplyOutcome]]:
     async with connected(arguments) as connection:
         definitions = await compared(connection)
         refuse_narrower(definitions)
@@ -111,8 +122,8 @@ async def _rehearsal(
 
 
 async def _installation(
-    arguments: argparse.Namespace, values: Values, *, seconds: float
-) -> AsyncIterator[tuple[str, Counter[Outcome]]]:
+    arguments: argparse.Namespace, values: InstallationValues, *, seconds: float
+) -> AsyncIterator[tuple[str, Counter[ApplyOutcome]]]:
     namespace = arguments.namespace
     items = rendered(values, namespace=namespace)
     async with connected(arguments) as connection:
@@ -123,9 +134,11 @@ async def _installation(
             await _wait(connection, _awaited(items, values), namespace=namespace, seconds=seconds)
 
 
-def _awaited(items: list[Object], values: Values) -> list[Object]:
+def _awaited(items: list[Object], values: InstallationValues) -> list[Object]:
     """Where others keep the certificates it is theirs to make the webhook trusted."""
-    ours = values.certificates is Certificates.MANAGED and values.admission is Admission.WEBHOOK
+    ours = (
+        values.certificates is CertificatesChoice.MANAGED and values.admission is Admission.WEBHOOK
+    )
     return [item for item in items if ours or item["kind"] != "MutatingWebhookConfiguration"]
 
 
@@ -140,10 +153,10 @@ async def _wait(
         raise GiveUp(f"{missing}\n{HINT.format(namespace)}") from None
 
 
-def _rehearsed(title: str, outcome: Outcome) -> str:
+def _rehearsed(title: str, outcome: ApplyOutcome) -> str:
     return f"{outcome:9}  {title}"
 
 
-def _counted(what: str, outcomes: Counter[Outcome]) -> str:
+def _counted(what: str, outcomes: Counter[ApplyOutcome]) -> str:
     counted = ", ".join(f"{number} {outcome}" for outcome, number in sorted(outcomes.items()))
     return f"{what:12} {counted}"

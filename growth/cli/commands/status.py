@@ -16,14 +16,14 @@ from growth.cli.story import counted, wrapped
 from growth.cli.survey import surveyed
 from growth.cli.tables import aligned, spoken_span
 from growth.cli.watched import watched_in
-from growth.keeping.wanting import Reason
+from growth.keeping.wanting import KeepingReason
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
     from growth.cli.names import ShortNames
-    from growth.cli.overview import Kept, OnItsWay, Overview, PoolLine
+    from growth.cli.overview import KeptNodes, OnItsWay, Overview, PoolLine
 
 COLUMNS: Final = ("POOL", "NODES", "READY", "COMING", "GOING", "PER HOUR", "STATE")
 FIGURES: Final = frozenset({"NODES", "READY", "COMING", "GOING", "PER HOUR"})
@@ -82,14 +82,14 @@ def told(found: Overview, names: ShortNames = ALONE) -> Iterator[str]:
             yield coloured(part, "red")
 
 
-def _kept(each: Kept) -> str:
+def _kept(each: KeptNodes) -> str:
     nodes = f"{each.nodes} {each.reason}"
     if each.until is None or each.seconds is None:
         return nodes
     match each.reason:
-        case Reason.IDLE:
+        case KeepingReason.IDLE:
             return f"{nodes} (the next leaves in {spoken_span(each.seconds)})"
-        case Reason.PAUSED:
+        case KeepingReason.PAUSED:
             return f"{nodes} until {write_time(each.until)}"
         case _:
             return f"{nodes} (the first for {spoken_span(each.seconds)} more)"

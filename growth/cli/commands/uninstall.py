@@ -22,7 +22,7 @@ from growth.cli.output import add_output_argument, tell_steps
 from growth.errors import GiveUp, Misconfigured
 from growth.installation import draining, removing
 from growth.installation.awaiting import holder, until_nothing_is_missing
-from growth.installation.draining import Way
+from growth.installation.draining import DrainingWay
 
 if TYPE_CHECKING:
     import argparse
@@ -35,7 +35,7 @@ LEASE_RUNS_OUT: Final = 60.0
 """Seconds; the longest sensible Lease, and the end of a pod."""
 
 
-class Machines(StrEnum):
+class MachinesChoice(StrEnum):
     """What becomes of them."""
 
     KEEP = "keep"
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the words of this command."""
     parser.add_argument(
         "--machines",
-        choices=[each.value for each in Machines],
+        choices=[each.value for each in MachinesChoice],
         required=True,
         help="keep: they stay, as nodes that nobody manages. drain: their pods are evicted, as "
         "budgets allow, and they are given back. destroy: their pods are deleted, and they are "
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         seconds = Duration.parse(arguments.wait).seconds
     except ValueError as mistake:
         raise Misconfigured(f'--wait: "{arguments.wait}" {mistake}') from None
-    steps = _removal(arguments, Machines(arguments.machines), seconds=seconds)
+    steps = _removal(arguments, MachinesChoice(arguments.machines), seconds=seconds)
     completed(tell_steps(steps, arguments, lambda what, number: f"{what:15} {number}"))
     if arguments.output == "text":
         print("growth is gone; kube-scheduler goes on without it, also with its stanza")
@@ -76,12 +76,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _removal(
-    arguments: argparse.Namespace, machines: Machines, *, seconds: float
+    arguments: argparse.Namespace, machines: MachinesChoice, *, seconds: float
 ) -> AsyncIterator[tuple[str, int]]:
     namespace = arguments.namespace
     items = removing.everything(namespace)
     async with connected(arguments) as connection:
-        if machines is not Machines.KEEP:
+        if machines is not MachinesChoice.KEEP:
             await _give_back(connection, machines, namespace=namespace, seconds=seconds)
         yield "admission", len(await removing.remove(connection, _of(items, removing.ASKING)))
         yield "processes", len(await removing.remove(connection, _of(items, removing.WORKING)))
@@ -110,15 +110,15 @@ async def _leaders(connection: Connection, namespace: str) -> list[str]:
 
 
 async def _give_back(
-    connection: Connection, machines: Machines, *, namespace: str, seconds: float
+    connection: Connection, machines: MachinesChoice, *, namespace: str, seconds: float
 ) -> None:
     if not await draining.is_anything_left(connection):
         return
     if not await holder(connection, namespace):
         raise GiveUp(
             "no reconciler leads, so nobody can give machines back: let one run (growth install), "
-            f"or keep them: --machines {Machines.KEEP}"
+            f"or keep them: --machines {MachinesChoice.KEEP}"
         )
     await draining.close(connection)
-    way = Way.EVICT if machines is Machines.DRAIN else Way.DELETE
+    way = DrainingWay.EVICT if machines is MachinesChoice.DRAIN else DrainingWay.DELETE
     await until_nothing_is_missing(partial(draining.still_there, connection, way), seconds=seconds)

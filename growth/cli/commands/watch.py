@@ -21,7 +21,7 @@ from growth.cli.overview import overview
 from growth.cli.settling import Settling
 from growth.cli.spans import add_every_argument, seconds_of
 from growth.cli.story import wrapped
-from growth.cli.watched import NOTHING, Watched, watched
+from growth.cli.watched import NOTHING, WatchedCluster, watched
 from growth.errors import RetryLater
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ async def _lines(arguments: argparse.Namespace, every: float) -> None:
     """One line for each thing; a look that fails is only told on the other stream by the next."""
     async with reading(arguments) as lists:
         before, settling = await watched(lists), Settling()
-        for each in happenings(NOTHING, Watched(trouble=before.trouble), datetime.now(UTC)):
+        for each in happenings(NOTHING, WatchedCluster(trouble=before.trouble), datetime.now(UTC)):
             print(line_of(each, arguments.output), flush=True)
         if arguments.output == "text":
             print(_beginning(before), flush=True)
@@ -84,7 +84,9 @@ async def _lines(arguments: argparse.Namespace, every: float) -> None:
             before = after
 
 
-async def _looks(lists: Lists, last: Watched, *, every: float) -> AsyncIterator[Watched]:
+async def _looks(
+    lists: Lists, last: WatchedCluster, *, every: float
+) -> AsyncIterator[WatchedCluster]:
     """Look after look; one that fails is left out, as the next one tells all that happened."""
     while True:
         await asyncio.sleep(every)
@@ -95,7 +97,7 @@ async def _looks(lists: Lists, last: Watched, *, every: float) -> AsyncIterator[
         yield last
 
 
-def _beginning(seen: Watched) -> str:
+def _beginning(seen: WatchedCluster) -> str:
     found = overview(seen, datetime.now(UTC))
     nodes, pods = len(seen.nodes), found.pending
     cost = hourly(found.hourly_cost, found.currency)

@@ -15,7 +15,7 @@ from growth.cli.examination.processes import WEBHOOK, is_installed
 from growth.kube.errors import ApiError
 
 if TYPE_CHECKING:
-    from growth.cli.examination.finding import Findings, Place
+    from growth.cli.examination.finding import ExaminedCluster, Findings
     from growth.kube.transport import Response
 
 ADMISSION: Final = "/apis/admissionregistration.k8s.io/v1"
@@ -53,7 +53,7 @@ PROBE: Final[dict[str, Any]] = {
 """A pod that strict namespaces let in, too. It is never stored."""
 
 
-async def examine_admission(place: Place) -> Findings:
+async def examine_admission(place: ExaminedCluster) -> Findings:
     """The webhook or the policy, whichever there is."""
     webhook, policy = await place.found(WEBHOOK), await place.found(POLICY)
     if webhook is not None:
@@ -69,7 +69,7 @@ async def examine_admission(place: Place) -> Findings:
         yield fail("webhook", text, AGAIN)
 
 
-async def _webhook(place: Place, configuration: dict[str, Any]) -> Findings:
+async def _webhook(place: ExaminedCluster, configuration: dict[str, Any]) -> Findings:
     for each in configuration["webhooks"]:
         if each.get("failurePolicy") != "Ignore":
             text = "its failurePolicy is Fail: while it is away no pod can be created"
@@ -88,7 +88,7 @@ async def _webhook(place: Place, configuration: dict[str, Any]) -> Findings:
         yield finding
 
 
-async def _namespace(place: Place) -> str | None:
+async def _namespace(place: ExaminedCluster) -> str | None:
     """One in which pods are admitted by growth, `default` if it may be."""
     found = [
         each["metadata"]["name"]
@@ -99,7 +99,7 @@ async def _namespace(place: Place) -> str | None:
     return "default" if "default" in open_ else next(iter(open_), None)
 
 
-async def _asked(place: Place, namespace: str) -> Findings:
+async def _asked(place: ExaminedCluster, namespace: str) -> Findings:
     path, began = f"/api/v1/namespaces/{namespace}/pods", time.monotonic()
     try:
         answer = await place.connection.request(

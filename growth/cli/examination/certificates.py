@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from certs.showing import Row
-    from growth.cli.examination.finding import Finding, Findings, Place
+    from growth.cli.examination.finding import ExaminedCluster, Finding, Findings
 
 SOON: Final = timedelta(days=7)
 """They are renewed a month before their end: what is as old as this was not."""
 
 
-async def examine_certificates(place: Place) -> Findings:
+async def examine_certificates(place: ExaminedCluster) -> Findings:
     """A line for each that is bad, or one for all."""
     objects = Objects(place.connection, namespace=place.namespace, wanted=WANTED, policy=POLICY)
     found = await objects.read()
@@ -36,7 +36,7 @@ async def examine_certificates(place: Place) -> Findings:
         yield ok("certificates", f"all are valid, the first of them for {_days(first, found.now)}")
 
 
-def _bad(listed: tuple[Row, ...], place: Place, *, now: datetime) -> Iterator[Finding]:
+def _bad(listed: tuple[Row, ...], place: ExaminedCluster, *, now: datetime) -> Iterator[Finding]:
     logs = f"kubectl -n {place.namespace} logs deployment/growth-reconciler"
     for row in listed:
         if row.until is not None and row.until < now:

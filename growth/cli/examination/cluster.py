@@ -10,14 +10,14 @@ from growth.cli.examination.finding import PATIENCE, fail, ok, warn
 from growth.cli.support import SUPPORTED_KUBERNETES, spoken_range
 
 if TYPE_CHECKING:
-    from growth.cli.examination.finding import Findings, Place
+    from growth.cli.examination.finding import ExaminedCluster, Findings
     from growth.kube.transport import Response
 
 SKEW: Final = 30.0
 """Seconds: where clocks are further apart, Leases and certificates are judged wrongly."""
 
 
-async def examine_cluster(place: Place) -> Findings:
+async def examine_cluster(place: ExaminedCluster) -> Findings:
     """Version and clock, both from one answer."""
     answer = await place.connection.request("GET", "/version", timeout=PATIENCE)
     said = answer.json()

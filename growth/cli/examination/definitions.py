@@ -10,13 +10,13 @@ from growth.cli.support import OBJECT_VERSION
 from growth.installation.definitions import is_established
 
 if TYPE_CHECKING:
-    from growth.cli.examination.finding import Findings, Place
+    from growth.cli.examination.finding import ExaminedCluster, Findings
 
 HINT: Final = "growth crds apply"
 DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
-async def examine_objects(place: Place) -> Findings:
+async def examine_objects(place: ExaminedCluster) -> Findings:
     """A line for each that is wrong, or one for all."""
     wanted = crd.definitions().values()
     texts = [text for each in wanted if (text := await _difference(place, each))]
@@ -26,7 +26,7 @@ async def examine_objects(place: Place) -> Findings:
         yield ok("objects", f"{len(wanted)} kinds, {OBJECT_VERSION.split('/')[1]}")
 
 
-async def _difference(place: Place, wanted: dict[str, Any]) -> str:
+async def _difference(place: ExaminedCluster, wanted: dict[str, Any]) -> str:
     name = wanted["metadata"]["name"]
     installed = await place.found(f"{DEFINITIONS}/{name}")
     if installed is None:

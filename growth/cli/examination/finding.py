@@ -36,7 +36,7 @@ class Finding:
     """How to mend it."""
 
 
-class Place(NamedTuple):
+class ExaminedCluster(NamedTuple):
     """A cluster, and the namespace of it that growth runs in."""
 
     connection: Connection
@@ -61,7 +61,7 @@ class Place(NamedTuple):
 
 
 Findings = AsyncIterator[Finding]
-Examination = Callable[[Place], Findings]
+Examination = Callable[[ExaminedCluster], Findings]
 
 
 def ok(subject: str, text: str) -> Finding:

@@ -12,7 +12,7 @@ from growth.cli.examination.finding import fail, ok, warn
 from growth.cli.examination.processes import is_installed
 
 if TYPE_CHECKING:
-    from growth.cli.examination.finding import Finding, Findings, Place
+    from growth.cli.examination.finding import ExaminedCluster, Finding, Findings
 
 CRI_TELLS_DRIVER_FROM: Final = (1, 37)
 """The release from which Kubernetes has announced that a kubelet refuses to start where containerd
@@ -22,7 +22,7 @@ OLD_CONTAINERD: Final = frozenset({"debian-11", "debian-12", "debian-13"})
 NEXT: Final = "docs/guides/install.md has one to begin with: kubectl apply -f docs/examples"
 
 
-async def examine_node_classes(place: Place) -> Findings:
+async def examine_node_classes(place: ExaminedCluster) -> Findings:
     """As the cloud has said."""
     for kind in (HetznerNodeClass, KwokNodeClass):
         for document in await place.listed(f"/apis/{GROUP_VERSION}/{kind.kind_names[0]}"):
@@ -58,7 +58,7 @@ def _outdated(spec: dict[str, Any]) -> list[str]:
     return sorted(OLD_CONTAINERD.intersection(spec["images"].values()))
 
 
-async def examine_pools(place: Place) -> Findings:
+async def examine_pools(place: ExaminedCluster) -> Findings:
     """As the reconciler has said."""
     documents = await place.listed(f"/apis/{GROUP_VERSION}/{NodePool.kind_names[0]}")
     if not documents and await is_installed(place):

@@ -13,7 +13,7 @@ from growth.cli.stopped import LEASES, REMEDY, stopped_by
 from growth.installation.awaiting import complaint, is_over, shortage
 
 if TYPE_CHECKING:
-    from growth.cli.examination.finding import Findings, Place
+    from growth.cli.examination.finding import ExaminedCluster, Findings
 
 APPS: Final = "/apis/apps/v1/namespaces"
 WORKLOADS: Final = {
@@ -34,12 +34,12 @@ NEEDED: Final = (
 )
 
 
-async def is_installed(place: Place) -> bool:
+async def is_installed(place: ExaminedCluster) -> bool:
     """Whether growth was installed in this namespace."""
     return await _workload(place, "growth-reconciler") is not None
 
 
-async def examine_processes(place: Place) -> Findings:
+async def examine_processes(place: ExaminedCluster) -> Findings:
     """Each workload, and who leads."""
     if await is_installed(place):
         async for finding in _workloads(place):
@@ -51,11 +51,11 @@ async def examine_processes(place: Place) -> Findings:
         yield finding
 
 
-async def _workload(place: Place, name: str) -> dict[str, Any] | None:
+async def _workload(place: ExaminedCluster, name: str) -> dict[str, Any] | None:
     return await place.found(f"{APPS}/{place.namespace}/{WORKLOADS[name]}/{name}")
 
 
-async def _workloads(place: Place) -> Findings:
+async def _workloads(place: ExaminedCluster) -> Findings:
     well = []
     for name in WORKLOADS:
         workload = await _workload(place, name)
@@ -75,7 +75,7 @@ async def _workloads(place: Place) -> Findings:
         yield ok("processes", f"{', '.join(well)}: all are ready")
 
 
-async def _is_missed(place: Place, name: str) -> bool:
+async def _is_missed(place: ExaminedCluster, name: str) -> bool:
     """Whether somebody needs it: a policy admits pods without a process."""
     match name:
         case "growth-webhooks":
@@ -106,7 +106,7 @@ def _more(name: str) -> str:
     return f"kubectl scale deployment {name} --replicas=2, or growth install"
 
 
-async def _before(place: Place) -> Findings:
+async def _before(place: ExaminedCluster) -> Findings:
     hint = "growth install --for hetzner (or kwok); -n names another namespace"
     yield warn("processes", f"growth isn't installed in namespace {place.namespace}", hint)
     lacking = [
@@ -119,7 +119,7 @@ async def _before(place: Place) -> Findings:
         yield ok("your rights", "enough to install growth")
 
 
-async def _may_create(place: Place, resource: str, group: str) -> bool:
+async def _may_create(place: ExaminedCluster, resource: str, group: str) -> bool:
     attributes = {"verb": "create", "group": group, "resource": resource}
     body = {
         "apiVersion": "authorization.k8s.io/v1",
@@ -130,7 +130,7 @@ async def _may_create(place: Place, resource: str, group: str) -> bool:
     return bool(answer.json()["status"]["allowed"])
 
 
-async def _leader(place: Place) -> Findings:
+async def _leader(place: ExaminedCluster) -> Findings:
     """Of all namespaces: two that lead buy twice, wherever they are."""
     answer = await place.answer(LEASES, {"fieldSelector": f"metadata.name={RECONCILER_LEASE}"})
     if answer is None:

@@ -17,20 +17,20 @@ from growth.cli.examination.processes import WEBHOOK, is_installed
 from growth.cli.lists import together
 from growth.installation.rendering import rendered
 from growth.installation.rights import rights_of
-from growth.installation.values import Admission, Provider, Values
+from growth.installation.values import Admission, InstallationValues, ProviderChoice
 
 if TYPE_CHECKING:
-    from growth.cli.examination.finding import Findings, Place
+    from growth.cli.examination.finding import ExaminedCluster, Findings
     from growth.installation.rights import Right
 
 REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 AT_ONCE: Final = 16
 SHOWN: Final = 3
-CLASSES: Final = {HetznerNodeClass: Provider.HETZNER, KwokNodeClass: Provider.KWOK}
+CLASSES: Final = {HetznerNodeClass: ProviderChoice.HETZNER, KwokNodeClass: ProviderChoice.KWOK}
 ACCOUNTS: Final = ("growth-reconciler", "growth-webhooks", "growth-extender")
 
 
-async def examine_rights(place: Place) -> Findings:
+async def examine_rights(place: ExaminedCluster) -> Findings:
     """A line for each process that lacks something, or one for all."""
     if not await is_installed(place):
         return
@@ -51,10 +51,12 @@ async def examine_rights(place: Place) -> Findings:
         yield ok("rights", f"each process may do what it has to ({total} rights asked for)")
 
 
-async def _needed(place: Place) -> dict[str, set[Right]]:
+async def _needed(place: ExaminedCluster) -> dict[str, set[Right]]:
     admission = Admission.POLICY if await place.found(WEBHOOK) is None else Admission.WEBHOOK
     items = [
-        rendered(Values(provider=provider, admission=admission), namespace=place.namespace)
+        rendered(
+            InstallationValues(provider=provider, admission=admission), namespace=place.namespace
+        )
         for provider in await _providers(place)
     ]
     accounts = ACCOUNTS if admission is Admission.WEBHOOK else (ACCOUNTS[0], ACCOUNTS[2])
@@ -64,17 +66,19 @@ async def _needed(place: Place) -> dict[str, set[Right]]:
     }
 
 
-async def _providers(place: Place) -> list[Provider]:
+async def _providers(place: ExaminedCluster) -> list[ProviderChoice]:
     """That of the node classes; without one, all: what they have in common is needed anyway."""
     found = [
         provider
         for model, provider in CLASSES.items()
         if await place.listed(f"/apis/{GROUP_VERSION}/{model.kind_names[0]}", {"limit": "1"})
     ]
-    return found[:1] or list(Provider)
+    return found[:1] or list(ProviderChoice)
 
 
-async def _is_allowed(place: Place, account: str, right: Right, limit: asyncio.Semaphore) -> bool:
+async def _is_allowed(
+    place: ExaminedCluster, account: str, right: Right, limit: asyncio.Semaphore
+) -> bool:
     resource, _, subresource = right.resource.partition("/")
     attributes = {
         "namespace": right.namespace,

@@ -19,7 +19,7 @@ from growth.cli.tables import spoken_span
 from growth.kube.errors import ApiError
 
 if TYPE_CHECKING:
-    from growth.cli.examination.finding import Finding, Findings, Place
+    from growth.cli.examination.finding import ExaminedCluster, Finding, Findings
 
 STREAMING: Final = {"labelSelector": "app.kubernetes.io/name=growth,growth.dev/streams=demand"}
 STATIC: Final = {"labelSelector": "component=kube-scheduler"}
@@ -28,7 +28,7 @@ K3S: Final = "k3s.io/node-args"
 FEW: Final = {"limit": "500", "fieldSelector": "spec.nodeName!="}
 
 
-class Asked(NamedTuple):
+class ExtenderCalls(NamedTuple):
     """What an extender tells of itself."""
 
     questions: int
@@ -36,7 +36,7 @@ class Asked(NamedTuple):
     since: datetime
 
 
-async def examine_scheduler(place: Place) -> Findings:
+async def examine_scheduler(place: ExaminedCluster) -> Findings:
     """What the extenders have heard, against what was bound."""
     pods = await place.listed(f"/api/v1/namespaces/{place.namespace}/pods", STREAMING)
     if not pods:
@@ -58,7 +58,7 @@ async def examine_scheduler(place: Place) -> Findings:
     yield await _judged(place, told)
 
 
-async def _judged(place: Place, told: list[Asked]) -> Finding:
+async def _judged(place: ExaminedCluster, told: list[ExtenderCalls]) -> Finding:
     questions, since = sum(each.questions for each in told), min(each.since for each in told)
     span = spoken_span(int((datetime.now(UTC) - since).total_seconds()))
     if refused := sum(each.refused for each in told):
@@ -74,7 +74,7 @@ async def _judged(place: Place, told: list[Asked]) -> Finding:
     return warn("extender", text, await _why(place))
 
 
-async def _metrics(place: Place, pod: dict[str, Any]) -> Asked:
+async def _metrics(place: ExaminedCluster, pod: dict[str, Any]) -> ExtenderCalls:
     name, port = pod["metadata"]["name"], _metrics_port(pod)
     path = f"/api/v1/namespaces/{place.namespace}/pods/http:{name}:{port}/proxy/metrics"
     answer = await place.connection.request("GET", path, timeout=PATIENCE)
@@ -83,7 +83,7 @@ async def _metrics(place: Place, pod: dict[str, Any]) -> Asked:
         for family in text_string_to_metric_families(answer.body.decode())
         for sample in family.samples
     }
-    return Asked(
+    return ExtenderCalls(
         questions=int(samples.get(("growth_extender_verb_seconds_count", "filter"), 0)),
         refused=int(samples.get(("growth_extender_refused_total", ""), 0)),
         since=datetime.fromtimestamp(samples["process_start_time_seconds", ""], UTC),
@@ -95,7 +95,7 @@ def _metrics_port(pod: dict[str, Any]) -> int:
     return next(int(port["containerPort"]) for port in ports if port.get("name") == "metrics")
 
 
-async def _bound_since(place: Place, since: datetime) -> int:
+async def _bound_since(place: ExaminedCluster, since: datetime) -> int:
     """How many pods of the schedulers that should ask, among the first some hundred."""
     return sum(_was_bound(pod, since) for pod in await place.listed("/api/v1/pods", FEW))
 
@@ -112,7 +112,7 @@ def _was_bound(pod: dict[str, Any], since: datetime) -> bool:
     )
 
 
-async def _why(place: Place) -> str:
+async def _why(place: ExaminedCluster) -> str:
     """The remedy, as exactly as can be seen."""
     static = await place.listed("/api/v1/namespaces/kube-system/pods", STATIC)
     words = [w for pod in static for each in pod["spec"]["containers"] for w in _words(each)]

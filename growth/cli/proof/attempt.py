@@ -11,7 +11,7 @@ from growth.api.noderequest import FAILED
 from growth.cli.explain_pool import blocked_or_paused
 from growth.cli.looking_up import pool_named
 from growth.cli.proof.pod import pod_for
-from growth.cli.proof.steps import Step, steps_for
+from growth.cli.proof.steps import ProofStep, steps_for
 from growth.cli.survey import surveyed
 from growth.errors import GiveUp
 from growth.keeping.marks import pool_of_node
@@ -27,7 +27,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 
     pool: str
     pod: dict[str, Any]
-    steps: tuple[Step, ...]
+    steps: tuple[ProofStep, ...]
     machine: str
     """What would be bought, for a person who pays for it."""
 

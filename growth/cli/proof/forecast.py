@@ -14,7 +14,7 @@ from growth.errors import GiveUp
 from growth.scheduling.objects import decode_pod
 
 if TYPE_CHECKING:
-    from growth.cli.plan_cluster import Seen
+    from growth.cli.plan_cluster import SeenCluster
     from growth.instant import Instant
 
 UID = "growth-proof"
@@ -33,7 +33,7 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return f"a {self.server_type} in {self.location} at {hourly(self.price, currency)} per hour"
 
 
-def forecast(seen: Seen, pod: dict[str, Any], *, now: Instant) -> Forecast | None:
+def forecast(seen: SeenCluster, pod: dict[str, Any], *, now: Instant) -> Forecast | None:
     """The machine of the pod; raises where the plan has no place for it."""
     metadata = pod["metadata"] | {"uid": UID}
     asked = decode_pod(msgspec.json.encode(pod | {"metadata": metadata}))

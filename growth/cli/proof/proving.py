@@ -12,14 +12,14 @@ from growth.errors import GiveUp, RetryLater
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 
-    from growth.cli.proof.sight import Sight
-    from growth.cli.proof.steps import Step
+    from growth.cli.proof.sight import ProofSight
+    from growth.cli.proof.steps import ProofStep
 
 EVERY: Final = 0.2
 """Seconds between two looks, and how exact the times are."""
 
 
-class Done(msgspec.Struct, frozen=True, kw_only=True):
+class StepDone(msgspec.Struct, frozen=True, kw_only=True):
     """A step that has happened."""
 
     step: str
@@ -35,14 +35,14 @@ class Unproved(GiveUp):
         self.step, self.text, self.hint = step, text, hint
 
 
-class Proof:
+class ProofRun:
     """One run through all steps; what it does to the world is handed in."""
 
     def __init__(
         self,
         *,
         pod: str,
-        look: Callable[[str], Awaitable[Sight]],
+        look: Callable[[str], Awaitable[ProofSight]],
         delete: Callable[[], Awaitable[None]],
         clock: Callable[[], float],
         pause: Callable[[float], Awaitable[None]],
@@ -55,16 +55,16 @@ class Proof:
         """The one that was requested last: another takes its place where a provider has none."""
         self._bound_to = ""
 
-    async def run(self, steps: Iterable[Step]) -> AsyncIterator[Done]:
+    async def run(self, steps: Iterable[ProofStep]) -> AsyncIterator[StepDone]:
         """Each step as it is done; raises `Unproved` at the first that isn't."""
         for step in steps:
             began = self._clock()
             if step.before is Before.DELETE_THE_POD:
                 await self._delete()
             text = await self._reached(step, began)
-            yield Done(step=step.name, text=text, seconds=round(self._clock() - began, 1))
+            yield StepDone(step=step.name, text=text, seconds=round(self._clock() - began, 1))
 
-    async def _reached(self, step: Step, began: float) -> str:
+    async def _reached(self, step: ProofStep, began: float) -> str:
         while True:
             sight = await self._seen()
             if sight is not None and (text := step.reached(sight)):
@@ -79,7 +79,7 @@ class Proof:
             self._tell(f"waiting for {step.awaited}: {waited:.0f} s of at most {step.seconds:.0f}")
             await self._pause(EVERY)
 
-    async def _seen(self) -> Sight | None:
+    async def _seen(self) -> ProofSight | None:
         try:
             sight = await self._look(self._bound_to)
         except RetryLater:
@@ -91,6 +91,6 @@ class Proof:
             self._bound_to = sight.pod.spec.node_name
         return sight
 
-    def _unproved(self, step: Step, text: str) -> Unproved:
+    def _unproved(self, step: ProofStep, text: str) -> Unproved:
         hint = step.look_at.format(pod=self._pod, machine=self.machine or "NAME")
         return Unproved(step.name, text, hint)

@@ -18,9 +18,9 @@ from growth.cli.connecting import completed
 from growth.cli.lists import reading
 from growth.cli.output import coloured, print_json
 from growth.cli.proof.attempt import Attempt, prepared
-from growth.cli.proof.proving import Done, Proof, Unproved
+from growth.cli.proof.proving import ProofRun, StepDone, Unproved
 from growth.cli.proof.sight import seen
-from growth.cli.proof.trial import Trial, cancelled_by_sigterm
+from growth.cli.proof.trial import TrialPod, cancelled_by_sigterm
 from growth.cli.story import wrapped
 from growth.errors import Misconfigured
 
@@ -45,7 +45,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     pool: str
     pod: str
     machine: str
-    steps: tuple[Done, ...]
+    steps: tuple[StepDone, ...]
     proved: bool
     failure: str = ""
     hint: str = ""
@@ -90,10 +90,10 @@ def _agreed(attempt: Attempt, arguments: argparse.Namespace) -> bool:
 
 
 async def _proved(attempt: Attempt, arguments: argparse.Namespace) -> Report:
-    done: list[Done] = []
+    done: list[StepDone] = []
     async with reading(arguments) as lists:
-        trial = Trial(attempt, lists)
-        proof = Proof(
+        trial = TrialPod(attempt, lists)
+        proof = ProofRun(
             pod=attempt.pod_name,
             look=lambda machine: seen(
                 lists, pod=trial.path, uid=trial.uid, pool=attempt.pool, machine=machine
@@ -125,7 +125,7 @@ async def _proved(attempt: Attempt, arguments: argparse.Namespace) -> Report:
 
 
 async def _go_on(
-    proof: Proof, attempt: Attempt, done: list[Done], arguments: argparse.Namespace
+    proof: ProofRun, attempt: Attempt, done: list[StepDone], arguments: argparse.Namespace
 ) -> None:
     """All steps; a person sees each as it is done."""
     try:
@@ -143,7 +143,7 @@ def _tell(text: str) -> None:
         print(f"{OVERWRITE}{text}", end="", file=sys.stderr, flush=True)
 
 
-def _line(done: Done) -> str:
+def _line(done: StepDone) -> str:
     text = f" ok    {done.step:10}{done.text}"
     # Coloured after it was aligned, as what makes the colour has no width.
     return f"{text:{WIDTH}}{done.seconds:7.1f} s".replace("ok", coloured("ok", "green"), 1)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-class Sight(msgspec.Struct, frozen=True, kw_only=True):
+class ProofSight(msgspec.Struct, frozen=True, kw_only=True):
     """The pod, and the machine that is bought for it."""
 
     pod: Pod | None = None
@@ -51,12 +51,12 @@ class Sight(msgspec.Struct, frozen=True, kw_only=True):
         return next(told, "")
 
 
-async def seen(lists: Lists, *, pod: str, uid: str, pool: str, machine: str) -> Sight:
+async def seen(lists: Lists, *, pod: str, uid: str, pool: str, machine: str) -> ProofSight:
     """Everything by a few questions; `pod` is the path of the pod."""
     ours = f"/apis/{GROUP_VERSION}"
     if not machine:
         machine = newest(await lists.ours(NodeRequest), uid)
-    return Sight(
+    return ProofSight(
         pod=await _found(lists, pod, decode_pod),
         pool=await _found(lists, f"{ours}/nodepools/{pool}", NodePool.model_validate_json),
         request=await _found(

@@ -14,7 +14,7 @@ import msgspec
 from growth.api.nodepool import PaidHour
 from growth.api.noderequest import RequestPhase
 from growth.cli.money import hourly
-from growth.cli.proof.sight import Sight
+from growth.cli.proof.sight import ProofSight
 from growth.demand.detection import is_demand
 from growth.keeping.marks import is_marked
 from growth.keeping.paid_hours import HOUR
@@ -35,32 +35,32 @@ class Before(Enum):
     DELETE_THE_POD = auto()
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+class ProofStep(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that has to happen."""
 
     name: str
     awaited: str
     """What for, as in `waiting for ...`."""
-    reached: Callable[[Sight], str]
+    reached: Callable[[ProofSight], str]
     """What is told when it has happened; empty until then."""
     seconds: float
     """How long it is waited for."""
     look_at: str
     """Where it shows why it doesn't happen; `{pod}` and `{machine}` are put in."""
-    impossible: Callable[[Sight], str] = lambda _: ""
+    impossible: Callable[[ProofSight], str] = lambda _: ""
     """Why it can't happen any more, if that shows."""
     before: Before = Before.NOTHING
 
 
-def steps_for(pool: NodePool, paid_hour: PaidHour) -> tuple[Step, ...]:
+def steps_for(pool: NodePool, paid_hour: PaidHour) -> tuple[ProofStep, ...]:
     """From the pod to the end of its machine."""
     return (*_coming(pool), *_going(pool, paid_hour))
 
 
-def _coming(pool: NodePool) -> tuple[Step, ...]:
+def _coming(pool: NodePool) -> tuple[ProofStep, ...]:
     """From the pod to its place on a new machine."""
     return (
-        Step(
+        ProofStep(
             name="scheduler",
             awaited="kube-scheduler to find no node for the pod",
             reached=_unschedulable,
@@ -68,7 +68,7 @@ def _coming(pool: NodePool) -> tuple[Step, ...]:
             look_at="does kube-scheduler run? growth explain pod {pod}",
             impossible=_bound_elsewhere,
         ),
-        Step(
+        ProofStep(
             name="request",
             awaited="a NodeRequest for the pod",
             reached=_requested,
@@ -76,21 +76,21 @@ def _coming(pool: NodePool) -> tuple[Step, ...]:
             look_at="growth explain pod {pod}",
             impossible=lambda sight: sight.without_place or _bound_elsewhere(sight),
         ),
-        Step(
+        ProofStep(
             name="machine",
             awaited="the provider to accept the request",
             reached=_accepted,
             seconds=ANSWER,
             look_at="growth explain node {machine}",
         ),
-        Step(
+        ProofStep(
             name="node",
             awaited="the machine to join as a node that is Ready",
             reached=lambda sight: "is Ready" if sight.node and sight.node.is_ready else "",
             seconds=pool.spec.readiness_wait.seconds + SPARE,
             look_at="growth explain node {machine}; the machine's own log says why it doesn't join",
         ),
-        Step(
+        ProofStep(
             name="pod",
             awaited="kube-scheduler to bind the pod",
             reached=_bound,
@@ -101,11 +101,11 @@ def _coming(pool: NodePool) -> tuple[Step, ...]:
     )
 
 
-def _going(pool: NodePool, paid_hour: PaidHour) -> tuple[Step, ...]:
+def _going(pool: NodePool, paid_hour: PaidHour) -> tuple[ProofStep, ...]:
     """From the end of the pod to the end of the machine."""
     idle_after = pool.spec.scale_down.idle_after.seconds
     return (
-        Step(
+        ProofStep(
             name="pod",
             awaited="the pod to be gone",
             reached=lambda sight: "is deleted" if sight.pod is None else "",
@@ -113,14 +113,14 @@ def _going(pool: NodePool, paid_hour: PaidHour) -> tuple[Step, ...]:
             look_at="kubectl get pod {pod} -o yaml: does it bear a finalizer?",
             before=Before.DELETE_THE_POD,
         ),
-        Step(
+        ProofStep(
             name="node",
             awaited="the node to be marked as idle",
             reached=_marked,
             seconds=2 * SPARE + (HOUR if paid_hour is PaidHour.USE else 0.0),
             look_at="growth explain node {machine}",
         ),
-        Step(
+        ProofStep(
             name="machine",
             awaited="the machine to be gone",
             reached=_gone,
@@ -130,30 +130,30 @@ def _going(pool: NodePool, paid_hour: PaidHour) -> tuple[Step, ...]:
     )
 
 
-def _unschedulable(sight: Sight) -> str:
+def _unschedulable(sight: ProofSight) -> str:
     has_found_none = sight.pod is not None and is_demand(sight.pod)
     return "finds no node for the pod" if has_found_none or sight.request is not None else ""
 
 
-def _requested(sight: Sight) -> str:
+def _requested(sight: ProofSight) -> str:
     if sight.request is None:
         return ""
     spec = sight.request.spec
     return f"{spec.server_type} in {spec.location} at {hourly(spec.price)} per hour"
 
 
-def _accepted(sight: Sight) -> str:
+def _accepted(sight: ProofSight) -> str:
     accepted = {RequestPhase.PROVISIONING, RequestPhase.READY}
     is_accepted = sight.request is not None and sight.request.status.phase in accepted
     return "the provider has accepted" if is_accepted else ""
 
 
-def _bound(sight: Sight) -> str:
+def _bound(sight: ProofSight) -> str:
     is_bound = sight.pod is not None and bool(sight.pod.spec.node_name)
     return "is bound" if is_bound and not _bound_elsewhere(sight) else ""
 
 
-def _bound_elsewhere(sight: Sight) -> str:
+def _bound_elsewhere(sight: ProofSight) -> str:
     """A pod that found room on what was bought for others meanwhile proves nothing."""
     place = sight.pod.spec.node_name if sight.pod is not None else ""
     requested = sight.request.name if sight.request is not None else ""
@@ -162,10 +162,10 @@ def _bound_elsewhere(sight: Sight) -> str:
     return f"the pod was bound to {place}, which was bought for others: try again"
 
 
-def _marked(sight: Sight) -> str:
+def _marked(sight: ProofSight) -> str:
     is_leaving = sight.removal is not None or (sight.node is not None and is_marked(sight.node))
     return "is marked as idle" if is_leaving or sight.node is None else ""
 
 
-def _gone(sight: Sight) -> str:
+def _gone(sight: ProofSight) -> str:
     return "is gone" if sight.node is None and sight.removal is None else ""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from growth.cli.proof.attempt import Attempt
 
 
-class Trial:
+class TrialPod:
     """An async context manager: the pod is there inside of it, until it is deleted."""
 
     def __init__(self, attempt: Attempt, lists: Lists) -> None:

@@ -14,17 +14,17 @@ from growth.errors import DecideAgain, GrowthError, Misconfigured, RetryLater
 from growth.kube.election.leadership import LeadershipLost
 from growth.kube.election.lease import seconds_without_a_leader
 from growth.kube.election.rule import (
-    Hold,
-    Look,
-    Loss,
-    Make,
+    CreateLease,
+    HoldLease,
+    LeadershipLoss,
+    ReadLease,
     StepDown,
     Wait,
     leads_until,
     next_step,
 )
 from growth.kube.election.standing import (
-    Standing,
+    LeaseView,
     after_failure,
     after_hint,
     after_hold,
@@ -57,7 +57,7 @@ class Candidate:
     clock: Callable[[], float]
     wall: Callable[[], datetime]
     chance: Random
-    standing: Standing = dataclasses.field(default_factory=Standing)
+    standing: LeaseView = dataclasses.field(default_factory=LeaseView)
     heard: asyncio.Event = dataclasses.field(default_factory=asyncio.Event)
     tried: bool = False
     vacant_for: float = 0.0
@@ -96,7 +96,7 @@ class Candidate:
         """Ends the leadership in time even while a call hangs and can't be cancelled."""
         while (left := self.seconds_left()) > 0:  # noqa: ASYNC110 - it is moved on by renewals
             await asyncio.sleep(left)
-        self._lose(Loss.DEADLINE)
+        self._lose(LeadershipLoss.DEADLINE)
 
     async def give_back(self) -> None:
         """Tells the others that they need not wait. It may fail: then they wait."""
@@ -119,11 +119,11 @@ class Candidate:
     async def _step(self) -> None:
         step = next_step(self.standing, who=self.who, settings=self.settings, now=self.clock())
         match step:
-            case Look():
+            case ReadLease():
                 await self._call(self._look)
-            case Make():
+            case CreateLease():
                 await self._call(self._make)
-            case Hold(lease):
+            case HoldLease(lease):
                 await self._call(partial(self._hold, lease))
             case Wait(until):
                 await self._wait(until)
@@ -197,7 +197,7 @@ class Candidate:
         limit = self.settings.renew_deadline / 4 if self._leads else self.settings.lease_duration
         return max(self._pause(), min(asked, limit))
 
-    def _lose(self, loss: Loss) -> NoReturn:
+    def _lose(self, loss: LeadershipLoss) -> NoReturn:
         self.standing = after_loss(self.standing)
         self.metrics.leading.set(0)
         self._log.error("leads no longer", reason=loss.value)

@@ -27,7 +27,7 @@ from growth.kube.election.lease import Lease
 
 if TYPE_CHECKING:
     from growth.kube.election.identity import Identity
-    from growth.kube.election.standing import Standing
+    from growth.kube.election.standing import LeaseView
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -51,22 +51,22 @@ class Settings(msgspec.Struct, frozen=True):
         return self.renew_deadline / 2
 
 
-class Loss(enum.Enum):
+class LeadershipLoss(enum.Enum):
     """Why a leader ends before it wants to."""
 
     DEADLINE = "the Lease could not be renewed in time"
     TAKEN = "another candidate holds the Lease"
 
 
-class Look(msgspec.Struct, frozen=True):
+class ReadLease(msgspec.Struct, frozen=True):
     """Read the Lease."""
 
 
-class Make(msgspec.Struct, frozen=True):
+class CreateLease(msgspec.Struct, frozen=True):
     """Make the missing Lease, held by nobody."""
 
 
-class Hold(msgspec.Struct, frozen=True):
+class HoldLease(msgspec.Struct, frozen=True):
     """Write ourselves as the holder of the Lease as it was seen: take it or renew it."""
 
     lease: Lease
@@ -81,55 +81,55 @@ class Wait(msgspec.Struct, frozen=True):
 class StepDown(msgspec.Struct, frozen=True):
     """Stop leading now."""
 
-    loss: Loss
+    loss: LeadershipLoss
 
 
-Step = Look | Make | Hold | Wait | StepDown
+Step = ReadLease | CreateLease | HoldLease | Wait | StepDown
 
 
-def next_step(standing: Standing, *, who: Identity, settings: Settings, now: float) -> Step:
+def next_step(standing: LeaseView, *, who: Identity, settings: Settings, now: float) -> Step:
     """The one decision of an election."""
     if standing.renewed_at is not None:
         return _as_leader(standing, who=who, settings=settings, now=now)
     return _as_candidate(standing, who=who, settings=settings, now=now)
 
 
-def leads_until(standing: Standing, settings: Settings) -> float:
+def leads_until(standing: LeaseView, settings: Settings) -> float:
     """When leadership ends unless it is renewed before."""
     if standing.renewed_at is None:
         return float("-inf")
     return standing.renewed_at + settings.renew_deadline
 
 
-def _as_leader(standing: Standing, *, who: Identity, settings: Settings, now: float) -> Step:
+def _as_leader(standing: LeaseView, *, who: Identity, settings: Settings, now: float) -> Step:
     end = leads_until(standing, settings)
     if now >= end:
-        return StepDown(Loss.DEADLINE)
+        return StepDown(LeadershipLoss.DEADLINE)
     if standing.certain and _held_by_another(standing.lease, who):
-        return StepDown(Loss.TAKEN)
+        return StepDown(LeadershipLoss.TAKEN)
     if now < standing.next_call:
         return Wait(min(standing.next_call, end))
-    return _write(standing) if standing.certain else Look()
+    return _write(standing) if standing.certain else ReadLease()
 
 
-def _write(standing: Standing) -> Step:
-    return Make() if standing.lease is None else Hold(standing.lease)
+def _write(standing: LeaseView) -> Step:
+    return CreateLease() if standing.lease is None else HoldLease(standing.lease)
 
 
 def _held_by_another(lease: Lease | None, who: Identity) -> bool:
     return lease is not None and lease.spec.held and lease.spec.holder_identity != who.text
 
 
-def _as_candidate(standing: Standing, *, who: Identity, settings: Settings, now: float) -> Step:
+def _as_candidate(standing: LeaseView, *, who: Identity, settings: Settings, now: float) -> Step:
     free_at = _free_at(standing, who=who, settings=settings) if standing.certain else float("inf")
     if now >= free_at:
         return _write(standing)
     if now >= standing.next_call:
-        return Look()
+        return ReadLease()
     return Wait(min(standing.next_call, free_at))
 
 
-def _free_at(standing: Standing, *, who: Identity, settings: Settings) -> float:
+def _free_at(standing: LeaseView, *, who: Identity, settings: Settings) -> float:
     since = standing.unchanged_since
     if since is None:
         return float("inf")

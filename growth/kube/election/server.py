@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from growth.kube.transport import Connection
 
 
-class Change(msgspec.Struct, frozen=True):
+class LeaseChange(msgspec.Struct, frozen=True):
     """One line of a watch; of a bookmark or an error only the type is read."""
 
     type: str
@@ -101,7 +101,7 @@ class LeaseOnServer:
 def _frees(line: bytes) -> bool:
     """Whether nobody is named as the holder any more."""
     try:
-        change = msgspec.json.decode(line, type=Change)
+        change = msgspec.json.decode(line, type=LeaseChange)
         if change.type in {"ADDED", "MODIFIED"}:
             return not lease_from(bytes(change.object)).spec.held
     except UNDECODABLE:

@@ -13,7 +13,7 @@ import msgspec
 from growth.kube.election.lease import Lease
 
 
-class Standing(msgspec.Struct, frozen=True):
+class LeaseView(msgspec.Struct, frozen=True):
     """One candidate's knowledge; made new with each answer."""
 
     lease: Lease | None = None
@@ -31,8 +31,8 @@ class Standing(msgspec.Struct, frozen=True):
 
 
 def after_look(
-    standing: Standing, lease: Lease | None, *, ended: float, next_call: float
-) -> Standing:
+    standing: LeaseView, lease: Lease | None, *, ended: float, next_call: float
+) -> LeaseView:
     """The Lease was read. A leader writes right after it, a candidate looks again later."""
     return msgspec.structs.replace(
         _after_sight(standing, lease, ended=ended),
@@ -41,30 +41,30 @@ def after_look(
 
 
 def after_hold(
-    standing: Standing, lease: Lease, *, started: float, ended: float, next_call: float
-) -> Standing:
+    standing: LeaseView, lease: Lease, *, started: float, ended: float, next_call: float
+) -> LeaseView:
     """The Lease was written with us as its holder."""
     return msgspec.structs.replace(
         _after_sight(standing, lease, ended=ended), renewed_at=started, next_call=next_call
     )
 
 
-def after_failure(standing: Standing, *, next_call: float) -> Standing:
+def after_failure(standing: LeaseView, *, next_call: float) -> LeaseView:
     """The call failed or its answer was lost: the write may have happened or may not."""
     return msgspec.structs.replace(standing, certain=False, next_call=next_call)
 
 
-def after_hint(standing: Standing) -> Standing:
+def after_hint(standing: LeaseView) -> LeaseView:
     """Something was heard of the Lease: it is time to look."""
     return msgspec.structs.replace(standing, next_call=float("-inf"))
 
 
-def after_loss(standing: Standing) -> Standing:
+def after_loss(standing: LeaseView) -> LeaseView:
     """The leadership has ended; what was seen of the Lease stays."""
     return msgspec.structs.replace(standing, renewed_at=None)
 
 
-def _after_sight(standing: Standing, lease: Lease | None, *, ended: float) -> Standing:
+def _after_sight(standing: LeaseView, lease: Lease | None, *, ended: float) -> LeaseView:
     same = standing.unchanged_since is not None and _same(standing.lease, lease)
     return msgspec.structs.replace(
         standing,

@@ -19,7 +19,7 @@ from datetime import datetime
 
 import msgspec
 
-from growth.kube.events.budget import Budget, Limits
+from growth.kube.events.budget import EventBudget, EventLimits
 from growth.kube.events.event import Event, name_of
 
 Subject = tuple[str, ...]
@@ -52,7 +52,7 @@ class Dropped(enum.Enum):
     LATE = "late"
 
 
-class Entry(msgspec.Struct, frozen=True):
+class AggregatedEvent(msgspec.Struct, frozen=True):
     """One subject within its window."""
 
     written: Event | None
@@ -69,10 +69,10 @@ class Entry(msgspec.Struct, frozen=True):
 class Aggregation:
     """All subjects that were written a short time ago."""
 
-    def __init__(self, limits: Limits, *, now: float) -> None:
+    def __init__(self, limits: EventLimits, *, now: float) -> None:
         self._limits = limits
-        self._budget = Budget(limits.per_minute, now=now)
-        self._entries: dict[Subject, Entry] = {}
+        self._budget = EventBudget(limits.per_minute, now=now)
+        self._entries: dict[Subject, AggregatedEvent] = {}
         self._ends: list[tuple[float, Subject]] = []
 
     def __len__(self) -> int:
@@ -90,7 +90,9 @@ class Aggregation:
         if len(self._entries) >= self._limits.subjects:
             return Dropped.FULL
         window = self._limits.window
-        new = Entry(None, event, observed=wall, seen_at=now, count=0, more=1, window=window)
+        new = AggregatedEvent(
+            None, event, observed=wall, seen_at=now, count=0, more=1, window=window
+        )
         return self._turn(subject, new, now=now)
 
     @property
@@ -116,13 +118,13 @@ class Aggregation:
         del self._entries[subject]
         return Dropped.LATE if entry.more else None
 
-    def _turn(self, subject: Subject, entry: Entry, *, now: float) -> Write | None:
+    def _turn(self, subject: Subject, entry: AggregatedEvent, *, now: float) -> Write | None:
         if self._budget.has_a_line(subject[-1], now=now):
             self._wait(subject, entry, now=now)
             return None
         return self._take(subject, entry, now=now)
 
-    def _take(self, subject: Subject, entry: Entry, *, now: float) -> Write | None:
+    def _take(self, subject: Subject, entry: AggregatedEvent, *, now: float) -> Write | None:
         if not self._budget.take(subject[-1], now=now):
             self._wait(subject, entry, now=now)
             return None
@@ -137,7 +139,7 @@ class Aggregation:
         heapq.heappush(self._ends, (now + entry.window, subject))
         return write
 
-    def _wait(self, subject: Subject, entry: Entry, *, now: float) -> None:
+    def _wait(self, subject: Subject, entry: AggregatedEvent, *, now: float) -> None:
         self._entries[subject] = entry
         heapq.heappush(self._ends, (self._budget.slot(subject[-1], now=now), subject))
 
@@ -153,7 +155,7 @@ class Aggregation:
             )
 
 
-def _told(entry: Entry) -> Write:
+def _told(entry: AggregatedEvent) -> Write:
     """An Event's words can't be changed, so new words are a new Event."""
     if entry.written is not None and name_of(entry.latest) == name_of(entry.written):
         count = entry.count + entry.more

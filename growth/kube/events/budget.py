@@ -10,7 +10,7 @@ from __future__ import annotations
 import msgspec
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
+class EventLimits(msgspec.Struct, frozen=True, kw_only=True):
     """What is written at most, and what is remembered at most."""
 
     per_minute: int = 120
@@ -54,7 +54,7 @@ def bucket_for(per_minute: float, *, now: float) -> Bucket:
     return Bucket(size=half, per_second=half / 60, tokens=half, filled_at=now)
 
 
-class Budget:
+class EventBudget:
     """The tokens of one process. Reasons are few: they are a closed set in the code."""
 
     def __init__(self, per_minute: int, *, now: float) -> None:

@@ -32,7 +32,7 @@ class Severity(enum.Enum):
     WARNING = "Warning"
 
 
-class Reference(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class ObjectReference(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """The object that is spoken of."""
 
     api_version: str
@@ -49,12 +49,12 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     not belong into the note: a new note is a new Event.
     """
 
-    regarding: Reference
+    regarding: ObjectReference
     reason: str
     action: str
     note: str
     severity: Severity = Severity.NORMAL
-    related: Reference | None = None
+    related: ObjectReference | None = None
 
     @property
     def namespace(self) -> str:
@@ -68,7 +68,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
         return (one.uid or f"{one.kind}/{one.namespace}/{one.name}", self.reason)
 
 
-class Source(msgspec.Struct, frozen=True):
+class EventSource(msgspec.Struct, frozen=True):
     """Who speaks."""
 
     controller: str
@@ -93,7 +93,7 @@ def cut(note: str) -> str:
     return raw[: NOTE_LIMIT - len(ELLIPSIS.encode())].decode(errors="ignore") + ELLIPSIS
 
 
-def body_of(event: Event, *, source: Source, count: int, observed: datetime) -> dict[str, Any]:
+def body_of(event: Event, *, source: EventSource, count: int, observed: datetime) -> dict[str, Any]:
     """What is posted. One observation is no series yet: the API server wants two."""
     time = micro_time(observed)
     body: dict[str, Any] = {

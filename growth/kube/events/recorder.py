@@ -18,12 +18,12 @@ import structlog
 
 from growth.errors import GrowthError, RetryLater
 from growth.kube.events.aggregation import Aggregation, Create, Dropped, Extend, Write
-from growth.kube.events.budget import Limits
+from growth.kube.events.budget import EventLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from growth.kube.events.event import Event, Reference
+    from growth.kube.events.event import Event, ObjectReference
     from growth.kube.events.metrics import EventMetrics
     from growth.kube.events.server import EventsOnServer, Known
 
@@ -41,16 +41,16 @@ class EventRecorder:
         self,
         server: EventsOnServer,
         *,
-        concerns: Callable[[Reference], bool],
+        concerns: Callable[[ObjectReference], bool],
         metrics: EventMetrics,
-        limits: Limits | None = None,
+        limits: EventLimits | None = None,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._server = server
         self._concerns = concerns
         self._metrics = metrics
-        self._limits = limits or Limits()
+        self._limits = limits or EventLimits()
         self._clock = clock
         self._wall = wall
         self._aggregation = Aggregation(self._limits, now=clock())

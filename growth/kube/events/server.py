@@ -18,7 +18,7 @@ from growth.kube.events.event import body_of, name_of, series
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from growth.kube.events.event import Event, Source
+    from growth.kube.events.event import Event, EventSource
     from growth.kube.transport import Connection
 
 
@@ -49,7 +49,7 @@ class Known(msgspec.Struct, frozen=True, rename="camel"):
 class EventsOnServer:
     """Writes events of one source."""
 
-    def __init__(self, connection: Connection, source: Source) -> None:
+    def __init__(self, connection: Connection, source: EventSource) -> None:
         self._connection = connection
         self._source = source
 

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from growth.errors import RetryLater
-from growth.service.tls.checking import Side
+from growth.service.tls.checking import CertificateSide
 from growth.service.tls.contexts import listening
 from growth.service.tls.metrics import CertificateMetrics
-from growth.service.tls.watching import Watched
+from growth.service.tls.watching import WatchedCertificate
 
 if TYPE_CHECKING:
     import ssl
@@ -51,7 +51,7 @@ class Certificates:
 
         Enter it before the first await of a part: it registers the check of readiness.
         """
-        watched = self._watched(name, files, side=Side.SERVER)
+        watched = self._watched(name, files, side=CertificateSide.SERVER)
         self._service.health.require(f"certificate of {name}", watched.missing)
         async with _followed(watched, self._interval):
             yield listening(watched.newest, files)
@@ -62,7 +62,7 @@ class Certificates:
 
         Readiness doesn't depend on it: a process that can't call another one can still work.
         """
-        watched = self._watched(name, files, side=Side.CLIENT)
+        watched = self._watched(name, files, side=CertificateSide.CLIENT)
 
         def newest() -> ssl.SSLContext:
             found = watched.newest()
@@ -73,8 +73,8 @@ class Certificates:
         async with _followed(watched, self._interval):
             yield newest
 
-    def _watched(self, name: str, files: Files, *, side: Side) -> Watched:
-        return Watched(
+    def _watched(self, name: str, files: Files, *, side: CertificateSide) -> WatchedCertificate:
+        return WatchedCertificate(
             name,
             files,
             side=side,
@@ -85,7 +85,7 @@ class Certificates:
 
 
 @asynccontextmanager
-async def _followed(watched: Watched, interval: float) -> AsyncIterator[None]:
+async def _followed(watched: WatchedCertificate, interval: float) -> AsyncIterator[None]:
     """The first look is over when the block begins."""
     await watched.look()
     # No task group: it would wrap the errors of the block, which its caller wants to catch.

@@ -36,7 +36,7 @@ SKEW: Final = timedelta(minutes=5)
 """How far the clocks of two machines may be apart before a certificate is refused for it."""
 
 
-class Side(Enum):
+class CertificateSide(Enum):
     """Which end of a connection a certificate is shown by; the value is its key usage."""
 
     SERVER = ExtendedKeyUsageOID.SERVER_AUTH
@@ -57,7 +57,9 @@ class Certificate(msgspec.Struct, frozen=True):
     """When the first certificate of its chain runs out."""
 
 
-def examined(content: Content, *, files: Files, side: Side, now: datetime) -> Certificate:
+def examined(
+    content: Content, *, files: Files, side: CertificateSide, now: datetime
+) -> Certificate:
     """The certificate in this content, or `Unusable` with the reason."""
     chain = _certificates(content.certificate, place=str(files.certificate))
     _check_pair(chain[0], _key(content.key, place=str(files.key)), files=files)
@@ -106,7 +108,7 @@ def _check_time(certificate: x509.Certificate, *, place: str, now: datetime) -> 
         raise Unusable(f"{place}: {_common_name(certificate)} is not valid before {_told(begin)}")
 
 
-def _check_usage(certificate: x509.Certificate, *, place: str, side: Side) -> None:
+def _check_usage(certificate: x509.Certificate, *, place: str, side: CertificateSide) -> None:
     try:
         usage = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
     except x509.ExtensionNotFound:

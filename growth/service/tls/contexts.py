@@ -11,7 +11,7 @@ from __future__ import annotations
 import ssl
 from typing import TYPE_CHECKING, assert_never
 
-from growth.service.tls.checking import Side, Unusable
+from growth.service.tls.checking import CertificateSide, Unusable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     Newest = Callable[[], ssl.SSLContext | None]
 
 
-def fresh(content: Content, *, files: Files, side: Side) -> ssl.SSLContext:
+def fresh(content: Content, *, files: Files, side: CertificateSide) -> ssl.SSLContext:
     """A context with exactly this content, or `Unusable` when the files are another one by now."""
     match side:
-        case Side.SERVER:
+        case CertificateSide.SERVER:
             context = _server(files)
-        case Side.CLIENT:
+        case CertificateSide.CLIENT:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             context.minimum_version = ssl.TLSVersion.TLSv1_3
         case _:

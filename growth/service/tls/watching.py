@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC
 from typing import TYPE_CHECKING
 
-from growth.service.tls.checking import Certificate, Side, Unusable, examined
+from growth.service.tls.checking import Certificate, CertificateSide, Unusable, examined
 from growth.service.tls.contexts import fresh
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Taken:
     certificate: Certificate
 
 
-class Watched:
+class WatchedCertificate:
     """The newest good content of one certificate's files."""
 
     def __init__(
@@ -44,7 +44,7 @@ class Watched:
         name: str,
         files: Files,
         *,
-        side: Side,
+        side: CertificateSide,
         metrics: CertificateMetrics,
         logger: FilteringBoundLogger,
         now: Callable[[], datetime],

@@ -23,17 +23,17 @@ from reconciler.providers.hetzner.labels import (
     subnet_label,
 )
 from reconciler.providers.hetzner.machines import machine_of
-from reconciler.providers.hetzner.wire import Server
-from reconciler.providers.port import Accepted, MachineState, Order, Trouble, refused
+from reconciler.providers.hetzner.wire import HetznerServer
+from reconciler.providers.port import Accepted, MachineState, Order, ProviderTrouble, refused
 
 if TYPE_CHECKING:
     from growth.instant import Instant
     from reconciler.providers.hetzner.failures import Failure
-    from reconciler.providers.hetzner.project import Project
+    from reconciler.providers.hetzner.project import HetznerProject
     from reconciler.providers.port import CreateAnswer, Machine
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+class WantedServer(msgspec.Struct, frozen=True, kw_only=True):
     """An order with everything that Hetzner has to be told."""
 
     order: Order
@@ -46,16 +46,16 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     cluster: str
 
 
-async def found(project: Project, order: Order, *, now: Instant) -> CreateAnswer | None:
+async def found(project: HetznerProject, order: Order, *, now: Instant) -> CreateAnswer | None:
     """The answer if there is a server under this name, or if nobody can say; else nothing."""
     listing = await project.servers.listing(younger_than=_needed(project, order, now=now))
     if not listing.is_complete:
-        return refused(Trouble.TRANSIENT, reason=f"not bought: {listing.reason}")
+        return refused(ProviderTrouble.TRANSIENT, reason=f"not bought: {listing.reason}")
     machine = listing.machines.get(order.name)
     return _adopted(machine, order) if machine is not None else None
 
 
-async def buy(project: Project, wanted: Wanted) -> CreateAnswer:
+async def buy(project: HetznerProject, wanted: WantedServer) -> CreateAnswer:
     """Ask for the server."""
     try:
         server = await _placed(project, wanted)
@@ -66,7 +66,7 @@ async def buy(project: Project, wanted: Wanted) -> CreateAnswer:
     return Accepted(machine_id=machine.machine_id)
 
 
-def body_of(wanted: Wanted) -> dict[str, Any]:
+def body_of(wanted: WantedServer) -> dict[str, Any]:
     """What is posted, but for the placement group."""
     spec, resolved, order = wanted.node_class.spec, wanted.resolved, wanted.order
     body = {
@@ -92,7 +92,7 @@ def _waiting_for(subnet: str, body: dict[str, Any]) -> dict[str, Any]:
     return body | {"networks": others, "labels": labels, "start_after_create": False}
 
 
-def _needed(project: Project, order: Order, *, now: Instant) -> float:
+def _needed(project: HetznerProject, order: Order, *, now: Instant) -> float:
     """From when on a listing knows what became of an order."""
     intended = now.monotonic
     if order.intended_at is not None:
@@ -104,14 +104,14 @@ def _needed(project: Project, order: Order, *, now: Instant) -> float:
 def _adopted(machine: Machine, order: Order) -> CreateAnswer:
     if machine.request_uid != order.request_uid:
         reason = f"a server {order.name} exists that was made for another request"
-        return refused(Trouble.STOCKOUT, reason=reason)
+        return refused(ProviderTrouble.STOCKOUT, reason=reason)
     if machine.state is MachineState.DELETING:
         reason = f"the server {order.name} is still being deleted"
-        return refused(Trouble.TRANSIENT, reason=reason)
+        return refused(ProviderTrouble.TRANSIENT, reason=reason)
     return Accepted(machine_id=machine.machine_id)
 
 
-async def _placed(project: Project, wanted: Wanted) -> Server:
+async def _placed(project: HetznerProject, wanted: WantedServer) -> HetznerServer:
     """In a placement group as the class wants it; where that fails, in another one or in none."""
     policy = wanted.node_class.spec.placement_group
     if policy is PlacementGroupPolicy.NONE:
@@ -126,7 +126,7 @@ async def _placed(project: Project, wanted: Wanted) -> Server:
     return await _in_group(project, wanted)
 
 
-async def _in_group(project: Project, wanted: Wanted) -> Server:
+async def _in_group(project: HetznerProject, wanted: WantedServer) -> HetznerServer:
     name = wanted.order.name
     group = await project.groups.hold(name, pool=wanted.order.pool)
     try:
@@ -143,43 +143,47 @@ async def _in_group(project: Project, wanted: Wanted) -> Server:
     return server
 
 
-async def _posted(project: Project, wanted: Wanted, **more: Any) -> Server:
+async def _posted(project: HetznerProject, wanted: WantedServer, **more: Any) -> HetznerServer:
     body = {**body_of(wanted), **more}
     answer = await project.calls.create("/servers", body, secrets=(wanted.token,))
-    return decoded(answer.get("server"), Server)
+    return decoded(answer.get("server"), HetznerServer)
 
 
-async def _after_failure(project: Project, wanted: Wanted, failed: CallFailed) -> CreateAnswer:
+async def _after_failure(
+    project: HetznerProject, wanted: WantedServer, failed: CallFailed
+) -> CreateAnswer:
     failure, name = failed.failure, wanted.order.name
     if failure.code == "uniqueness_error":
         return await _under_the_same_name(project, wanted, failed)
     if failure.code == "not_found" and project.may_look_again(name):
-        return refused(Trouble.TRANSIENT, reason=failure.reason)
+        return refused(ProviderTrouble.TRANSIENT, reason=failure.reason)
     if failure.code in ABOUT_NETWORKS:
         # The next look at the class tells which of them is full, and when it has room again.
         project.forget_inventory()
         return refused(failure.trouble, reason=_with_networks(failure, wanted))
-    if failure.trouble is Trouble.TRANSIENT:
+    if failure.trouble is ProviderTrouble.TRANSIENT:
         project.tries.add(name)
     return refused(failure.trouble, reason=failure.reason, seconds=failure.seconds)
 
 
-def _with_networks(failure: Failure, wanted: Wanted) -> str:
+def _with_networks(failure: Failure, wanted: WantedServer) -> str:
     names = ", ".join(network.name for network in wanted.resolved.networks)
     return f"{failure.reason}; networks of the class: {names or 'none'}"
 
 
 async def _under_the_same_name(
-    project: Project, wanted: Wanted, failed: CallFailed
+    project: HetznerProject, wanted: WantedServer, failed: CallFailed
 ) -> CreateAnswer:
     """A server has the name, and the listing didn't show it: it may be ours of a moment ago."""
     name = wanted.order.name
-    page = await project.calls.page("/servers", key="servers", kind=Server, page=1, name=name)
+    page = await project.calls.page(
+        "/servers", key="servers", kind=HetznerServer, page=1, name=name
+    )
     if not page.entries:
-        return refused(Trouble.TRANSIENT, reason=failed.failure.reason)
+        return refused(ProviderTrouble.TRANSIENT, reason=failed.failure.reason)
     (server,) = page.entries
     is_ours = ours(server.labels, cluster=wanted.cluster)
     if not is_ours or REQUEST_UID_LABEL not in server.labels:
         reason = f"a server {name} exists that isn't ours"
-        return refused(Trouble.STOCKOUT, reason=reason)
+        return refused(ProviderTrouble.STOCKOUT, reason=reason)
     return _adopted(machine_of(server, {}), wanted.order)

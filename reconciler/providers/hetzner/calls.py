@@ -23,14 +23,14 @@ from reconciler.providers.hetzner.failures import (
     ANSWER_LOST,
     NOT_READABLE,
     OVER_BUDGET,
+    CallSubject,
     Failure,
-    Subject,
     without_secrets,
 )
 from reconciler.providers.hetzner.metrics import ANSWERED
-from reconciler.providers.hetzner.rates import Purpose, Standing, exhausted, seen
+from reconciler.providers.hetzner.rates import Purpose, RateBucket, exhausted, seen
 from reconciler.providers.hetzner.wire import Meta
-from reconciler.providers.port import Trouble
+from reconciler.providers.port import ProviderTrouble
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -73,7 +73,7 @@ class Pages(NamedTuple, Generic[Entry]):
     """Pages that were read."""
 
 
-class Page(NamedTuple, Generic[Entry]):
+class HetznerPage(NamedTuple, Generic[Entry]):
     """One page of a listing."""
 
     entries: tuple[Entry, ...]
@@ -105,7 +105,7 @@ class Calls:
         self._own = threading.local()
         self._clients: list[Client] = []
         self._creates = asyncio.Semaphore(CREATES_AT_ONCE)
-        self._standing = Standing(at=now().monotonic)
+        self._standing = RateBucket(at=now().monotonic)
         self._under_way = 0
 
     @property
@@ -114,7 +114,7 @@ class Calls:
         return self._token
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> RateBucket:
         """What is left of the limit now."""
         return self._standing.later(self._now().monotonic)
 
@@ -129,7 +129,7 @@ class Calls:
         try:
             return await self._call("GET", path, purpose=purpose, params=params)
         except CallFailed as failed:
-            failure = msgspec.structs.replace(failed.failure, subject=Subject.READING)
+            failure = msgspec.structs.replace(failed.failure, subject=CallSubject.READING)
             raise CallFailed(failure) from None
 
     async def create(
@@ -163,12 +163,12 @@ class Calls:
 
     async def page(
         self, path: str, *, key: str, kind: type[Entry], page: int, **params: Any
-    ) -> Page[Entry]:
+    ) -> HetznerPage[Entry]:
         """One page of a listing."""
         answer = await self.get(path, page=page, per_page=PAGE, **params)
         entries = decoded(answer.get(key), tuple[kind, ...])  # type: ignore[valid-type]
         pagination = decoded(answer.get("meta"), Meta).pagination
-        return Page(entries, pagination.next_page, pagination.total_entries)
+        return HetznerPage(entries, pagination.next_page, pagination.total_entries)
 
     async def close(self) -> None:
         """Let calls under way end, and their connections with them."""
@@ -209,11 +209,11 @@ class Calls:
             wall=self._now().wall.timestamp(),
             under_way=self._under_way,
         )
-        if heard.failure is not None and heard.failure.trouble is Trouble.THROTTLED:
+        if heard.failure is not None and heard.failure.trouble is ProviderTrouble.THROTTLED:
             self._standing = exhausted(self._standing)
 
     def _with_wait(self, failure: Failure, purpose: Purpose) -> Failure:
-        if failure.trouble is not Trouble.THROTTLED:
+        if failure.trouble is not ProviderTrouble.THROTTLED:
             return failure
         return msgspec.structs.replace(failure, seconds=max(1.0, self.standing.wait(purpose)))
 

@@ -18,8 +18,8 @@ from growth.api.written import ServerTypeName
 from growth.scheduling import resources
 from growth.scheduling.quantity import units
 from growth.scheduling.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, Resources
-from reconciler.providers.hetzner.wire import Location, Pricing, ServerType
-from reconciler.providers.port import Offering, Room
+from reconciler.providers.hetzner.wire import HetznerLocation, Pricing, ServerType
+from reconciler.providers.port import Offering, SharedNetwork
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -50,7 +50,7 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
     """What Hetzner sells, as it was last read."""
 
     types: tuple[ServerType, ...]
-    locations: tuple[Location, ...]
+    locations: tuple[HetznerLocation, ...]
     pricing: Pricing
 
     def architecture_of(self, name: ServerTypeName) -> str:
@@ -107,7 +107,7 @@ def allocatable(server_type: ServerType, kubelet: Kubelet) -> Resources:
     return whole - kept - resources.parse(kubelet.reserved)
 
 
-def zone_of(location: str, locations: Iterable[Location]) -> str:
+def zone_of(location: str, locations: Iterable[HetznerLocation]) -> str:
     """The network zone of a place; empty for a place that nobody knows."""
     return next((each.network_zone for each in locations if each.name == location), "")
 
@@ -172,8 +172,8 @@ def _zones(network: Network) -> frozenset[str]:
     return frozenset(subnet.network_zone for subnet in network.subnets)
 
 
-def _room(network: Network) -> Room:
-    return Room(
+def _room(network: Network) -> SharedNetwork:
+    return SharedNetwork(
         name=f"network {network.name} ({network.id})",
         most=SERVERS_IN_NETWORK,
         taken=frozenset(str(number) for number in network.servers),

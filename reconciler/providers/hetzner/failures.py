@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from reconciler.providers.port import SCOPES, Trouble
+from reconciler.providers.port import SCOPES, ProviderTrouble
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -33,55 +33,59 @@ ABOUT_NETWORKS: Final = frozenset({"no_subnet_available", "ip_not_available", "n
 LONGEST_REASON = 300
 
 TROUBLES: Final = {
-    "resource_unavailable": Trouble.STOCKOUT,
-    "placement_error": Trouble.STOCKOUT,
-    "invalid_server_type": Trouble.STOCKOUT,
-    "unsupported_error": Trouble.STOCKOUT,
-    "no_space_left_in_location": Trouble.STOCKOUT,
-    "uniqueness_error": Trouble.STOCKOUT,
-    "maintenance": Trouble.LOCATION_DOWN,
-    "resource_limit_exceeded": Trouble.QUOTA,
-    "rate_limit_exceeded": Trouble.THROTTLED,
-    "http_429": Trouble.THROTTLED,
-    OVER_BUDGET: Trouble.THROTTLED,
-    "conflict": Trouble.TRANSIENT,
-    "locked": Trouble.TRANSIENT,
-    "timeout": Trouble.TRANSIENT,
-    "bad_gateway": Trouble.TRANSIENT,
-    "server_error": Trouble.TRANSIENT,
-    "service_error": Trouble.TRANSIENT,
-    "unknown_error": Trouble.TRANSIENT,
-    "server_already_attached": Trouble.TRANSIENT,
-    "firewall_already_applied": Trouble.TRANSIENT,
-    ANSWER_LOST: Trouble.TRANSIENT,
-    NOT_READABLE: Trouble.TRANSIENT,
-    LABEL_EDITED: Trouble.TRANSIENT,
-    "invalid_input": Trouble.TEMPLATE,
-    "not_found": Trouble.TEMPLATE,
-    "no_subnet_available": Trouble.TEMPLATE,
-    "ip_not_available": Trouble.TEMPLATE,
-    "networks_overlap": Trouble.TEMPLATE,
-    "private_net_only_server": Trouble.TEMPLATE,
-    "protected": Trouble.TEMPLATE,
-    "unauthorized": Trouble.FATAL,
-    "forbidden": Trouble.FATAL,
-    "token_readonly": Trouble.FATAL,
-    "resource_locked": Trouble.FATAL,
-    "deprecated_api_endpoint": Trouble.FATAL,
+    "resource_unavailable": ProviderTrouble.STOCKOUT,
+    "placement_error": ProviderTrouble.STOCKOUT,
+    "invalid_server_type": ProviderTrouble.STOCKOUT,
+    "unsupported_error": ProviderTrouble.STOCKOUT,
+    "no_space_left_in_location": ProviderTrouble.STOCKOUT,
+    "uniqueness_error": ProviderTrouble.STOCKOUT,
+    "maintenance": ProviderTrouble.LOCATION_DOWN,
+    "resource_limit_exceeded": ProviderTrouble.QUOTA,
+    "rate_limit_exceeded": ProviderTrouble.THROTTLED,
+    "http_429": ProviderTrouble.THROTTLED,
+    OVER_BUDGET: ProviderTrouble.THROTTLED,
+    "conflict": ProviderTrouble.TRANSIENT,
+    "locked": ProviderTrouble.TRANSIENT,
+    "timeout": ProviderTrouble.TRANSIENT,
+    "bad_gateway": ProviderTrouble.TRANSIENT,
+    "server_error": ProviderTrouble.TRANSIENT,
+    "service_error": ProviderTrouble.TRANSIENT,
+    "unknown_error": ProviderTrouble.TRANSIENT,
+    "server_already_attached": ProviderTrouble.TRANSIENT,
+    "firewall_already_applied": ProviderTrouble.TRANSIENT,
+    ANSWER_LOST: ProviderTrouble.TRANSIENT,
+    NOT_READABLE: ProviderTrouble.TRANSIENT,
+    LABEL_EDITED: ProviderTrouble.TRANSIENT,
+    "invalid_input": ProviderTrouble.TEMPLATE,
+    "not_found": ProviderTrouble.TEMPLATE,
+    "no_subnet_available": ProviderTrouble.TEMPLATE,
+    "ip_not_available": ProviderTrouble.TEMPLATE,
+    "networks_overlap": ProviderTrouble.TEMPLATE,
+    "private_net_only_server": ProviderTrouble.TEMPLATE,
+    "protected": ProviderTrouble.TEMPLATE,
+    "unauthorized": ProviderTrouble.FATAL,
+    "forbidden": ProviderTrouble.FATAL,
+    "token_readonly": ProviderTrouble.FATAL,
+    "resource_locked": ProviderTrouble.FATAL,
+    "deprecated_api_endpoint": ProviderTrouble.FATAL,
 }
 """By code. A foreign server under our name is a stock-out: the next request has another name."""
 
 EXCEPTIONS: Final = (
-    ("forbidden", re.compile(r"(?i)\blimit"), Trouble.QUOTA),
-    ("invalid_input", re.compile(r"(?i)unsupported location"), Trouble.STOCKOUT),
-    ("invalid_input", re.compile(r"(?i)server type .*deprecated"), Trouble.STOCKOUT),
-    ("resource_unavailable", re.compile(r"(?i)location .*disabled"), Trouble.LOCATION_DOWN),
-    ("service_error", re.compile(r"(?i)placement group .*already contains"), Trouble.STOCKOUT),
+    ("forbidden", re.compile(r"(?i)\blimit"), ProviderTrouble.QUOTA),
+    ("invalid_input", re.compile(r"(?i)unsupported location"), ProviderTrouble.STOCKOUT),
+    ("invalid_input", re.compile(r"(?i)server type .*deprecated"), ProviderTrouble.STOCKOUT),
+    ("resource_unavailable", re.compile(r"(?i)location .*disabled"), ProviderTrouble.LOCATION_DOWN),
+    (
+        "service_error",
+        re.compile(r"(?i)placement group .*already contains"),
+        ProviderTrouble.STOCKOUT,
+    ),
 )
 """(code, what the text says, what it means then)."""
 
 
-class Subject(Enum):
+class CallSubject(Enum):
     """What a call that failed was about."""
 
     SERVER = "server"
@@ -89,11 +93,11 @@ class Subject(Enum):
     READING = "reading"
 
 
-NOT_SOLD: Final[Mapping[Subject, frozenset[Trouble]]] = {
-    Subject.SERVER: frozenset(SCOPES),
+NOT_SOLD: Final[Mapping[CallSubject, frozenset[ProviderTrouble]]] = {
+    CallSubject.SERVER: frozenset(SCOPES),
     # A class that requires groups can buy nothing in a project that may have no more of them.
-    Subject.GROUP: frozenset({Trouble.QUOTA}),
-    Subject.READING: frozenset(),
+    CallSubject.GROUP: frozenset({ProviderTrouble.QUOTA}),
+    CallSubject.READING: frozenset(),
 }
 """Which failures tell that something can't be bought; any other call may work in a moment."""
 
@@ -107,20 +111,20 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     """What Hetzner's support asks for."""
     seconds: float = 0.0
     """How long to wait, where the error or our own budget says so."""
-    subject: Subject = Subject.SERVER
+    subject: CallSubject = CallSubject.SERVER
 
     @property
-    def trouble(self) -> Trouble:
+    def trouble(self) -> ProviderTrouble:
         """What it means."""
         trouble = classify(self.code, self.text)
         if trouble in SCOPES and trouble not in NOT_SOLD[self.subject]:
-            return Trouble.TRANSIENT
+            return ProviderTrouble.TRANSIENT
         return trouble
 
     @property
     def is_about_groups(self) -> bool:
         """Whether a placement group was the obstacle, so that another one or none may do."""
-        if self.subject is Subject.GROUP:
+        if self.subject is CallSubject.GROUP:
             return classify(self.code, self.text) in SCOPES
         return self.code == "placement_error" or "placement group" in self.text.lower()
 
@@ -131,12 +135,12 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.text} ({self.code}{asked})"
 
 
-def classify(code: str, text: str) -> Trouble:
+def classify(code: str, text: str) -> ProviderTrouble:
     """What an error means, by its code first and by its text where the code isn't enough."""
     for special, look, trouble in EXCEPTIONS:
         if code == special and look.search(text):
             return trouble
-    return TROUBLES.get(code, Trouble.TRANSIENT)
+    return TROUBLES.get(code, ProviderTrouble.TRANSIENT)
 
 
 def without_secrets(text: str, secrets: Iterable[str]) -> str:

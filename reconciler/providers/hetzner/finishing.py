@@ -15,21 +15,21 @@ from reconciler.providers.hetzner.calls import CallFailed
 from reconciler.providers.hetzner.failures import ALREADY_DONE, LABEL_EDITED, Failure
 from reconciler.providers.hetzner.labels import subnet_of
 from reconciler.providers.hetzner.machines import MADE_WITHIN
-from reconciler.providers.port import Trouble
+from reconciler.providers.port import ProviderTrouble
 
 if TYPE_CHECKING:
     from growth.instant import Instant
-    from reconciler.providers.hetzner.project import Project
-    from reconciler.providers.hetzner.wire import Server
+    from reconciler.providers.hetzner.project import HetznerProject
+    from reconciler.providers.hetzner.wire import HetznerServer
 
 
-async def finish(project: Project, *, now: Instant) -> None:
+async def finish(project: HetznerProject, *, now: Instant) -> None:
     """Take the next step of every server that waits for one."""
     young = [each for each in project.servers.unfinished if now.wall - each.created < MADE_WITHIN]
     await asyncio.gather(*(_step(project, server) for server in young))
 
 
-async def _step(project: Project, server: Server) -> None:
+async def _step(project: HetznerProject, server: HetznerServer) -> None:
     actions = f"/servers/{server.id}/actions"
     try:
         network, ip_range = subnet_of(server.labels)
@@ -42,6 +42,6 @@ async def _step(project: Project, server: Server) -> None:
         project.servers.set_back(server.id, Failure(code=LABEL_EDITED, text=str(edited)))
     except CallFailed as failed:
         failure = failed.failure
-        passes = failure.trouble in {Trouble.TRANSIENT, Trouble.THROTTLED}
+        passes = failure.trouble in {ProviderTrouble.TRANSIENT, ProviderTrouble.THROTTLED}
         if not passes and failure.code not in ALREADY_DONE:
             project.servers.set_back(server.id, failure)

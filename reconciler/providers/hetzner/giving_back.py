@@ -13,18 +13,18 @@ from reconciler.providers.hetzner.calls import CallFailed, decoded
 from reconciler.providers.hetzner.labels import ours
 from reconciler.providers.hetzner.machines import machine_of
 from reconciler.providers.hetzner.rates import Purpose
-from reconciler.providers.hetzner.wire import Server
+from reconciler.providers.hetzner.wire import HetznerServer
 from reconciler.providers.port import DeleteAnswer, DeleteOutcome
 
 if TYPE_CHECKING:
     from reconciler.providers.hetzner.failures import Failure
-    from reconciler.providers.hetzner.project import Project
+    from reconciler.providers.hetzner.project import HetznerProject
     from reconciler.providers.port import Machine
 
 GONE = DeleteAnswer(outcome=DeleteOutcome.GONE)
 
 
-async def give_back(project: Project, machine: Machine, *, cluster: str) -> DeleteAnswer:
+async def give_back(project: HetznerProject, machine: Machine, *, cluster: str) -> DeleteAnswer:
     """Ask for the end of a machine."""
     try:
         known = await _known(project, machine, cluster=cluster)
@@ -42,7 +42,7 @@ async def give_back(project: Project, machine: Machine, *, cluster: str) -> Dele
     return DeleteAnswer(outcome=DeleteOutcome.ACCEPTED)
 
 
-async def _known(project: Project, machine: Machine, *, cluster: str) -> Machine | None:
+async def _known(project: HetznerProject, machine: Machine, *, cluster: str) -> Machine | None:
     """What Hetzner has under the machine's id, if that is our cluster's."""
     if not machine.machine_id.isdecimal():
         return None
@@ -51,7 +51,7 @@ async def _known(project: Project, machine: Machine, *, cluster: str) -> Machine
         return known
     number = int(machine.machine_id)
     answer = await project.calls.get(f"/servers/{number}", purpose=Purpose.DELETE)
-    server = decoded(answer.get("server"), Server)
+    server = decoded(answer.get("server"), HetznerServer)
     return machine_of(server, {}) if ours(server.labels, cluster=cluster) else None
 
 

@@ -13,7 +13,7 @@ import msgspec
 
 from reconciler.providers.hetzner.calls import CallFailed, decoded
 from reconciler.providers.hetzner.catalogue import SERVERS_IN_NETWORK, image_for
-from reconciler.providers.hetzner.wire import Image, Named, Network
+from reconciler.providers.hetzner.wire import HetznerNamed, Image, Network
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -36,9 +36,9 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
     """What there is in the project that classes may name."""
 
     images: tuple[Image, ...]
-    ssh_keys: tuple[Named, ...]
+    ssh_keys: tuple[HetznerNamed, ...]
     networks: tuple[Network, ...]
-    firewalls: tuple[Named, ...]
+    firewalls: tuple[HetznerNamed, ...]
 
 
 class Resolved(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,8 +106,8 @@ def resolve(spec: HetznerNodeClassSpec, inventory: Inventory) -> Resolved | Unre
     )
 
 
-async def _named(calls: Calls, what: str, *, wanted: bool) -> tuple[Named, ...]:
-    return (await calls.pages(f"/{what}", key=what, kind=Named)).entries if wanted else ()
+async def _named(calls: Calls, what: str, *, wanted: bool) -> tuple[HetznerNamed, ...]:
+    return (await calls.pages(f"/{what}", key=what, kind=HetznerNamed)).entries if wanted else ()
 
 
 async def _images(calls: Calls, name: str, architecture: str) -> tuple[Image, ...]:

@@ -13,8 +13,8 @@ from growth.spelling import did_you_mean
 from reconciler.providers.hetzner.catalogue import ARCHITECTURES, Catalogue, image_for
 from reconciler.providers.hetzner.price_list import (
     Currency,
+    ListedOffer,
     ListedType,
-    Offer,
     PlacePrice,
     PriceList,
     Processor,
@@ -22,7 +22,7 @@ from reconciler.providers.hetzner.price_list import (
 )
 from reconciler.providers.hetzner.wire import (
     Deprecation,
-    Location,
+    HetznerLocation,
     Net,
     Price,
     Pricing,
@@ -50,7 +50,7 @@ def catalogue(prices: PriceList) -> Catalogue:
     addresses = tuple(_price(each) for each in prices.ipv4)
     return Catalogue(
         types=tuple(_server_type(each) for each in prices.server_types),
-        locations=tuple(Location(each.name, each.network_zone) for each in prices.locations),
+        locations=tuple(HetznerLocation(each.name, each.network_zone) for each in prices.locations),
         pricing=Pricing(prices.currency.value, (PrimaryIp(IPV4, addresses),)),
     )
 
@@ -72,7 +72,7 @@ def _price(listed: PlacePrice) -> Price:
     return Price(listed.location, Net(listed.hourly), monthly)
 
 
-def _place(offer: Offer) -> TypeLocation:
+def _place(offer: ListedOffer) -> TypeLocation:
     end = offer.unavailable_after
     return TypeLocation(offer.location, offer.available, Deprecation(end) if end else None)
 
@@ -116,7 +116,7 @@ def _listed_type(sold: ServerType) -> ListedType:
     )
 
 
-def _offers(sold: ServerType) -> Iterator[Offer]:
+def _offers(sold: ServerType) -> Iterator[ListedOffer]:
     """Where it is sold at a price; prices that aren't believed are gone from a catalogue."""
     places = {each.name: each for each in sold.locations}
     for price in sold.prices:
@@ -125,7 +125,7 @@ def _offers(sold: ServerType) -> Iterator[Offer]:
             continue
         end = place.deprecation.unavailable_after if place.deprecation else None
         listed = _listed_price(price)
-        yield Offer(**dict(listed), available=place.available, unavailable_after=end)
+        yield ListedOffer(**dict(listed), available=place.available, unavailable_after=end)
 
 
 def _listed_price(price: Price) -> PlacePrice:

@@ -17,7 +17,7 @@ import msgspec
 from reconciler.providers.hetzner.calls import CallFailed
 from reconciler.providers.hetzner.labels import selector
 from reconciler.providers.hetzner.machines import failures_by_server, is_unfinished, machine_of
-from reconciler.providers.hetzner.wire import Action, Server
+from reconciler.providers.hetzner.wire import Action, HetznerServer
 from reconciler.providers.port import Listing, Machine, MachineState
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Servers:
         self._deleted: dict[str, float] = {}
         self._setbacks: dict[int, Failure] = {}
         """Why the next step of an unfinished server was refused."""
-        self.unfinished: tuple[Server, ...] = ()
+        self.unfinished: tuple[HetznerServer, ...] = ()
         """Servers of the last listing that wait for a next step of ours."""
 
     async def listing(self, *, younger_than: float) -> Listing:
@@ -136,7 +136,7 @@ class Servers:
         servers = await self._calls.pages(
             "/servers",
             key="servers",
-            kind=Server,
+            kind=HetznerServer,
             label_selector=selector(self._cluster),
             sort="id",
         )
@@ -161,7 +161,7 @@ class Servers:
         known = self._known | self._confirmed.keys()
         return is_replaced and bool(known) and not known & machines.keys()
 
-    async def _failed(self, servers: Iterable[Server]) -> _Refused:
+    async def _failed(self, servers: Iterable[HetznerServer]) -> _Refused:
         """Why servers could not be made; asked for only while there is one that doesn't run."""
         making = [each for each in servers if each.status not in {"running", "deleting"}]
         if not making:

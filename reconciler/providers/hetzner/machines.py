@@ -17,7 +17,7 @@ from reconciler.providers.port import SCOPES, Machine, MachineState
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from reconciler.providers.hetzner.wire import Action, Server
+    from reconciler.providers.hetzner.wire import Action, HetznerServer
     from reconciler.providers.port import UnmetScope
 
 MAKING: Final = frozenset(
@@ -28,7 +28,7 @@ MADE_WITHIN = timedelta(minutes=15)
 """What fails later is no failure of its creation: a person has tried something."""
 
 
-def machine_of(server: Server, failed: Mapping[int, Failure]) -> Machine:
+def machine_of(server: HetznerServer, failed: Mapping[int, Failure]) -> Machine:
     """A server as the port sees it."""
     failure = failed.get(server.id)
     if server.status == "deleting":
@@ -43,13 +43,13 @@ def machine_of(server: Server, failed: Mapping[int, Failure]) -> Machine:
     return _machine(server, MachineState.RUNNING, reason=reason)
 
 
-def is_unfinished(server: Server) -> bool:
+def is_unfinished(server: HetznerServer) -> bool:
     """Whether a server waits for a step of ours before it can start."""
     return server.status == "off" and SUBNET_LABEL in server.labels
 
 
 def failures_by_server(
-    actions: Iterable[Action], servers: Iterable[Server], *, secrets: tuple[str, ...]
+    actions: Iterable[Action], servers: Iterable[HetznerServer], *, secrets: tuple[str, ...]
 ) -> dict[int, Failure]:
     """Why servers could not be made, from the actions that ended in an error."""
     created = {server.id: server.created for server in servers}
@@ -68,7 +68,7 @@ def failures_by_server(
 
 
 def _machine(
-    server: Server,
+    server: HetznerServer,
     state: MachineState,
     *,
     reason: str = "",

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
     from growth.api.meta import KeyReference
-    from reconciler.providers.hetzner.rates import Standing
+    from reconciler.providers.hetzner.rates import RateBucket
 
 ANSWERED = "ok"
 
@@ -49,7 +49,7 @@ class ProjectMetrics:
         self._left = metrics.left.labels(secret)
         self._limit = metrics.limit.labels(secret)
 
-    def called(self, method: str, path: str, *, outcome: str, standing: Standing) -> None:
+    def called(self, method: str, path: str, *, outcome: str, standing: RateBucket) -> None:
         """A call has come back."""
         self._calls.labels(f"{method} {without_ids(path)}", outcome).inc()
         self._left.set(max(0.0, standing.left))

@@ -18,7 +18,7 @@ import structlog
 
 from growth.api.wellknown import POOL_LABEL
 from reconciler.providers.hetzner.calls import CallFailed, decoded
-from reconciler.providers.hetzner.failures import Subject
+from reconciler.providers.hetzner.failures import CallSubject
 from reconciler.providers.hetzner.labels import group_labels, selector
 from reconciler.providers.hetzner.wire import PlacementGroup
 
@@ -172,7 +172,7 @@ class Groups:
 
     def _reread(self, failed: CallFailed) -> CallFailed:
         """A name that is taken is a group of ours that the listing didn't show: not our trouble."""
-        failure = msgspec.structs.replace(failed.failure, subject=Subject.GROUP)
+        failure = msgspec.structs.replace(failed.failure, subject=CallSubject.GROUP)
         if failure.code == "uniqueness_error":
             self.forget()
             failure = msgspec.structs.replace(failure, code="conflict")

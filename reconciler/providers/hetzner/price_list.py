@@ -63,7 +63,7 @@ class PlacePrice(Model):
     """Where the figures come from."""
 
 
-class Offer(PlacePrice):
+class ListedOffer(PlacePrice):
     """A server type in one place."""
 
     available: Flag = True
@@ -85,7 +85,7 @@ class ListedType(Model):
     """In GB, which are 10^9 bytes."""
     architecture: Processor
     """x86 or arm."""
-    offers: Annotated[tuple[Offer, ...], ListMap("location")]
+    offers: Annotated[tuple[ListedOffer, ...], ListMap("location")]
     """Where it is sold, and at what price."""
 
 

@@ -22,7 +22,7 @@ from reconciler.providers.hetzner.listing import Servers
 from reconciler.providers.hetzner.metrics import ProjectMetrics
 from reconciler.providers.hetzner.placement import Groups
 from reconciler.providers.hetzner.plausibility import Weighed, weighed
-from reconciler.providers.hetzner.wire import Location, Pricing, ServerType
+from reconciler.providers.hetzner.wire import HetznerLocation, Pricing, ServerType
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +81,7 @@ class Recent:
         return self._at.get(name)
 
 
-class Project:
+class HetznerProject:
     """One Hetzner Cloud project, as one cluster uses it."""
 
     def __init__(
@@ -189,7 +189,7 @@ class Project:
 
     async def _read_catalogue(self) -> Weighed:
         types = await self.calls.pages("/server_types", key="server_types", kind=ServerType)
-        places = await self.calls.pages("/locations", key="locations", kind=Location)
+        places = await self.calls.pages("/locations", key="locations", kind=HetznerLocation)
         answer = await self.calls.get("/pricing")
         read = Catalogue(
             types=types.entries,

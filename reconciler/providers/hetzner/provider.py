@@ -16,13 +16,13 @@ from growth.api.hetznernodeclass import TokenSource
 from growth.api.written import ServerTypeName
 from growth.errors import GrowthError, Misconfigured
 from reconciler.providers.hetzner import buying, catalogue, giving_back
-from reconciler.providers.hetzner.bootstrap.joining import Joining
+from reconciler.providers.hetzner.bootstrap.joining import JoiningServer
 from reconciler.providers.hetzner.bootstrap.rendering import needs_token, user_data
 from reconciler.providers.hetzner.calls import ENDPOINT, CallFailed
 from reconciler.providers.hetzner.claims import claims
 from reconciler.providers.hetzner.finishing import finish
 from reconciler.providers.hetzner.inventory import Resolved, Unresolved, resolve
-from reconciler.providers.hetzner.project import Project
+from reconciler.providers.hetzner.project import HetznerProject
 from reconciler.providers.port import (
     Checked,
     ClassKey,
@@ -32,7 +32,7 @@ from reconciler.providers.port import (
     FailureClass,
     Listing,
     Order,
-    Trouble,
+    ProviderTrouble,
     refused,
 )
 
@@ -88,18 +88,18 @@ class HetznerCloud:
         self.now = now
         self._metrics = metrics
         self._endpoint = endpoint
-        self._projects: dict[KeyReference, Project] = {}
+        self._projects: dict[KeyReference, HetznerProject] = {}
         self._last_problem = ""
 
     def provider(self, node_class: Callable[[], HetznerNodeClass | None]) -> HetznerProvider:
         """The port of one node class, which is asked for anew each time."""
         return HetznerProvider(self, node_class)
 
-    def project(self, reference: KeyReference) -> Project:
+    def project(self, reference: KeyReference) -> HetznerProject:
         """The project behind the token in a Secret."""
         found = self._projects.get(reference)
         if found is None:
-            found = self._projects[reference] = Project(
+            found = self._projects[reference] = HetznerProject(
                 reference=reference,
                 secrets=self.secrets,
                 cluster=self.cluster,
@@ -160,11 +160,11 @@ class HetznerProvider:
     async def _found_or_bought(self, order: Order) -> CreateAnswer:
         node_class = self._node_class()
         if node_class is None:
-            return refused(Trouble.TEMPLATE, reason="the node class is gone")
+            return refused(ProviderTrouble.TEMPLATE, reason="the node class is gone")
         try:
             project = await self._project(node_class)
         except Misconfigured as error:
-            return refused(Trouble.FATAL, reason=str(error))
+            return refused(ProviderTrouble.FATAL, reason=str(error))
         try:
             found = await buying.found(project, order, now=self._cloud.now())
             return found or await self._bought(project, order, node_class)
@@ -172,7 +172,7 @@ class HetznerProvider:
             failure = failed.failure
             return refused(failure.trouble, reason=failure.reason, seconds=failure.seconds)
         except Misconfigured as error:
-            return refused(Trouble.TEMPLATE, reason=str(error))
+            return refused(ProviderTrouble.TEMPLATE, reason=str(error))
 
     async def list(self) -> Listing:
         """All servers of our cluster in the class's project."""
@@ -217,7 +217,7 @@ class HetznerProvider:
             return await self._checked(project, node_class)
         except CallFailed as failed:
             trouble = failed.failure.trouble
-            if trouble not in {Trouble.FATAL, Trouble.TEMPLATE}:
+            if trouble not in {ProviderTrouble.FATAL, ProviderTrouble.TEMPLATE}:
                 raise
             return _blocked(node_class, FailureClass(trouble.value), str(failed), at=self._at)
         except Misconfigured as error:
@@ -227,7 +227,7 @@ class HetznerProvider:
     def _at(self) -> float:
         return self._cloud.now().monotonic
 
-    async def _checked(self, project: Project, node_class: HetznerNodeClass) -> Checked:
+    async def _checked(self, project: HetznerProject, node_class: HetznerNodeClass) -> Checked:
         at = self._at
         # What else is asked may be known from before; this shows whether the token works now.
         await project.servers.listing(younger_than=at - SHARED_FOR)
@@ -250,30 +250,30 @@ class HetznerProvider:
             found=resolved.told() | found,
         )
 
-    async def _project(self, node_class: HetznerNodeClass) -> Project:
+    async def _project(self, node_class: HetznerNodeClass) -> HetznerProject:
         project = self._cloud.project(node_class.spec.token_secret_ref)
         await project.refresh_token()
         return project
 
     async def _resolved(
-        self, project: Project, node_class: HetznerNodeClass
+        self, project: HetznerProject, node_class: HetznerNodeClass
     ) -> Resolved | Unresolved:
         return resolve(node_class.spec, await project.inventory(node_class))
 
     async def _bought(
-        self, project: Project, order: Order, node_class: HetznerNodeClass
+        self, project: HetznerProject, order: Order, node_class: HetznerNodeClass
     ) -> CreateAnswer:
         if claimed := _claimed(order, node_class):
-            return refused(Trouble.TEMPLATE, reason="; ".join(claimed))
+            return refused(ProviderTrouble.TEMPLATE, reason="; ".join(claimed))
         resolved = await self._resolved(project, node_class)
         if isinstance(resolved, Unresolved):
-            return refused(Trouble.TEMPLATE, reason="; ".join(resolved.problems))
+            return refused(ProviderTrouble.TEMPLATE, reason="; ".join(resolved.problems))
         architecture = (await project.catalogue()).architecture_of(order.server_type)
         if architecture not in resolved.images:
             reason = f"spec.images names no image that {order.server_type} could boot"
-            return refused(Trouble.TEMPLATE, reason=reason)
+            return refused(ProviderTrouble.TEMPLATE, reason=reason)
         joining = await self._joining(order, node_class)
-        wanted = buying.Wanted(
+        wanted = buying.WantedServer(
             order=order,
             node_class=node_class,
             resolved=resolved,
@@ -284,13 +284,13 @@ class HetznerProvider:
         )
         return await buying.buy(project, wanted)
 
-    async def _joining(self, order: Order, node_class: HetznerNodeClass) -> Joining:
+    async def _joining(self, order: Order, node_class: HetznerNodeClass) -> JoiningServer:
         bootstrap = node_class.spec.bootstrap
         template = await self._template(node_class)
         token = ""
         if needs_token(bootstrap.kind, template):
             token = await self._token(order, node_class)
-        return Joining(
+        return JoiningServer(
             order=order,
             bootstrap=bootstrap,
             cluster=self._cloud.cluster,
@@ -303,7 +303,7 @@ class HetznerProvider:
         bootstrap = node_class.spec.bootstrap
         template = await self._template(node_class)
         user_data(
-            Joining(
+            JoiningServer(
                 order=SAMPLE, bootstrap=bootstrap, cluster=self._cloud.cluster, template=template
             )
         )

@@ -39,7 +39,7 @@ class Purpose(Enum):
         return self.value[1]
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
+class RateBucket(msgspec.Struct, frozen=True, kw_only=True):
     """The bucket as it was last seen, and what we have drawn from it since."""
 
     limit: int = 3600
@@ -56,7 +56,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         """Calls that come back in a second."""
         return self.limit / HOUR
 
-    def later(self, at: float) -> Standing:
+    def later(self, at: float) -> RateBucket:
         """The standing at this second, if nobody calls in between."""
         gained = max(0.0, at - self.at) * self.refill
         return msgspec.structs.replace(
@@ -73,14 +73,14 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         full = max(0.0, self.full_at - self.at) if self.full_at else lacking / self.refill
         return max(0.0, min(lacking / self.refill, full), ours / (self.refill * OUR_SHARE))
 
-    def drawn(self) -> Standing:
+    def drawn(self) -> RateBucket:
         """After one more call was made."""
         return msgspec.structs.replace(self, left=self.left - 1, ours=self.ours - 1)
 
 
 def seen(
-    standing: Standing, headers: Mapping[str, str], *, wall: float, under_way: int
-) -> Standing:
+    standing: RateBucket, headers: Mapping[str, str], *, wall: float, under_way: int
+) -> RateBucket:
     """The standing after an answer came; other calls of ours may not be counted in it yet."""
     try:
         limit = int(headers["RateLimit-Limit"])
@@ -99,6 +99,6 @@ def seen(
     )
 
 
-def exhausted(standing: Standing) -> Standing:
+def exhausted(standing: RateBucket) -> RateBucket:
     """The standing after a call was refused for its rate."""
     return msgspec.structs.replace(standing, left=min(standing.left, 0.0))

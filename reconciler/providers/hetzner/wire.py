@@ -9,13 +9,13 @@ from decimal import Decimal
 import msgspec
 
 
-class Reference(msgspec.Struct, frozen=True):
+class HetznerReference(msgspec.Struct, frozen=True):
     """Something that is only named by its id."""
 
     id: int
 
 
-class Named(msgspec.Struct, frozen=True):
+class HetznerNamed(msgspec.Struct, frozen=True):
     """Something that a node class names: an SSH key, a firewall."""
 
     id: int
@@ -79,7 +79,7 @@ class Pricing(msgspec.Struct, frozen=True):
     primary_ips: tuple[PrimaryIp, ...] = ()
 
 
-class Location(msgspec.Struct, frozen=True):
+class HetznerLocation(msgspec.Struct, frozen=True):
     """A place, and the network zone that it is part of."""
 
     name: str
@@ -117,7 +117,7 @@ class PrivateNet(msgspec.Struct, frozen=True):
     network: int
 
 
-class Server(msgspec.Struct, frozen=True):
+class HetznerServer(msgspec.Struct, frozen=True):
     """One server."""
 
     id: int
@@ -128,7 +128,7 @@ class Server(msgspec.Struct, frozen=True):
     private_net: tuple[PrivateNet, ...] = ()
 
 
-class Resource(msgspec.Struct, frozen=True):
+class ActionResource(msgspec.Struct, frozen=True):
     """What an action is about."""
 
     id: int
@@ -148,7 +148,7 @@ class Action(msgspec.Struct, frozen=True):
     id: int
     command: str
     started: datetime
-    resources: tuple[Resource, ...] = ()
+    resources: tuple[ActionResource, ...] = ()
     error: ActionError | None = None
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from decimal import Decimal
 
-    from growth.api.kwoknodeclass import KwokNodeClass, Offer
+    from growth.api.kwoknodeclass import KwokNodeClass, KwokOffer
 
 PROVIDER = "kwok"
 _TYPES: Final = TypeAdapter(tuple[KwokServerType, ...])
@@ -51,7 +51,7 @@ def types_of(text: str, *, place: str) -> tuple[KwokServerType, ...]:
         ) from None
 
 
-def _price(node_class: KwokNodeClass, server_type: KwokServerType, offer: Offer) -> Decimal:
+def _price(node_class: KwokNodeClass, server_type: KwokServerType, offer: KwokOffer) -> Decimal:
     """The price in the catalogue, or the newest that a fault has changed it to."""
     changes = met(
         node_class,
@@ -63,7 +63,7 @@ def _price(node_class: KwokNodeClass, server_type: KwokServerType, offer: Offer)
     return prices[-1] if prices else offer.price
 
 
-def _offering(server_type: KwokServerType, offer: Offer, *, price: Decimal) -> Offering:
+def _offering(server_type: KwokServerType, offer: KwokOffer, *, price: Decimal) -> Offering:
     own_labels = {**server_type.labels, **offer.labels}
     return Offering(
         provider=PROVIDER,

@@ -16,7 +16,7 @@ from growth.api.kwoknodeclass import FaultKind
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from growth.api.kwoknodeclass import Fault, KwokNodeClass
+    from growth.api.kwoknodeclass import InjectedFault, KwokNodeClass
     from growth.api.written import ServerTypeName
     from reconciler.providers.port import Offering, Order
 
@@ -37,7 +37,7 @@ def is_sold_out(offering: Offering, node_class: KwokNodeClass, order: Order) -> 
 
 def met(
     node_class: KwokNodeClass, kind: FaultKind, *, server_type: ServerTypeName, location: str
-) -> Iterator[tuple[str, Fault]]:
+) -> Iterator[tuple[str, InjectedFault]]:
     """The faults of a kind that are about this type in this place, each with its key."""
     for key, fault in _keyed(node_class):
         if (
@@ -64,7 +64,7 @@ def with_another(node_class: KwokNodeClass, key: str) -> str:
     return json.dumps({each: count for each, count in counts.items() if count})
 
 
-def _keyed(node_class: KwokNodeClass) -> Iterator[tuple[str, Fault]]:
+def _keyed(node_class: KwokNodeClass) -> Iterator[tuple[str, InjectedFault]]:
     twins: Counter[str] = Counter()
     for fault in node_class.spec.faults:
         server_type = EVERYTHING if fault.server_type is None else fault.server_type.canonical

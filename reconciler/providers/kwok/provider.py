@@ -28,7 +28,7 @@ from reconciler.providers.kwok.machines import (
     request_uid,
     starting,
 )
-from reconciler.providers.kwok.tally import Tally
+from reconciler.providers.kwok.tally import FaultTally
 from reconciler.providers.port import (
     Accepted,
     Checked,
@@ -44,7 +44,7 @@ from reconciler.providers.port import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from growth.api.kwoknodeclass import Fault, KwokNodeClass, KwokServerType
+    from growth.api.kwoknodeclass import InjectedFault, KwokNodeClass, KwokServerType
     from growth.api.meta import KeyReference
     from growth.instant import Instant
     from growth.kube.transport import Connection
@@ -77,7 +77,7 @@ class KwokProvider:
         self._node_class = node_class
         self._now = now
         self._one_at_a_time = asyncio.Lock()
-        self._tally = Tally(connection, node_class=node_class)
+        self._tally = FaultTally(connection, node_class=node_class)
         self._known = _Sold(None, (), ())
         self._text = ""
         self._types: tuple[KwokServerType, ...] = ()
@@ -195,7 +195,7 @@ class KwokProvider:
             node = failed(node, reason="its boot failed (a fault of the class)")
         return node
 
-    async def _strikes(self, kind: FaultKind, order: Order) -> Fault | None:
+    async def _strikes(self, kind: FaultKind, order: Order) -> InjectedFault | None:
         return await self._tally.strikes(
             kind, server_type=order.server_type, location=order.location
         )

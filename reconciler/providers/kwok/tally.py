@@ -18,7 +18,7 @@ from reconciler.providers.kwok.faults import STRUCK_ANNOTATION, met, struck, wit
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from growth.api.kwoknodeclass import Fault, FaultKind
+    from growth.api.kwoknodeclass import FaultKind, InjectedFault
     from growth.api.written import ServerTypeName
     from growth.kube.transport import Connection
 
@@ -26,7 +26,7 @@ PATH: Final = f"/apis/growth.dev/v1alpha1/{KwokNodeClass.kind_names[0]}"
 _TRIES: Final = 10
 
 
-class Tally:
+class FaultTally:
     """The counted faults of one class."""
 
     def __init__(
@@ -38,7 +38,7 @@ class Tally:
 
     async def strikes(
         self, kind: FaultKind, *, server_type: ServerTypeName, location: str
-    ) -> Fault | None:
+    ) -> InjectedFault | None:
         """The fault of this kind that strikes now, counted; None if all goes well."""
         known = self._node_class()
         if known is None:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from growth.api import files
-from growth.api.kwoknodeclass import KwokNodeClass, KwokServerType, Offer
+from growth.api.kwoknodeclass import KwokNodeClass, KwokOffer, KwokServerType
 from growth.scheduling import resources
 from reconciler.providers.hetzner import catalogue as hetzner
 from reconciler.providers.hetzner.wire import (
     Deprecation,
-    Location,
+    HetznerLocation,
     Net,
     Price,
     Pricing,
@@ -61,7 +61,7 @@ def hetzner_server_type(given: Json) -> Json:
     )
     catalogue = hetzner.Catalogue(
         types=(sold,),
-        locations=tuple(Location(place, "eu-central") for place in everywhere),
+        locations=tuple(HetznerLocation(place, "eu-central") for place in everywhere),
         pricing=Pricing("EUR"),
     )
     bootstrap = {"kind": "K3s", "server": "https://10.0.0.2:6443", "kubelet": NOTHING_KEPT}
@@ -103,7 +103,7 @@ def offering_catalogue(given: Json) -> Json:
 def _sold_in(zones: Iterable[tuple[str, str]], kind: KwokServerType) -> KwokServerType:
     price = kind.offers[0].price
     offers = tuple(
-        Offer(location=zone, price=price, labels={REGION: region}) for region, zone in zones
+        KwokOffer(location=zone, price=price, labels={REGION: region}) for region, zone in zones
     )
     return kind.model_copy(update={"offers": offers})
 

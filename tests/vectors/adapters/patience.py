@@ -9,7 +9,7 @@ from reconciler import planning
 from reconciler.ledger import Ledger
 from reconciler.planning.ledger import Bought, PlanningLedger
 from reconciler.planning.requested import UNCONFIRMED
-from reconciler.planning.tries import CEILING, PAUSE, Standing, pause_after
+from reconciler.planning.tries import CEILING, PAUSE, PodTries, pause_after
 from tests.planning.driver import Planner
 from tests.reconciler.build import RELEASED, START, at, node_class, pool, request, waiting, world
 from tests.vectors.registry import adapts
@@ -51,7 +51,7 @@ def backed_off(given: Json) -> Json:
     said = [reason for name, reason, _ in planner.events if name == "left"]
     return {
         "state": one.standing(planner.now).value,
-        "in_demand": one.standing(planner.now) is not Standing.BACK_OFF,
+        "in_demand": one.standing(planner.now) is not PodTries.BACK_OFF,
         "event": {"on": "pod", "reason": said[-1]},
     }
 

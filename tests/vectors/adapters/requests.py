@@ -23,7 +23,7 @@ from tests.reconciler.build import START, at, node_class, pool, waiting
 from tests.vectors.registry import adapts
 
 if TYPE_CHECKING:
-    from growth.api.events import Event
+    from growth.api.events import RequestEvent
     from reconciler.providers.port import CreateAnswer
     from tests.vectors.rows import Json
 
@@ -150,7 +150,7 @@ def _told(life: Life) -> Json:
     }
 
 
-def _event(event: Event) -> Json:
+def _event(event: RequestEvent) -> Json:
     told = {"name": event.name, "reason": event.reason}
     return {key: text for key, text in told.items() if text}
 

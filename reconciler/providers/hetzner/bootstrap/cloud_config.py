@@ -20,7 +20,7 @@ from growth.api.hetznernodeclass import MetadataAccess
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reconciler.providers.hetzner.bootstrap.joining import Joining
+    from reconciler.providers.hetzner.bootstrap.joining import JoiningServer
 
 # Without an end of its own a request waits two minutes for packets that are dropped.
 FETCH: Final = "curl -sfL --retry 5 --max-time 60"
@@ -91,7 +91,7 @@ class Steps(msgspec.Struct, frozen=True, kw_only=True):
     commands: tuple[str, ...]
 
 
-def cloud_config(joining: Joining, steps: Steps) -> str:
+def cloud_config(joining: JoiningServer, steps: Steps) -> str:
     """The user data."""
     closes = joining.bootstrap.metadata_access is MetadataAccess.CLOSED
     files = [File(PREPARE_PATH, PREPARE, "0700"), *steps.files]

@@ -19,10 +19,10 @@ from growth.errors import Misconfigured
 from reconciler.providers.hetzner.bootstrap.joining import kubelet_arguments
 
 if TYPE_CHECKING:
-    from reconciler.providers.hetzner.bootstrap.joining import Joining
+    from reconciler.providers.hetzner.bootstrap.joining import JoiningServer
 
 
-def filled_in(joining: Joining) -> str:
+def filled_in(joining: JoiningServer) -> str:
     """The template with its values."""
     _check(joining.template)
     values = _values(joining)
@@ -55,7 +55,7 @@ def _check(template: str) -> None:
         )
 
 
-def _values(joining: Joining) -> dict[str, str | None]:
+def _values(joining: JoiningServer) -> dict[str, str | None]:
     bootstrap, order = joining.bootstrap, joining.order
     arguments = [f"--{name}={value}" for name, value in kubelet_arguments(joining).items()]
     return {

@@ -37,7 +37,7 @@ ALLOWED_OF_KUBERNETES: Final = frozenset(
 ALLOWED_PREFIXES: Final = ("node.kubernetes.io/", "kubelet.kubernetes.io/")
 
 
-class Joining(msgspec.Struct, frozen=True, kw_only=True):
+class JoiningServer(msgspec.Struct, frozen=True, kw_only=True):
     """One server that is to join, and everything that it has to know."""
 
     order: Order
@@ -90,7 +90,7 @@ def may_be_set_by_kubelet(key: str) -> bool:
     return key in ALLOWED_OF_KUBERNETES or key.startswith(ALLOWED_PREFIXES)
 
 
-def kubelet_arguments(joining: Joining) -> dict[str, str]:
+def kubelet_arguments(joining: JoiningServer) -> dict[str, str]:
     """What the kubelet is told besides labels and taints."""
     kubelet = joining.bootstrap.kubelet
     arguments = {"max-pods": str(kubelet.max_pods)}

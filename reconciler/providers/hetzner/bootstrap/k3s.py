@@ -9,7 +9,7 @@ from reconciler.providers.hetzner.bootstrap.joining import kubelet_arguments
 
 if TYPE_CHECKING:
     from growth.api.hetznernodeclass import Bootstrap
-    from reconciler.providers.hetzner.bootstrap.joining import Joining
+    from reconciler.providers.hetzner.bootstrap.joining import JoiningServer
 
 FOLDER = "/etc/rancher/k3s"
 # The `+` appends to the list in config.yaml instead of replacing it.
@@ -23,7 +23,7 @@ _OWN_ID = (
 )
 
 
-def steps(joining: Joining) -> Steps:
+def steps(joining: JoiningServer) -> Steps:
     """Configuration and start of the agent."""
     arguments = [f"{name}={value}" for name, value in kubelet_arguments(joining).items()]
     configuration = {
@@ -41,7 +41,7 @@ def steps(joining: Joining) -> Steps:
     )
 
 
-def token(joining: Joining) -> str:
+def token(joining: JoiningServer) -> str:
     """The join token; with the CA's hash in it, the server is known from the first connection."""
     ca_hash = joining.bootstrap.ca_hash
     if ca_hash is None or "::" in joining.token:

@@ -8,7 +8,7 @@ from reconciler.providers.hetzner.bootstrap.cloud_config import FETCH, File, Ste
 from reconciler.providers.hetzner.bootstrap.joining import kubelet_arguments
 
 if TYPE_CHECKING:
-    from reconciler.providers.hetzner.bootstrap.joining import Joining
+    from reconciler.providers.hetzner.bootstrap.joining import JoiningServer
 
 JOIN_PATH = "/etc/kubernetes/growth-join.yaml"
 MODULES = File("/etc/modules-load.d/growth.conf", "overlay\nbr_netfilter\n", "0644")
@@ -31,7 +31,7 @@ _OWN_ID = 'extra="$extra --provider-id=hcloud://$id"'
 _WRITE_EXTRA = 'echo "KUBELET_EXTRA_ARGS=$extra" > /etc/default/kubelet'
 
 
-def steps(joining: Joining) -> Steps:
+def steps(joining: JoiningServer) -> Steps:
     """Installation where it is wanted, and the join."""
     own_id = () if joining.has_cloud_controller else (_OWN_ID,)
     return Steps(
@@ -51,7 +51,7 @@ def steps(joining: Joining) -> Steps:
     )
 
 
-def _configuration(joining: Joining) -> dict[str, Any]:
+def _configuration(joining: JoiningServer) -> dict[str, Any]:
     arguments = kubelet_arguments(joining)
     if joining.labels:
         arguments["node-labels"] = ",".join(f"{key}={it}" for key, it in joining.labels.items())

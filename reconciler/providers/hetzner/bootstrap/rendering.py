@@ -12,13 +12,13 @@ from reconciler.providers.hetzner.bootstrap.custom import filled_in, uses_token
 from reconciler.providers.hetzner.bootstrap.talos import machine_configuration
 
 if TYPE_CHECKING:
-    from reconciler.providers.hetzner.bootstrap.joining import Joining
+    from reconciler.providers.hetzner.bootstrap.joining import JoiningServer
 
 LARGEST: Final = 32 * 1024
 """Bytes of user data that Hetzner takes."""
 
 
-def user_data(joining: Joining) -> str:
+def user_data(joining: JoiningServer) -> str:
     """What the server is started with; Misconfigured if it can't be made from the class."""
     rendered = _rendered(joining)
     size = len(rendered.encode())
@@ -43,7 +43,7 @@ def needs_token(kind: BootstrapKind, template: str) -> bool:
             assert_never(kind)
 
 
-def _rendered(joining: Joining) -> str:
+def _rendered(joining: JoiningServer) -> str:
     match joining.bootstrap.kind:
         case BootstrapKind.K3S:
             return cloud_config(joining, k3s.steps(joining))

@@ -14,12 +14,12 @@ from growth.errors import Misconfigured
 from reconciler.providers.hetzner.bootstrap.cloud_config import written
 
 if TYPE_CHECKING:
-    from reconciler.providers.hetzner.bootstrap.joining import Joining
+    from reconciler.providers.hetzner.bootstrap.joining import JoiningServer
 
 HOSTNAME_KIND = "HostnameConfig"
 
 
-def machine_configuration(joining: Joining) -> str:
+def machine_configuration(joining: JoiningServer) -> str:
     """The configuration, complete; other documents in it stay as they are."""
     documents = _documents(joining.template)
     machine = next((each for each in documents if "machine" in each), None)
@@ -57,7 +57,7 @@ def _name(documents: list[dict[str, Any]], machine: dict[str, Any], *, name: str
     own["hostname"] = name
 
 
-def _additions(joining: Joining) -> dict[str, Any]:
+def _additions(joining: JoiningServer) -> dict[str, Any]:
     kubelet = joining.bootstrap.kubelet
     return {
         "machine": {
