@@ -153,13 +153,13 @@ def _nodes(cluster: LocalCluster, count: int) -> Iterator[None]:
 
     def ready() -> int:
         words = ("get", "nodes", "-l", f"{TEST_LABEL}={GROUP}", "-o", "json")
-        return sum(map(is_ready, json.loads(growing.kubectl(cluster, *words))["items"]))
+        return sum(map(is_ready, json.loads(growing.run_kubectl(cluster, *words))["items"]))
 
     _wait(lambda: ready() == count)
     try:
         yield
     finally:
-        growing.kubectl(cluster, "delete", "nodes", "-l", f"{TEST_LABEL}={GROUP}")
+        growing.run_kubectl(cluster, "delete", "nodes", "-l", f"{TEST_LABEL}={GROUP}")
 
 
 @contextmanager
@@ -171,11 +171,11 @@ def _waiting(cluster: LocalCluster, *, scheduler: str, count: int) -> Iterator[N
     many = replicas("many", count=count, scheduler=scheduler, cpu=CPU, group=GROUP)
     _create(cluster, many, namespace=NAMESPACE)
     status = ("get", "replicaset", "many", *named, "-o", "jsonpath={.status.replicas}")
-    _wait(lambda: growing.kubectl(cluster, *status) == str(count))
+    _wait(lambda: growing.run_kubectl(cluster, *status) == str(count))
     try:
         yield
     finally:
-        growing.kubectl(cluster, "delete", "namespace", NAMESPACE, f"--timeout={PATIENCE:.0f}s")
+        growing.run_kubectl(cluster, "delete", "namespace", NAMESPACE, f"--timeout={PATIENCE:.0f}s")
 
 
 async def _placing(
@@ -216,12 +216,12 @@ async def _watch_bindings(
 
 def _create(cluster: LocalCluster, *objects: dict[str, Any], namespace: str = "default") -> None:
     listed = {"apiVersion": "v1", "kind": "List", "items": objects}
-    growing.kubectl(cluster, "-n", namespace, "create", "-f", "-", given=json.dumps(listed))
+    growing.run_kubectl(cluster, "-n", namespace, "create", "-f", "-", given=json.dumps(listed))
 
 
 def _exists(cluster: LocalCluster, kind: str, name: str) -> bool:
     words = ("get", kind, name, "-n", NAMESPACE, "--ignore-not-found", "-o", "name")
-    return bool(growing.kubectl(cluster, *words))
+    return bool(growing.run_kubectl(cluster, *words))
 
 
 def _wait(done: Callable[[], bool]) -> None:

@@ -22,7 +22,7 @@ import msgspec
 from typing_extensions import override
 
 from extender.demand import DemandFeed
-from extender.listening import served
+from extender.listening import serve_port
 from extender.serving import verbs_port
 from extender.settings import ExtenderSettings
 from extender.steering import Steering
@@ -148,7 +148,7 @@ async def _answer_verbs(nodes: int) -> None:
     )
     port = verbs_port(service.settings)
     certificates = Certificates(service)
-    async with served(port, verbs.application(), certificates, answers=verbs.answers) as url:
+    async with serve_port(port, verbs.application(), certificates, answers=verbs.answers) as url:
         gc.freeze()
         print(url, flush=True)
         await asyncio.Event().wait()

@@ -85,7 +85,7 @@ def _measured(arguments: argparse.Namespace, seed: int, processes: Sequence[str]
     with grown.a_cluster("fidelity", *(() if processes else ("--growth",))) as cluster:
         if processes:
             growing.install(cluster)
-            growing.start(cluster, processes)
+            growing.start_growth(cluster, processes)
         requests = asyncio.run(_requests(cluster, offered, wanted))
     second = second_purchases(
         (each["spec"] for each in requests),

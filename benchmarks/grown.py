@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from growth.errors import GiveUp
 from growth.kube.call import MERGE_PATCH
 from growth.kube.transport import connect
-from growth.scheduling.resources import CPU, parse
+from growth.scheduling.resources import CPU, parse_resources
 from kwok.clusters import find_cluster
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ async def double_the_room(connection: Connection) -> None:
 
 
 async def _enlarge(connection: Connection, node: dict[str, Any]) -> None:
-    has = parse(node["status"]["allocatable"]).amounts
+    has = parse_resources(node["status"]["allocatable"]).amounts
     twice = {name: f"{2 * amount}{_MILLI.get(name, '')}" for name, amount in has.items()}
     path = f"{_PATHS['Node']}/{node['metadata']['name']}/status"
     body = {"status": {"capacity": twice, "allocatable": twice}}

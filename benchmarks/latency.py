@@ -170,7 +170,7 @@ async def _floor(
     connection: Connection, cluster: LocalCluster, arguments: argparse.Namespace
 ) -> float:
     """The same pods again, on the same machines, which are there, empty, and twice as large."""
-    growing.kubectl(cluster, "delete", "mutatingwebhookconfigurations", "--all")
+    growing.run_kubectl(cluster, "delete", "mutatingwebhookconfigurations", "--all")
     await grown.delete_all(connection, "Deployment")
     await grown.gone(connection, "Pod")
     await grown.double_the_room(connection)

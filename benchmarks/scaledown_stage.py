@@ -46,7 +46,7 @@ def a_cluster(arguments: argparse.Namespace) -> Iterator[LocalCluster]:
     with grown.a_cluster("scaledown") as cluster:
         growing.install(cluster)
         with _told(GROWTH_BIND_WAIT=arguments.bind_wait, GROWTH_QUIET=arguments.quiet):
-            growing.start(cluster)
+            growing.start_growth(cluster)
         yield cluster
 
 

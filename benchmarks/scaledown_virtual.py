@@ -25,7 +25,7 @@ from growth.scheduling.metadata import Metadata
 from growth.scheduling.objects import Namespace, Pod
 from reconciler.simulation.cloud import SimulatedJoining
 from reconciler.simulation.living import Living
-from reconciler.simulation.preferences import preferred
+from reconciler.simulation.preferences import preferred_node
 from reconciler.simulation.process import TIMING, Parts
 from reconciler.simulation.replicas import SimulatedWorkload
 from reconciler.simulation.story import Story
@@ -63,7 +63,7 @@ class Virtual:
             _CALM,
             SimulatedJoining.AT_ONCE,
             parts=Parts(is_steered=ranks, timing=timing),
-            prefer=Ranking(self._known_requests) if ranks else preferred,
+            prefer=Ranking(self._known_requests) if ranks else preferred_node,
         )
         self._server = server = living.server
         self._owners: dict[str, SimulatedWorkload] = {}

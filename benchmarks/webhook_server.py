@@ -27,7 +27,7 @@ from growth.service.endpoints import listen
 from webhooks.desk import Desk
 from webhooks.metrics import AdmissionMetrics
 from webhooks.pools import pools_of_moment
-from webhooks.review import allowed
+from webhooks.review import allowed_review
 from webhooks.server import AdmissionDoor, open_door
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _pool(number: int) -> dict[str, Any]:
 class _Bare:
     """Reads the body and says yes."""
 
-    answer: Final = allowed("0df28fbd-5f5f-11e8-bc74-36e6bb280816")
+    answer: Final = allowed_review("0df28fbd-5f5f-11e8-bc74-36e6bb280816")
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         await request.read()

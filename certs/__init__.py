@@ -5,6 +5,6 @@ of them (`growth.service.tls`). One process writes: the reconciler's leader, by 
 """
 
 from certs.metrics import CertsMetrics
-from certs.tending import run
+from certs.tending import keep_certificates
 
-__all__ = ["CertsMetrics", "run"]
+__all__ = ["CertsMetrics", "keep_certificates"]

@@ -47,7 +47,7 @@ class RoundDone(NamedTuple):
     """How things are now; None when they can't be read."""
 
 
-async def run(
+async def keep_certificates(
     connection: Connection, *, namespace: str, metrics: CertsMetrics, may_write: Callable[[], None]
 ) -> None:
     """Keep the certificates for ever. `may_write` raises when another process leads."""

@@ -57,7 +57,7 @@ class Port:
 
 
 @contextlib.asynccontextmanager
-async def served(
+async def serve_port(
     port: Port,
     application: web.Application,
     certificates: Certificates,

@@ -114,7 +114,7 @@ class Arguments(msgspec.Struct, frozen=True, gc=False):
             raise Malformed(f"the nodes can't be read: {error}") from None
 
 
-def read(body: bytes) -> Arguments:
+def read_arguments(body: bytes) -> Arguments:
     """Takes the envelope apart."""
     try:
         found = {key.lower(): raw for key, raw in _envelope(body).items()}
@@ -126,7 +126,7 @@ def read(body: bytes) -> Arguments:
     return Arguments(pod=found.get("pod", _NOTHING), names=names, nodes=nodes)
 
 
-def written(scores: dict[str, int]) -> bytes:
+def priority_list(scores: dict[str, int]) -> bytes:
     """HostPriorityList."""
     return _scores([Score(host, score) for host, score in scores.items()])
 

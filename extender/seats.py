@@ -20,7 +20,7 @@ from growth.api.noderequest import FAILED, NodeRequest
 from growth.demand.detection import scheduled
 from growth.kube.versions import is_before
 from growth.scheduling.owners import Owner, owner_of
-from growth.scheduling.resources import Resources, parse
+from growth.scheduling.resources import Resources, parse_resources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -182,4 +182,4 @@ class Seats:
 def _planned(request: NodeRequest) -> Iterator[tuple[Owner, Planned]]:
     for each in request.spec.workloads:
         owner = Owner(each.kind, each.namespace, each.name)
-        yield owner, Planned(each.pods, parse(each.requests))
+        yield owner, Planned(each.pods, parse_resources(each.requests))

@@ -11,7 +11,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from extender.demand import DemandFeed
-from extender.listening import Port, served
+from extender.listening import Port, serve_port
 from extender.sources import ExtenderSources, Followers
 from extender.steering import Steering
 from extender.streaming import ServedStreamMetrics, Streaming
@@ -68,8 +68,8 @@ class ExtenderWork:
         settings = self._service.settings
         certificates = Certificates(self._service)
         async with (
-            served(demand_port(settings), streaming.application(), certificates) as demand_url,
-            served(
+            serve_port(demand_port(settings), streaming.application(), certificates) as demand_url,
+            serve_port(
                 verbs_port(settings), verbs.application(), certificates, answers=verbs.answers
             ) as verbs_url,
         ):

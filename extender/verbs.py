@@ -103,7 +103,7 @@ class Verbs:
     def filter(self, body: bytes) -> bytes:
         """Every node that came, unchanged."""
         began = time.perf_counter()
-        arguments = protocol.read(body)
+        arguments = protocol.read_arguments(body)
         self._take_evidence(arguments)
         answer = arguments.unchanged
         self._metrics.filtered(time.perf_counter() - began)
@@ -112,7 +112,9 @@ class Verbs:
     def filter_in_time(self, body: bytes) -> bytes:
         """The same, when all machines of a plan are open of which one is."""
         if self._opening:
-            is_under_way = self._opening.is_under_way(protocol.read(body).hosts, time.monotonic())
+            is_under_way = self._opening.is_under_way(
+                protocol.read_arguments(body).hosts, time.monotonic()
+            )
             if is_under_way and not self._is_waiting:
                 self._metrics.waits.inc()
             self._is_waiting = is_under_way
@@ -123,9 +125,9 @@ class Verbs:
     def prioritize(self, body: bytes) -> bytes:
         """The scores of those nodes that are better than the worst."""
         began = time.perf_counter()
-        arguments = protocol.read(body)
+        arguments = protocol.read_arguments(body)
         scored = self._scores(arguments.metadata, arguments.hosts)
-        answer = protocol.written(worth_telling(scored))
+        answer = protocol.priority_list(worth_telling(scored))
         self._metrics.prioritized(time.perf_counter() - began)
         return answer
 

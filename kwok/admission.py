@@ -63,7 +63,7 @@ def _webhooks_leaf(found: CertificatesFound) -> LeafSecret:
     return next(leaf for leaf in leaves if leaf.wanted == WEBHOOKS)
 
 
-def settings(cluster: LocalCluster) -> dict[str, str]:
+def webhook_settings(cluster: LocalCluster) -> dict[str, str]:
     """What the webhook process is told."""
     return {
         "GROWTH_WEBHOOK_ADDRESS": cluster.address(_PORT),

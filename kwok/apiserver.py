@@ -27,7 +27,7 @@ class ApiServerAnswer:
     body: Any = None
 
 
-def ask(
+def ask_api_server(
     cluster: LocalCluster, path: str, *, method: str = "GET", content: object = None
 ) -> ApiServerAnswer:
     """One request to the API server, as its administrator."""
@@ -46,10 +46,10 @@ def ask(
 _HEALTH: Final = {"kube-scheduler": "/readyz", "kube-controller-manager": "/healthz"}
 
 
-def is_healthy(cluster: LocalCluster, component: str) -> bool:
+def component_is_healthy(cluster: LocalCluster, component: str) -> bool:
     """Whether a component says that it is well."""
     if component == "kube-apiserver":
-        return ask(cluster, "/readyz").status == 200
+        return ask_api_server(cluster, "/readyz").status == 200
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

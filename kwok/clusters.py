@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from growth.errors import Misconfigured
-from kwok.locks import is_held, locked
+from kwok.locks import is_locked, locked
 from kwok.places import clusters_folder, clusters_folders, failed_folder, locks_folder
 from kwok.processes import StartedProcess, end_processes, processes_in
 
@@ -171,7 +171,7 @@ def cluster_lock(name: str, *, waiting: Callable[[], None]) -> AbstractContextMa
 
 def is_worked_on(name: str) -> bool:
     """Whether a command is starting or ending it right now."""
-    return is_held(_lock_of(name))
+    return is_locked(_lock_of(name))
 
 
 def _lock_of(name: str) -> Path:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth.errors import GiveUp
 from kwok import growing
-from kwok.demo_figures import DemoOffer, bought, given_back, money, name_of, together
+from kwok.demo_figures import DemoOffer, all_machines, bought, given_back, money, name_of_request
 from kwok.demo_scene import DemoScene, create, deployment, on_paper, until
 from kwok.down import bring_down
 from kwok.programs import add_program_arguments, programs_for
@@ -103,7 +103,7 @@ def _control_plane(arguments: argparse.Namespace, silent: Progress) -> LocalClus
 def _tell(cluster: LocalCluster) -> None:
     started = time.monotonic()
     growing.install(cluster)
-    growing.start(cluster, settings=_SETTINGS)
+    growing.start_growth(cluster, settings=_SETTINGS)
     _step("growth", "5 kinds of objects, webhooks, extender, reconciler", "ready", since=started)
     _apply_a_pool(cluster)
     _make_a_mistake(cluster)
@@ -114,9 +114,9 @@ def _tell(cluster: LocalCluster) -> None:
 
 
 def _apply_a_pool(cluster: LocalCluster) -> None:
-    growing.kubectl(cluster, "apply", "-f", str(_ROOT / _EXAMPLE))
+    growing.run_kubectl(cluster, "apply", "-f", str(_ROOT / _EXAMPLE))
     print(f"\n  1  A pool and its catalogue of machines are applied ({_EXAMPLE}):")
-    _indented(growing.kubectl(cluster, "get", "nodepools"))
+    _indented(growing.run_kubectl(cluster, "get", "nodepools"))
 
 
 def _make_a_mistake(cluster: LocalCluster) -> None:
@@ -136,10 +136,10 @@ def _let_pods_wait(cluster: LocalCluster, scene: DemoScene) -> None:
     started = time.monotonic()
     create(cluster, workloads)
     requested = until(scene.requests, "a machine is requested") - started
-    until(lambda: together(scene.requests()).pods >= count, f"{count} pods are planned")
+    until(lambda: all_machines(scene.requests()).pods >= count, f"{count} pods are planned")
     plan = scene.requests()
     _show(bought(plan))
-    _show_cost(together(plan).cost, workloads)
+    _show_cost(all_machines(plan).cost, workloads)
     bound = until(lambda: scene.bound() >= count, f"{count} pods are bound") - started
     _show_later(scene, plan)
     print(f"     the first machine requested after {_seconds(requested)}, ", end="")
@@ -159,8 +159,8 @@ def _show_cost(cost: Decimal, workloads: Sequence[Any]) -> None:
 
 def _show_later(scene: DemoScene, plan: Sequence[Mapping[str, Any]]) -> None:
     """A pod can take a place that was meant for another one, which then needs a machine."""
-    known = {name_of(each) for each in plan}
-    later = [each for each in scene.requests() if name_of(each) not in known]
+    known = {name_of_request(each) for each in plan}
+    later = [each for each in scene.requests() if name_of_request(each) not in known]
     if later:
         print("     and bought afterwards, for pods whose places others had taken:")
         _show(bought(later))
@@ -170,8 +170,8 @@ def _sell_out(cluster: LocalCluster, scene: DemoScene) -> None:
     """What is asked for next is sold out, whichever offer it is: the plan has to do without."""
     sold_out = {"spec": {"faults": [{"kind": "StockOut", "count": 1}]}}
     patch = ("patch", "kwoknodeclass", "default", "--type=merge", "-p", json.dumps(sold_out))
-    growing.kubectl(cluster, *patch)
-    before = {name_of(each) for each in scene.requests()}
+    growing.run_kubectl(cluster, *patch)
+    before = {name_of_request(each) for each in scene.requests()}
     count = scene.bound() + _MORE[0]
     print(f"\n  4  What is asked for next is sold out (we made it so); {_MORE[0]} more pods:")
     create(cluster, [deployment("more", *_MORE)])
@@ -179,20 +179,20 @@ def _sell_out(cluster: LocalCluster, scene: DemoScene) -> None:
     left = {pod["uid"] for each in scene.unmet() for pod in each["spec"].get("pods", ())}
 
     def is_planned_anew() -> bool:
-        requests, refusals = scene.requests(), {name_of(each) for each in scene.unmet()}
-        others = (each["spec"] for each in requests if name_of(each) not in refusals)
+        requests, refusals = scene.requests(), {name_of_request(each) for each in scene.unmet()}
+        others = (each["spec"] for each in requests if name_of_request(each) not in refusals)
         held = {pod["uid"] for spec in others for pod in spec.get("pods", ())}
         return bool(left & held) or scene.bound() >= count
 
     replanned = until(is_planned_anew, "the pods are planned anew") - refused
     until(lambda: scene.bound() >= count, f"{count} pods are bound")
-    gone = {name_of(each): DemoOffer.of(each) for each in scene.unmet()}
+    gone = {name_of_request(each): DemoOffer.of(each) for each in scene.unmet()}
     what = ", ".join(f"{offer.server_type} in {offer.location}" for offer in gone.values())
     print(f"     there is no {what}; planned anew without it, and requested ", end="")
     print(f"{_seconds(replanned)} after the refusal:")
-    anew = [each for each in scene.requests() if name_of(each) not in {*before, *gone}]
+    anew = [each for each in scene.requests() if name_of_request(each) not in {*before, *gone}]
     _show(bought(anew))
-    _show_at_home(_MORE[0] - together(anew).pods)
+    _show_at_home(_MORE[0] - all_machines(anew).pods)
     print(f"     {count} of {count} pods bound\n", flush=True)
 
 
@@ -203,7 +203,7 @@ def _show_at_home(pods: int) -> None:
 
 def _let_load_drop(cluster: LocalCluster, scene: DemoScene) -> None:
     """Pods that are left are moved together, and what is left over is given back."""
-    growing.kubectl(
+    growing.run_kubectl(
         cluster, "patch", "nodepool", "default", "--type=merge", "-p", json.dumps(_IN_A_HURRY)
     )
     left = {name: replicas * 2 // 5 for name, (replicas, _) in _WORKLOADS.items()} | {"more": 0}
@@ -213,7 +213,7 @@ def _let_load_drop(cluster: LocalCluster, scene: DemoScene) -> None:
     )
     print("moved together where that saves more than it disturbs.", flush=True)
     for name, replicas in left.items():
-        growing.kubectl(cluster, "scale", "deployment", name, f"--replicas={replicas}")
+        growing.run_kubectl(cluster, "scale", "deployment", name, f"--replicas={replicas}")
     started = time.monotonic()
     rest = scene.settled(sum(left.values()))
     offers |= scene.offers()

@@ -37,7 +37,7 @@ class DemoMachines(NamedTuple):
     pods: int
 
 
-def name_of(request: Mapping[str, Any]) -> str:
+def name_of_request(request: Mapping[str, Any]) -> str:
     """A request's name, which is its machine's and its node's, too."""
     return str(request["metadata"]["name"])
 
@@ -47,7 +47,7 @@ def pods_of(request: Mapping[str, Any]) -> int:
     return sum(each["pods"] for each in request["spec"].get("workloads", ()))
 
 
-def together(requests: Iterable[Mapping[str, Any]]) -> DemoMachines:
+def all_machines(requests: Iterable[Mapping[str, Any]]) -> DemoMachines:
     """All of them added up."""
     listed = list(requests)
     cost = sum((Decimal(DemoOffer.of(each).price) for each in listed), Decimal(0))
@@ -66,7 +66,7 @@ def bought(requests: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         place = f"{offer.server_type:6} {offer.location:6} {money(offer.price)}/h each"
         yield f"{machines[offer]:3} x {place}   {pods[offer]:3} pods"
     if len(machines) > 1:
-        whole = together(listed)
+        whole = all_machines(listed)
         yield f"{whole.number:3} machines      {money(whole.cost)}/h in all {whole.pods:3} pods"
 
 

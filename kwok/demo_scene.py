@@ -13,8 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from growth.errors import GiveUp
-from kwok.apiserver import ApiServerAnswer, ask
-from kwok.demo_figures import DemoOffer, name_of
+from kwok.apiserver import ApiServerAnswer, ask_api_server
+from kwok.demo_figures import DemoOffer, name_of_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -72,7 +72,7 @@ class DemoScene:
 
     def offers(self) -> dict[str, DemoOffer]:
         """By machine, what it was bought as."""
-        return {name_of(each): DemoOffer.of(each) for each in self.requests()}
+        return {name_of_request(each): DemoOffer.of(each) for each in self.requests()}
 
     def settled(self, pods: int) -> Rest:
         """Wait until so many pods are bound, machines have gone, and nothing moves any more."""
@@ -82,7 +82,9 @@ class DemoScene:
         def rests() -> bool:
             nonlocal last, moved
             machines, removals = self.machines(), self._items("removals")
-            reasons.update((name_of(each), str(each["spec"]["reason"])) for each in removals)
+            reasons.update(
+                (name_of_request(each), str(each["spec"]["reason"])) for each in removals
+            )
             is_moving = removals or len(self.pods()) != pods or self.bound() != pods
             if is_moving or machines != last:
                 last, moved = machines, time.monotonic()
@@ -96,7 +98,7 @@ class DemoScene:
         return [each for each in self.requests() if _phase(each) == "Unmet"]
 
     def _items(self, kind: str) -> list[Any]:
-        answer = ask(self._cluster, _PATHS[kind])
+        answer = ask_api_server(self._cluster, _PATHS[kind])
         return list(answer.body["items"]) if answer.status == 200 else []
 
 
@@ -129,7 +131,7 @@ def create(cluster: LocalCluster, deployments: Sequence[Mapping[str, Any]]) -> N
 
 
 def _created(cluster: LocalCluster, deployment: Mapping[str, Any]) -> ApiServerAnswer:
-    return ask(cluster, _DEPLOYMENTS, method="POST", content=deployment)
+    return ask_api_server(cluster, _DEPLOYMENTS, method="POST", content=deployment)
 
 
 def on_paper(*manifests: str) -> Any:

@@ -25,7 +25,7 @@ from growth.cli.commands.run import PROCESSES
 from growth.demand import wire
 from growth.errors import GiveUp
 from kwok import admission
-from kwok.apiserver import ask
+from kwok.apiserver import ask_api_server
 from kwok.waiting import Patience, wait_for
 
 if TYPE_CHECKING:
@@ -52,19 +52,19 @@ _DEMAND: Final = "growth-demand"
 
 def install(cluster: LocalCluster) -> None:
     """Everything that has to be in a cluster before growth starts."""
-    definitions = "---\n".join(crd.render().values())
-    kubectl(cluster, "apply", "--server-side", "-f", "-", given=definitions)
+    definitions = "---\n".join(crd.definition_files().values())
+    run_kubectl(cluster, "apply", "--server-side", "-f", "-", given=definitions)
     established = ("wait", "crd", "--all", "--for=condition=Established", "--timeout=60s")
-    kubectl(cluster, *established)
+    run_kubectl(cluster, *established)
     # A Lease that is there and was never held is taken at once; a missing one could be one that
     # was deleted under a living leader, and so would have to be waited out.
     items = [_LEASE, admission.registration(cluster)]
     listed = {"apiVersion": "v1", "kind": "List", "items": items}
-    kubectl(cluster, "apply", "-f", "-", given=json.dumps(listed))
+    run_kubectl(cluster, "apply", "-f", "-", given=json.dumps(listed))
     admission.certify(cluster)
 
 
-def start(
+def start_growth(
     cluster: LocalCluster,
     processes: Sequence[str] = PROCESSES,
     *,
@@ -102,7 +102,7 @@ def _works(cluster: LocalCluster, process: str, log: Path) -> bool:
 
 
 def stop(cluster: LocalCluster) -> None:
-    """End the processes in order, as a person's Ctrl-C does; `start` starts them anew."""
+    """End the processes in order, as a person's Ctrl-C does; `start_growth` starts them anew."""
     for process in cluster.growing():
         with contextlib.suppress(ProcessLookupError):
             os.kill(process.pid, signal.SIGTERM)
@@ -111,7 +111,7 @@ def stop(cluster: LocalCluster) -> None:
     wait_for(lambda: not cluster.growing(), goal, patience=Patience(_ENDS_WITHIN), log=log)
 
 
-def kubectl(cluster: LocalCluster, *words: str, given: str | None = None) -> str:
+def run_kubectl(cluster: LocalCluster, *words: str, given: str | None = None) -> str:
     """Run kubectl as the cluster's administrator."""
     command = [str(cluster.kubectl), "--kubeconfig", str(cluster.kubeconfig), *words]
     try:
@@ -139,7 +139,7 @@ def _places(cluster: LocalCluster) -> dict[str, str]:
         "GROWTH_VERBS_ADDRESS": cluster.address(_VERBS),
         "GROWTH_DEMAND_ADDRESS": demand,
         "GROWTH_DEMAND_URL": f"http://{demand}",
-        **admission.settings(cluster),
+        **admission.webhook_settings(cluster),
     }
 
 
@@ -153,7 +153,7 @@ def _streams_demand(cluster: LocalCluster) -> bool:
 
 
 def _is_led(cluster: LocalCluster) -> bool:
-    answer = ask(cluster, f"{_LEASES}/{RECONCILER_LEASE}")
+    answer = ask_api_server(cluster, f"{_LEASES}/{RECONCILER_LEASE}")
     return answer.status == 200 and bool(answer.body["spec"].get("holderIdentity"))
 
 

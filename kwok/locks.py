@@ -69,7 +69,7 @@ def _take(path: Path) -> _Held | None:
     return None
 
 
-def is_held(path: Path) -> bool:
+def is_locked(path: Path) -> bool:
     """Whether someone holds the lock now."""
     try:
         with path.open("rb") as file:

@@ -17,7 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.errors import GiveUp, GrowthError, RetryLater
-from kwok.apiserver import ask, is_healthy
+from kwok.apiserver import ask_api_server, component_is_healthy
 from kwok.configuration import write_configuration
 from kwok.locks import locked
 from kwok.places import failed_folder, locks_folder
@@ -42,7 +42,7 @@ CONTROL_PLANE_TAINT: Final = {
 }
 
 
-def start(
+def start_cluster(
     cluster: LocalCluster, programs: Mapping[str, FoundProgram], progress: Progress
 ) -> LocalCluster:
     """Start a cluster and wait until it is ready; what fails or is interrupted leaves nothing."""
@@ -170,7 +170,9 @@ def _last_line(text: str) -> str:
 
 
 def _create_node(cluster: LocalCluster) -> bool:
-    answer = ask(cluster, "/api/v1/nodes", method="POST", content=_control_plane_node(cluster))
+    answer = ask_api_server(
+        cluster, "/api/v1/nodes", method="POST", content=_control_plane_node(cluster)
+    )
     return answer.status in {201, 409}
 
 
@@ -195,7 +197,7 @@ def _control_plane_node(cluster: LocalCluster) -> dict[str, Any]:
 
 
 def _node_is_ready(cluster: LocalCluster) -> bool:
-    node = ask(cluster, f"/api/v1/nodes/{cluster.name}-control-plane")
+    node = ask_api_server(cluster, f"/api/v1/nodes/{cluster.name}-control-plane")
     if node.status != 200:
         return False
     conditions = node.body["status"].get("conditions", [])
@@ -204,16 +206,18 @@ def _node_is_ready(cluster: LocalCluster) -> bool:
 
 
 def _accepts_pods(cluster: LocalCluster) -> bool:
-    return ask(cluster, "/api/v1/namespaces/default/serviceaccounts/default").status == 200
+    return (
+        ask_api_server(cluster, "/api/v1/namespaces/default/serviceaccounts/default").status == 200
+    )
 
 
 _GOALS: Final[tuple[tuple[str, Callable[[LocalCluster], bool]], ...]] = (
     ("the first answer of kube-apiserver", _create_node),
-    ("a ready kube-apiserver", partial(is_healthy, component="kube-apiserver")),
-    ("a ready kube-scheduler", partial(is_healthy, component="kube-scheduler")),
+    ("a ready kube-apiserver", partial(component_is_healthy, component="kube-apiserver")),
+    ("a ready kube-scheduler", partial(component_is_healthy, component="kube-scheduler")),
     (
         "a healthy kube-controller-manager",
-        partial(is_healthy, component="kube-controller-manager"),
+        partial(component_is_healthy, component="kube-controller-manager"),
     ),
     ("the Ready node", _node_is_ready),
     ("the service account that pods need", _accepts_pods),

@@ -45,13 +45,13 @@ def find_go(*, oldest: ReleasedVersion, cache: Path, progress: Progress) -> Go:
     """A Go that is new enough."""
     on_path = shutil.which("go")
     if on_path is not None:
-        version = version_of(Path(on_path))
+        version = compiler_version(Path(on_path))
         if version is not None and version >= oldest:
             return Go(Path(on_path), version, _environment(cache))
     return _from_package(cache=cache, progress=progress)
 
 
-def version_of(program: Path) -> ReleasedVersion | None:
+def compiler_version(program: Path) -> ReleasedVersion | None:
     """What `go version` says."""
     # A go.mod in the working folder could make go fetch another toolchain, just to say its version.
     environment = {**os.environ, "GOTOOLCHAIN": "local"}

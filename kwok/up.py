@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from growth.errors import GiveUp, Misconfigured
 from kwok import growing
-from kwok.apiserver import is_healthy
+from kwok.apiserver import component_is_healthy
 from kwok.clusters import (
     COMPONENTS,
     LocalCluster,
@@ -23,7 +23,7 @@ from kwok.configuration import scheduler_configuration
 from kwok.finding import IN_CACHE
 from kwok.programs import add_program_arguments, programs_for
 from kwok.progress import Progress
-from kwok.starting import start
+from kwok.starting import start_cluster
 from kwok.waiting import Patience, wait_for
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def grow(cluster: LocalCluster, *, progress: Progress) -> None:
     started = time.monotonic()
     progress.show("growth: installing its objects, starting its processes")
     growing.install(cluster)
-    log = growing.start(cluster)
+    log = growing.start_growth(cluster)
     seconds = time.monotonic() - started
     progress.say(f"growth: leading after {seconds:.1f} s; its log: {log}")
     if not cluster.extended:
@@ -138,7 +138,7 @@ def _started(
         if found.origin != IN_CACHE:
             progress.say(str(found))
     began = time.monotonic()
-    ready = start(new, programs, progress)
+    ready = start_cluster(new, programs, progress)
     seconds = time.monotonic() - began
     progress.say(f'cluster "{new.name}", Kubernetes {new.version}: ready in {seconds:.1f} s')
     return ready
@@ -146,7 +146,7 @@ def _started(
 
 def is_well(cluster: LocalCluster) -> bool:
     """Whether a cluster was ready once and all of it is still there."""
-    return _runs(cluster) and is_healthy(cluster, "kube-apiserver")
+    return _runs(cluster) and component_is_healthy(cluster, "kube-apiserver")
 
 
 def _runs(cluster: LocalCluster) -> bool:
@@ -162,7 +162,7 @@ def _answers(cluster: LocalCluster, progress: Progress) -> bool:
 
     def look() -> bool:
         progress.show(f"waiting for {goal}")
-        return is_healthy(cluster, "kube-apiserver")
+        return component_is_healthy(cluster, "kube-apiserver")
 
     try:
         return wait_for(look, goal, patience=Patience(_ANSWERS_WITHIN))

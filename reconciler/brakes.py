@@ -22,7 +22,7 @@ import msgspec
 from reconciler import limits_reached, not_sold, unreadable
 from reconciler.decision import NEVER, Decision
 from reconciler.invariants.breach import Breach
-from reconciler.pauses import Pause, next_look, notices, pauses
+from reconciler.pauses import Pause, next_pause_end, notices, pauses
 from reconciler.providers.port import ClassKey
 from reconciler.trust import Trust, trusts
 
@@ -96,7 +96,7 @@ def decide(world: World, now: Instant) -> Decision:
             *limits_reached.notices(world, now),
         ),
         wake_at=min(
-            (at for at in (acts_at, removes_at, next_look(held, now)) if at > now.monotonic),
+            (at for at in (acts_at, removes_at, next_pause_end(held, now)) if at > now.monotonic),
             default=NEVER,
         ),
     )

@@ -41,7 +41,7 @@ from reconciler.actions import (
     Version,
     decided_on,
 )
-from reconciler.eviction import evicted, is_gone, refusal
+from reconciler.eviction import evict, evicted, pod_is_gone
 from reconciler.last_look import check_waiting, pods_in_the_way
 from reconciler.points import Point, Side, point
 from reconciler.providers.port import (
@@ -311,7 +311,7 @@ class Effects:
         if before is not None and not before.refused:
             await self._check_its_end_was_told(action)
         self._check_may_write()
-        refused = await refusal(self.connection, action)
+        refused = await evict(self.connection, action)
         self.evictions = evicted(
             self.evictions, action, refused, now=self.now(), pods=self.sources.store(PODS).objects
         )
@@ -321,7 +321,7 @@ class Effects:
 
         Its drain would wait until the next list, which comes after more than half an hour.
         """
-        if await is_gone(self.connection, pod):
+        if await pod_is_gone(self.connection, pod):
             self.sources.relist(PODS)
 
     async def _patch_status(self, action: PatchStatus) -> None:

@@ -36,7 +36,7 @@ class EvictionRefusal(msgspec.Struct, frozen=True):
     seconds: float = 0.0
 
 
-async def refusal(connection: Connection, pod: Evict) -> EvictionRefusal | None:
+async def evict(connection: Connection, pod: Evict) -> EvictionRefusal | None:
     """Evict one pod; None if it goes, or has gone already."""
     path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}/eviction"
     try:
@@ -54,7 +54,7 @@ async def refusal(connection: Connection, pod: Evict) -> EvictionRefusal | None:
     return None
 
 
-async def is_gone(connection: Connection, pod: Evict) -> bool:
+async def pod_is_gone(connection: Connection, pod: Evict) -> bool:
     """Whether the server has it no more, or another one under its name."""
     path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}"
     try:

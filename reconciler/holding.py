@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from growth.api.meta import CustomResource
 
 
-def is_held(resource: CustomResource) -> bool:
+def has_our_finalizer(resource: CustomResource) -> bool:
     """Whether one of our objects waits for us before it can disappear."""
     return PROVIDER_CLEANUP_FINALIZER in resource.metadata.finalizers
 

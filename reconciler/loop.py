@@ -22,7 +22,7 @@ import structlog
 from reconciler import brakes, node_classes, planning, provisioning, removal, replacement
 from reconciler.decision import NEVER, Decision, earliest
 from reconciler.invariants.judging import judged
-from reconciler.pauses import is_held
+from reconciler.pauses import buys_in_paused_pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -126,7 +126,7 @@ def _startable(decision: Decision, world: World) -> Iterator[actions.Sequence]:
     return (
         sequence
         for sequence in decision.sequences
-        if world.is_free(sequence.subject) and not is_held(sequence, held)
+        if world.is_free(sequence.subject) and not buys_in_paused_pool(sequence, held)
     )
 
 

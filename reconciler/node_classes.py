@@ -23,7 +23,7 @@ from reconciler.actions import (
     version_of,
 )
 from reconciler.decision import Decision
-from reconciler.holding import held, is_held, let_go
+from reconciler.holding import has_our_finalizer, held, let_go
 from reconciler.planning.offers import node_class_of
 from reconciler.providers.port import FailureClass
 
@@ -57,7 +57,7 @@ def _steps(
     key: ClassKey, node_class: NodeClass, checked: Checked, world: World, now: Instant
 ) -> Iterator[tuple[Action, str]]:
     """What is to be done, the most urgent first: each is decided on another version."""
-    status = status_of(node_class, checked, now)
+    status = node_class_status(node_class, checked, now)
     is_current = checked.generation == node_class.metadata.generation
     if is_current and status != node_class.status:
         patch = PatchStatus(
@@ -65,9 +65,9 @@ def _steps(
         )
         yield patch, "its cloud was asked"
     if node_class.metadata.deletion_timestamp is not None:
-        if is_held(node_class) and not is_needed(key, world):
+        if has_our_finalizer(node_class) and not is_needed(key, world):
             yield let_go(node_class), "no machine needs the class any more"
-    elif not is_held(node_class):
+    elif not has_our_finalizer(node_class):
         yield held(node_class), "machines may be made with the class from now on"
 
 
@@ -91,7 +91,7 @@ def is_needed(key: ClassKey, world: World) -> bool:
     )
 
 
-def status_of(
+def node_class_status(
     node_class: NodeClass, checked: Checked, now: Instant
 ) -> HetznerNodeClassStatus | KwokNodeClassStatus:
     """The status that tells what the cloud says."""

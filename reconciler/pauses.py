@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from growth.api.conditions import Condition, Truth, joined, stated
+from growth.api.conditions import Condition, Truth, joined_conditions, stated
 from growth.api.wellknown import (
     PAUSE_CONFIG_MAP,
     PAUSE_REASON_KEY,
@@ -85,12 +85,12 @@ def pauses(world: World, now: Instant) -> Mapping[str, Pause]:
     return {name: max(several, key=_length) for name, several in found.items() if several}
 
 
-def is_held(sequence: Sequence, held: Mapping[str, Pause]) -> bool:
+def buys_in_paused_pool(sequence: Sequence, held: Mapping[str, Pause]) -> bool:
     """Whether a sequence would buy something in a paused pool."""
     return any(pool in held for step in sequence.steps for pool in _buys_for(step))
 
 
-def next_look(held: Mapping[str, Pause], now: Instant) -> float:
+def next_pause_end(held: Mapping[str, Pause], now: Instant) -> float:
     """When a pause may have ended, in monotonic seconds; infinity while none has an end."""
     ends = [-now.seconds_since(pause.until) for pause in held.values() if pause.until is not None]
     return now.monotonic + min(*ends, LOOKS_AGAIN) if ends else float("inf")
@@ -103,7 +103,7 @@ def notices(world: World, held: Mapping[str, Pause], now: Instant) -> Iterator[S
         told = next((each for each in pool.status.conditions if each.type == CONDITION), None)
         wanted = _condition(pool, held.get(name), told, now)
         if wanted is not None and world.is_free(subject):
-            stands = joined(pool.status.conditions, wanted)
+            stands = joined_conditions(pool.status.conditions, wanted)
             status = {"conditions": [each.document() for each in stands]}
             patch = PatchStatus(kind="NodePool", version=version_of(pool), status=status)
             yield Sequence(subject=subject, steps=(patch,), why=wanted.message)

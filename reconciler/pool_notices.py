@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from growth.api.conditions import Condition, Truth, joined, stated
+from growth.api.conditions import Condition, Truth, joined_conditions, stated
 from reconciler.actions import PatchStatus, Sequence, Subject, SubjectKind, version_of
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def notice(
         return
     subject = Subject(SubjectKind.POOL, pool.name)
     if world.is_free(subject):
-        stands = joined(pool.status.conditions, wanted)
+        stands = joined_conditions(pool.status.conditions, wanted)
         status = {"conditions": [each.document() for each in stands]}
         patch = PatchStatus(kind="NodePool", version=version_of(pool), status=status)
         yield Sequence(subject=subject, steps=(patch,), why=wanted.message)

@@ -205,7 +205,7 @@ class ReconcilerWork:
     async def _keep_certificates(self, leadership: Leadership) -> None:
         settings = self._service.settings
         if settings.certificates is CertificateKeeper.MANAGED:
-            await certs.run(
+            await certs.keep_certificates(
                 self._connection,
                 namespace=settings.namespace,
                 metrics=self._certs_metrics,

@@ -33,13 +33,13 @@ class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reason: DisruptionReason
 
 
-def written(nodes: Iterable[str], *, of: int, reason: DisruptionReason) -> str:
+def swap_text(nodes: Iterable[str], *, of: int, reason: DisruptionReason) -> str:
     """The words of a swap; the same for all of its machines."""
     words = {"nodes": sorted(nodes), "of": of, "reason": reason.value}
     return json.dumps(words, separators=(",", ":"))
 
 
-def read(text: str) -> Words | None:
+def read_swap(text: str) -> Words | None:
     """What is written; None for what nobody of us wrote."""
     try:
         return msgspec.json.decode(text, type=Words)
@@ -67,6 +67,6 @@ def place_taken(node: Node, world: World) -> str:
     text = annotation(node)
     if text is None or text in world.ledger.replacement.given_up:
         return ""
-    words = read(text)
+    words = read_swap(text)
     names = () if words is None else words.nodes
     return next((name for name in names if name in world.cluster.nodes), "")

@@ -65,7 +65,7 @@ BY_POD: Index[NodeRequest] = Index("pods", lambda request: (pod.uid for pod in r
 _INDEXES: Mapping[str, tuple[Index[Any], ...]] = {NodeRequest.__name__: (BY_POD,)}
 
 
-def path_of(kind: type[ApiResource]) -> str:
+def path_of_kind(kind: type[ApiResource]) -> str:
     """Where objects of one of our kinds are."""
     return f"/apis/growth.dev/v1alpha1/{kind.kind_names[0]}"
 
@@ -96,7 +96,7 @@ class ReconcilerSources:
         } | {
             kind.__name__: make(
                 resource=WatchedResource(
-                    path=path_of(kind),
+                    path=path_of_kind(kind),
                     decode=kind.model_validate_json,
                     indexes=_INDEXES.get(kind.__name__, ()),
                 ),

@@ -19,7 +19,7 @@ from growth.demand.announced import Announcements
 from growth.scheduling.cluster import Cluster
 from growth.scheduling.occupancy import EMPTY, Occupancy
 from reconciler.actions import Subject, SubjectKind, machine, node_class_subject
-from reconciler.providers.kwok.catalogue import offerings
+from reconciler.providers.kwok.catalogue import kwok_offerings
 from reconciler.providers.port import ClassKey
 from reconciler.world import World
 
@@ -184,7 +184,7 @@ class Views:
         if before is not None and _has_own_catalogue(before):
             del self._offerings[key]
         if isinstance(node_class, KwokNodeClass) and _has_own_catalogue(node_class):
-            self._offerings[key] = offerings(node_class)
+            self._offerings[key] = kwok_offerings(node_class)
 
     def _follow_pod(self, change: Change[Pod]) -> None:
         self._announcements.pod_changed(change.old, change.new)

@@ -52,7 +52,7 @@ class Desk:
         else:
             decision = self._guarded(request, pools)
         self._metrics.decided(decision.outcome)
-        return review.allowed(request.uid, patch=decision.patch, warnings=decision.warnings)
+        return review.allowed_review(request.uid, patch=decision.patch, warnings=decision.warnings)
 
     def _guarded(self, request: review.Request, pools: AdmissionPools) -> AdmissionDecision:
         try:
@@ -61,7 +61,7 @@ class Desk:
             pod = f"{request.namespace}/{request.name or '(unnamed)'}"
             _log.exception("a pod could not be judged", pod=pod)
             return AdmissionDecision(
-                AdmissionOutcome.FAILED, warnings=(wording.failed(type(error).__name__),)
+                AdmissionOutcome.FAILED, warnings=(wording.failed_review(type(error).__name__),)
             )
 
     def _decide(self, request: review.Request, pools: AdmissionPools) -> AdmissionDecision:

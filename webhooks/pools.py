@@ -35,7 +35,7 @@ class AdmissionPools(msgspec.Struct, frozen=True):
         return name in self.by_name or name in self.unreadable
 
 
-def pool_of(node_pool: NodePool) -> Pool:
+def admission_pool(node_pool: NodePool) -> Pool:
     """What admission needs of a pool."""
     return Pool(
         name=node_pool.name,
@@ -52,5 +52,5 @@ def pools_of_moment(
     node_pools: Iterable[NodePool], *, unreadable: Iterable[str] = ()
 ) -> AdmissionPools:
     """All of them, by name."""
-    pools = {node_pool.name: pool_of(node_pool) for node_pool in node_pools}
+    pools = {node_pool.name: admission_pool(node_pool) for node_pool in node_pools}
     return AdmissionPools(by_name=dict(sorted(pools.items())), unreadable=frozenset(unreadable))

@@ -130,7 +130,9 @@ class _Answered(msgspec.Struct, frozen=True, rename="camel"):
 _encode = msgspec.json.Encoder().encode
 
 
-def allowed(uid: str, *, patch: tuple[Add, ...] = (), warnings: tuple[str, ...] = ()) -> bytes:
+def allowed_review(
+    uid: str, *, patch: tuple[Add, ...] = (), warnings: tuple[str, ...] = ()
+) -> bytes:
     """The pod comes in, always; with a patch it is changed before, with warnings somebody reads."""
     if not patch:
         return _encode(_Answered(_Answer(uid, allowed=True, warnings=warnings)))

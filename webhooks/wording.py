@@ -49,7 +49,7 @@ def unreadable_pod(problem: str) -> str:
     return f"growth: this pod can't be read and is left as it is: {problem}"[:LONGEST]
 
 
-def failed(kind: str) -> str:
+def failed_review(kind: str) -> str:
     """We have made a mistake."""
     return f"growth: this pod is left as it is, as growth failed at it ({kind}); its log says where"
 

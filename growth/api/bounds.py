@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, Strict
 from pydantic_core import CoreSchema, ValidationError, core_schema
 
-from growth.api.rules import Path, refusal, repeated
+from growth.api.rules import Path, repeated, rule_refusal
 
 if TYPE_CHECKING:
     from pydantic.json_schema import JsonSchemaValue
@@ -143,7 +143,9 @@ def _distinct(entries: tuple[Any, ...], *, keys: tuple[str, ...] = ()) -> tuple[
 
 
 def _refuse(value: Any, mistakes: Iterable[tuple[Path, str, Path | None]]) -> None:
-    errors = [refusal(text, value=value, at=at, related=related) for at, text, related in mistakes]
+    errors = [
+        rule_refusal(text, value=value, at=at, related=related) for at, text, related in mistakes
+    ]
     if errors:
         raise ValidationError.from_exception_data("list", errors)
 

@@ -118,7 +118,7 @@ def stated(before: Iterable[Condition], wanted: Condition) -> Condition:
     return wanted
 
 
-def joined(before: Iterable[Condition], *news: Condition) -> tuple[Condition, ...]:
+def joined_conditions(before: Iterable[Condition], *news: Condition) -> tuple[Condition, ...]:
     """All conditions of an object, those of the same types as these in their new form."""
     types = {each.type for each in news}
     return (*(each for each in before if each.type not in types), *news)

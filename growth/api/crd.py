@@ -109,7 +109,7 @@ def _version(model: type[CustomResource]) -> dict[str, Any]:
     }
 
 
-def render() -> dict[str, str]:
+def definition_files() -> dict[str, str]:
     """File name -> YAML, for manifests/crds."""
     return {
         f"{GROUP}_{model.kind_names[0]}.yaml": _yaml(definition(model)) for model in KINDS.values()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import override
 
 from growth.api.kinds import GROUP, GROUP_VERSION, SEED_GROUP_VERSION
-from growth.api.problems import IN_QUOTES, DocumentProblem, read_strictly, written
+from growth.api.problems import IN_QUOTES, DocumentProblem, read_strictly, written_path
 from growth.api.yaml_text import BrokenText, YamlDocument, documents
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class FileObject:
 
     def mistake(self, problem: DocumentProblem) -> Mistake:
         """Place a problem of this object in its file."""
-        where = f"{self.title}: " + (f"{written(problem.path)}: " if problem.path else "")
+        where = f"{self.title}: " + (f"{written_path(problem.path)}: " if problem.path else "")
         return Mistake(
             file=self.file,
             line=self.document.line_of(problem.path),
@@ -101,7 +101,7 @@ class Manifests:
     """Everything else, unread."""
 
 
-def read(texts: Iterable[tuple[str, str]]) -> Manifests:
+def read_documents(texts: Iterable[tuple[str, str]]) -> Manifests:
     """Read the objects of (file name, text) pairs, or raise all their mistakes at once."""
     resources: list[tuple[FileObject, CustomResource]] = []
     others: list[FileObject] = []

@@ -56,10 +56,10 @@ class DocumentProblem:
 
     @override
     def __str__(self) -> str:
-        return f"{written(self.path)}: {self.text}" if self.path else self.text
+        return f"{written_path(self.path)}: {self.text}" if self.path else self.text
 
 
-def written(path: Path) -> str:
+def written_path(path: Path) -> str:
     """A path as the API server writes it: spec.serverTypes[2].name."""
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return "".join(steps).removeprefix(".")

@@ -23,7 +23,7 @@ from growth.api.nodepool_status import NodePoolStatus
 from growth.api.noderemovalrequest import NodeRemovalRequestStatus, RemovalPhase
 from growth.api.noderequest import NodeRequestStatus, RequestPhase
 from growth.api.rules import ModelRule, with_places
-from growth.api.standing import AnyStatus, verdict
+from growth.api.standing import AnyStatus, object_verdict
 from growth.api.written import (
     DURATION_PATTERN,
     MONEY_PATTERN,
@@ -86,7 +86,7 @@ _WORDS_OF_PATTERNS: Final = {
 _DURATION: Final = re.compile(r"must be a duration (from \S+ to [^,]+)")
 
 
-def page() -> str:
+def objects_page() -> str:
     """The whole page."""
     kinds = [text for model in KINDS.values() for text in _kind(model)]
     return "\n".join([_PREFACE, *kinds, *_names()]).rstrip() + "\n"
@@ -198,7 +198,7 @@ def _of_fields(schema: Schema) -> list[str]:
 
 def _conditions(model: type[CustomResource]) -> Iterator[str]:
     yield f"### Conditions of a {model.__name__}\n"
-    told = [verdict(status) for status in _SAMPLES[model.__name__]]
+    told = [object_verdict(status) for status in _SAMPLES[model.__name__]]
     rows = [
         (each.reason, *(status for _, status in statements(each.standing)), each.message)
         for each in told
@@ -228,4 +228,4 @@ def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[
 
 
 if __name__ == "__main__":
-    sys.stdout.write(page())
+    sys.stdout.write(objects_page())

@@ -118,10 +118,10 @@ def _breaches(rule: Rule | ModelRule, value: Any) -> Iterable[RuleBreach]:
 def _error(rule: Rule | ModelRule, breach: RuleBreach, value: Any) -> InitErrorDetails:
     attached: Path = (rule.at,) if rule.at else ()
     text = rule.text.format_map(breach.words)
-    return refusal(text, value=value, attached=attached, at=breach.at, related=breach.related)
+    return rule_refusal(text, value=value, attached=attached, at=breach.at, related=breach.related)
 
 
-def refusal(
+def rule_refusal(
     text: str, *, value: Any, at: Path, related: Path | None = None, attached: Path = ()
 ) -> InitErrorDetails:
     """One entry of pydantic's error; `depth` lets the reader find what `related` is relative to."""

@@ -76,14 +76,14 @@ _REMOVAL: Final = {
 def conditions(resource: AnyResource, now: datetime) -> tuple[Condition, ...]:
     """The conditions that follow from the object's status, for its next status."""
     return conditions_of(
-        verdict(resource.status),
+        object_verdict(resource.status),
         generation=resource.metadata.generation,
         before=resource.status.conditions,
         now=now,
     )
 
 
-def verdict(status: AnyStatus) -> ObjectVerdict:
+def object_verdict(status: AnyStatus) -> ObjectVerdict:
     """Where an object with this status stands."""
     match status:
         case NodePoolStatus():

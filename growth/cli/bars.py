@@ -10,7 +10,7 @@ import msgspec
 
 from growth.api.noderequest import COMING
 from growth.cli import trouble
-from growth.cli.expenses import expense, filled, price_of
+from growth.cli.expenses import expense, filled, price_when_bought
 from growth.cli.explain_node import plan_of
 from growth.cli.money import hourly
 from growth.cli.names import ALONE, LEFT_OUT
@@ -79,7 +79,7 @@ class FleetBars(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What is wrong with growth itself."""
 
 
-def fleet(seen: Survey) -> FleetBars:
+def fleet_bars(seen: Survey) -> FleetBars:
     """Every node of ours, those that waste most first."""
     ours = [node for name, node in seen.scene.cluster.nodes.items() if name in seen.kept]
     bars = sorted(
@@ -90,7 +90,7 @@ def fleet(seen: Survey) -> FleetBars:
         nodes=tuple(bars),
         cpu=_together(ours, seen, CPU),
         memory=_together(ours, seen, MEMORY),
-        hourly_cost=str(sum((price_of(node) for node in ours), Decimal(0))),
+        hourly_cost=str(sum((price_when_bought(node) for node in ours), Decimal(0))),
         idle_cost=str(sum((Decimal(bar.idle_cost) for bar in bars), Decimal(0))),
         pending=sum(is_demand(pod) for pod in seen.pending),
         coming=sum(
@@ -112,7 +112,7 @@ def _bar(node: Node, seen: Survey) -> NodeBar:
         memory=round(filled(node, held, MEMORY), 4),
         pods=len(held.keepers),
         planned_pods=_planned(node),
-        hourly_cost=str(price_of(node)),
+        hourly_cost=str(price_when_bought(node)),
         idle_cost=f"{expense(node, held).idle:.6f}",
         reason=keeping.reason.value,
         why=keeping.why,
@@ -134,11 +134,11 @@ def _together(nodes: list[Node], seen: Survey, resource: str) -> float:
     return round(taken / room, 4) if room else 0.0
 
 
-def told(
+def fleet_lines(
     found: FleetBars, now: datetime, names: ShortNames = ALONE, *, most: int | None = None
 ) -> Iterator[str]:
     """The fleet for people; of a list that is too long for the window, the rest is counted."""
-    yield from trouble.told(found.growth)
+    yield from trouble.trouble_line(found.growth)
     yield _total(found)
     if found.pending or found.coming:
         yield _moving(found)

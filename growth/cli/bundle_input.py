@@ -95,7 +95,7 @@ def _catalogue(each: dict[str, str]) -> tuple[DataKey, str]:
     return (each["namespace"], each["name"], each["key"]), each["text"]
 
 
-def opened(path: str) -> tuple[SeenCluster, Instant]:
+def open_bundle(path: str) -> tuple[SeenCluster, Instant]:
     """What a bundle was made of, and when."""
     try:
         given = msgspec.json.decode(_content(path), type=Input)

@@ -80,14 +80,14 @@ def events_part(events: Mapping[str, Iterable[Said]], *, is_told: frozenset[str]
     return part("events.json", f"{len(found)} events of growth", found)
 
 
-def contents(parts: Iterable[BundlePart]) -> Iterator[str]:
+def bundle_lines(parts: Iterable[BundlePart]) -> Iterator[str]:
     """The list of what a bundle holds, before it is written."""
     for each in parts:
         start = f"  {each.name:16} {each.size:9,} bytes  "
         yield from wrapped(start, each.what, indent=len(start))
 
 
-def written(path: Path, parts: Iterable[BundlePart], *, at: datetime) -> int:
+def pack_bundle(path: Path, parts: Iterable[BundlePart], *, at: datetime) -> int:
     """Pack the parts; the answer is the size of the archive."""
     packed = io.BytesIO()
     with (

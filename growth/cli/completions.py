@@ -33,7 +33,7 @@ def bash(commands: Mapping[str, SpokenCommand]) -> str:
     return f"{_bash_function(commands)}complete -o default -F _growth growth\n"
 
 
-def kubectl(commands: Mapping[str, SpokenCommand]) -> str:
+def kubectl_plugin(commands: Mapping[str, SpokenCommand]) -> str:
     """A program that kubectl asks: the words after `growth` in, words and a directive out."""
     return (
         "#!/usr/bin/env bash\n"

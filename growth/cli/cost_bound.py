@@ -14,7 +14,7 @@ import msgspec
 from growth.api.noderequest import NodeRequest
 from growth.cli import plan_printing
 from growth.cli.plan_prices import prices_from
-from growth.cli.plan_reading import answered, world
+from growth.cli.plan_reading import plan_for_world, world
 from growth.cli.spending import Bound
 from growth.keeping.marks import pool_of_node
 from growth.scheduling.emptiness import keeps_its_node
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from growth.scheduling.cluster import Object
 
 
-def bound(seen: SeenCluster, *, catalogue: str | None, effort: str, now: Instant) -> Bound:
+def cost_bound(seen: SeenCluster, *, catalogue: str | None, effort: str, now: Instant) -> Bound:
     """The plan for what runs now."""
     prices = prices_from(catalogue)
     resources = [each for each in seen.resources if not isinstance(each, NodeRequest)]
@@ -41,9 +41,9 @@ def bound(seen: SeenCluster, *, catalogue: str | None, effort: str, now: Instant
         config_maps=seen.config_maps,
         now=now,
     )
-    paper = answered(anew, effort=effort, now=now)
+    paper = plan_for_world(anew, effort=effort, now=now)
     return Bound(
-        plan_cost=plan_printing.cost_of(paper),
+        plan_cost=plan_printing.cost_of_plan(paper),
         lower_bound=plan_printing.bound_of(paper),
         unplaced=len(paper.unplaced),
     )

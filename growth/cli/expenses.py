@@ -52,12 +52,12 @@ def expense(node: Node, held: Occupancy) -> Expense:
     shares = {pod.metadata.uid: _share(pod, node) for pod in held.pods}
     whole = max(1.0, sum(shares.values()))
     return Expense(
-        price=price_of(node),
+        price=price_when_bought(node),
         shares={uid: share / whole for uid, share in shares.items()},
     )
 
 
-def price_of(node: Node) -> Decimal:
+def price_when_bought(node: Node) -> Decimal:
     """What an hour cost when it was bought; zero where that isn't written or can't be read."""
     try:
         price = Decimal(node.metadata.annotations.get(PRICE_ANNOTATION, "0"))

@@ -9,7 +9,7 @@ import msgspec
 
 from growth.api.noderequest import RequestPhase
 from growth.api.wellknown import PLAN_ANNOTATION, SERVER_ID_ANNOTATION
-from growth.cli.expenses import expense, filled, price_of
+from growth.cli.expenses import expense, filled, price_when_bought
 from growth.cli.explain_pod import how_far
 from growth.cli.money import hourly
 from growth.cli.story import (
@@ -17,9 +17,9 @@ from growth.cli.story import (
     Fact,
     ago,
     counted,
+    first_few,
     keeping_facts,
     keeping_figures,
-    listed,
 )
 from growth.keeping.marks import bought_at, pool_of_node, type_of_node
 from growth.scheduling.emptiness import keepers
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 REGION_LABEL = "topology.kubernetes.io/region"
 
 
-def explained(node: Node, seen: Survey) -> Explanation:
+def explained_node(node: Node, seen: Survey) -> Explanation:
     """The story of one node."""
     keeping = seen.kept.get(node.name)
     if keeping is None:
@@ -100,7 +100,7 @@ def _headline(node: Node) -> str:
     where = f" in {place}" if (place := node.labels.get(REGION_LABEL)) else ""
     state = "" if node.is_ready else ", not Ready"
     what = f"{type_of_node(node)}{where}, pool {pool_of_node(node)}"
-    return f"{node.name} is a {what}, {hourly(price_of(node))} per hour{state}."
+    return f"{node.name} is a {what}, {hourly(price_when_bought(node))} per hour{state}."
 
 
 def _bought(node: Node, seen: Survey) -> Iterator[Fact]:
@@ -110,7 +110,7 @@ def _bought(node: Node, seen: Survey) -> Iterator[Fact]:
     pods = f" for {counted(plan['pods'], 'pod')}" if plan.get("pods") else ""
     by = _wished_by(request, seen)
     yield Fact("bought", f"{at}{pods}{by} by NodeRequest {node.name}")
-    yield Fact("why this", _compared(plan, price=float(price_of(node))))
+    yield Fact("why this", _compared(plan, price=float(price_when_bought(node))))
     if (identity := node.metadata.annotations.get(SERVER_ID_ANNOTATION)) is not None:
         yield Fact("machine", identity)
 
@@ -137,7 +137,7 @@ def _wished_by(request: NodeRequest | None, seen: Survey) -> str:
 def _of_workloads(pods: Iterable[Pod]) -> str:
     """Whose pods they are, those with most of them first."""
     owners = Counter(str(workload_of(pod)) for pod in pods)
-    return f" of {listed(name for name, _ in owners.most_common())}" if owners else ""
+    return f" of {first_few(name for name, _ in owners.most_common())}" if owners else ""
 
 
 def _compared(plan: dict[str, Any], *, price: float) -> str:
@@ -188,7 +188,7 @@ def _figures(node: Node, seen: Survey) -> dict[str, Figure]:
     return {
         "pool": pool_of_node(node),
         "serverType": str(type_of_node(node)),
-        "price": str(price_of(node)),
+        "price": str(price_when_bought(node)),
         "idlePrice": f"{expense(node, held).idle:.6f}",
         "nextBest": None if best is None else best["type"],
         "nextBestPrice": None if best is None else best["price"],

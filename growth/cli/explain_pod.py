@@ -31,7 +31,7 @@ MOST_UNPLACED: Final = 50
 """As many pods without a place as the status of a pool tells of."""
 
 
-def explained(pod: Pod, seen: Survey) -> Explanation:
+def explained_pod(pod: Pod, seen: Survey) -> Explanation:
     """The story of one pod."""
     now = seen.now.wall
     return Explanation(

@@ -11,7 +11,7 @@ from growth.api.noderequest import RequestPhase
 from growth.api.wellknown import TYPES_MISSING
 from growth.api.written import write_time
 from growth.cli.money import hourly
-from growth.cli.story import Explanation, Fact, ahead, counted, listed
+from growth.cli.story import Explanation, Fact, ahead, counted, first_few
 from growth.cli.survey import paused
 from growth.keeping.marks import pool_of_node
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from growth.cli.survey import Survey
 
 
-def explained(pool: NodePool, seen: Survey) -> Explanation:
+def explained_pool(pool: NodePool, seen: Survey) -> Explanation:
     """The story of one pool."""
     status = pool.status
     ready = f"{status.ready} of {status.wanted} wanted nodes are ready"
@@ -133,7 +133,7 @@ def _in_flight(pool: NodePool, seen: Survey) -> Iterator[Fact]:
     for phase in RequestPhase:
         names = sorted(each.name for each in requests if each.status.phase is phase)
         if names and phase is not RequestPhase.READY:
-            yield Fact("requests", f"{len(names)} {phase}: {listed(names)}")
+            yield Fact("requests", f"{len(names)} {phase}: {first_few(names)}")
 
 
 def _kept(pool: NodePool, seen: Survey) -> Iterator[tuple[str, str]]:
@@ -144,7 +144,7 @@ def _kept(pool: NodePool, seen: Survey) -> Iterator[tuple[str, str]]:
         if pool_of_node(nodes[name]) == pool.name:
             names[keeping.reason.value].append(name)
     for reason, found in sorted(names.items(), key=lambda one: (-len(one[1]), one[0])):
-        yield reason, f"{counted(len(found), 'node')} ({listed(found, most=2)})"
+        yield reason, f"{counted(len(found), 'node')} ({first_few(found, most=2)})"
 
 
 def _figures(pool: NodePool, seen: Survey) -> dict[str, Figure]:

@@ -32,7 +32,7 @@ def add_files_argument(parser: argparse.ArgumentParser) -> argparse.Action:
     )
 
 
-def texts(names: Sequence[str]) -> Iterator[tuple[str, str]]:
+def manifest_texts(names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The (name, text) of every manifest that the names stand for, in a stable order."""
     for name in names:
         if name == "-":
@@ -68,14 +68,14 @@ def _decoded(name: str, content: bytes) -> str:
         raise Misconfigured(f"{name}:{line}: this is not UTF-8 text") from None
 
 
-def read(given: Iterable[tuple[str, str]]) -> Manifests:
+def read_inputs(given: Iterable[tuple[str, str]]) -> Manifests:
     """The objects of all files; their mistakes are a person's to mend."""
     try:
-        return files.read(given)
+        return files.read_documents(given)
     except files.Mistakes as mistakes:
-        raise refusal(mistakes) from None
+        raise mistakes_of_inputs(mistakes) from None
 
 
-def refusal(mistakes: files.Mistakes) -> Misconfigured:
+def mistakes_of_inputs(mistakes: files.Mistakes) -> Misconfigured:
     """One line for each mistake."""
     return Misconfigured(str(mistakes))

@@ -50,7 +50,7 @@ class NotInstalled(GiveUp):
 
 
 @asynccontextmanager
-async def reading(arguments: argparse.Namespace) -> AsyncIterator[Lists]:
+async def reading_lists(arguments: argparse.Namespace) -> AsyncIterator[Lists]:
     """The chosen cluster, which has answered once."""
     async with greeted(arguments) as (connection, version):
         yield Lists(connection, version=version)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from growth.cli.names import SHOWN, meant, unknown
-from growth.cli.story import OURS, Said, listed
+from growth.cli.names import SHOWN, name_meant, unknown
+from growth.cli.story import OURS, Said, first_few
 from growth.errors import Misconfigured
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def pod_named(name: str, namespace: str | None, seen: Survey) -> Pod:
         return near
     several = sorted(each for each in pods if each.endswith(f"/{bare}"))
     if len(several) > 1:
-        places = listed(several, most=SHOWN)
+        places = first_few(several, most=SHOWN)
         raise Misconfigured(f'"{bare}" may be any of {len(several)} pods: {places}')
     if not several:
         raise unknown(bare, (each.rpartition("/")[2] for each in pods), kind="pod")
@@ -54,7 +54,7 @@ def node_named(name: str, seen: Survey) -> Node | NodeRequest | NodeRemovalReque
         **scene.requests,
         **scene.cluster.nodes,
     }
-    return there[meant(name, there, kind="node")]
+    return there[name_meant(name, there, kind="node")]
 
 
 def pool_named(name: str, seen: Survey) -> NodePool:

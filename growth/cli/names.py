@@ -12,7 +12,7 @@ from bisect import bisect_left
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
-from growth.cli.story import listed
+from growth.cli.story import first_few
 from growth.errors import Misconfigured
 from growth.spelling import did_you_mean
 
@@ -105,7 +105,7 @@ def bare(word: str, *, kind: str) -> str:
     return name if slash and kind_of(before) == kind else word
 
 
-def meant(part: str, names: Collection[str], *, kind: str) -> str:
+def name_meant(part: str, names: Collection[str], *, kind: str) -> str:
     """The one name that a part of it stands for: first as a whole, then as its beginning, ..."""
     given = part.lower().removeprefix(LEFT_OUT)
     for fits in _FITS:
@@ -129,7 +129,7 @@ def unknown(word: str, known: Iterable[str], *, kind: str) -> Misconfigured:
 
 def _several(part: str, found: list[str], names: Iterable[str], *, kind: str) -> str:
     short = ShortNames(names)
-    shown = listed(map(short.of, found), most=SHOWN)
+    shown = first_few(map(short.of, found), most=SHOWN)
     return f'"{part}" may be any of {len(found)} {kind}s: {shown}'
 
 

@@ -16,7 +16,7 @@ from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.api.noderequest import NodeRequest
-from growth.cli.lists import NotInstalled, reading, together
+from growth.cli.lists import NotInstalled, reading_lists, together
 from growth.cli.plan_prices import DataKey
 from growth.kube.errors import NotFound
 from growth.scheduling.cluster import Object
@@ -45,9 +45,9 @@ class SeenCluster(msgspec.Struct, frozen=True, kw_only=True):
     """What was left out: kind and name."""
 
 
-async def seen(arguments: argparse.Namespace) -> SeenCluster:
+async def see_cluster(arguments: argparse.Namespace) -> SeenCluster:
     """Everything that a plan depends on."""
-    async with reading(arguments) as lists:
+    async with reading_lists(arguments) as lists:
         return await seen_by(lists)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth.cli.money import HOURS_A_MONTH, hourly, monthly
 from growth.cli.names import ShortNames
-from growth.cli.story import listed
+from growth.cli.story import first_few
 from growth.cli.tables import aligned
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ COLUMNS: Final = ("", "POOL", "TYPE", "PLACE", "NODES", "PODS", "PER HOUR")
 TO_THE_RIGHT: Final = frozenset({"NODES", "PODS", "PER HOUR"})
 
 
-def document(paper: RenewalOnPaper, *, seconds: float) -> dict[str, Any]:
+def consolidation_document(paper: RenewalOnPaper, *, seconds: float) -> dict[str, Any]:
     """What could be had cheaper, for programs."""
     return {
         "result": "Cheaper" if paper.goes else "NothingToGain",
@@ -64,7 +64,7 @@ def _coming(each: NodeRequest) -> dict[str, Any]:
     }
 
 
-def table(paper: RenewalOnPaper, *, seconds: float) -> Iterator[str]:
+def consolidation_table(paper: RenewalOnPaper, *, seconds: float) -> Iterator[str]:
     """The same for people. Nothing of it is done."""
     if paper.goes:
         yield from aligned([COLUMNS, *_gone(paper), *_came(paper)], to_the_right=TO_THE_RIGHT)
@@ -77,7 +77,7 @@ def table(paper: RenewalOnPaper, *, seconds: float) -> Iterator[str]:
             yield from _hindered(paper.cost, paper.hindrance)
     names = ShortNames([*paper.held, *paper.idle, *(each.name for each in paper.goes)])
     if paper.idle:
-        shown = listed(map(names.of, paper.idle))
+        shown = first_few(map(names.of, paper.idle))
         yield f"  no pod is planned onto what is idle and goes by itself: {shown}"
     for name, why in sorted(paper.held.items())[:SHOWN]:
         yield names.in_text(f"  {name} stays: {why}")

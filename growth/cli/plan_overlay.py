@@ -86,7 +86,9 @@ def _key(each: Object) -> tuple[str, str, str]:
     return type(each).__name__, each.metadata.namespace, each.metadata.name
 
 
-def applied(live: Iterable[Ours], written: Iterable[CustomResource]) -> Iterator[CustomResource]:
+def with_files_applied(
+    live: Iterable[Ours], written: Iterable[CustomResource]
+) -> Iterator[CustomResource]:
     """Objects of growth, those of the files in the place of what was there."""
     files = {(type(each), each.name): each for each in written}
     for each in live:

@@ -22,7 +22,7 @@ from reconciler.planning.offers import node_class_of, sold_to
 from reconciler.providers.hetzner import catalogue as hetzner
 from reconciler.providers.hetzner import listed, price_list
 from reconciler.providers.hetzner.price_list import PriceList
-from reconciler.providers.kwok.catalogue import offerings as simulated
+from reconciler.providers.kwok.catalogue import kwok_offerings as simulated
 from reconciler.providers.kwok.catalogue import types_of
 
 if TYPE_CHECKING:
@@ -102,10 +102,12 @@ def prices_from(file: str | None) -> Prices:
     """The list in the file; without one, the list that comes with growth."""
     if file is None:
         return Prices(listed=price_list.shipped(), found=SHIPPED)
-    return Prices(listed=price_list.read(inputs.content(Path(file)), name=file), found=file)
+    return Prices(
+        listed=price_list.read_price_list(inputs.content(Path(file)), name=file), found=file
+    )
 
 
-def offerings(
+def offerings_by_class(
     node_classes: Mapping[ClassKey, NodeClass],
     prices: Prices,
     *,
@@ -121,7 +123,7 @@ def offerings(
                 found[key] = simulated(node_class, _types(node_class, config_maps))
             case HetznerNodeClass():
                 # Which zones a network is in isn't in the files: the pool's locations narrow it.
-                found[key] = hetzner.offerings(sold, node_class.spec, networks=(), now=now)
+                found[key] = hetzner.hetzner_offerings(sold, node_class.spec, networks=(), now=now)
     return found
 
 

@@ -40,10 +40,10 @@ class Told(NamedTuple):
     remarks: Remarks
 
 
-def document(plan: Told, *, seconds: float) -> dict[str, Any]:
+def plan_document(plan: Told, *, seconds: float) -> dict[str, Any]:
     """The plan for programs."""
     paper, bill = plan.paper, plan.bill
-    cost, bound = cost_of(paper), bound_of(paper)
+    cost, bound = cost_of_plan(paper), bound_of(paper)
     return {
         "result": result_of(paper),
         "cost": float(cost),
@@ -54,7 +54,7 @@ def document(plan: Told, *, seconds: float) -> dict[str, Any]:
         "unplaced": [{"pod": pod.name, "reason": reason} for pod, reason in paper.unplaced],
         "stop": stop_of(paper),
         "seconds": round(seconds, 3),
-        "costPerMonth": float(month_of(paper, paper.requests)),
+        "costPerMonth": float(month_of_plan(paper, paper.requests)),
         "prices": msgspec.to_builtins(bill.origin),
         "notOffered": msgspec.to_builtins(bill.not_offered),
         **msgspec.to_builtins(plan.remarks),
@@ -68,7 +68,7 @@ def _node(name: str, paper: PlanOnPaper, bill: Bill) -> dict[str, Any]:
         "serverType": str(spec.server_type),
         "location": spec.location,
         "price": float(spec.price),
-        "pricePerMonth": float(month_of(paper, [name])),
+        "pricePerMonth": float(month_of_plan(paper, [name])),
         "estimated": bill.is_estimated(spec),
         "nextBest": next_best(paper.requests[name]),
         "pods": [pod.name for pod in paper.pods.get(name, ())],
@@ -81,7 +81,7 @@ def next_best(request: NodeRequest) -> dict[str, Any] | None:
     return None if found is None else {"type": found["type"], "price": float(found["price"])}
 
 
-def month_of(paper: PlanOnPaper, names: Iterable[str]) -> Decimal:
+def month_of_plan(paper: PlanOnPaper, names: Iterable[str]) -> Decimal:
     """What these machines cost a month: all its hours, or the most that a month may cost."""
     offerings = (paper.items[name].offering for name in names)
     hours = ((each.price * HOURS_A_MONTH, each.monthly_cap) for each in offerings)
@@ -95,7 +95,7 @@ def result_of(paper: PlanOnPaper) -> str:
     return "AllPlaced" if paper.pods else "NoDemands"
 
 
-def cost_of(paper: PlanOnPaper) -> Decimal:
+def cost_of_plan(paper: PlanOnPaper) -> Decimal:
     """What all machines of the plan cost an hour."""
     return sum((request.spec.price for request in paper.requests.values()), Decimal(0))
 
@@ -112,7 +112,7 @@ def first_fit_of(paper: PlanOnPaper) -> Decimal:
 
 def gap_of(paper: PlanOnPaper) -> float | None:
     """How much dearer than the bound, as a fraction; nothing where no bound was found."""
-    cost, bound = cost_of(paper), bound_of(paper)
+    cost, bound = cost_of_plan(paper), bound_of(paper)
     if not bound:
         return None if cost else 0.0
     return round(float(cost / bound - 1), 6)
@@ -123,7 +123,7 @@ def stop_of(paper: PlanOnPaper) -> str:
     return paper.plans[-1].stop.value if paper.plans else "nothing to do"
 
 
-def table(plan: Told, *, seconds: float) -> Iterator[str]:
+def plan_table(plan: Told, *, seconds: float) -> Iterator[str]:
     """The plan for people."""
     paper, bill = plan.paper, plan.bill
     rows = list(_rows(paper, bill))
@@ -209,12 +209,12 @@ def _fill(paper: PlanOnPaper, names: Sequence[str], pods: Iterable[Pod], resourc
 
 
 def _total(paper: PlanOnPaper, bill: Bill) -> tuple[str, ...]:
-    cost = cost_of(paper)
+    cost = cost_of_plan(paper)
     specs = (request.spec for request in paper.requests.values())
     mark = ESTIMATED if any(bill.is_estimated(spec) for spec in specs) else ""
     pods = sum(len(paper.pods.get(name, ())) for name in paper.requests)
     currency = bill.origin.currency if bill.origin else ""
-    month = f"({mark}{monthly(month_of(paper, paper.requests), currency)} per month)"
+    month = f"({mark}{monthly(month_of_plan(paper, paper.requests), currency)} per month)"
     return ("", "", "", str(len(paper.requests)), str(pods), "", "", f"{mark}{hourly(cost)}", month)
 
 

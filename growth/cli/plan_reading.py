@@ -16,17 +16,17 @@ from growth.api.noderequest import NodeRequest
 from growth.api.problems import DocumentProblem
 from growth.api.wellknown import DEFAULT_NODE_CLASS
 from growth.cli import inputs, plan_manifests
-from growth.cli.bundle_input import opened
+from growth.cli.bundle_input import open_bundle
 from growth.cli.connecting import completed
-from growth.cli.plan_cluster import SeenCluster, seen
+from growth.cli.plan_cluster import SeenCluster, see_cluster
 from growth.cli.plan_manifests import PlannedReplicas, WhatRuns
-from growth.cli.plan_overlay import applied, overlaid, owners_in
-from growth.cli.plan_prices import Prices, offerings, prices_from
+from growth.cli.plan_overlay import overlaid, owners_in, with_files_applied
+from growth.cli.plan_prices import Prices, offerings_by_class, prices_from
 from growth.errors import Misconfigured
 from growth.instant import Instant
 from growth.scheduling.expansion import expanded
 from growth.scheduling.pod import Pod
-from reconciler.planning.offline import planned, world_of
+from reconciler.planning.offline import plan_offline, world_of
 from reconciler.providers.port import ClassKey
 from reconciler.replacement.hindering import hindrance
 from reconciler.replacement.on_paper import consolidated
@@ -65,7 +65,7 @@ class PlanReading(msgspec.Struct, frozen=True, kw_only=True):
     """What became of the files."""
 
 
-def answered(
+def plan_for_world(
     world: World, *, effort: str, now: Instant, watch: Callable[[Plan], None] | None = None
 ) -> PlanOnPaper:
     """The plan for a world, looked for as long as the effort says."""
@@ -73,7 +73,7 @@ def answered(
     def answer(problem: solver.Problem) -> Plan:
         return solve(problem, Effort[effort.upper()], seconds=SAFETY_SECONDS, watch=watch)
 
-    return planned(world, answer, now=now)
+    return plan_offline(world, answer, now=now)
 
 
 def consolidating(world: World, *, effort: str, now: Instant) -> Consolidated:
@@ -102,17 +102,17 @@ class _Solver:
         return solve(question, self._effort, seconds=SAFETY_SECONDS)
 
 
-def reading(arguments: argparse.Namespace) -> PlanReading:
+def plan_reading(arguments: argparse.Namespace) -> PlanReading:
     """What files and cluster describe, or all that is wrong with the files."""
     prices = prices_from(arguments.catalogue)
-    manifests = inputs.read(inputs.texts(arguments.files))
+    manifests = inputs.read_inputs(inputs.manifest_texts(arguments.files))
     live, now = _live(arguments)
     files = plan_manifests.what_runs(manifests.others, PlannedReplicas(arguments.replicas))
     written = _objects(manifests, files, live)
     return PlanReading(
         world=world(
             overlaid(live.objects, written, owners_in(body for _, body in files.objects)),
-            tuple(applied(live.resources, (one for _, one in manifests.resources))),
+            tuple(with_files_applied(live.resources, (one for _, one in manifests.resources))),
             prices,
             config_maps={**live.config_maps, **dict(_config_maps(manifests))},
             now=now,
@@ -127,8 +127,8 @@ def reading(arguments: argparse.Namespace) -> PlanReading:
 def _live(arguments: argparse.Namespace) -> tuple[SeenCluster, Instant]:
     """What the files come on top of, and the moment that it is planned for."""
     if arguments.from_bundle:
-        return opened(arguments.from_bundle)
-    live = completed(seen(arguments)) if arguments.from_cluster else NOTHING_SEEN
+        return open_bundle(arguments.from_bundle)
+    live = completed(see_cluster(arguments)) if arguments.from_cluster else NOTHING_SEEN
     return live, Instant(0.0, datetime.now(UTC))
 
 
@@ -144,7 +144,7 @@ def _objects(manifests: Manifests, files: WhatRuns, live: SeenCluster) -> list[O
         except (msgspec.ValidationError, ValueError) as error:
             mistakes.append(found.mistake(_problem(error)))
     if mistakes:
-        raise inputs.refusal(Mistakes(mistakes))
+        raise inputs.mistakes_of_inputs(Mistakes(mistakes))
     return objects
 
 
@@ -211,6 +211,6 @@ def world(
         known,
         pools=pools,
         node_classes=dict(classes),
-        offerings=offerings(dict(classes), prices, config_maps=config_maps, now=now.wall),
+        offerings=offerings_by_class(dict(classes), prices, config_maps=config_maps, now=now.wall),
         requests=[one for one in resources if isinstance(one, NodeRequest)],
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from growth.cli.plan_manifests import Autoscaled, LeftOut, WhatRuns
-from growth.cli.story import counted, listed, wrapped
+from growth.cli.story import counted, first_few, wrapped
 from growth.scheduling.owners import workload_of
 from reconciler.planning.blueprints import ARCHITECTURE_LABEL
 
@@ -68,6 +68,6 @@ def _texts(remarks: Remarks) -> Iterator[str]:
         yield f"not planned: {left_out.object} ({left_out.reason})"
     if remarks.any_architecture:
         yield (
-            f"{listed(remarks.any_architecture)} would run on Arm: see that their images are made "
-            f"for {ARM}, or give their pods the nodeSelector {ARCHITECTURE_LABEL}: {OTHER}"
+            f"{first_few(remarks.any_architecture)} would run on Arm: see that their images are "
+            f"made for {ARM}, or give their pods the nodeSelector {ARCHITECTURE_LABEL}: {OTHER}"
         )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from growth.api.descriptions import descriptions
 from growth.cli.__main__ import COMMANDS
 from growth.cli.spoken import spoken
-from growth.service.settings import declared
+from growth.service.settings import declared_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -45,7 +45,7 @@ knows is a mistake.
 """
 
 
-def commands() -> Iterator[str]:
+def commands_page() -> Iterator[str]:
     """The page of commands."""
     yield _OF_COMMANDS
     for name, command in spoken(COMMANDS).items():
@@ -75,7 +75,7 @@ def _flag(flag: Flag) -> tuple[str, str]:
     return ", ".join(f"`{each}`" for each in flag.spellings), f"{flag.help}{choices}"
 
 
-def settings() -> Iterator[str]:
+def settings_page() -> Iterator[str]:
     """The page of settings."""
     yield _OF_SETTINGS
     for name in PROCESSES:
@@ -90,7 +90,7 @@ def settings() -> Iterator[str]:
                 _default(one.information),
                 meanings[one.field],
             )
-            for one in sorted(declared(process.settings), key=lambda one: one.flag)
+            for one in sorted(declared_settings(process.settings), key=lambda one: one.flag)
         )
         yield _table(("Flag", "Variable", "Default", "Meaning"), rows)
 
@@ -115,5 +115,5 @@ def _sentence(text: str) -> str:
 
 
 if __name__ == "__main__":
-    pages = {"commands": commands, "settings": settings}
+    pages = {"commands": commands_page, "settings": settings_page}
     sys.stdout.write("\n".join(pages[sys.argv[1]]()))

@@ -124,7 +124,7 @@ In growth's own repository, python -m kwok up --growth does all of it.
 }
 
 
-def written(target: SchedulerTarget, reach: Reach) -> str:
+def configuration_text(target: SchedulerTarget, reach: Reach) -> str:
     """The whole file: what to do with it as comments, then the configuration."""
     told = "".join(f"# {line}".rstrip() + "\n" for line in _INSTRUCTIONS[target].splitlines())
     kubeconfig = _KUBECONFIG.get(target)

@@ -61,9 +61,9 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """What is wrong with growth itself."""
 
 
-def told(story: Explanation, now: datetime, names: ShortNames) -> Iterator[str]:
+def explanation_lines(story: Explanation, now: datetime, names: ShortNames) -> Iterator[str]:
     """The story for people."""
-    yield from trouble.told(story.growth)
+    yield from trouble.trouble_line(story.growth)
     yield from wrapped("", names.in_text(story.headline), indent=4)
     width = max((len(fact.topic) for fact in story.facts), default=0)
     before = ""
@@ -141,7 +141,7 @@ def counted(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
-def listed(names: Iterable[str], *, most: int = 3) -> str:
+def first_few(names: Iterable[str], *, most: int = 3) -> str:
     """The first few, and how many more there are."""
     known = list(names)
     more = f" and {len(known) - most} more" if len(known) > most else ""

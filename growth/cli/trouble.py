@@ -130,7 +130,7 @@ def trouble(signs: Signs) -> Trouble | None:
     return next(_troubles(signs), None)
 
 
-def told(found: Trouble | None) -> Iterator[str]:
+def trouble_line(found: Trouble | None) -> Iterator[str]:
     """The line for people, or none."""
     if found is not None:
         yield coloured(found.line, "red" if found.needs_a_person else "yellow")

@@ -10,8 +10,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.errors import GiveUp, Misconfigured
-from growth.installation.asking import ask, found
-from growth.installation.resources import path_of, title_of
+from growth.installation.asking import ask_patiently, find_object
+from growth.installation.resources import object_path, title_of
 from growth.kube.call import APPLY_PATCH
 from growth.kube.errors import NotFound, Refused
 
@@ -46,18 +46,18 @@ async def apply(connection: Connection, item: Object) -> ApplyOutcome:
 async def rehearse(connection: Connection, item: Object) -> ApplyOutcome:
     """What an apply would come to; the API server checks it and stores nothing."""
     namespace = item["metadata"].get("namespace")
-    if namespace and await found(connection, f"/api/v1/namespaces/{namespace}") is None:
+    if namespace and await find_object(connection, f"/api/v1/namespaces/{namespace}") is None:
         return ApplyOutcome.CREATED
     return await _applied(connection, item, query={"dryRun": "All"})
 
 
 async def _applied(connection: Connection, item: Object, *, query: dict[str, str]) -> ApplyOutcome:
-    before = await found(connection, path_of(item))
+    before = await find_object(connection, object_path(item))
     try:
-        answer = await ask(
+        answer = await ask_patiently(
             connection,
             "PATCH",
-            path_of(item),
+            object_path(item),
             query={
                 "fieldManager": APPLIER,
                 "force": "true",

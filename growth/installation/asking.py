@@ -18,7 +18,7 @@ TRIES: Final = 40
 PAUSE: Final = 0.5
 
 
-async def ask(connection: Connection, method: str, path: str, **words: Any) -> Response:
+async def ask_patiently(connection: Connection, method: str, path: str, **words: Any) -> Response:
     """One request, or the last of several."""
     for _ in range(TRIES):
         try:
@@ -28,19 +28,19 @@ async def ask(connection: Connection, method: str, path: str, **words: Any) -> R
     return await connection.request(method, path, **words)
 
 
-async def found(connection: Connection, path: str) -> Object | None:
+async def find_object(connection: Connection, path: str) -> Object | None:
     """What is at a path, if anything is."""
     try:
-        answer: Object = (await ask(connection, "GET", path)).json()
+        answer: Object = (await ask_patiently(connection, "GET", path)).json()
     except NotFound:
         return None
     return answer
 
 
-async def listed(connection: Connection, path: str, **query: str) -> list[Object]:
+async def list_objects(connection: Connection, path: str, **query: str) -> list[Object]:
     """The objects of a collection, if there is one."""
     try:
-        answer = await ask(connection, "GET", path, query=query)
+        answer = await ask_patiently(connection, "GET", path, query=query)
     except NotFound:
         return []
     items: list[Object] = answer.json()["items"]

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth.api.wellknown import RECONCILER_LEASE
 from growth.errors import GiveUp, RetryLater
-from growth.installation.asking import ask, found, listed
-from growth.installation.resources import path_of, title_of
+from growth.installation.asking import ask_patiently, find_object, list_objects
+from growth.installation.resources import object_path, title_of
 from growth.kube.errors import NotFound
 
 if TYPE_CHECKING:
@@ -56,13 +56,13 @@ async def missing_of(
 async def _missing_of(connection: Connection, item: Object) -> AsyncIterator[str]:
     match item["kind"]:
         case "Deployment" | "DaemonSet":
-            installed = await found(connection, path_of(item))
+            installed = await find_object(connection, object_path(item))
             short = "it is gone" if installed is None else shortage(installed)
             if short:
                 why = await complaint(connection, item)
                 yield f"{title_of(item)}: {short}{why}"
         case "MutatingWebhookConfiguration":
-            installed = await found(connection, path_of(item))
+            installed = await find_object(connection, object_path(item))
             if not trusted(installed or {"webhooks": ()}):
                 yield f"{title_of(item)}: the API server doesn't trust it yet: no caBundle"
         case _:
@@ -94,7 +94,7 @@ async def complaint(connection: Connection, item: Object) -> str:
     labels = item["spec"]["selector"]["matchLabels"]
     query = {"labelSelector": ",".join(f"{key}={value}" for key, value in labels.items())}
     path = f"/api/v1/namespaces/{item['metadata']['namespace']}/pods"
-    pods = await listed(connection, path, **query)
+    pods = await list_objects(connection, path, **query)
     complaints = [complaint for pod in pods for complaint in _complaints(pod)]
     return f": {complaints[0]}" if complaints else ""
 
@@ -120,15 +120,15 @@ def _spoken(state: dict[str, Any]) -> str:
 
 
 async def _leader(connection: Connection, namespace: str) -> AsyncIterator[str]:
-    if not await holder(connection, namespace):
+    if not await lease_holder(connection, namespace):
         yield f"Lease {RECONCILER_LEASE}: no reconciler leads yet; the log of one says why"
 
 
-async def holder(connection: Connection, namespace: str) -> str:
+async def lease_holder(connection: Connection, namespace: str) -> str:
     """The reconciler that leads; empty while none does."""
     path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{RECONCILER_LEASE}"
     try:
-        answer = await ask(connection, "GET", path)
+        answer = await ask_patiently(connection, "GET", path)
     except NotFound:
         return ""
     spec = answer.json().get("spec", {})

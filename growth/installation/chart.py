@@ -51,7 +51,7 @@ def _chart_of_definitions() -> dict[str, str]:
     texts = {
         "growth-crds/Chart.yaml": _description("growth-crds", "The kinds of growth's objects"),
     }
-    for file, definition in zip(crd.render(), crd.definitions().values(), strict=True):
+    for file, definition in zip(crd.definition_files(), crd.definitions().values(), strict=True):
         keep = {"annotations": {"helm.sh/resource-policy": "keep"}}
         metadata = {**definition["metadata"], **keep}
         texts[f"growth-crds/templates/{file}"] = _escaped(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 from growth.api import crd
 from growth.errors import GiveUp
 from growth.installation.applying import apply
-from growth.installation.asking import found
+from growth.installation.asking import find_object
 from growth.installation.awaiting import until_nothing_is_missing
-from growth.installation.narrowing import Difference, differences
-from growth.installation.resources import path_of
+from growth.installation.narrowing import Difference, schema_differences
+from growth.installation.resources import object_path
 from growth.kube.errors import NotFound, Overloaded
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Definition:
 async def compared(connection: Connection) -> list[Definition]:
     """Ours beside those of the cluster."""
     return [
-        Definition(wanted=wanted, installed=await found(connection, path_of(wanted)))
+        Definition(wanted=wanted, installed=await find_object(connection, object_path(wanted)))
         for wanted in crd.definitions().values()
     ]
 
@@ -66,7 +66,7 @@ def refuse_narrower(kinds: list[Definition]) -> None:
         raise GiveUp("\n".join([*lines, f"{hint}: {command}"]))
 
 
-async def applied(connection: Connection, kinds: list[Definition]) -> list[ApplyOutcome]:
+async def apply_definitions(connection: Connection, kinds: list[Definition]) -> list[ApplyOutcome]:
     """Bring ours into the cluster, and wait until the API server serves them."""
     refuse_narrower(kinds)
     outcomes = [await apply(connection, each.wanted) for each in kinds]
@@ -78,7 +78,7 @@ async def _unserved(connection: Connection, kinds: list[Definition]) -> list[str
     return [
         f"{each.name}: the API server doesn't serve it yet"
         for each in kinds
-        if not is_established(await found(connection, path_of(each.wanted)))
+        if not is_established(await find_object(connection, object_path(each.wanted)))
         or not await _answers(connection, each.wanted["spec"])
     ]
 
@@ -111,7 +111,7 @@ def _changes(before: Object, after: Object) -> Iterator[Difference]:
     for version in sorted(new.keys() - old.keys()):
         yield Difference(version, "is new", narrows=False)
     for version in sorted(old.keys() & new.keys()):
-        yield from differences(old[version], new[version])
+        yield from schema_differences(old[version], new[version])
 
 
 def _schemas(definition: Object) -> dict[str, Any]:

@@ -11,13 +11,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from growth.api.wellknown import GROUP_VERSION, LEAVING_TAINT
-from growth.installation.asking import ask, listed
+from growth.installation.asking import ask_patiently, list_objects
 from growth.installation.removing import (
     NODES,
     OURS,
     change_nodes,
     gone,
-    objects_of,
+    objects_of_kind,
 )
 from growth.kube.call import MERGE_PATCH
 from growth.kube.errors import BudgetExhausted, NotFound, Overloaded
@@ -44,10 +44,10 @@ class DrainingWay(StrEnum):
 
 async def close(connection: Connection) -> None:
     """Nothing is bought any more, and no pod comes to what was."""
-    for pool in await listed(connection, POOLS):
+    for pool in await list_objects(connection, POOLS):
         path = f"{POOLS}/{pool['metadata']['name']}"
         patch = {"spec": {"deletionPolicy": "Drain"}}
-        await ask(connection, "PATCH", path, body=patch, content_type=MERGE_PATCH)
+        await ask_patiently(connection, "PATCH", path, body=patch, content_type=MERGE_PATCH)
         await gone(connection, path)
     await change_nodes(connection, _marked)
 
@@ -72,9 +72,9 @@ async def still_there(connection: Connection, way: DrainingWay) -> list[str]:
 
 
 async def _moved(connection: Connection, way: DrainingWay) -> AsyncIterator[str]:
-    for node in await listed(connection, NODES, **OURS):
+    for node in await list_objects(connection, NODES, **OURS):
         selector = {"fieldSelector": f"spec.nodeName={node['metadata']['name']}"}
-        for pod in await listed(connection, "/api/v1/pods", **selector):
+        for pod in await list_objects(connection, "/api/v1/pods", **selector):
             if is_in_the_way(pod):
                 kept = await _move(connection, pod, way)
                 if kept:
@@ -128,9 +128,9 @@ async def is_anything_left(connection: Connection) -> bool:
 
 async def _left(connection: Connection) -> AsyncIterator[str]:
     """Nodes; requests and removals, behind which there may be a machine without a node; pools."""
-    for node in await listed(connection, NODES, **OURS):
+    for node in await list_objects(connection, NODES, **OURS):
         yield f"node {node['metadata']['name']}: is still there"
     for kind in ("NodeRequest", "NodeRemovalRequest", "NodePool"):
-        for item in await objects_of(connection, kind):
+        for item in await objects_of_kind(connection, kind):
             phase = item.get("status", {}).get("phase", "")
             yield f"{kind} {item['metadata']['name']}: is still there {phase}".strip()

@@ -32,7 +32,7 @@ class Difference:
     narrows: bool
 
 
-def differences(before: Schema, after: Schema, path: str = "") -> Iterator[Difference]:
+def schema_differences(before: Schema, after: Schema, path: str = "") -> Iterator[Difference]:
     """All of them, from the outside to the inside."""
     yield from _bounds(before, after, path)
     yield from _required(before, after, path)
@@ -42,7 +42,7 @@ def differences(before: Schema, after: Schema, path: str = "") -> Iterator[Diffe
     yield from _properties(before, after, path)
     for key, mark in (("items", "[]"), ("additionalProperties", "{}")):
         if isinstance(before.get(key), dict) and isinstance(after.get(key), dict):
-            yield from differences(before[key], after[key], f"{path}{mark}")
+            yield from schema_differences(before[key], after[key], f"{path}{mark}")
 
 
 def _bounds(before: Schema, after: Schema, path: str) -> Iterator[Difference]:
@@ -106,7 +106,7 @@ def _properties(before: Schema, after: Schema, path: str) -> Iterator[Difference
     for name in sorted(new.keys() - old.keys()):
         yield Difference(_below(path, name), "is new", narrows=False)
     for name in sorted(old.keys() & new.keys()):
-        yield from differences(old[name], new[name], _below(path, name))
+        yield from schema_differences(old[name], new[name], _below(path, name))
 
 
 def _below(path: str, name: str) -> str:

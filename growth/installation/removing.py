@@ -27,12 +27,12 @@ from growth.api.wellknown import (
     UNREGISTERED_TAINT,
 )
 from growth.errors import DecideAgain, RetryLater
-from growth.installation.asking import ask, found, listed
+from growth.installation.asking import ask_patiently, find_object, list_objects
 from growth.installation.awaiting import until_nothing_is_missing
 from growth.installation.definitions import DEFINITIONS
 from growth.installation.places import NAMESPACE, PARTS
 from growth.installation.rendering import part_objects, renamed
-from growth.installation.resources import path_of, title_of
+from growth.installation.resources import object_path, title_of
 from growth.kube.call import MERGE_PATCH
 from growth.kube.errors import NotFound
 
@@ -67,13 +67,13 @@ def everything(namespace: str) -> list[Object]:
 
 async def remove(connection: Connection, items: Iterable[Object]) -> list[str]:
     """Delete what is there of these; the answer names it."""
-    return [title_of(item) for item in items if await gone(connection, path_of(item))]
+    return [title_of(item) for item in items if await gone(connection, object_path(item))]
 
 
 async def gone(connection: Connection, path: str) -> bool:
     """Delete what is at a path; whether there was something."""
     try:
-        await ask(connection, "DELETE", path, body=_options())
+        await ask_patiently(connection, "DELETE", path, body=_options())
     except NotFound:
         return False
     return True
@@ -83,10 +83,10 @@ def _options() -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "DeleteOptions", **IN_THE_BACKGROUND}
 
 
-async def objects_of(connection: Connection, kind: str) -> list[Object]:
+async def objects_of_kind(connection: Connection, kind: str) -> list[Object]:
     """All objects of one of our kinds; none where the kind isn't known."""
     plural = KINDS[kind].kind_names[0]
-    return await listed(connection, f"/apis/{GROUP_VERSION}/{plural}")
+    return await list_objects(connection, f"/apis/{GROUP_VERSION}/{plural}")
 
 
 async def release_nodes(connection: Connection) -> list[str]:
@@ -100,14 +100,14 @@ async def change_nodes(
     """Change our nodes until none needs it. Kubelets write them too, so a try may be in vain."""
     changed: set[str] = set()
     for _ in range(ROUNDS):
-        nodes = await listed(connection, NODES, **OURS)
+        nodes = await list_objects(connection, NODES, **OURS)
         patches = {node["metadata"]["name"]: change(node) for node in nodes}
         due = {name: patch for name, patch in patches.items() if patch is not None}
         if not due:
             return sorted(changed)
         for name, patch in due.items():
             with suppress(NotFound, DecideAgain):
-                await ask(
+                await ask_patiently(
                     connection, "PATCH", f"{NODES}/{name}", body=patch, content_type=MERGE_PATCH
                 )
                 changed.add(name)
@@ -135,7 +135,7 @@ async def remove_objects(connection: Connection) -> int:
     count = 0
     for kind, model in KINDS.items():
         path = f"/apis/{GROUP_VERSION}/{model.kind_names[0]}"
-        for item in await objects_of(connection, kind):
+        for item in await objects_of_kind(connection, kind):
             count += 1
             await _let_go(connection, f"{path}/{item['metadata']['name']}", item)
     return count
@@ -150,7 +150,7 @@ async def _let_go(connection: Connection, path: str, item: Object) -> None:
     with suppress(NotFound, DecideAgain):
         if len(others) < len(finalizers):
             patch = {"metadata": state}
-            await ask(connection, "PATCH", path, body=patch, content_type=MERGE_PATCH)
+            await ask_patiently(connection, "PATCH", path, body=patch, content_type=MERGE_PATCH)
         await gone(connection, path)
 
 
@@ -164,7 +164,7 @@ async def remove_definitions(connection: Connection) -> None:
 async def _definitions_left(connection: Connection) -> list[str]:
     """What was made meanwhile is let go too, or its definition would stay for ever."""
     await remove_objects(connection)
-    installed = {each["metadata"]["name"] for each in await listed(connection, DEFINITIONS)}
+    installed = {each["metadata"]["name"] for each in await list_objects(connection, DEFINITIONS)}
     ours = {f"{model.kind_names[0]}.{GROUP}" for model in KINDS.values()}
     return [f"{name}: is still there" for name in sorted(installed & ours)]
 
@@ -172,11 +172,11 @@ async def _definitions_left(connection: Connection) -> list[str]:
 async def remove_contents(connection: Connection, namespace: str) -> list[str]:
     """What nobody has applied: certificates, join tokens, a pause, earlier configurations."""
     secrets = [
-        *await listed(connection, f"{_within(namespace)}/secrets", **OUR_SECRETS),
+        *await list_objects(connection, f"{_within(namespace)}/secrets", **OUR_SECRETS),
         # They end by themselves, but not before their time: each lets a machine in.
-        *await listed(connection, f"{_within('kube-system')}/secrets", **OURS),
+        *await list_objects(connection, f"{_within('kube-system')}/secrets", **OURS),
     ]
-    maps = await listed(connection, f"{_within(namespace)}/configmaps")
+    maps = await list_objects(connection, f"{_within(namespace)}/configmaps")
     mine = [
         *(_place(each, "secrets") for each in secrets),
         *(
@@ -208,7 +208,7 @@ async def remove_namespace(connection: Connection, namespace: str) -> bool:
     One that is Terminating is on its way already.
     """
     path = _within(namespace)
-    there = await found(connection, path)
+    there = await find_object(connection, path)
     metadata = {} if there is None else there["metadata"]
     is_ours = metadata.get("labels", {}).get("app.kubernetes.io/name") == "growth"
     is_leaving = "deletionTimestamp" in metadata

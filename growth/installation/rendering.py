@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from growth.installation.places import NAMESPACE, NAMESPACE_PART, PARTS, at, places_of, put
-from growth.installation.shipped import manifests, objects_of
+from growth.installation.shipped import manifests, shipped_objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -42,7 +42,7 @@ def part_objects(part: ManifestPart) -> Iterator[Object]:
     """The objects of a part as they are shipped; of a kustomization what it makes by itself."""
     path = manifests() / part.file
     if path.name != "kustomization.yaml":
-        yield from objects_of(path)
+        yield from shipped_objects(path)
         return
     for wanted in yaml.safe_load(path.read_text("utf-8"))["configMapGenerator"]:
         yield _config_map(wanted, path.parent)

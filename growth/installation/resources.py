@@ -45,7 +45,7 @@ def collection_of(item: Object) -> str:
     return f"{root}{within}/{_PLURALS[item['kind']]}"
 
 
-def path_of(item: Object) -> str:
+def object_path(item: Object) -> str:
     """The path of an object."""
     return f"{collection_of(item)}/{item['metadata']['name']}"
 

@@ -25,7 +25,7 @@ def manifests() -> Path:
     return within if within.is_dir() else package.parent / "manifests"
 
 
-def objects_of(path: Path) -> Iterator[Object]:
+def shipped_objects(path: Path) -> Iterator[Object]:
     """The objects of one file, in their order; new ones each time, as values are put into them."""
     yield from copy.deepcopy(_parsed(path))
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 import growth
-from growth.api.problems import written
+from growth.api.problems import written_path
 from growth.errors import Misconfigured
 from growth.service.settings import LogLevel
 
@@ -181,7 +181,7 @@ def schema() -> dict[str, Any]:
 
 
 def _spoken(error: Any) -> str:
-    where = written(tuple(error["loc"]))
+    where = written_path(tuple(error["loc"]))
     if error["type"] == "extra_forbidden":
         return f"{where}: there is no such value; see growth install --help"
     return f"{where}: {error['msg'][0].lower()}{error['msg'][1:]}"

@@ -22,7 +22,7 @@ from growth.keeping.marks import bought_at, is_unregistered, pool_of_node, scale
 from growth.keeping.occupants import NOBODY, occupants
 from growth.keeping.order import in_order, kept_at_least, leaving_nodes
 from growth.keeping.paid_hours import seconds_until_marked
-from growth.keeping.wanting import GROWTH, Keeping, KeepingReason, KnownPause, wanted
+from growth.keeping.wanting import GROWTH, Keeping, KeepingReason, KnownPause, who_wants
 from growth.scheduling.cluster import Cluster
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class KeepingScene(msgspec.Struct, frozen=True, kw_only=True):
 
 def keepings(scene: KeepingScene, now: Instant) -> Mapping[str, Keeping]:
     """Why each node of ours is there, by its name."""
-    return answered(scene, now).keepings
+    return keeping_answers(scene, now).keepings
 
 
 class KeepingAnswers(NamedTuple):
@@ -66,7 +66,9 @@ class KeepingAnswers(NamedTuple):
     """What makes the next answers cheap."""
 
 
-def answered(scene: KeepingScene, now: Instant, *, before: Occupants = NOBODY) -> KeepingAnswers:
+def keeping_answers(
+    scene: KeepingScene, now: Instant, *, before: Occupants = NOBODY
+) -> KeepingAnswers:
     """The same, for whoever asks again and again."""
     nodes = scene.cluster.nodes
     ours = [name for name in sorted(nodes) if pool_of_node(nodes[name])]
@@ -104,7 +106,7 @@ def _unoccupied(node: Node, scene: KeepingScene, now: Instant) -> Keeping | None
     """Why it is there, if it isn't idle."""
     if (removal := scene.removals.get(node.name)) is not None:
         return _leaving(removal)
-    return wanted(
+    return who_wants(
         node,
         (),
         pool=scene.pools.get(pool_of_node(node)),

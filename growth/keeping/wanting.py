@@ -101,7 +101,7 @@ class KnownPause(Protocol):
         """Its end; None if it has none that can be read."""
 
 
-def wanted(
+def who_wants(
     node: Node,
     keepers: Sequence[Pod],
     *,

@@ -119,7 +119,7 @@ class Contents(Generic[T]):
             places.setdefault(value, {})[key] = obj
 
 
-def differences(old: Contents[T], new: Contents[T]) -> Iterator[tuple[Change[T], ...]]:
+def content_differences(old: Contents[T], new: Contents[T]) -> Iterator[tuple[Change[T], ...]]:
     """What turns one into the other: object by object, so that the caller may pause between two."""
     for key, known in old.objects.items():
         if key not in new.objects:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Generic
 
 import msgspec
 
-from growth.kube.contents import Change, Contents, Unreadable, differences
+from growth.kube.contents import Change, Contents, Unreadable, content_differences
 from growth.kube.resource import KubernetesObject, T, WatchedResource, key_of
-from growth.kube.watch_events import EventKind, Garbled, WatchEvent, read
+from growth.kube.watch_events import EventKind, Garbled, WatchEvent, read_object
 from growth.undecodable import UNDECODABLE
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class CollectedList(Generic[T]):
         except UNDECODABLE:
             raise Garbled(f"list {self._resource.name}: the answer is no list") from None
         for raw in page.items or ():
-            self._put(read(bytes(raw), resource=self._resource))
+            self._put(read_object(bytes(raw), resource=self._resource))
             await self._slices.pause()
         if not page.metadata.continue_:
             self.version = page.metadata.resource_version
@@ -98,7 +98,7 @@ class CollectedList(Generic[T]):
     async def changes(self) -> list[Change[T]]:
         """What is different from what was known."""
         found: list[Change[T]] = []
-        for some in differences(self._known, self.contents):
+        for some in content_differences(self._known, self.contents):
             found.extend(some)
             await self._slices.pause()
         return found

@@ -125,7 +125,7 @@ class Lines:
         return [line for line in ended if line]
 
 
-def decoded(lines: list[bytes], *, resource: WatchedResource[T]) -> Iterator[WatchEvent[T]]:
+def decoded_events(lines: list[bytes], *, resource: WatchedResource[T]) -> Iterator[WatchEvent[T]]:
     """The events in these lines. An ERROR event is raised when its turn comes, not before."""
     for line in lines:
         if event := _quickly(line, resource=resource):
@@ -139,7 +139,7 @@ def decoded(lines: list[bytes], *, resource: WatchedResource[T]) -> Iterator[Wat
             ) from None
         match envelope.type:
             case "ADDED" | "MODIFIED" | "DELETED" as kind:
-                obj = read(bytes(envelope.object), resource=resource)
+                obj = read_object(bytes(envelope.object), resource=resource)
                 yield WatchEvent(_KINDS[kind], _version(obj), obj)
             case "BOOKMARK":
                 yield _bookmark(envelope.object)
@@ -159,13 +159,13 @@ def _quickly(line: bytes, *, resource: WatchedResource[T]) -> WatchEvent[T] | No
         if line.startswith(beginning):
             try:
                 obj = resource.decode(line[len(beginning) : -1])
-            except Exception:  # noqa: BLE001 - any decoder, any failure: see `read`
+            except Exception:  # noqa: BLE001 - any decoder, any failure: see `read_object`
                 return None
             return WatchEvent(kind, obj.metadata.resource_version, obj)
     return None
 
 
-def read(raw: bytes, *, resource: WatchedResource[T]) -> T | Unreadable:
+def read_object(raw: bytes, *, resource: WatchedResource[T]) -> T | Unreadable:
     """One object; what its decoder can't take is told instead of raised."""
     try:
         return resource.decode(raw)
@@ -248,4 +248,4 @@ class EventStream(Generic[T]):
         chunk = await self._stream.content.readany()
         if not chunk:
             return None
-        return decoded(self._lines.feed(chunk), resource=self._resource)
+        return decoded_events(self._lines.feed(chunk), resource=self._resource)

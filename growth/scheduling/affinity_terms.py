@@ -65,7 +65,7 @@ class Term(msgspec.Struct, frozen=True, gc=False):
 NO_TERMS: Final[tuple[Term, ...]] = ()
 
 
-def compiled(affinity: PodAffinity | None, pod: Metadata) -> tuple[Term, ...]:
+def compiled_terms(affinity: PodAffinity | None, pod: Metadata) -> tuple[Term, ...]:
     """The required terms of a pod."""
     if affinity is None:
         return NO_TERMS
@@ -79,7 +79,7 @@ def _compiled_term(term: PodAffinityTerm, pod: Metadata) -> Term:
         topology_key=term.topology_key,
         selector=_selector_with_keys(term, pod.labels),
         namespaces=own if is_own_only else frozenset(term.namespaces or ()),
-        namespace_selector=selectors.compiled(term.namespace_selector),
+        namespace_selector=selectors.compiled_selector(term.namespace_selector),
     )
 
 
@@ -88,7 +88,7 @@ def _selector_with_keys(term: PodAffinityTerm, labels: Mapping[str, str]) -> Sel
 
     What it has written stays as it is, even if the pod was labelled anew since.
     """
-    selector = selectors.compiled(term.label_selector)
+    selector = selectors.compiled_selector(term.label_selector)
     written = {(each.key, each.operator) for each in selector.requirements or ()}
     more = (
         *selectors.from_keys(term.match_label_keys, labels, operator="In"),

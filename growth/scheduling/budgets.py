@@ -47,7 +47,7 @@ class PodDisruptionBudget(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def selector(self) -> Selector:
         """Null counts nothing, empty counts the whole namespace (policy/v1)."""
-        return selectors.compiled(self.spec.selector)
+        return selectors.compiled_selector(self.spec.selector)
 
     def covers(self, pod: Pod) -> bool:
         """Whether the pod is counted."""
@@ -67,7 +67,7 @@ def of_pod(pod: Pod, budgets: Iterable[PodDisruptionBudget]) -> tuple[PodDisrupt
     return tuple(budget for budget in budgets if budget.covers(pod))
 
 
-def objection(pod: Pod, budgets: Iterable[PodDisruptionBudget]) -> str | None:
+def budget_objection(pod: Pod, budgets: Iterable[PodDisruptionBudget]) -> str | None:
     """Why the pod may not be evicted now, or None. For people."""
     if pod.is_finished or pod.is_terminating or pod.status.phase == "Pending":
         return None  # the eviction API asks no budget for a pod that serves nobody

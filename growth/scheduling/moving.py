@@ -64,7 +64,7 @@ def obstacle(pod: Pod, cluster: Cluster, now: Instant) -> Obstacle | None:
     if not keeps_its_node(pod) or pod.is_terminating:
         return None
     found = reluctance(pod, cluster, now)
-    if found is None and (why := budgets.objection(pod, counting(pod, cluster))):
+    if found is None and (why := budgets.budget_objection(pod, counting(pod, cluster))):
         found = Obstacle(pod.name, why, None)
     return found
 

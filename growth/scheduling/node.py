@@ -75,4 +75,4 @@ class Node(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def allocatable(self) -> Resources:
         """What pods can take of it in all."""
-        return resources.parse(self.status.allocatable)
+        return resources.parse_resources(self.status.allocatable)

@@ -90,8 +90,8 @@ class Pod(msgspec.Struct, frozen=True, dict=True):
     def requests(self) -> Resources:
         """What it takes of its node, or will take of one."""
         if self.spec.node_name:
-            return requests.bound(self.spec, self.status)
-        return requests.pending(self.spec)
+            return requests.requests_when_bound(self.spec, self.status)
+        return requests.requests_when_pending(self.spec)
 
     @cached_property
     def wanted_nodes(self) -> WantedNodes:
@@ -105,20 +105,22 @@ class Pod(msgspec.Struct, frozen=True, dict=True):
     def affinity_terms(self) -> tuple[Term, ...]:
         """The pods that it must be near."""
         affinity = self.spec.affinity
-        return affinity_terms.compiled(affinity.pod_affinity if affinity else None, self.metadata)
+        return affinity_terms.compiled_terms(
+            affinity.pod_affinity if affinity else None, self.metadata
+        )
 
     @cached_property
     def anti_affinity_terms(self) -> tuple[Term, ...]:
         """The pods that it must not be near."""
         affinity = self.spec.affinity
-        return affinity_terms.compiled(
+        return affinity_terms.compiled_terms(
             affinity.pod_anti_affinity if affinity else None, self.metadata
         )
 
     @cached_property
     def spread_constraints(self) -> tuple[SpreadConstraint, ...]:
         """How evenly its like must be spread."""
-        return spread_constraints.compiled(
+        return spread_constraints.compiled_constraints(
             self.spec.topology_spread_constraints, self.metadata.labels
         )
 
@@ -133,7 +135,7 @@ class Pod(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def claims(self) -> tuple[ClaimUse, ...]:
         """The claims that it mounts."""
-        return pod_volumes.claims(self.metadata.name, self.spec.volumes)
+        return pod_volumes.claims_of_pod(self.metadata.name, self.spec.volumes)
 
     @cached_property
     def iscsi_disks(self) -> Mapping[str, bool]:

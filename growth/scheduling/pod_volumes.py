@@ -75,7 +75,7 @@ def is_placed_anywhere(kind: str) -> bool:
     return kind in _PLACED_ANYWHERE
 
 
-def claims(pod_name: str, volumes: tuple[Volume, ...]) -> tuple[ClaimUse, ...]:
+def claims_of_pod(pod_name: str, volumes: tuple[Volume, ...]) -> tuple[ClaimUse, ...]:
     """The claims a pod uses, those of its ephemeral volumes under the name they will have.
 
     A claim that is mounted twice is there twice: the scheduler looks for a volume each time.

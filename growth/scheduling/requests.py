@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 ONE_POD: Final = Resources({PODS: 1})
 
 
-def pending(spec: PodSpec) -> Resources:
+def requests_when_pending(spec: PodSpec) -> Resources:
     """What a pod will take that has no node yet: its spec alone decides."""
     total = _own_total(spec)
     return _whole(_with_own_total(_of_containers(spec), spec, total=total), spec)
 
 
-def bound(spec: PodSpec, status: PodStatus) -> Resources:
+def requests_when_bound(spec: PodSpec, status: PodStatus) -> Resources:
     """What a pod takes where it runs: the most of what it asks for, was promised and was given."""
     in_force = _as_given if _resize_is_refused(status) else _with_room_to_grow
     statuses = {

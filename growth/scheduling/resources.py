@@ -39,7 +39,7 @@ class Shortage(msgspec.Struct, frozen=True, gc=False):
             return "no place for another pod is left"
         # An overfull node has less than nothing left, which helps nobody to know.
         left_over = max(self.left, 0)
-        wanted, left = shown(self.name, self.wanted), shown(self.name, left_over)
+        wanted, left = shown_amount(self.name, self.wanted), shown_amount(self.name, left_over)
         if wanted == left:
             wanted, left = str(self.wanted), str(left_over)
         return f"needs {wanted} of {self.name}, {left} are left"
@@ -86,7 +86,7 @@ def shortages(wanted: Resources, *, have: Resources, taken: Resources) -> tuple[
     return tuple(sorted(lacking, key=lambda shortage: shortage.name))
 
 
-def parse(amounts: Mapping[str, Amount]) -> Resources:
+def parse_resources(amounts: Mapping[str, Amount]) -> Resources:
     """The vector of a resource list of the API. Equal lists share one: most pods have siblings."""
     return _shared(tuple(amounts.items())) if amounts else NOTHING
 
@@ -147,7 +147,7 @@ def larger(one: Resources, other: Resources) -> Resources:
     return Resources(amounts)
 
 
-def shown(name: str, amount: int) -> str:
+def shown_amount(name: str, amount: int) -> str:
     """An amount as a person would write it: 1500m, 28.9Gi, 3."""
     if name == CPU:
         return f"{amount // 1000}" if amount % 1000 == 0 else f"{amount}m"

@@ -119,7 +119,7 @@ EVERYTHING: Final = Selector(())
 NOTHING: Final = Selector(None)
 
 
-def compiled(selector: LabelSelector | None) -> Selector:
+def compiled_selector(selector: LabelSelector | None) -> Selector:
     """Null selects nothing, empty everything."""
     if selector is None:
         return NOTHING

@@ -37,7 +37,11 @@ def shape_of(pod: Pod) -> Shape:
     seen = (
         pod.metadata.namespace,
         {key: value for key, value in labels.items() if key not in _OF_ONE_REPLICA},
-        {name: amount for name, amount in requests.pending(spec).amounts.items() if amount},
+        {
+            name: amount
+            for name, amount in requests.requests_when_pending(spec).amounts.items()
+            if amount
+        },
         pod.wanted_nodes,
         sorted(msgspec.structs.astuple(each) for each in spec.tolerations),
         pod.affinity_terms,

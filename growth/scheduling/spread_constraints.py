@@ -40,7 +40,7 @@ class SpreadConstraint(msgspec.Struct, frozen=True, gc=False):
     honors_taints: bool
 
 
-def compiled(
+def compiled_constraints(
     constraints: tuple[TopologySpreadConstraint, ...], labels: Mapping[str, str]
 ) -> tuple[SpreadConstraint, ...]:
     """The constraints of a pod with these labels that can keep it off a node."""
@@ -49,7 +49,7 @@ def compiled(
             topology_key=each.topology_key,
             max_skew=each.max_skew,
             min_domains=each.min_domains or 1,
-            selector=selectors.compiled(each.label_selector).and_also(
+            selector=selectors.compiled_selector(each.label_selector).and_also(
                 *selectors.from_keys(each.match_label_keys, labels, operator="In")
             ),
             # The defaults pull apart: nodes that the pod refuses are left out, tainted ones count.

@@ -111,7 +111,7 @@ def _is_free(volume: PersistentVolume, claim: PersistentVolumeClaim, node: Node)
     wanted = claim.spec.selector
     return (
         volume.status.phase == "Available"
-        and (wanted is None or selectors.compiled(wanted).matches(volume.metadata.labels))
+        and (wanted is None or selectors.compiled_selector(wanted).matches(volume.metadata.labels))
         and set(claim.spec.access_modes) <= set(volume.spec.access_modes)
         and volume.is_reachable_from(node.labels)
     )

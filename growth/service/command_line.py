@@ -42,7 +42,7 @@ class CommandLine:
     texts: Mapping[str, str]
 
 
-def parse(words: Sequence[str], *, flags: Iterable[str]) -> CommandLine:
+def parse_words(words: Sequence[str], *, flags: Iterable[str]) -> CommandLine:
     """Sort the words; where a flag comes twice, the last one counts."""
     known = {CONFIG, *flags}
     wish = ProcessWish.RUN
@@ -65,9 +65,9 @@ def parse(words: Sequence[str], *, flags: Iterable[str]) -> CommandLine:
 def _unknown(word: str, known: Iterable[str]) -> str:
     if not word.startswith("-"):
         return f"{word}: a flag is expected here, like --log-level debug; --help lists them"
-    return f"{word}: there is no such flag; {meant(word, [*known, *WISHES])}"
+    return f"{word}: there is no such flag; {flag_meant(word, [*known, *WISHES])}"
 
 
-def meant(word: str, known: Iterable[str]) -> str:
+def flag_meant(word: str, known: Iterable[str]) -> str:
     """What to write instead of a word that isn't known."""
     return did_you_mean(word, known) or "--help lists them"

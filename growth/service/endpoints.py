@@ -66,7 +66,7 @@ def place_of(listening: socket.socket) -> str:
 
 
 @contextlib.asynccontextmanager
-async def served(
+async def serve_endpoints(
     service: Service[ServiceSettings], listening: socket.socket
 ) -> AsyncIterator[None]:
     """Answer on the socket while the context lasts."""

@@ -13,7 +13,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from growth.errors import Misconfigured
-from growth.service.endpoints import place_of, served
+from growth.service.endpoints import place_of, serve_endpoints
 from growth.service.event_loop import watch_event_loop
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Running:
             ]
             # The parts take their first step, and register their checks, before the loop accepts
             # its first connection.
-            await to_the_end.enter_async_context(served(service, listening))
+            await to_the_end.enter_async_context(serve_endpoints(service, listening))
             address = place_of(listening)
             service.logger.info("started", metrics_address=address, parts=self.names)
             await self._stop.wait()

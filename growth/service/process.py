@@ -25,7 +25,7 @@ from growth.service.health import ProcessHealth
 from growth.service.logs import start_logs
 from growth.service.metrics import new_registry
 from growth.service.parts import MISCONFIGURED, Running
-from growth.service.settings import SettingsT, declared
+from growth.service.settings import SettingsT, declared_settings
 from growth.service.shutdown import Shutdown
 
 if TYPE_CHECKING:
@@ -53,7 +53,9 @@ def main(process: Process[SettingsT], words: Sequence[str] | None = None) -> int
 
 
 def _obey(process: Process[SettingsT], words: Sequence[str]) -> int:
-    asked = command_line.parse(words, flags=[one.flag for one in declared(process.settings)])
+    asked = command_line.parse_words(
+        words, flags=[one.flag for one in declared_settings(process.settings)]
+    )
     if asked.wish is ProcessWish.HELP:
         width = shutil.get_terminal_size().columns
         sys.stdout.write(
@@ -62,14 +64,14 @@ def _obey(process: Process[SettingsT], words: Sequence[str]) -> int:
             )
         )
         return 0
-    effective = sources.read(process.settings, flags=asked.texts, environment=os.environ)
+    effective = sources.read_settings(process.settings, flags=asked.texts, environment=os.environ)
     if asked.wish is ProcessWish.PRINT_SETTINGS:
         sys.stdout.write(usage.settings_text(effective))
         return 0
-    return run(process.name, effective.settings, process.parts)
+    return run_process(process.name, effective.settings, process.parts)
 
 
-def run(name: str, settings: SettingsT, parts: Parts[SettingsT]) -> int:
+def run_process(name: str, settings: SettingsT, parts: Parts[SettingsT]) -> int:
     """Run the parts until a signal or a crash, and return the exit code. Once in a process."""
     with listen(settings.metrics_address, setting="--metrics-address") as listening:
         service = Service(

@@ -76,7 +76,7 @@ class DeclaredMetric(NamedTuple):
 
 
 @cache
-def declared() -> tuple[DeclaredMetric, ...]:
+def declared_metrics() -> tuple[DeclaredMetric, ...]:
     """All metrics of all processes, by process and name."""
     seen: dict[Path, str] = {}
     for folder, process in PACKAGES.items():
@@ -148,7 +148,7 @@ def _called(function: ast.expr) -> str:
             return ""
 
 
-def page() -> str:
+def metrics_page() -> str:
     """The whole page."""
     parts = (f"## {head}\n\n{_table(process)}" for process, head in _HEADS.items())
     return "\n".join([_PREFACE, *parts])
@@ -157,7 +157,7 @@ def page() -> str:
 def _table(process: str) -> str:
     rows = (
         (f"`{each.name}`", each.sort, ", ".join(f"`{one}`" for one in each.labels), each.meaning)
-        for each in declared()
+        for each in declared_metrics()
         if each.process == process
     )
     return "".join(_lines((("Metric", "Sort", "Labels", "Meaning"), ("---",) * 4, *rows)))
@@ -168,4 +168,4 @@ def _lines(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    print(page(), end="")  # noqa: T201 - what it is for
+    print(metrics_page(), end="")  # noqa: T201 - what it is for

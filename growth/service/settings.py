@@ -122,7 +122,7 @@ class DeclaredSetting:
         return next(mark for mark in self.information.metadata if isinstance(mark, Listed))
 
 
-def declared(settings: type[ServiceSettings]) -> Iterator[DeclaredSetting]:
+def declared_settings(settings: type[ServiceSettings]) -> Iterator[DeclaredSetting]:
     """Every setting of a process, in the order of declaration."""
     for field, information in settings.model_fields.items():
         yield DeclaredSetting(field, information)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Generic
 from pydantic import ValidationError
 
 from growth.errors import Misconfigured
-from growth.service.command_line import CONFIG, meant
-from growth.service.settings import DeclaredSetting, ServiceSettings, SettingsT, declared
+from growth.service.command_line import CONFIG, flag_meant
+from growth.service.settings import DeclaredSetting, ServiceSettings, SettingsT, declared_settings
 from growth.service.settings_file import entries
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Effective(Generic[SettingsT]):
     given: Mapping[str, Given]
 
 
-def read(
+def read_settings(
     kind: type[SettingsT], *, flags: Mapping[str, str], environment: Mapping[str, str]
 ) -> Effective[SettingsT]:
     """The settings of a process, or everything that is wrong with them."""
@@ -65,7 +65,7 @@ def read(
     try:
         settings = kind.model_validate({field: one.text for field, one in given.items()})
     except ValidationError as error:
-        known = {one.field: one for one in declared(kind)}
+        known = {one.field: one for one in declared_settings(kind)}
         for details in error.errors(include_url=False):
             field = str(details["loc"][0])
             mistakes.append(_line(known[field], given.get(field), details))
@@ -77,7 +77,9 @@ def read(
 
 def _from_flags(kind: type[ServiceSettings], flags: Mapping[str, str]) -> dict[str, Given]:
     return {
-        one.field: Given(flags[one.flag], one.flag) for one in declared(kind) if one.flag in flags
+        one.field: Given(flags[one.flag], one.flag)
+        for one in declared_settings(kind)
+        if one.flag in flags
     }
 
 
@@ -88,7 +90,7 @@ def _from_environment(
     # Unknown variables are no mistake: the processes share the prefix, and often the ConfigMap.
     return {
         one.field: Given(text, one.variable)
-        for one in declared(kind)
+        for one in declared_settings(kind)
         if (text := environment.get(one.variable))
     }
 
@@ -98,13 +100,13 @@ def _from_file(
 ) -> tuple[dict[str, Given], list[str]]:
     named_by = CONFIG if CONFIG in flags else CONFIG_VARIABLE
     name = flags.get(CONFIG, environment.get(CONFIG_VARIABLE, ""))
-    known = {one.key: one for one in declared(kind)}
+    known = {one.key: one for one in declared_settings(kind)}
     given: dict[str, Given] = {}
     mistakes: list[str] = []
     for entry in entries(name, named_by=named_by) if name else ():
         place = f"{name}:{entry.line}: {entry.key}"
         if entry.key not in known:
-            mistakes.append(f"{place}: there is no such setting; {meant(entry.key, known)}")
+            mistakes.append(f"{place}: there is no such setting; {flag_meant(entry.key, known)}")
         elif entry.text is None:
             mistakes.append(f"{place}: one value is expected here; --help tells which")
         else:

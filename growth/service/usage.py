@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 import growth
 from growth.api.descriptions import descriptions
-from growth.service.settings import declared
+from growth.service.settings import declared_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,7 @@ def help_text(kind: type[ServiceSettings], *, name: str, purpose: str, width: in
     usage = f"Usage: {name} [--config FILE] [--SETTING VALUE]..."
     lines = [*_wrapped(title, width), "", *_wrapped(usage, width), ""]
     lines += _wrapped(_INTRODUCTION, width)
-    sections = itertools.groupby(sorted(declared(kind), key=_section), key=_section)
+    sections = itertools.groupby(sorted(declared_settings(kind), key=_section), key=_section)
     for section, settings in sections:
         lines += ["", section]
         for one in settings:
@@ -83,7 +83,7 @@ def _wrapped(text: str, width: int, *, indent: str = "") -> list[str]:
 def settings_text(effective: Effective[SettingsT]) -> str:
     """The settings that count as a file that says the same, each with where it comes from."""
     kind = type(effective.settings)
-    return "".join(f"{line}\n" for one in declared(kind) for line in _set(one, effective))
+    return "".join(f"{line}\n" for one in declared_settings(kind) for line in _set(one, effective))
 
 
 def _set(one: DeclaredSetting, effective: Effective[SettingsT]) -> Iterator[str]:

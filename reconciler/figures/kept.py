@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from prometheus_client.core import GaugeMetricFamily
 
-from growth.keeping.answer import answered
+from growth.keeping.answer import keeping_answers
 from growth.keeping.marks import pool_of_node
 from reconciler.keeping_scene import scene_of
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def kept_families(world: World, now: Instant) -> Iterator[Metric]:
     """The metrics of why nodes are there."""
     nodes, before = world.cluster.nodes, world.ledger.provisioning.counted.occupants
-    found = answered(scene_of(world), now, before=before).keepings
+    found = keeping_answers(scene_of(world), now, before=before).keepings
     of_pools = [(pool_of_node(nodes[name]), keeping) for name, keeping in found.items()]
     yield _counts(of_pools)
     yield _ends(of_pools)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from reconciler.actions import CreateNodeRequest, machine
 from reconciler.invariants.breach import Breach, Invariant
 from reconciler.invariants.ledger import Begun, InvariantsLedger
-from reconciler.planning.fleet import CountedMachine, is_alive, nodes_of_pools, standing_of
+from reconciler.planning.fleet import CountedMachine, may_have_machine, nodes_of_pools, standing_of
 from reconciler.planning.requested import HOUR, unconfirmed
 
 if TYPE_CHECKING:
@@ -47,7 +47,11 @@ def overbought(
     coming = {**memory.unseen, **world.requests}
     machines = {
         **nodes_of_pools(world),
-        **{name: standing_of(each) for name, each in coming.items() if is_alive(each, world)},
+        **{
+            name: standing_of(each)
+            for name, each in coming.items()
+            if may_have_machine(each, world)
+        },
         **fresh,
     }
     hour = Counter(each.pool for each in memory.begun.values())
@@ -105,7 +109,7 @@ def _in_total(machines: Iterable[CountedMachine], world: World, *, hour: int) ->
     return (Breach(invariant=Invariant.TOTAL_KEPT, text=text) for text in found)
 
 
-def remembered(
+def remembered_purchases(
     before: InvariantsLedger, new: Mapping[str, NodeRequest], world: World, now: Instant
 ) -> InvariantsLedger:
     """The memory after these were let through: what nobody shows yet, and what an hour counts."""

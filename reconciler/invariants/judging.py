@@ -15,7 +15,7 @@ from reconciler.actions import (
     SubjectKind,
 )
 from reconciler.invariants.breach import Breach, Invariant
-from reconciler.invariants.buying import created, overbought, remembered
+from reconciler.invariants.buying import created, overbought, remembered_purchases
 from reconciler.invariants.ledger import InvariantsLedger
 from reconciler.invariants.removing import forbidden
 
@@ -42,7 +42,7 @@ def judged(sequences: Iterable[Sequence], world: World, now: Instant) -> Judgeme
     found = found or next(overbought(new, memory, world), None)
     if found is not None:
         return Judgement(memory=memory, breach=found)
-    return Judgement(memory=remembered(memory, new, world, now))
+    return Judgement(memory=remembered_purchases(memory, new, world, now))
 
 
 def _breaches(sequences: Iterable[Sequence], world: World, now: Instant) -> Iterator[Breach]:

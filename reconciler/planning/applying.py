@@ -23,13 +23,13 @@ from growth.api.wellknown import (
     TEMPLATE_ANNOTATION,
 )
 from growth.scheduling.owners import Owner, owner_of, workload_of
-from growth.scheduling.resources import CPU, Resources, shown
+from growth.scheduling.resources import CPU, Resources, shown_amount
 from reconciler.decision import NEVER
 from reconciler.ownership import owned_by
 from reconciler.planning.blueprints import blueprint_of
 from reconciler.planning.limits import SetLimit
 from reconciler.planning.nominations import Nomination, serves
-from reconciler.planning.reasons import told, why
+from reconciler.planning.reasons import reason_text, why
 from reconciler.planning.requested import all_requests
 from reconciler.solver import HOSTNAME, UnplacedCause
 
@@ -69,7 +69,7 @@ class Applied(msgspec.Struct, frozen=True, kw_only=True):
     """Pods whose place in the plan is none any more, by uid."""
 
 
-def applied(
+def apply_plan(
     plan: Plan,
     question: PlanningProblem,
     world: World,
@@ -98,7 +98,7 @@ def applied(
         if each.reason.cause in LIMITS
     }
     reasons = {
-        each.pod_class: told(
+        each.pod_class: reason_text(
             each.reason,
             waiting[queues[each.pod_class][0]],
             market.items,
@@ -304,7 +304,7 @@ def _workloads(pods: Iterable[Pod], coming: Iterable[Pod]) -> Iterator[PlannedWo
 def _exactly(resources: Resources) -> dict[str, str]:
     """As an object says it, without rounding."""
     return {
-        name: shown(name, amount) if name == CPU else str(amount)
+        name: shown_amount(name, amount) if name == CPU else str(amount)
         for name, amount in resources.amounts.items()
     }
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 IN_TOTAL = "is reached: raise it in the reconciler's settings, or wait until a node goes"
 
 
-def binding(
+def binding_limits(
     tries: Mapping[str, Try], pods: Mapping[str, Pod], pools: Collection[str]
 ) -> Mapping[str, Words]:
     """For each pool of which a limit binds, the limit and what to do; the first of several."""

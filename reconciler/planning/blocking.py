@@ -48,7 +48,7 @@ def may_buy(pool: NodePool, world: World) -> bool:
     )
 
 
-def blockage(pool: NodePool, world: World, now: Instant) -> Blockage | None:
+def standing_blockage(pool: NodePool, world: World, now: Instant) -> Blockage | None:
     """Why the pool buys nothing, apart from what its own requests are being told now."""
     key = node_class_of(pool, world)
     if key not in world.node_classes:
@@ -71,13 +71,13 @@ def _missing(pool: NodePool, key: ClassKey, world: World) -> str:
     )
 
 
-def told(pool: NodePool) -> Condition | None:
+def node_class_blockage(pool: NodePool) -> Condition | None:
     """What the pool's status says of its node class."""
     return next((each for each in pool.status.conditions if each.type == CONDITION), None)
 
 
 def _still_holds(pool: NodePool, key: ClassKey, world: World, now: Instant) -> bool:
-    blocked, condition = pool.status.blocked, told(pool)
+    blocked, condition = pool.status.blocked, node_class_blockage(pool)
     if blocked is None or condition is None:
         return False
     node_class = world.node_classes[key].metadata
@@ -96,9 +96,9 @@ def _still_holds(pool: NodePool, key: ClassKey, world: World, now: Instant) -> b
     return blocked.reason == TEMPLATE or (blocked.reason == REFUSED and checked is None)
 
 
-def next_look(pool: NodePool, now: Instant) -> float | None:
+def next_unblocking(pool: NodePool, now: Instant) -> float | None:
     """When a blocked pool may be free by time alone, in monotonic seconds."""
-    blocked, condition = pool.status.blocked, told(pool)
+    blocked, condition = pool.status.blocked, node_class_blockage(pool)
     if blocked is None or condition is None or blocked.reason != NO_ACCESS:
         return None
     left = ASKED_AGAIN - now.seconds_since(condition.last_transition_time)

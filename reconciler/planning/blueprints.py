@@ -23,7 +23,7 @@ import msgspec
 
 from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.kwoknodeclass import KwokNodeClass
-from growth.scheduling.resources import parse
+from growth.scheduling.resources import parse_resources
 from growth.scheduling.taints import Taint
 from growth.undecodable import UNDECODABLE
 from reconciler.planning.offers import ZONE_LABEL, node_class_of
@@ -90,7 +90,7 @@ def blueprint_of(pool: NodePool, offering: Offering, world: World) -> Blueprint:
 
 # Nodes of one make bear the same text, and every pass asks for all of them.
 @lru_cache(maxsize=4096)
-def read(text: str) -> Blueprint | None:
+def read_blueprint(text: str) -> Blueprint | None:
     """What an annotation tells; None where nothing can be concluded from it."""
     try:
         found = _decode(text)
@@ -128,7 +128,7 @@ def _of_hetzner(node_class: HetznerNodeClass, architecture: str) -> Iterator[tup
     images, bootstrap = said.pop("images"), said.pop("bootstrap")
     yield "image", images.get("arm" if architecture == ARM else "x86", "")
     if reserved := bootstrap.get("kubelet", {}).get("reserved"):
-        bootstrap["kubelet"]["reserved"] = dict(parse(reserved).amounts)
+        bootstrap["kubelet"]["reserved"] = dict(parse_resources(reserved).amounts)
     flat = {**said, **{f"bootstrap.{name}": value for name, value in bootstrap.items()}}
     for name, value in sorted(flat.items()):
         if name not in OF_THE_ASKING:
@@ -141,7 +141,7 @@ def _of_kwok(node_class: KwokNodeClass, server_type: ServerTypeName) -> Mapping[
         # In a ConfigMap, or not sold any more.
         return None
     said = {
-        "resources": dict(parse(dict(found.resources)).amounts),
+        "resources": dict(parse_resources(dict(found.resources)).amounts),
         "architecture": found.architecture.value,
         "labels": dict(found.labels),
     }

@@ -21,7 +21,7 @@ from growth.scheduling.occupancy import Occupancy
 from growth.scheduling.resources import Resources, total
 from reconciler.marks import reusable
 from reconciler.planning.nominations import passing_taints, serves
-from reconciler.planning.offers import asked_for, key_of
+from reconciler.planning.offers import asked_for, offer_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -76,7 +76,7 @@ def _coming(
     world: World, requests: Mapping[str, NodeRequest], shelf: Iterable[Purchasable]
 ) -> Iterator[tuple[str, Node]]:
     """Machines on their way, as the nodes that pods will meet."""
-    known = {(item.pool.name, key_of(item.offering)): item for item in shelf}
+    known = {(item.pool.name, offer_key(item.offering)): item for item in shelf}
     for name, request in requests.items():
         node = world.cluster.nodes.get(name)
         if request.status.phase not in COMING and not _is_about_to_serve(request, node, world):

@@ -19,8 +19,8 @@ import msgspec
 from growth.api.noderequest import NodeRequest, RequestPhase
 from growth.api.wellknown import INSTANCE_TYPE_LABEL, POOL_LABEL, PRICE_ANNOTATION
 from growth.api.written import ServerTypeName
-from growth.scheduling.resources import CPU, MEMORY, Resources, parse
-from reconciler.planning.limits import Left, LimitKind, SetLimit, left
+from growth.scheduling.resources import CPU, MEMORY, Resources, parse_resources
+from reconciler.planning.limits import Left, LimitKind, SetLimit, left_of_limit
 from reconciler.planning.offers import Purchasable, node_class_of
 from reconciler.providers.port import MachineState
 from reconciler.solver import Limit, Minimum
@@ -64,7 +64,9 @@ def fleet(world: World, requests: Iterable[NodeRequest]) -> Fleet:
     """Nodes, and requests whose machine exists or may come."""
     machines = dict(nodes_of_pools(world))
     asked_for = {each.name: each for each in requests}
-    machines |= {n: standing_of(each) for n, each in asked_for.items() if is_alive(each, world)}
+    machines |= {
+        n: standing_of(each) for n, each in asked_for.items() if may_have_machine(each, world)
+    }
     machines |= {name: _of_pool(each) for name, each in listed_alone(world, asked_for).items()}
     return Fleet(machines=machines)
 
@@ -90,7 +92,7 @@ def _of_pool(listed: Machine) -> CountedMachine:
     return CountedMachine(listed.pool, ServerTypeName(""), 0, Resources({}))
 
 
-def is_alive(request: NodeRequest, world: World) -> bool:
+def may_have_machine(request: NodeRequest, world: World) -> bool:
     """Whether the request's machine exists or may come."""
     return request.status.phase is not RequestPhase.UNMET and not _was_given_back(request, world)
 
@@ -146,11 +148,11 @@ def _written_price(node: Node) -> int:
 def standing_of(request: NodeRequest) -> CountedMachine:
     """A request's machine, as it was planned."""
     spec = request.spec
-    resources = parse({name: str(amount) for name, amount in spec.resources.items()})
-    return CountedMachine(spec.pool, spec.server_type, price_of(request), resources)
+    resources = parse_resources({name: str(amount) for name, amount in spec.resources.items()})
+    return CountedMachine(spec.pool, spec.server_type, planned_price(request), resources)
 
 
-def price_of(request: NodeRequest) -> int:
+def planned_price(request: NodeRequest) -> int:
     """Millionths an hour of its machine, as it was planned."""
     return int(request.spec.price * 1_000_000)
 
@@ -228,7 +230,7 @@ def _maxima(
         if entry.name in offers:
             of = SetLimit(LimitKind.TYPE_MAXIMUM, f"max of {entry.name}", pool.name)
             ones = dict.fromkeys(offers[entry.name], 1)
-            yield left(of, ones, most=entry.max - counts.get((pool.name, entry.name), 0))
+            yield left_of_limit(of, ones, most=entry.max - counts.get((pool.name, entry.name), 0))
 
 
 def _offers_by_type(items: Iterable[Purchasable]) -> Mapping[ServerTypeName, list[str]]:
@@ -246,16 +248,16 @@ def _brakes(
     ones = dict.fromkeys((item.name for item in items), 1)
     if spec.nodes is not None:
         of = SetLimit(LimitKind.NODES, "limits.nodes", pool.name)
-        yield left(of, ones, most=spec.nodes - len(have))
+        yield left_of_limit(of, ones, most=spec.nodes - len(have))
     if spec.nodes_per_hour is not None:
         of = SetLimit(LimitKind.NODES_PER_HOUR, "limits.nodesPerHour", pool.name)
-        yield left(of, ones, most=spec.nodes_per_hour - bought)
+        yield left_of_limit(of, ones, most=spec.nodes_per_hour - bought)
     yield from _of_resources(pool, items, have)
     if spec.hourly_cost is not None:
         of = SetLimit(LimitKind.HOURLY_COST, "limits.hourlyCost", pool.name)
         prices = {item.name: item.price for item in items}
         cost = sum(each.price for each in have)
-        yield left(of, prices, most=int(spec.hourly_cost * 1_000_000) - cost)
+        yield left_of_limit(of, prices, most=int(spec.hourly_cost * 1_000_000) - cost)
 
 
 def _of_resources(
@@ -270,4 +272,6 @@ def _of_resources(
             of = SetLimit(kind, f"limits.{resource}", pool.name)
             amounts = {item.name: item.offering.allocatable[resource] for item in items}
             used = sum(each.resources[resource] for each in have)
-            yield left(of, amounts, most=parse({resource: str(most)})[resource] - used)
+            yield left_of_limit(
+                of, amounts, most=parse_resources({resource: str(most)})[resource] - used
+            )

@@ -52,6 +52,6 @@ class Left(NamedTuple):
     """None for a limit that nobody has set: an offer that is tried, a quota of the cloud."""
 
 
-def left(of: SetLimit, amounts: Mapping[str, int], *, most: int) -> Left:
+def left_of_limit(of: SetLimit, amounts: Mapping[str, int], *, most: int) -> Left:
     """What a limit that is set leaves: `most` of the amounts that each offer uses, or nothing."""
     return Left(Limit(name=of.name, amounts=amounts, most=max(0, most)), of)

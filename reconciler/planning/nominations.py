@@ -146,7 +146,7 @@ def _waiting(place: Nomination, world: World, now: Instant, *, is_at_work: bool)
     return msgspec.structs.replace(place, since=since, first=first)
 
 
-def next_end(nominated: Nominated, world: World) -> float:
+def next_nomination_end(nominated: Nominated, world: World) -> float:
     """When the next nomination ends, or an offer may be bought again, if nothing happens before."""
     waits = world.timing.bind_wait
     ends = (place.since + waits for place in nominated.places.values())

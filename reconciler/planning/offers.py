@@ -20,7 +20,7 @@ from growth.api.written import ServerTypeName
 from growth.scheduling.daemonsets import daemon_pods
 from growth.scheduling.node import Node
 from growth.scheduling.pod import Pod
-from growth.scheduling.resources import Resources, parse, total
+from growth.scheduling.resources import Resources, parse_resources, total
 from reconciler.planning.templates import template
 from reconciler.providers.port import ClassKey, Offering
 
@@ -38,7 +38,7 @@ OfferKey = tuple[str, str, tuple[tuple[str, str], ...]]
 """Type, place and own labels: what tells one offer of a catalogue from another."""
 
 
-def key_of(offering: Offering) -> OfferKey:
+def offer_key(offering: Offering) -> OfferKey:
     """Which offer this is."""
     own = tuple(sorted(offering.own_labels.items()))
     return offering.server_type.canonical, offering.location, own
@@ -59,7 +59,7 @@ def offer_of(spec: NodeRequestSpec, catalogue: Iterable[Offering]) -> Offering |
         for each in catalogue
         if each.location == location and each.server_type.canonical == server_type
     )
-    return next((each for each in alike if key_of(each) == wanted), None)
+    return next((each for each in alike if offer_key(each) == wanted), None)
 
 
 class Purchasable(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -146,7 +146,8 @@ def _items(world: World, zones: Mapping[str, str]) -> Iterator[Purchasable]:
     names: set[str] = set()
     for _, pool in sorted(world.pools.items()):
         learnt = {
-            each.server_type: parse(dict(each.resources)) for each in pool.status.learnt_allocatable
+            each.server_type: parse_resources(dict(each.resources))
+            for each in pool.status.learnt_allocatable
         }
         key = node_class_of(pool, world)
         offerings = (_as_seen(each, key, zones) for each in world.offerings.get(key, ()))

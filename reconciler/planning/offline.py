@@ -24,13 +24,13 @@ from growth.instant import Instant
 from growth.scheduling.cluster import cluster_of
 from growth.scheduling.pod import Pod
 from reconciler.ledger import Ledger
-from reconciler.planning.applying import applied
+from reconciler.planning.applying import apply_plan
 from reconciler.planning.capacity import ground
 from reconciler.planning.demand import pools_by_pod, without_place
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.planning.market import market
 from reconciler.planning.nominations import Nominated, carried_on
-from reconciler.planning.offers import Purchasable, Shelf, asked_for, key_of, shelf
+from reconciler.planning.offers import Purchasable, Shelf, asked_for, offer_key, shelf
 from reconciler.planning.question import question
 from reconciler.planning.refusals import Refusals, refusals
 from reconciler.solver import Plan
@@ -99,7 +99,9 @@ def world_of(
     )
 
 
-def planned(world: World, solve: Callable[[Problem], Plan], *, now: Instant = NOW) -> PlanOnPaper:
+def plan_offline(
+    world: World, solve: Callable[[Problem], Plan], *, now: Instant = NOW
+) -> PlanOnPaper:
     """The plan for all pods that have no node."""
     return _Rounds(world, solve, now=now).run()
 
@@ -150,7 +152,7 @@ class _Rounds:
         )
         plan = self._solve(asked.problem)
         self._plans.append(plan)
-        return asked, applied(
+        return asked, apply_plan(
             plan,
             asked,
             world,
@@ -184,4 +186,4 @@ class _Rounds:
 
     def _item_of(self, request: NodeRequest) -> Purchasable:
         wanted = request.spec.pool, asked_for(request.spec)
-        return next(i for i in self._shelf.items if (i.pool.name, key_of(i.offering)) == wanted)
+        return next(i for i in self._shelf.items if (i.pool.name, offer_key(i.offering)) == wanted)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final
 from growth.api.wellknown import POOL_LABEL
 from growth.demand.pools import UsablePools, wish_of
 from growth.demand.pools import match as pools_of
-from growth.scheduling.resources import CPU, MEMORY, shown
+from growth.scheduling.resources import CPU, MEMORY, shown_amount
 from growth.scheduling.verdicts import RejectionReason as Constraint
 from reconciler.planning.limits import LimitKind
-from reconciler.planning.offers import key_of, node_class_of, sold_to
+from reconciler.planning.offers import node_class_of, offer_key, sold_to
 from reconciler.planning.question import NARROWED_BY
 from reconciler.planning.templates import node_labels
 from reconciler.solver import UnplacedCause
@@ -36,7 +36,7 @@ LONGEST: Final = 256
 """Own labels can make the name of an offer, and an affinity can be, longer than a text should."""
 
 
-def told(
+def reason_text(
     reason: UnplacedReason,
     pod: Pod,
     items: Sequence[Purchasable],
@@ -60,17 +60,17 @@ def told(
 
 def _too_large(reason: UnplacedReason, pod: Pod, items: Sequence[Purchasable], world: World) -> str:
     name = reason.resource
-    needs = f"needs {shown(name, reason.needed)} of {name}"
+    needs = f"needs {shown_amount(name, reason.needed)} of {name}"
     largest = next((each for each in items if each.name == reason.offer), None)
     if largest is None:
-        return f"{needs}; the most that a node has left is {shown(name, reason.available)}"
+        return f"{needs}; the most that a node has left is {shown_amount(name, reason.available)}"
     pool = f'pool "{largest.pool.name}"'
     mend = _mend(pod, largest, world, name=name)
     if not reason.available:
         return f"{needs}, which no offer of {pool} has. {mend}"
     offering = largest.offering
     where = f"{offering.server_type.canonical} in {offering.location}"
-    left = shown(name, reason.available)
+    left = shown_amount(name, reason.available)
     return f"{needs}; the largest offer of {pool} leaves {left} ({where}). {mend}"
 
 
@@ -82,11 +82,11 @@ def _mend(pod: Pod, largest: Purchasable, world: World, *, name: str) -> str:
     pool = largest.pool
     sold = world.offerings.get(node_class_of(pool, world), ())
     large = [each for each in sold if _holds(each, pod, first=name)]
-    own = {key_of(each) for each in sold_to(pool, large)}
+    own = {offer_key(each) for each in sold_to(pool, large)}
     others = (
         each
         for each in large
-        if key_of(each) not in own
+        if offer_key(each) not in own
         and pod.wanted_nodes.matches("planned", node_labels(pool, each, name="planned"))
     )
     found = min(others, key=lambda each: (each.price, each.server_type), default=None)
@@ -134,9 +134,9 @@ def _used_up(reason: UnplacedReason, items: Sequence[Purchasable]) -> str:
 def _counted(kind: LimitKind, amount: int) -> str:
     match kind:
         case LimitKind.CPU:
-            return shown(CPU, amount)
+            return shown_amount(CPU, amount)
         case LimitKind.MEMORY:
-            return shown(MEMORY, amount)
+            return shown_amount(MEMORY, amount)
         case LimitKind.HOURLY_COST:
             return f"{amount / 1e6:.4f}"
         case _:

@@ -10,7 +10,7 @@ from reconciler.actions import machine
 from reconciler.planning.awaited import Awaiting
 from reconciler.planning.blocking import may_buy
 from reconciler.planning.demand import without_place
-from reconciler.planning.fleet import is_alive, listed_alone, nodes_of_pools
+from reconciler.planning.fleet import listed_alone, may_have_machine, nodes_of_pools
 from reconciler.planning.ledger import LimitCounts
 from reconciler.planning.nominations import carried_on
 from reconciler.planning.offers import shelf
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 REQUESTS: Final = "NodeRequest"
 
 
-def looked_after(world: World, now: Instant, demand: Mapping[str, Pod]) -> PlanningLedger:
+def promises_looked_after(world: World, now: Instant, demand: Mapping[str, Pod]) -> PlanningLedger:
     """What is over is forgotten, and what was promised is looked after."""
     before = world.ledger.planning
     unconfirmed = dict(_unconfirmed(world, demand, now))
@@ -84,7 +84,7 @@ def _counted(world: World, requests: Mapping[str, NodeRequest], now: Instant) ->
     """What limits count; it is of interest while a pod has no place."""
     if not world.ledger.planning.tries:
         return LimitCounts()
-    alive = (name for name, request in requests.items() if is_alive(request, world))
+    alive = (name for name, request in requests.items() if may_have_machine(request, world))
     return LimitCounts(
         machines=frozenset((*nodes_of_pools(world), *alive, *listed_alone(world, requests))),
         of_the_hour=frozenset(bought_lately(world, now)),

@@ -17,8 +17,8 @@ import msgspec
 from reconciler.actions import CreateNodeRequest, Sequence, Solve, Subject, SubjectKind, machine
 from reconciler.decision import NEVER, Decision
 from reconciler.marks import is_tainted
-from reconciler.planning.applying import Applied, applied
-from reconciler.planning.binding import binding
+from reconciler.planning.applying import Applied, apply_plan
+from reconciler.planning.binding import binding_limits
 from reconciler.planning.capacity import ground
 from reconciler.planning.commit import widened
 from reconciler.planning.demand import (
@@ -31,13 +31,13 @@ from reconciler.planning.demand import (
 )
 from reconciler.planning.ledger import AskedProblem, Bought
 from reconciler.planning.market import market
-from reconciler.planning.nominations import next_end
+from reconciler.planning.nominations import next_nomination_end
 from reconciler.planning.probing import next_trial
 from reconciler.planning.question import question
-from reconciler.planning.remembering import looked_after
+from reconciler.planning.remembering import promises_looked_after
 from reconciler.planning.requested import HOUR, all_requests, bought_lately
-from reconciler.planning.seats import kept
-from reconciler.planning.telling import told
+from reconciler.planning.seats import kept_seats
+from reconciler.planning.telling import try_events
 from reconciler.planning.tries import PAUSE, LeftOutCause, PodTries, after_left_out, after_overtaken
 from reconciler.solver import Plan
 
@@ -67,7 +67,7 @@ class _Pass:
         self.before = world.ledger.planning
         self.now = now
         self.demand = wanting(world)
-        self.ledger = looked_after(world, now, self.demand)
+        self.ledger = promises_looked_after(world, now, self.demand)
         self.world = world.remembering("planning", self.ledger)
         self.sequences: list[Sequence] = []
         self.wakes: list[float] = []
@@ -83,7 +83,7 @@ class _Pass:
         self._see_limits()
         self.wakes += (
             self.world.demand.next_end,
-            next_end(self.ledger.nominated, self.world),
+            next_nomination_end(self.ledger.nominated, self.world),
             self._next_try(),
             self._next_hour(),
             self.ledger.refusals.next_probe(self.now),
@@ -105,7 +105,7 @@ class _Pass:
             raise TypeError(f"lane {LANE} answered another question: {solved.plan}")
         chance = Random(self.world.seed)  # noqa: S311 - names have to be unlike, not secret
         waiting = without_place(self.demand, self.ledger.nominated)
-        result = applied(
+        result = apply_plan(
             solved.plan,
             asked.question,
             self.world,
@@ -136,7 +136,7 @@ class _Pass:
         """Remember which limits bind; pools tell of a change in the next pass, due at once."""
         if self.ledger.tries is self.before.tries:
             return
-        found = binding(self.ledger.tries, self.demand, self.world.pools)
+        found = binding_limits(self.ledger.tries, self.demand, self.world.pools)
         if found != self.before.binding:
             self._remember(binding=found)
             self.wakes.append(self.now.monotonic)
@@ -202,7 +202,7 @@ class _Pass:
         nominated = self.ledger.nominated
         coming = announced(self.world, nominated, self.now)
         requests = all_requests(self.world)
-        seats = kept(coming, self.world, requests, nominated, self.now)
+        seats = kept_seats(coming, self.world, requests, nominated, self.now)
         more = seats.rest if pools and probe is None else ()
         here = ground(self.world, requests, nominated, self.ledger.shelf.items, held=seats.held)
         asked = question(
@@ -244,7 +244,7 @@ class _Pass:
             return
         self.sequences += (
             sequence
-            for sequence in told(before, self.ledger, self.demand, now=self.now.monotonic)
+            for sequence in try_events(before, self.ledger, self.demand, now=self.now.monotonic)
             if self.world.is_free(sequence.subject)
         )
         said = {uid: each.reason for uid, each in self.ledger.tries.items() if each.count}

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from growth.api.noderequest import COMING
 from growth.scheduling.fits import verdict
 from growth.scheduling.owners import Owner, workload_of
-from growth.scheduling.resources import parse
+from growth.scheduling.resources import parse_resources
 from growth.scheduling.verdicts import Fits
 from reconciler.decision import NEVER
 from reconciler.planning.nominations import PATIENCE, Nomination, serves
@@ -61,7 +61,7 @@ def seated(
     return dict(_Seating(world, requests, nominated, now).places(waiting, seats)) if seats else {}
 
 
-def kept(
+def kept_seats(
     coming: Iterable[ComingPods],
     world: World,
     requests: Mapping[str, NodeRequest],
@@ -181,7 +181,9 @@ class _Seating:
     def _room(self, machine: str) -> Resources:
         """What is left of it when everybody has come who is nominated."""
         node = self._world.cluster.nodes.get(machine)
-        whole = node.allocatable if node else parse(self._requests[machine].spec.resources)
+        whole = (
+            node.allocatable if node else parse_resources(self._requests[machine].spec.resources)
+        )
         room = whole - self._world.cluster.occupancy(machine).requested
         for uid, place in self._nominated.places.items():
             pod = self._world.pending.get(uid)

@@ -23,7 +23,7 @@ BACK_OFF = "BackOff"
 ACTION = "Planning"
 
 
-def told(
+def try_events(
     before: Mapping[str, Try], ledger: PlanningLedger, pods: Mapping[str, Pod], *, now: float
 ) -> Iterator[Sequence]:
     """The events that the change from one memory of tries to the next is worth, pod by pod."""

@@ -56,17 +56,17 @@ class Try(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def next_at(self) -> float:
         """When it takes part in a plan again; in back-off that is never, by time alone."""
-        return self.counted_at + pause_after(self.count)
+        return self.counted_at + pause_after_tries(self.count)
 
     def standing(self, now: float) -> PodTries:
         """How the pod stands at a monotonic second."""
-        pause = pause_after(self.count)
+        pause = pause_after_tries(self.count)
         if pause >= CEILING:
             return PodTries.BACK_OFF
         return PodTries.WAITING if now < self.counted_at + pause else PodTries.NORMAL
 
 
-def pause_after(count: int, *, patience: int = PATIENCE) -> float:
+def pause_after_tries(count: int, *, patience: int = PATIENCE) -> float:
     """Seconds until the next try, after so many in a row."""
     if count < patience:
         return PAUSE

@@ -46,7 +46,7 @@ class Lacking(msgspec.Struct, frozen=True, kw_only=True):
     unserved: tuple[UnservedShape, ...] = ()
 
 
-def unplaced(world: World, ledger: PlanningLedger, now: Instant) -> tuple[Lacking, ...]:
+def unplaced_by_pool(world: World, ledger: PlanningLedger, now: Instant) -> tuple[Lacking, ...]:
     """For every pool, in the order of their names; nothing in it where all have a place.
 
     A pod is told of by each pool that it may use; one that may use none is told by its event.

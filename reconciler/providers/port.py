@@ -165,7 +165,7 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True):
 CreateAnswer = Accepted | Unmet | Throttled | Failed
 
 
-def refused(trouble: ProviderTrouble, *, reason: str, seconds: float = 0.0) -> CreateAnswer:
+def refused_create(trouble: ProviderTrouble, *, reason: str, seconds: float = 0.0) -> CreateAnswer:
     """What a create that ran into trouble answers."""
     match trouble:
         case ProviderTrouble.STOCKOUT | ProviderTrouble.LOCATION_DOWN | ProviderTrouble.QUOTA:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from reconciler.provisioning.look import ProvisioningLook
 
 
-def blockage(pool: NodePool, look: ProvisioningLook) -> Blockage | None:
+def blockage_for_status(pool: NodePool, look: ProvisioningLook) -> Blockage | None:
     """What the pool's status should say."""
-    known = blocking.blockage(pool, look.world, look.now)
+    known = blocking.standing_blockage(pool, look.world, look.now)
     return known if known is not None else next(_answered(pool, look), None)
 
 

@@ -20,10 +20,10 @@ from growth.api.noderequest import RequestPhase, UnmetScope
 from growth.instant import just_after
 from reconciler.actions import OpenRemoval
 from reconciler.providers.port import MachineState
-from reconciler.provisioning.evidence import is_gone, machine_of
-from reconciler.provisioning.joining import joined, node_of
-from reconciler.provisioning.pending import refused
-from reconciler.provisioning.writing import deleted, happened, moved, warned
+from reconciler.provisioning.evidence import machine_is_gone, machine_of_request
+from reconciler.provisioning.joining import node_of, step_with_node
+from reconciler.provisioning.pending import refused_request
+from reconciler.provisioning.writing import delete_request, happened, moved, warned
 from reconciler.removal.opening import removal_of
 from reconciler.step import WAIT, Step
 
@@ -43,26 +43,26 @@ REPLACED: Final = "It is given back and its pods are planned anew"
 def booting(request: NodeRequest, pool: NodePool, look: ProvisioningLook) -> Step:
     """The next step with the machine of a request, or none while it boots."""
     if pool.metadata.deletion_timestamp is not None:
-        return Step(actions=(deleted(request),), why="its pool is being deleted")
+        return Step(actions=(delete_request(request),), why="its pool is being deleted")
     node = node_of(request, look.world)
     if node is not None and node.is_ready:
-        return joined(request, pool, node, look)
+        return step_with_node(request, pool, node, look)
     lost = _lost(request, pool, look, node)
     if lost.actions:
         return lost
     late = _late(request, pool, look, node)
-    return late if node is None or late.actions else joined(request, pool, node, look, late)
+    return late if node is None or late.actions else step_with_node(request, pool, node, look, late)
 
 
 def _lost(request: NodeRequest, pool: NodePool, look: ProvisioningLook, node: Node | None) -> Step:
-    listed = machine_of(request, look.world)
+    listed = machine_of_request(request, look.world)
     if listed is not None and listed.state is MachineState.FAILED:
         return _failed(request, pool, look, listed)
     # A node that has joined speaks against a listing: then only its time decides.
     is_alone = listed is None and node is None
-    if is_alone and is_gone(request, look.world, since=look.memory.seen[request.name].at):
+    if is_alone and machine_is_gone(request, look.world, since=look.memory.seen[request.name].at):
         reason = "the machine is gone before it served: it failed, or somebody deleted it"
-        return refused(request, look.now, reason=reason, scope=UnmetScope.OFFER)
+        return refused_request(request, look.now, reason=reason, scope=UnmetScope.OFFER)
     return WAIT
 
 
@@ -74,7 +74,7 @@ def _failed(request: NodeRequest, pool: NodePool, look: ProvisioningLook, listed
         note = f"Machine {listed.machine_id}: {reason}. {REPLACED}."
         said = warned(request, reason="MachineFailed", note=note)
         return Step(actions=(*opening, _unserved(request, look, reason), said), why=reason)
-    unmet = refused(request, look.now, reason=reason, scope=UnmetScope(listed.scope.value))
+    unmet = refused_request(request, look.now, reason=reason, scope=UnmetScope(listed.scope.value))
     return Step(actions=(*opening, *unmet.actions), why=unmet.why)
 
 
@@ -110,6 +110,6 @@ def _opened(
     request: NodeRequest, pool: NodePool, look: ProvisioningLook, reason: RemovalReason
 ) -> Iterator[OpenRemoval]:
     """What is left of its machine is written down, if anything is known of it."""
-    listed = machine_of(request, look.world)
+    listed = machine_of_request(request, look.world)
     if listed is not None and request.name not in look.world.removals:
         yield OpenRemoval(removal=removal_of(listed, pool=pool, reason=reason))

@@ -10,7 +10,7 @@ import msgspec
 
 from growth.api.nodepool_status import ServerTypeCount
 from growth.api.noderequest import COMING
-from reconciler.planning.fleet import nodes_of_pools, price_of
+from reconciler.planning.fleet import nodes_of_pools, planned_price
 from reconciler.planning.nominations import serves
 
 if TYPE_CHECKING:
@@ -50,16 +50,18 @@ def tallies(world: World) -> Mapping[MachineSort, MachineTally]:
         tally.nodes += 1
         tally.ready += serves(world.cluster.nodes[name], world)
         request = world.requests.get(name)
-        tally.cost += standing.price if request is None else price_of(request)
+        tally.cost += standing.price if request is None else planned_price(request)
     for name, request in world.requests.items():
         if name not in nodes and request.status.phase in COMING:
             tally = found[MachineSort(request.spec.pool, request.spec.server_type)]
             tally.requested += 1
-            tally.cost += price_of(request)
+            tally.cost += planned_price(request)
     return found
 
 
-def counted(pool: NodePool, found: Mapping[MachineSort, MachineTally]) -> Mapping[str, object]:
+def counted_machines(
+    pool: NodePool, found: Mapping[MachineSort, MachineTally]
+) -> Mapping[str, object]:
     """What the pool's status says of it; its own types first, then others that it still has."""
     own = {sort.server_type: tally for sort, tally in found.items() if sort.pool == pool.name}
     counts = tuple(_counts(pool, own))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reconciler.world import World
 
 
-def owner_of(request: NodeRequest, world: World) -> NodePool | None:
+def pool_of_request(request: NodeRequest, world: World) -> NodePool | None:
     """The pool of a request; None if there is none, or another one of the same name."""
     pool = world.pools.get(request.spec.pool)
     if pool is None:
@@ -31,14 +31,14 @@ def owner_of(request: NodeRequest, world: World) -> NodePool | None:
     return pool
 
 
-def machine_of(request: NodeRequest, world: World) -> Machine | None:
+def machine_of_request(request: NodeRequest, world: World) -> Machine | None:
     """The machine of a request, as it was listed last."""
     listings = (listing for key in _clouds(request, world) for listing in _listings(key, world))
     shown = (_found(request, listing) for listing in listings)
     return next((each for each in shown if each is not None), None)
 
 
-def is_gone(request: NodeRequest, world: World, *, since: float) -> bool:
+def machine_is_gone(request: NodeRequest, world: World, *, since: float) -> bool:
     """Whether there is no machine, of those that could have been made until a moment.
 
     Where the node class is gone there is nobody left to ask; its machines are found when it is
@@ -49,7 +49,7 @@ def is_gone(request: NodeRequest, world: World, *, since: float) -> bool:
 
 def _clouds(request: NodeRequest, world: World) -> tuple[ClassKey, ...]:
     """Where its machine can be: anywhere, if its pool is gone."""
-    pool = owner_of(request, world)
+    pool = pool_of_request(request, world)
     if pool is None:
         return tuple(sorted(world.node_classes))
     key = node_class_of(pool, world)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from growth.api.noderequest import RequestPhase
 from growth.instant import just_after
-from reconciler.holding import is_held, let_go
+from reconciler.holding import has_our_finalizer, let_go
 from reconciler.planning.refusals import is_written
 from reconciler.provisioning.refused import time_to_live
-from reconciler.provisioning.writing import deleted
+from reconciler.provisioning.writing import delete_request
 from reconciler.step import WAIT, Step
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def finished(request: NodeRequest, pool: NodePool, now: Instant) -> Step:
     """Its finalizer goes at once, since nothing hangs on the object any more; then, in time, it."""
-    if is_held(request):
+    if has_our_finalizer(request):
         return Step(actions=(let_go(request),), why="nothing hangs on the request any more")
     if request.metadata.deletion_timestamp is not None:
         return WAIT
@@ -35,7 +35,7 @@ def finished(request: NodeRequest, pool: NodePool, now: Instant) -> Step:
     is_unmet = request.status.phase is RequestPhase.UNMET
     if is_unmet and since is not None and not is_written(request, pool):
         return WAIT
-    return Step(actions=(deleted(request),), why="its time to live is over")
+    return Step(actions=(delete_request(request),), why="its time to live is over")
 
 
 def _time_to_live(request: NodeRequest, pool: NodePool) -> float:

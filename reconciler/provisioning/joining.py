@@ -77,7 +77,7 @@ def _by_provider_id(world: World) -> Mapping[str, Node]:
     return found
 
 
-def joined(
+def step_with_node(
     request: NodeRequest, pool: NodePool, node: Node, look: ProvisioningLook, otherwise: Step = WAIT
 ) -> Step:
     """The next step with a node that is there; the other one while there is nothing to do."""

@@ -26,7 +26,7 @@ LONGEST_OWNER: Final = 512
 ORDER: Final = {reason: place for place, reason in enumerate(KeepingReason)}
 
 
-def kept(
+def kept_status(
     keepings: Mapping[str, Keeping], nodes: Mapping[str, Node], pools: Mapping[str, NodePool]
 ) -> Mapping[str, Mapping[str, Any]]:
     """Two fields of the status of each pool that has nodes."""

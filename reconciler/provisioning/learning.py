@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Final
 from growth.api.nodepool_status import LearntAllocatable
 from growth.api.wellknown import INSTANCE_TYPE_LABEL
 from growth.api.written import ServerTypeName
-from growth.scheduling.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, parse, shown
+from growth.scheduling.resources import (
+    CPU,
+    EPHEMERAL_STORAGE,
+    MEMORY,
+    PODS,
+    parse_resources,
+    shown_amount,
+)
 from reconciler.planning.offers import node_class_of
 
 if TYPE_CHECKING:
@@ -83,6 +90,6 @@ def _serving(nodes: Iterable[Node]) -> Iterator[tuple[ServerTypeName, Node]]:
 
 def told_of(entry: LearntAllocatable) -> str:
     """What was learnt, for people."""
-    amounts = parse(dict(entry.resources)).amounts
-    written = ", ".join(f"{name} {shown(name, amount)}" for name, amount in amounts.items())
+    amounts = parse_resources(dict(entry.resources)).amounts
+    written = ", ".join(f"{name} {shown_amount(name, amount)}" for name, amount in amounts.items())
     return f"nodes of type {entry.server_type} leave less for pods than was promised: {written}"

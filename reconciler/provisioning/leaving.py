@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from growth.api.noderemovalrequest import RemovalReason
 from reconciler.actions import OpenRemoval
-from reconciler.holding import is_held, let_go
-from reconciler.provisioning.evidence import is_gone, machine_of, owner_of
-from reconciler.provisioning.writing import deleted
+from reconciler.holding import has_our_finalizer, let_go
+from reconciler.provisioning.evidence import machine_is_gone, machine_of_request, pool_of_request
+from reconciler.provisioning.writing import delete_request
 from reconciler.removal.opening import removal_of
 from reconciler.step import WAIT, Step
 
@@ -27,29 +27,29 @@ if TYPE_CHECKING:
 
 def deprovisioned(request: NodeRequest, look: ProvisioningLook) -> Step:
     """The removal exists, then the request is let go, then it is deleted."""
-    if is_held(request):
+    if has_our_finalizer(request):
         return _released(request, look)
-    return Step(actions=(deleted(request),), why="its machine is given back")
+    return Step(actions=(delete_request(request),), why="its machine is given back")
 
 
-def cancelled(request: NodeRequest, look: ProvisioningLook) -> Step:
+def cancelled_request(request: NodeRequest, look: ProvisioningLook) -> Step:
     """Somebody has deleted the request: what it may have bought is given back first."""
-    return _released(request, look) if is_held(request) else WAIT
+    return _released(request, look) if has_our_finalizer(request) else WAIT
 
 
 def _released(request: NodeRequest, look: ProvisioningLook) -> Step:
     world = look.world
     if request.name in world.removals:
         return Step(actions=(let_go(request),), why="its machine is being given back")
-    pool = owner_of(request, world)
+    pool = pool_of_request(request, world)
     if pool is None:
         # Nobody could own a removal; what is left is found as an orphan.
         return Step(actions=(let_go(request),), why="it belongs to no pool")
-    listed = machine_of(request, world)
+    listed = machine_of_request(request, world)
     if listed is not None:
         removal = removal_of(listed, pool=pool, reason=RemovalReason.NEVER_JOINED)
         return Step(actions=(OpenRemoval(removal=removal),), why="its machine is given back")
-    if is_gone(request, world, since=_last_moment(request, look)):
+    if machine_is_gone(request, world, since=_last_moment(request, look)):
         return Step(actions=(let_go(request),), why="no listing shows a machine of it")
     return WAIT
 

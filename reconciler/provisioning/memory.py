@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FINISHED = frozenset({RequestPhase.READY, RequestPhase.UNMET})
 
 
-def remembered(world: World, now: Instant, clock: Clock) -> ProvisioningLedger:
+def remembered_requests(world: World, now: Instant, clock: Clock) -> ProvisioningLedger:
     """What is known of each request that isn't finished; nothing of those that are gone."""
     before = world.ledger.provisioning
     unfinished = [each for each in world.requests.values() if each.status.phase not in FINISHED]

@@ -25,7 +25,7 @@ from reconciler.planning.templates import node_labels, node_taints
 from reconciler.providers.port import Accepted, Failed, FailureClass, Order, Throttled, Unmet
 from reconciler.provisioning.joining import node_annotations
 from reconciler.provisioning.ledger import AskedOf
-from reconciler.provisioning.writing import deleted, happened, moved, warned
+from reconciler.provisioning.writing import delete_request, happened, moved, warned
 from reconciler.step import WAIT, Step
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ TOLD_AT: Final = 4
 """So many failures in a row are worth a word."""
 
 
-def pending(request: NodeRequest, pool: NodePool, look: ProvisioningLook) -> Step:
+def step_while_pending(request: NodeRequest, pool: NodePool, look: ProvisioningLook) -> Step:
     """What the last answer comes to, or the next question."""
     answered = look.world.answers.get(request.name)
     answer = None if answered is None else answered.answer
@@ -50,10 +50,10 @@ def pending(request: NodeRequest, pool: NodePool, look: ProvisioningLook) -> Ste
         return _accepted(request, answer.machine_id, look.now)
     if isinstance(answer, Unmet):
         scope = UnmetScope(answer.scope.value)
-        return refused(request, look.now, reason=answer.reason, scope=scope)
+        return refused_request(request, look.now, reason=answer.reason, scope=scope)
     unwanted = _unwanted(request, pool, look)
     if unwanted:
-        return Step(actions=(deleted(request),), why=unwanted)
+        return Step(actions=(delete_request(request),), why=unwanted)
     return _ask(request, pool, look) if answered is None else _again(request, pool, answered, look)
 
 
@@ -80,7 +80,7 @@ def _again(
             return _ask_at(answered.at + seconds, request, pool, look)
         case Failed(failure=FailureClass.TRANSIENT, reason=reason):
             trouble = look.memory.troubles[request.name]
-            due = answered.at + pause_after(trouble.count, first=retry)
+            due = answered.at + pause_after_failures(trouble.count, first=retry)
             return _told(request, _ask_at(due, request, pool, look), trouble, reason)
         case Failed():
             # Of what has changed since it was asked, nothing is known.
@@ -92,7 +92,7 @@ def _again(
             assert_never(answered.answer)
 
 
-def pause_after(failures: int, *, first: float) -> float:
+def pause_after_failures(failures: int, *, first: float) -> float:
     """Seconds until the next try, after so many failures in a row."""
     return min(LONGEST_PAUSE, first * 2.0 ** min(failures - 1, 10))
 
@@ -121,7 +121,7 @@ def _ask(request: NodeRequest, pool: NodePool, look: ProvisioningLook) -> Step:
         place = f"{request.spec.server_type} in {request.spec.location}"
         note = f"{place} isn't sold any more: its pods are planned anew."
         said = warned(request, reason="NotSold", note=note)
-        return Step(actions=(said, deleted(request)), why="its offer isn't sold any more")
+        return Step(actions=(said, delete_request(request)), why="its offer isn't sold any more")
     order = _order(request, pool, look, offering=offering)
     return Step(actions=(CreateMachine(order=order),), why="ask the provider")
 
@@ -172,7 +172,7 @@ def _accepted(request: NodeRequest, machine_id: str, now: Instant) -> Step:
     return Step(actions=(patch,), why="the provider accepted")
 
 
-def refused(request: NodeRequest, now: Instant, *, reason: str, scope: UnmetScope) -> Step:
+def refused_request(request: NodeRequest, now: Instant, *, reason: str, scope: UnmetScope) -> Step:
     """The provider has none, or what it had came to nothing: the demand is planned around it."""
     patch = moved(
         request,

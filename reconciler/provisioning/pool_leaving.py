@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from growth.api.conditions import Condition, Truth, joined, stated
+from growth.api.conditions import Condition, Truth, joined_conditions, stated
 from growth.api.nodepool import DeletionPolicy
 from growth.api.wellknown import UNREGISTERED_TAINT
 from reconciler.actions import PatchStatus, Sequence, machine, version_of
-from reconciler.holding import is_held, let_go
+from reconciler.holding import has_our_finalizer, let_go
 from reconciler.marks import is_cordoned_by_a_person, is_marked, unmarked
 from reconciler.ownership import pool_of_node
 from reconciler.provisioning.memory import FINISHED
@@ -33,9 +33,9 @@ NAMED: Final = 5
 OURS: Final = frozenset({UNREGISTERED_TAINT})
 
 
-def left(pool: NodePool, look: ProvisioningLook) -> Step:
+def step_of_leaving_pool(pool: NodePool, look: ProvisioningLook) -> Step:
     """The next step with a pool that somebody has deleted."""
-    if not is_held(pool):
+    if not has_our_finalizer(pool):
         return WAIT
     waits_for = list(_waits_for(pool, look))
     if not waits_for:
@@ -99,7 +99,7 @@ def _told(pool: NodePool, look: ProvisioningLook, message: str) -> Step:
         reason=pool.spec.deletion_policy.value,
         message=message[:1024],
     )
-    stands = joined(pool.status.conditions, stated(pool.status.conditions, wanted))
+    stands = joined_conditions(pool.status.conditions, stated(pool.status.conditions, wanted))
     status = {"conditions": [each.document() for each in stands]}
     patch = PatchStatus(kind=type(pool).__name__, version=version_of(pool), status=status)
     return Step(actions=(patch,), why=message)

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from growth.api.conditions import Truth, condition, conditions_of
-from growth.api.standing import verdict
-from growth.keeping.answer import answered
+from growth.api.standing import object_verdict
+from growth.keeping.answer import keeping_answers
 from reconciler.actions import (
     PatchStatus,
     Sequence,
@@ -21,18 +21,18 @@ from reconciler.actions import (
     version_of,
 )
 from reconciler.decision import NEVER, Decision, earliest
-from reconciler.holding import held, is_held
+from reconciler.holding import has_our_finalizer, held
 from reconciler.keeping_scene import scene_of
 from reconciler.planning import blocking
 from reconciler.planning.offers import node_class_of
-from reconciler.planning.unplaced import unplaced
+from reconciler.planning.unplaced import unplaced_by_pool
 from reconciler.provisioning import keeping, learning
-from reconciler.provisioning.blocked import blockage
-from reconciler.provisioning.counting import counted, tallies
+from reconciler.provisioning.blocked import blockage_for_status
+from reconciler.provisioning.counting import counted_machines, tallies
 from reconciler.provisioning.ledger import PoolsCounted
-from reconciler.provisioning.pool_leaving import left, stripped
-from reconciler.provisioning.refused import next_end, unmet_offers
-from reconciler.provisioning.telling import told
+from reconciler.provisioning.pool_leaving import step_of_leaving_pool, stripped
+from reconciler.provisioning.refused import next_refusal_end, unmet_offers
+from reconciler.provisioning.telling import status_events
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -80,17 +80,19 @@ def pools_decided(look: ProvisioningLook) -> tuple[Decision, PoolsCounted]:
 
 
 def _wakes(pool: NodePool, now: Instant) -> Iterator[float]:
-    yield from next_end(pool, now)
-    looks_again = blocking.next_look(pool, now)
+    yield from next_refusal_end(pool, now)
+    looks_again = blocking.next_unblocking(pool, now)
     if looks_again is not None:
         yield looks_again
 
 
 def _counted(look: ProvisioningLook) -> PoolCount:
     world, before = look.world, look.memory.counted.occupants
-    known = answered(scene_of(world), look.now, before=before)
+    known = keeping_answers(scene_of(world), look.now, before=before)
     return PoolCount(
-        figures=_figures(look, keeping.kept(known.keepings, world.cluster.nodes, world.pools)),
+        figures=_figures(
+            look, keeping.kept_status(known.keepings, world.cluster.nodes, world.pools)
+        ),
         wake_at=earliest(each.ends_at(look.now) for each in known.keepings.values()),
         remembered=PoolsCounted(at=look.now.monotonic, occupants=known.occupants),
     )
@@ -101,10 +103,10 @@ def _figures(
 ) -> Mapping[str, Mapping[str, Any]]:
     world = look.world
     found = tallies(world)
-    lacking = {each.pool: each for each in unplaced(world, world.ledger.planning, look.now)}
+    lacking = {each.pool: each for each in unplaced_by_pool(world, world.ledger.planning, look.now)}
     return {
         name: {
-            **counted(pool, found),
+            **counted_machines(pool, found),
             **kept.get(name, keeping.NONE),
             "learnt_allocatable": learning.learnt(pool, look.nodes.get(name, ()), world),
             "unplaced": lacking[name].unplaced,
@@ -118,15 +120,15 @@ def _steps(
     pool: NodePool, look: ProvisioningLook, figures: Mapping[str, Any] | None
 ) -> tuple[tuple[Action, ...], str]:
     if pool.metadata.deletion_timestamp is not None:
-        going = left(pool, look)
+        going = step_of_leaving_pool(pool, look)
         return going.actions, going.why
-    if not is_held(pool):
+    if not has_our_finalizer(pool):
         return (held(pool),), "its machines are looked after before it goes"
     status = _status(pool, look, figures or {})
     if status is pool.status or status == pool.status:
         return (), ""
     patch = PatchStatus(kind=type(pool).__name__, version=version_of(pool), status=_written(status))
-    return (patch, *told(pool, status)), "the pool has changed"
+    return (patch, *status_events(pool, status)), "the pool has changed"
 
 
 def _status(pool: NodePool, look: ProvisioningLook, figures: Mapping[str, Any]) -> NodePoolStatus:
@@ -134,12 +136,14 @@ def _status(pool: NodePool, look: ProvisioningLook, figures: Mapping[str, Any]) 
         **figures,
         "observed_generation": pool.metadata.generation,
         "unmet_offers": unmet_offers(pool, look.failed.get(pool.name, ()), look.world),
-        "blocked": blockage(pool, look),
+        "blocked": blockage_for_status(pool, look),
     }
     status = _with(pool.status, news)
     before, generation = pool.status.conditions, pool.metadata.generation
     derived = (
-        *conditions_of(verdict(status), generation=generation, before=before, now=look.now.wall),
+        *conditions_of(
+            object_verdict(status), generation=generation, before=before, now=look.now.wall
+        ),
         _of_node_class(pool, status, look),
     )
     types = {each.type for each in derived}
@@ -155,7 +159,7 @@ def _with(status: NodePoolStatus, news: Mapping[str, Any]) -> NodePoolStatus:
 
 def _of_node_class(pool: NodePool, status: NodePoolStatus, look: ProvisioningLook) -> Condition:
     """Whether machines can be made; it is about the generation of the node class."""
-    blocked, before = status.blocked, blocking.told(pool)
+    blocked, before = status.blocked, blocking.node_class_blockage(pool)
     node_class = look.world.node_classes.get(node_class_of(pool, look.world))
     truth = Truth.TRUE if blocked is None else Truth.FALSE
     return condition(

@@ -69,7 +69,7 @@ def unmet_offers(
     )
 
 
-def next_end(pool: NodePool, now: Instant) -> Iterator[float]:
+def next_refusal_end(pool: NodePool, now: Instant) -> Iterator[float]:
     """When refusals of the pool run out, in monotonic seconds."""
     for each in pool.status.unmet_offers:
         left = -now.seconds_since(each.until)

@@ -18,15 +18,15 @@ from growth.api.noderequest import RequestPhase
 from reconciler.actions import CreateMachine, Sequence, machine
 from reconciler.decision import Decision, earliest
 from reconciler.provisioning.booting import booting
-from reconciler.provisioning.evidence import owner_of
+from reconciler.provisioning.evidence import pool_of_request
 from reconciler.provisioning.finished import finished
-from reconciler.provisioning.leaving import cancelled, deprovisioned
+from reconciler.provisioning.leaving import cancelled_request, deprovisioned
 from reconciler.provisioning.look import ProvisioningLook
-from reconciler.provisioning.memory import remembered
-from reconciler.provisioning.pending import asked_of, pending
+from reconciler.provisioning.memory import remembered_requests
+from reconciler.provisioning.pending import asked_of, step_while_pending
 from reconciler.provisioning.pools import pools_decided
 from reconciler.provisioning.together import spare
-from reconciler.provisioning.writing import deleted
+from reconciler.provisioning.writing import delete_request
 from reconciler.removal.seeing import clock
 from reconciler.step import WAIT, Step
 
@@ -45,7 +45,9 @@ POOLS = "NodePool"
 def decide(world: World, now: Instant) -> Decision:
     """One step for each request and each pool that is free for one."""
     shown = clock(world, now)
-    look = ProvisioningLook(world=world, now=now, memory=remembered(world, now, shown), clock=shown)
+    look = ProvisioningLook(
+        world=world, now=now, memory=remembered_requests(world, now, shown), clock=shown
+    )
     steps = {
         name: _step(request, look)
         for name, request in sorted(world.requests.items())
@@ -85,11 +87,11 @@ def _remembering(
 
 
 def _step(request: NodeRequest, look: ProvisioningLook) -> Step:
-    pool = owner_of(request, look.world)
+    pool = pool_of_request(request, look.world)
     is_going = request.metadata.deletion_timestamp is not None
     match request.status.phase:
         case RequestPhase.PENDING | RequestPhase.PROVISIONING if is_going:
-            return cancelled(request, look)
+            return cancelled_request(request, look)
         case RequestPhase.DEPROVISIONING:
             return deprovisioned(request, look)
         case _:
@@ -99,7 +101,7 @@ def _step(request: NodeRequest, look: ProvisioningLook) -> Step:
 def _owned(request: NodeRequest, pool: NodePool, look: ProvisioningLook) -> Step:
     match request.status.phase:
         case RequestPhase.PENDING:
-            return pending(request, pool, look)
+            return step_while_pending(request, pool, look)
         case RequestPhase.PROVISIONING:
             return booting(request, pool, look)
         case RequestPhase.READY | RequestPhase.UNMET:
@@ -113,9 +115,9 @@ def _owned(request: NodeRequest, pool: NodePool, look: ProvisioningLook) -> Step
 def _ownerless(request: NodeRequest, look: ProvisioningLook) -> Step:
     """No pool, no request; unless the pool is there and we can't read it."""
     if request.metadata.deletion_timestamp is not None:
-        return cancelled(request, look)
+        return cancelled_request(request, look)
     health = look.world.sources.get(POOLS)
     is_sure = health is None or (health.blind_since is None and not health.unreadable)
     if not is_sure or (health is not None and health.suspicion is not None):
         return WAIT
-    return Step(actions=(deleted(request),), why="it belongs to no pool")
+    return Step(actions=(delete_request(request),), why="it belongs to no pool")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from reconciler.actions import Action
 
 
-def told(pool: NodePool, after: NodePoolStatus) -> Iterator[Action]:
+def status_events(pool: NodePool, after: NodePoolStatus) -> Iterator[Action]:
     """The events that a new status is worth."""
     before = pool.status
     blocked = after.blocked

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from growth.demand.one_plan import of_one_plan, second_of
 from growth.keeping.marks import is_held_back
-from growth.scheduling.resources import CPU, MEMORY, parse
+from growth.scheduling.resources import CPU, MEMORY, parse_resources
 from reconciler.decision import NEVER
 from reconciler.planning.seats import seats_of
 
@@ -93,9 +93,9 @@ def together_at(
 
 def spare(request: NodeRequest) -> float:
     """What the room of a machine is worth that is promised to nobody, at its price."""
-    whole, promised = parse(request.spec.resources), Counter[str]()
+    whole, promised = parse_resources(request.spec.resources), Counter[str]()
     for each in request.spec.workloads:
-        for name, amount in parse(each.requests).amounts.items():
+        for name, amount in parse_resources(each.requests).amounts.items():
             promised[name] += each.pods * amount
     shares = [promised[name] / whole[name] for name in (CPU, MEMORY) if whole[name]]
     return float(request.spec.price) * (1.0 - max(shares, default=1.0))

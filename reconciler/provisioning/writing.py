@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from growth.api.conditions import joined
+from growth.api.conditions import joined_conditions
 from growth.api.events import RequestEvent, with_event
 from growth.api.standing import conditions
 from growth.api.wellknown import GROUP_VERSION
@@ -53,7 +53,7 @@ def moved(
     }
     status = before.model_copy(update=news)
     derived = conditions(request.model_copy(update={"status": status}), now.wall)
-    stands = joined(before.conditions, *derived, *said)
+    stands = joined_conditions(before.conditions, *derived, *said)
     document = status.model_copy(update={"conditions": stands}).document()
     return PatchStatus(kind=KIND, version=version_of(request), status=document)
 
@@ -63,7 +63,7 @@ def happened(name: str, now: Instant, *, reason: str | None = None) -> RequestEv
     return RequestEvent(at=now.wall, name=name, reason=reason and reason[:LONGEST_REASON])
 
 
-def deleted(request: NodeRequest) -> Delete:
+def delete_request(request: NodeRequest) -> Delete:
     """The request has done its work, or is cancelled."""
     return Delete(kind=KIND, version=version_of(request))
 

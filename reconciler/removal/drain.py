@@ -25,7 +25,7 @@ from growth.scheduling.moving import reluctance
 from reconciler.decision import earliest
 from reconciler.marks import is_cordoned_by_a_person
 from reconciler.removal import drain_marks, drain_telling
-from reconciler.removal.drain_evicting import holder
+from reconciler.removal.drain_evicting import holding_budget
 from reconciler.removal.drain_returning import seconds_left_alone
 from reconciler.step import Step
 
@@ -60,7 +60,7 @@ class Draining(Step, frozen=True, kw_only=True):
     """Whose turn it is to be evicted."""
 
 
-def objection(removal: NodeRemovalRequest, node: Node, world: World, now: Instant) -> str:
+def drain_objection(removal: NodeRemovalRequest, node: Node, world: World, now: Instant) -> str:
     """Why the node stays after all, in a few words; empty if it is drained."""
     if removal.status.remove_attempted_at is not None:
         return ""
@@ -72,7 +72,7 @@ def objection(removal: NodeRemovalRequest, node: Node, world: World, now: Instan
         return "a person has uncordoned it"
     if protection(node):
         return "it may not be disrupted"
-    return next(_unwilling(removal, left(node, world, now), world, now), "")
+    return next(_unwilling(removal, pods_to_drain(node, world, now), world, now), "")
 
 
 def _unwilling(
@@ -87,7 +87,9 @@ def _unwilling(
         yield from (f"{name} doesn't go: {why}" for name, why in _stuck(pods, removal, world, now))
 
 
-def step(removal: NodeRemovalRequest, node: Node, world: World, now: Instant) -> Draining | None:
+def drain_step(
+    removal: NodeRemovalRequest, node: Node, world: World, now: Instant
+) -> Draining | None:
     """What is to be done before the machine may be asked for; None if that is all done."""
     told = drain_telling.begun(removal, node, now)
     if not (node.spec.unschedulable and drain_marks.is_ours(node)):
@@ -95,13 +97,13 @@ def step(removal: NodeRemovalRequest, node: Node, world: World, now: Instant) ->
         return Draining(actions=(cordon, *told), why="its pods are moved away")
     if told:
         return Draining(actions=told, why="its pods are moved away")
-    pods = left(node, world, now)
+    pods = pods_to_drain(node, world, now)
     if pods:
         return _going_on(removal, node, pods, world, now)
     return _detaching(removal, node, world, now)
 
 
-def left(node: Node, world: World, now: Instant) -> tuple[Pod, ...]:
+def pods_to_drain(node: Node, world: World, now: Instant) -> tuple[Pod, ...]:
     """The pods that have to be gone first."""
     kept = world.cluster.occupancy(node.name).keepers
     there = (pod for pod in kept if pod.spec.node_name == node.name)
@@ -162,4 +164,4 @@ def _stuck(
         elif not pod.is_terminating:
             said = world.evictions.get(pod.metadata.uid)
             refused = said.refused if said is not None else ""
-            yield pod.name, holder(pod, world) or refused or "it waits for its turn"
+            yield pod.name, holding_budget(pod, world) or refused or "it waits for its turn"

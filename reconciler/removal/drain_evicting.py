@@ -62,14 +62,16 @@ def _allowed(pods: Iterable[Pod], world: World, taken: Counter[NamespacedName]) 
             yield pod
             continue
         allowed = _budgets(pod, world)
-        if not holder(pod, world) and all(taken[name] < most for name, most in allowed.items()):
+        if not holding_budget(pod, world) and all(
+            taken[name] < most for name, most in allowed.items()
+        ):
             taken.update(allowed.keys())
             yield pod
 
 
-def holder(pod: Pod, world: World) -> str:
+def holding_budget(pod: Pod, world: World) -> str:
     """What a budget says against it, in a few words; empty if none does."""
-    return budgets.objection(pod, counting(pod, world.cluster)) or ""
+    return budgets.budget_objection(pod, counting(pod, world.cluster)) or ""
 
 
 def rests_until(pod: Pod, world: World) -> float:

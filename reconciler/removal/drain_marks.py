@@ -48,7 +48,7 @@ def uncordoned(node: Node) -> SetNode:
     )
 
 
-def left_behind(world: World, shown: Clock) -> Iterator[tuple[str, Step]]:
+def marks_left_behind(world: World, shown: Clock) -> Iterator[tuple[str, Step]]:
     """Nodes whose removal has disappeared without its end: somebody took its finalizer off."""
     if not shown.runs:
         return

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from reconciler.world import World
 
 
-def steps(world: World, seen: Mapping[ClassKey, SightedCloud]) -> Iterator[tuple[str, Step]]:
+def steps_for_leaving_pools(
+    world: World, seen: Mapping[ClassKey, SightedCloud]
+) -> Iterator[tuple[str, Step]]:
     """A removal for each node of such a pool that its provider lists."""
     pools = {name: pool for name, pool in world.pools.items() if _is_drained(pool, world)}
     for node in world.cluster.ordered_nodes if pools else ():

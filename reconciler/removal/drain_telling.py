@@ -71,7 +71,7 @@ def stuck(
     )
 
 
-def given_up(removal: NodeRemovalRequest, node: Node, *, why: str) -> tuple[Action, ...]:
+def removal_given_up(removal: NodeRemovalRequest, node: Node, *, why: str) -> tuple[Action, ...]:
     """That the node stays."""
     severity = Severity.NORMAL
     return tuple(

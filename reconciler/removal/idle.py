@@ -68,7 +68,7 @@ def _left(node: Node, world: World, now: Instant) -> float:
     return min(max(world.ledger.removal.unseen - now.seconds_since(at), 0.0), longest)
 
 
-def steps(
+def steps_for_idle_nodes(
     world: World, now: Instant, *, seen: Mapping[ClassKey, SightedCloud], shown: Clock
 ) -> Iterator[tuple[str, Step]]:
     """What is to be done with each node that no pod keeps, and with those that bear marks."""

@@ -20,7 +20,7 @@ from reconciler.actions import Sequence, SetNode, machine, version_of
 from reconciler.ownership import pool_of_node
 from reconciler.planning.offers import node_class_of
 from reconciler.removal import writing
-from reconciler.removal.sights import is_alive
+from reconciler.removal.sights import kubelet_reports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 A_SECOND = timedelta(seconds=1)
 
 
-def freed(world: World, seen: Mapping[ClassKey, SightedCloud]) -> Iterator[Sequence]:
+def free_leftover(world: World, seen: Mapping[ClassKey, SightedCloud]) -> Iterator[Sequence]:
     """The next step with each node whose machine is gone."""
     if not seen:
         return
     for node in world.cluster.ordered_nodes:
-        if is_alive(node):
+        if kubelet_reports(node):
             continue
         pool = world.pools.get(pool_of_node(node))
         cloud = None if pool is None else seen.get(node_class_of(pool, world))
@@ -85,7 +85,7 @@ def _freed(node: Node) -> Iterator[Sequence]:
         return
     steps: tuple[Action, ...]
     if is_cordoned:
-        steps = (writing.freed(node),)
+        steps = (writing.delete_node(node),)
     else:
         version = version_of(node)
         mark = {CORDONED_ANNOTATION: "machine-gone"}

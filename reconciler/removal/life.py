@@ -20,14 +20,14 @@ from growth.api.noderemovalrequest import RemovalPhase, RemovalReason
 from growth.instant import just_after
 from growth.kube.events.event import Severity
 from reconciler.actions import DeleteMachine
-from reconciler.holding import is_held, let_go
+from reconciler.holding import has_our_finalizer, let_go
 from reconciler.marks import is_marked, unmarked
 from reconciler.providers.port import DeleteAnswer, DeleteOutcome, Occupied
 from reconciler.removal import drain, drain_telling, writing
 from reconciler.removal.drain import DRAINING
 from reconciler.removal.drain_marks import is_ours, uncordoned
-from reconciler.removal.sights import MachineFate, is_alive
-from reconciler.removal.wanted import keeper_on, promised, wanted
+from reconciler.removal.sights import MachineFate, kubelet_reports
+from reconciler.removal.wanted import keeper_on, promised, reason_to_stay
 from reconciler.step import WAIT, Step
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from reconciler.world import World
 
 
-def step(
+def removal_step(
     removal: NodeRemovalRequest,
     world: World,
     now: Instant,
@@ -61,7 +61,7 @@ def step(
 
 def _failed(removal: NodeRemovalRequest) -> Step:
     """Whoever deletes it tries again, so nothing may hold it. The node keeps its taint."""
-    if not is_held(removal):
+    if not has_our_finalizer(removal):
         return WAIT
     return Step(actions=(let_go(removal),), why="the removal has failed: a person looks")
 
@@ -79,9 +79,9 @@ def _open(
         return _answered(removal, given.answer, now)
     if removal.status.phase is RemovalPhase.PENDING:
         if removal.metadata.deletion_timestamp is not None:
-            return cancelled(removal, world, why="it was cancelled")
+            return cancelled_removal(removal, world, why="it was cancelled")
         if kept := _kept_by(removal, world):
-            return cancelled(removal, world, why=kept)
+            return cancelled_removal(removal, world, why=kept)
     if cloud is None:
         return WAIT
     return _followed(removal, world, now, cloud=cloud, waits_until=waits_until)
@@ -108,7 +108,7 @@ def _followed(
             assert_never(unknown)
 
 
-def cancelled(removal: NodeRemovalRequest, world: World, *, why: str) -> Step:
+def cancelled_removal(removal: NodeRemovalRequest, world: World, *, why: str) -> Step:
     """The machine stays: its marks go, and the request with them."""
     node = world.cluster.nodes.get(removal.spec.node_name)
     return Step(actions=(*_unmarked(node), *_ended(removal)), why=f"the removal ends: {why}")
@@ -117,8 +117,8 @@ def cancelled(removal: NodeRemovalRequest, world: World, *, why: str) -> Step:
 def _ended(removal: NodeRemovalRequest) -> Iterator[Action]:
     """Deleted first: what is let go first would look like one that is still to be done."""
     if removal.metadata.deletion_timestamp is None:
-        yield writing.deleted(removal)
-    elif is_held(removal):
+        yield writing.delete_removal(removal)
+    elif has_our_finalizer(removal):
         yield let_go(removal)
 
 
@@ -142,7 +142,7 @@ def _kept_by(removal: NodeRemovalRequest, world: World) -> str:
         return f"{given.answer.pods[0]} is there"
     node = world.cluster.nodes.get(removal.spec.node_name)
     if removal.spec.reason is RemovalReason.IDLE and node is not None:
-        return wanted(node, world, promised(world))
+        return reason_to_stay(node, world, promised(world))
     kept = keeper_on(removal.spec.node_name, world)
     return f"{kept} is there" if kept else ""
 
@@ -202,7 +202,7 @@ def _still_there(
     if begins > now.monotonic:
         return Step(wake_at=begins)
     if kept := _kept_by(removal, world):
-        return cancelled(removal, world, why=kept)
+        return cancelled_removal(removal, world, why=kept)
     if removal.status.removal_attempt > rules.attempts:
         return _given_up(removal, world, now)
     ask = DeleteMachine(node_class=cloud.key, machine=machine)
@@ -214,11 +214,11 @@ def _drained(removal: NodeRemovalRequest, world: World, now: Instant) -> Step | 
     node = world.cluster.nodes.get(removal.spec.node_name)
     if node is None or removal.spec.reason not in DRAINING:
         return None
-    if why := drain.objection(removal, node, world, now):
-        end = cancelled(removal, world, why=why)
-        told = drain_telling.given_up(removal, node, why=why)
+    if why := drain.drain_objection(removal, node, world, now):
+        end = cancelled_removal(removal, world, why=why)
+        told = drain_telling.removal_given_up(removal, node, why=why)
         return Step(actions=(*told, *end.actions), why=end.why)
-    return drain.step(removal, node, world, now)
+    return drain.drain_step(removal, node, world, now)
 
 
 def _rules(removal: NodeRemovalRequest, world: World) -> ScaleDown:
@@ -264,8 +264,10 @@ def _gone(removal: NodeRemovalRequest, world: World, now: Instant) -> Step:
     node = world.cluster.nodes.get(removal.spec.node_name)
     if node is None:
         return Step(actions=tuple(_ended(removal)), why="the machine is gone")
-    if drain.left(node, world, now):
-        return cancelled(removal, world, why="the machine is gone, but pods are on its node")
-    if removal.status.remove_attempted_at is None and is_alive(node):
+    if drain.pods_to_drain(node, world, now):
+        return cancelled_removal(
+            removal, world, why="the machine is gone, but pods are on its node"
+        )
+    if removal.status.remove_attempted_at is None and kubelet_reports(node):
         return WAIT
-    return Step(actions=(writing.freed(node), *_ended(removal)), why="the machine is gone")
+    return Step(actions=(writing.delete_node(node), *_ended(removal)), why="the machine is gone")

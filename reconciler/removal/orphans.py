@@ -119,7 +119,9 @@ def is_for_orphan(removal: NodeRemovalRequest) -> bool:
     return removal.spec.reason is RemovalReason.ORPHAN
 
 
-def opened(found: Orphans, cloud: SightedCloud, world: World, shown: Clock) -> Iterator[Sequence]:
+def removals_of_orphans(
+    found: Orphans, cloud: SightedCloud, world: World, shown: Clock
+) -> Iterator[Sequence]:
     """A removal for each of them that has none and that a later listing shows again.
 
     The listing that is there when a node goes may be older than the end of its machine.

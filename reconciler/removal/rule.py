@@ -12,7 +12,7 @@ from reconciler.decision import NEVER, Decision, earliest
 from reconciler.removal import drain_marks, drain_pools, held, idle, leftovers, life, seeing
 from reconciler.removal.drain import Draining
 from reconciler.removal.drain_evicting import evictions
-from reconciler.removal.orphans import ages, is_for_orphan, opened, orphans
+from reconciler.removal.orphans import ages, is_for_orphan, orphans, removals_of_orphans
 from reconciler.removal.sights import cloud_of, clouds
 
 if TYPE_CHECKING:
@@ -34,13 +34,13 @@ def decide(world: World, now: Instant) -> Decision:
     """One step for each machine that is free for one."""
     shown, seen = seeing.clock(world, now), clouds(world)
     found = {key: orphans(cloud, world, now) for key, cloud in seen.items()}
-    ledger = seeing.after(_remembered(world, found, now=now, shown=shown), shown)
+    ledger = seeing.with_clock(_remembered(world, found, now=now, shown=shown), shown)
     world = world.remembering("removal", ledger)
-    lost = {each.subject: each for each in leftovers.freed(world, seen)}
+    lost = {each.subject: each for each in leftovers.free_leftover(world, seen)}
     steps = {
-        **dict(idle.steps(world, now, seen=seen, shown=shown)),
-        **dict(drain_marks.left_behind(world, shown)),
-        **dict(drain_pools.steps(world, seen)),
+        **dict(idle.steps_for_idle_nodes(world, now, seen=seen, shown=shown)),
+        **dict(drain_marks.marks_left_behind(world, shown)),
+        **dict(drain_pools.steps_for_leaving_pools(world, seen)),
         **dict(_steps(world, now, seen=seen, found=found, shown=shown)),
     }
     sequences = (
@@ -51,7 +51,9 @@ def decide(world: World, now: Instant) -> Decision:
     )
     moved, rested = evictions(_moving(steps.values()), world, now)
     opening = (
-        each for key, many in found.items() for each in opened(many, seen[key], world, shown)
+        each
+        for key, many in found.items()
+        for each in removals_of_orphans(many, seen[key], world, shown)
     )
     return Decision(
         section=ledger,
@@ -98,7 +100,7 @@ def _steps(
                 _orphan(removal, world, now, cloud=cloud, lost=found[cloud.key], shown=shown),
             )
         else:
-            yield name, life.step(removal, world, now, cloud=cloud, waits_until=0.0)
+            yield name, life.removal_step(removal, world, now, cloud=cloud, waits_until=0.0)
 
 
 def _orphan(
@@ -113,12 +115,12 @@ def _orphan(
     """It stands only as long as nobody knows the machine, and it begins late."""
     is_pending = removal.status.phase is RemovalPhase.PENDING
     if is_pending and removal.name not in lost.found and removal.spec.node_id in cloud.machines:
-        return life.cancelled(removal, world, why="the machine is known after all")
+        return life.cancelled_removal(removal, world, why="the machine is known after all")
     since = world.ledger.removal.orphans.get(removal.name, shown.now)
     due = shown.wake_at(since + world.timing.orphan_age)
     # The listing that tells it has to be younger than the wait.
     is_confirmed = due <= cloud.listing.at.monotonic and not lost.are_too_many
     waits_until = due if due > now.monotonic or is_confirmed else NEVER
-    return life.step(
+    return life.removal_step(
         removal, world, now, cloud=cloud, waits_until=waits_until if is_pending else 0.0
     )

@@ -38,7 +38,7 @@ def clock(world: World, now: Instant) -> Clock:
     return Clock(now=known.seen + passed, monotonic=now.monotonic, runs=runs)
 
 
-def after(ledger: RemovalLedger, shown: Clock) -> RemovalLedger:
+def with_clock(ledger: RemovalLedger, shown: Clock) -> RemovalLedger:
     """The memory with the clock as it is shown now."""
     looked_at = shown.monotonic if shown.runs else None
     return msgspec.structs.replace(ledger, seen=shown.now, looked_at=looked_at)

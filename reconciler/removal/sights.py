@@ -87,6 +87,6 @@ def cloud_of(
     return next(showing, nowhere)
 
 
-def is_alive(node: Node | None) -> bool:
+def kubelet_reports(node: Node | None) -> bool:
     """Whether a kubelet reports from the machine."""
     return node is not None and node.is_ready

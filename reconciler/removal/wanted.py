@@ -18,9 +18,9 @@ def promised(world: World) -> frozenset[str]:
     return frozenset(place.machine for place in world.ledger.planning.nominated.places.values())
 
 
-def wanted(node: Node, world: World, promises: frozenset[str]) -> str:
+def reason_to_stay(node: Node, world: World, promises: frozenset[str]) -> str:
     """Why a node stays, in a few words; empty if it is idle."""
-    found = wanting.wanted(
+    found = wanting.who_wants(
         node,
         world.cluster.occupancy(node.name).keepers,
         pool=world.pools.get(pool_of_node(node)),

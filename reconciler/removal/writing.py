@@ -44,12 +44,12 @@ def patched(
     return PatchStatus(kind=KIND, version=version_of(removal), status=document)
 
 
-def deleted(removal: NodeRemovalRequest) -> Delete:
+def delete_removal(removal: NodeRemovalRequest) -> Delete:
     """The removal has done its work, or is cancelled."""
     return Delete(kind=KIND, version=version_of(removal))
 
 
-def freed(node: Node) -> Delete:
+def delete_node(node: Node) -> Delete:
     """The end of the Node of a machine that is gone."""
     return Delete(kind=NODES, version=version_of(node))
 

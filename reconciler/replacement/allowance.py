@@ -28,7 +28,7 @@ NEAR: Final = range(-1, 8)
 and may come back once a week."""
 
 
-def allowed(
+def allowed_disruptions(
     pool: NodePool, reason: DisruptionReason, *, nodes: int, disrupted: int, now: Instant
 ) -> int:
     """How many more of a pool's nodes may be disrupted now; `nodes` are all that it has."""

@@ -20,7 +20,7 @@ from reconciler.planning.nominations import serves
 from reconciler.planning.offers import node_class_of
 from reconciler.removal.paid_hours import seconds_until_marked
 from reconciler.removal.wanted import promised
-from reconciler.replacement.allowance import allowed
+from reconciler.replacement.allowance import allowed_disruptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -91,7 +91,9 @@ def ceilings(
     """How many more nodes of each pool may go."""
     nodes = Counter(each.pool for each in nodes_of_pools(look.world).values())
     return {
-        name: allowed(pool, reason, nodes=nodes[name], disrupted=gone[name], now=look.now)
+        name: allowed_disruptions(
+            pool, reason, nodes=nodes[name], disrupted=gone[name], now=look.now
+        )
         for name, pool in look.world.pools.items()
     }
 
@@ -176,7 +178,7 @@ def movable(node: Node, look: ReplacementLook) -> tuple[tuple[Pod, ...] | None, 
     return pods, NEVER
 
 
-def price_of(name: str, world: World) -> int:
+def price_of_node(name: str, world: World) -> int:
     """What a node costs an hour, as it was bought."""
     standing = nodes_of_pools(world).get(name)
     return 0 if standing is None else standing.price
@@ -205,7 +207,7 @@ def _candidate(
 ) -> ReplacementCandidate | None:
     pods, passes_at = movable(node, look)
     wakes.append(passes_at)
-    price = price_of(node.name, look.world)
+    price = price_of_node(node.name, look.world)
     # What costs nothing can't be had cheaper.
     if pods is None or not price:
         return None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from growth.api.written import ServerTypeName
 from growth.scheduling.taints import NO_EXECUTE
-from reconciler.planning.blueprints import DIGEST, parts_of, read, taints_of
+from reconciler.planning.blueprints import DIGEST, parts_of, read_blueprint, taints_of
 from reconciler.planning.offers import node_class_of
 from reconciler.replacement.makes import makes
 from reconciler.replacement.mending import lacking_taints
@@ -39,7 +39,7 @@ def _drifted(world: World) -> Iterator[tuple[str, str]]:
         pool = world.pools.get(make.pool)
         if pool is None:
             continue
-        made = read(make.template)
+        made = read_blueprint(make.template)
         change = next(_changes(make, made, pool, world), "")
         if change:
             yield from ((node.name, change) for node in nodes)

@@ -68,14 +68,14 @@ def followed(
         ledger = resting(ledger, nodes, now)
     for text, since in lacking.items():
         if _is_lost(text, world, since, now):
-            ledger = given_up(ledger, text, under_way[text].nodes, now)
+            ledger = swap_given_up(ledger, text, under_way[text].nodes, now)
     for swap in under_way.values():
         if swap.stage(world) is not SwapStage.GOING and not swap.goers(world):
-            ledger = given_up(ledger, swap.text, swap.nodes, now)
+            ledger = swap_given_up(ledger, swap.text, swap.nodes, now)
     return _with_going(ledger, under_way.values(), world, now)
 
 
-def given_up(
+def swap_given_up(
     ledger: ReplacementLedger, text: str, nodes: Iterable[str], now: Instant
 ) -> ReplacementLedger:
     """The memory of a swap that came to nothing."""
@@ -96,7 +96,7 @@ def rest_after(times: int) -> float:
     return float(min(RESTS_SHORTLY * 2 ** min(times - 1, 10), RESTS_LONGEST))
 
 
-def left_behind(ledger: ReplacementLedger, world: World) -> Iterator[Sequence]:
+def machines_left_behind(ledger: ReplacementLedger, world: World) -> Iterator[Sequence]:
     """What is done with the machines of swaps that were given up."""
     if not ledger.given_up:
         return
@@ -119,7 +119,7 @@ def left_behind(ledger: ReplacementLedger, world: World) -> Iterator[Sequence]:
             )
 
 
-def next_end(ledger: ReplacementLedger, now: Instant) -> float:
+def next_wait_end(ledger: ReplacementLedger, now: Instant) -> float:
     """When a wait ends if nothing changes before."""
     ends = (since + LACKS for since in ledger.lacking.values())
     later = (end for end in (*ends, *ledger.resting.values()) if end > now.monotonic)
@@ -165,5 +165,5 @@ def _with_going(
         return ledger
     for swap in under_way:
         if rolled_back & set(swap.nodes) and not going.keys() & set(swap.nodes):
-            ledger = given_up(ledger, swap.text, swap.old(world), now)
+            ledger = swap_given_up(ledger, swap.text, swap.old(world), now)
     return resting(ledger, rolled_back, now)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 from growth.api.disruption import DisruptionReason
 from growth.keeping.marks import is_held_by_a_person
 from reconciler.actions import machine
-from reconciler.replacement.candidates import price_of
+from reconciler.replacement.candidates import price_of_node
 from reconciler.replacement.rehearsal import Preference, left_over, with_slack
 from reconciler.replacement.worth import OccupiedNode, disturbances, pays
 
@@ -108,7 +108,7 @@ def uids(pods: Iterable[Pod]) -> frozenset[str]:
     return frozenset(pod.metadata.uid for pod in pods)
 
 
-def pods_on(names: Iterable[str], world: World) -> list[Pod]:
+def pods_to_move(names: Iterable[str], world: World) -> list[Pod]:
     """Those that would need another place."""
     return [pod for name in names for pod in world.cluster.occupancy(name).keepers]
 
@@ -117,7 +117,9 @@ def _saves_enough(asked: PendingProof, result: Applied, world: World, *, horizon
     after = sum(int(each.spec.price * 1_000_000) for each in result.requests.values())
     cluster = world.cluster
     nodes = [
-        OccupiedNode(price_of(name, world), cluster.nodes[name], cluster.occupancy(name).keepers)
+        OccupiedNode(
+            price_of_node(name, world), cluster.nodes[name], cluster.occupancy(name).keepers
+        )
         for name in asked.nodes
     ]
     before = sum(each.price for each in nodes)

@@ -18,7 +18,7 @@ from growth.api.wellknown import TEMPLATE_ANNOTATION
 from growth.keeping.marks import is_unregistered
 from growth.scheduling.taints import NO_EXECUTE
 from reconciler.actions import Sequence, SetNode, machine, version_of
-from reconciler.planning.blueprints import read, taints_of
+from reconciler.planning.blueprints import read_blueprint, taints_of
 from reconciler.replacement.makes import makes
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def mended(world: World) -> Iterator[Sequence]:
     """One write for each node that serves with labels or taints that its pool had before."""
     for make, nodes in makes(world).items():
-        pool, made = world.pools.get(make.pool), read(make.template)
+        pool, made = world.pools.get(make.pool), read_blueprint(make.template)
         if pool is None or made is None or _is_as_it_says(made, pool):
             continue
         for node in nodes:

@@ -22,14 +22,14 @@ from growth.scheduling.moving import obstacle
 from growth.scheduling.pod import Pod
 from reconciler.marks import is_cordoned_by_a_person
 from reconciler.ownership import pool_of_node
-from reconciler.planning.applying import applied
+from reconciler.planning.applying import apply_plan
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.planning.market import market
 from reconciler.planning.offers import Shelf, shelf
 from reconciler.planning.refusals import Refusals, refusals
 from reconciler.replacement import asking
-from reconciler.replacement.candidates import ReplacementCandidate, is_in_use, price_of
-from reconciler.replacement.judging import culprits, is_worth_it, pods_on, uids
+from reconciler.replacement.candidates import ReplacementCandidate, is_in_use, price_of_node
+from reconciler.replacement.judging import culprits, is_worth_it, pods_to_move, uids
 from reconciler.replacement.ledger import PendingProof
 from reconciler.replacement.worth import HORIZON
 
@@ -135,7 +135,7 @@ class _Looked:
     def _candidates(self) -> Iterator[ReplacementCandidate]:
         for name, node in sorted(self._world.cluster.nodes.items()):
             pool = self._world.pools.get(pool_of_node(node))
-            price = price_of(name, self._world)
+            price = price_of_node(name, self._world)
             pods = self._world.cluster.occupancy(name).keepers
             if pool is None or not price or not pods or not is_in_use(node, self._world):
                 continue
@@ -161,7 +161,7 @@ class _Looked:
 
     def _proven(self, names: tuple[str, ...]) -> tuple[PendingProof, Applied]:
         world, gone = self._world, frozenset(names)
-        pods = pods_on(names, world)
+        pods = pods_to_move(names, world)
         question = asking.proof(pods, gone, world, market(world, self._now))
         asked = PendingProof(
             number=0,
@@ -170,7 +170,7 @@ class _Looked:
             why="",
             question=question,
         )
-        return asked, applied(
+        return asked, apply_plan(
             self._answer.plan(question.problem),
             question,
             asking.without(world, gone),
@@ -186,7 +186,7 @@ class _Looked:
         return RenewalOnPaper(
             goes=tuple(self._leaving(name) for name in sorted(names)),
             comes=() if result is None else tuple(result.requests.values()),
-            cost=sum(price_of(name, world) for name in ours),
+            cost=sum(price_of_node(name, world) for name in ours),
             held=self._held,
             idle=asking.idle(world),
         )
@@ -197,6 +197,6 @@ class _Looked:
             name=name,
             pool=pool_of_node(node),
             server_type=node.labels.get(INSTANCE_TYPE_LABEL, ""),
-            price=price_of(name, self._world),
+            price=price_of_node(name, self._world),
             pods=self._world.cluster.occupancy(name).keepers,
         )

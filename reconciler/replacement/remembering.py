@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reconciler.world import World
 
 
-def looked_after(world: World, now: Instant) -> ReplacementLedger:
+def swaps_looked_after(world: World, now: Instant) -> ReplacementLedger:
     """What is over is forgotten, and what has been seen is followed."""
     before = world.ledger.replacement
     nodes = world.cluster.nodes

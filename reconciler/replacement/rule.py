@@ -22,7 +22,7 @@ import msgspec
 from growth.api.disruption import DisruptionReason
 from reconciler.actions import Sequence, Solve, Subject, SubjectKind, machine
 from reconciler.decision import NEVER, Decision
-from reconciler.planning.applying import applied
+from reconciler.planning.applying import apply_plan
 from reconciler.planning.ledger import Bought
 from reconciler.planning.market import market, nothing_sold
 from reconciler.removal.sights import clouds
@@ -47,17 +47,17 @@ from reconciler.replacement.judging import (
     has_changed,
     have_room,
     is_worth_it,
-    pods_on,
+    pods_to_move,
     steadied,
     uids,
     unsteady,
 )
 from reconciler.replacement.ledger import Confirmation, PendingProof, PendingSearch
 from reconciler.replacement.mending import mended
-from reconciler.replacement.remembering import looked_after
+from reconciler.replacement.remembering import swaps_looked_after
 from reconciler.replacement.rest import is_moving, sight
 from reconciler.replacement.swaps import SwapStage, swaps
-from reconciler.replaces import written
+from reconciler.replaces import swap_text
 from reconciler.solver import Plan, Renewed
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class _Pass:
     def __init__(self, world: World, now: Instant) -> None:
         self.now = now
         self.world = world
-        self.ledger = looked_after(world, now)
+        self.ledger = swaps_looked_after(world, now)
         self.sequences: list[Sequence] = []
         self.wakes: list[float] = []
         self.sick: Mapping[str, str] = {}
@@ -96,11 +96,11 @@ class _Pass:
         """All of it, in its order."""
         self._read()
         self._create()
-        self.sequences += going_on.left_behind(self.ledger, self.world)
+        self.sequences += going_on.machines_left_behind(self.ledger, self.world)
         self._ask()
         self.sequences += mended(self.world)
         self.sequences += many_sick.notices(self.world, self.ledger.health, self.now)
-        self.wakes.append(going_on.next_end(self.ledger, self.now))
+        self.wakes.append(going_on.next_wait_end(self.ledger, self.now))
         return Decision(
             section=self.ledger,
             sequences=tuple(self.sequences),
@@ -188,8 +188,8 @@ class _Pass:
 
     def _applied(self, asked: PendingProof, plan: Plan) -> Applied:
         chance = Random(self.world.seed)  # noqa: S311 - names have to be unlike, not secret
-        pods = pods_on(asked.nodes, self.world)
-        return applied(
+        pods = pods_to_move(asked.nodes, self.world)
+        return apply_plan(
             plan,
             asked.question,
             asking.without(self.world, frozenset(asked.nodes)),
@@ -217,7 +217,7 @@ class _Pass:
     def _swap(self, asked: PendingProof, result: Applied) -> None:
         """Write down what is bought; where nothing is, the old ones go at once."""
         self._remember(left_over={})
-        said = writing.told(
+        said = writing.replacement_events(
             asked.nodes,
             result.requests.values(),
             self.world,
@@ -227,7 +227,7 @@ class _Pass:
         if not result.requests:
             self._open(asked.nodes, asked.reason, said=said)
             return
-        text = written(asked.nodes, of=len(result.requests), reason=asked.reason)
+        text = swap_text(asked.nodes, of=len(result.requests), reason=asked.reason)
         requests = writing.replacing(result.requests.values(), text)
         bought = {
             name: Bought(pool=each.spec.pool, at=self.now.monotonic)
@@ -249,7 +249,9 @@ class _Pass:
             return
         has_place = have_room(asked.question, solved.plan, self.world)
         if not has_place and swap.reason is not DisruptionReason.UNHEALTHY:
-            self.ledger = going_on.given_up(self.ledger, swap.text, swap.old(self.world), self.now)
+            self.ledger = going_on.swap_given_up(
+                self.ledger, swap.text, swap.old(self.world), self.now
+            )
             self._remember()
             self.swaps = tuple(each for each in self.swaps if each is not swap)
         elif swap.stage(self.world) is SwapStage.READY:
@@ -294,7 +296,7 @@ class _Pass:
 
     def _confirm(self, swap: Swap) -> None:
         goers = frozenset(swap.goers(self.world))
-        pods = pods_on(sorted(goers), self.world)
+        pods = pods_to_move(sorted(goers), self.world)
         question = asking.proof(pods, goers, self.world, nothing_sold(self.world))
         number = self._solve(question.problem, why=f"may {len(goers)} nodes go now?")
         asked = Confirmation(number=number, swap=swap.text, nodes=goers, question=question)

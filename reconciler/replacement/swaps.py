@@ -18,7 +18,7 @@ from growth.api.noderequest import COMING, RequestPhase
 from growth.keeping.marks import is_held_by_a_person
 from reconciler.planning.nominations import serves
 from reconciler.planning.requested import all_requests
-from reconciler.replaces import annotation, on_nodes, read
+from reconciler.replaces import annotation, on_nodes, read_swap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -70,7 +70,7 @@ class Swap(msgspec.Struct, frozen=True, kw_only=True):
 def swaps(world: World) -> tuple[Swap, ...]:
     """All swaps that are under way, in a stable order."""
     machines: defaultdict[str, list[str]] = defaultdict(list)
-    for name, text in texts(world):
+    for name, text in swap_texts(world):
         machines[text].append(name)
     for text in _unmet(world):
         machines[text] += ()
@@ -84,7 +84,7 @@ def swaps(world: World) -> tuple[Swap, ...]:
 
 
 def _swap(text: str, names: Iterable[str]) -> Swap | None:
-    words = read(text)
+    words = read_swap(text)
     if words is None:
         return None
     return Swap(
@@ -104,7 +104,7 @@ def _unmet(world: World) -> Iterator[str]:
             yield text
 
 
-def texts(world: World) -> Iterator[tuple[str, str]]:
+def swap_texts(world: World) -> Iterator[tuple[str, str]]:
     """The words on each machine: the request's while it comes, its node's from then on."""
     coming = set()
     for name, request in all_requests(world).items():

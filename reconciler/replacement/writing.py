@@ -15,7 +15,7 @@ from reconciler.planning.offers import node_class_of
 from reconciler.removal.drain_marks import cordoned
 from reconciler.removal.opening import removal_of
 from reconciler.removal.writing import said_of_node
-from reconciler.replacement.candidates import price_of
+from reconciler.replacement.candidates import price_of_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -96,7 +96,7 @@ def forgotten(node: Node) -> SetNode:
     return SetNode(node=version(node), annotations={REPLACES_ANNOTATION: None})
 
 
-def told(
+def replacement_events(
     names: Iterable[str],
     requests: Iterable[NodeRequest],
     world: World,
@@ -106,7 +106,7 @@ def told(
 ) -> dict[str, EmitEvent]:
     """What people read on each node that goes."""
     names, requests = list(names), list(requests)
-    before = sum(price_of(name, world) for name in names) / 1e6
+    before = sum(price_of_node(name, world) for name in names) / 1e6
     after = float(sum(request.spec.price for request in requests))
     note = f"{_what(names, world)} by {_by(requests)}: {why}"
     if reason is DisruptionReason.CONSOLIDATION:

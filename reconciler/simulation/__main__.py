@@ -14,7 +14,7 @@ import structlog
 
 from growth.cli.output import add_output_argument
 from reconciler.simulation.faults import SimulatedFault, drawn
-from reconciler.simulation.run import RunOutcome, run
+from reconciler.simulation.run import RunOutcome, run_story
 from reconciler.simulation.shrink import shrunk
 from reconciler.simulation.story import WORKLOADS, Story
 
@@ -118,10 +118,10 @@ def _is_breached(seed: int, arguments: argparse.Namespace, parts: Parts | None) 
     story = Story(
         seed=seed, minutes=arguments.minutes, faults=faults, workloads=arguments.workloads
     )
-    outcome = run(story, parts=parts, keep=None if arguments.trace else 40)
+    outcome = run_story(story, parts=parts, keep=None if arguments.trace else 40)
     if outcome.breaches and arguments.shrink:
-        story = shrunk(story, lambda smaller: bool(run(smaller, parts=parts).breaches))
-        outcome = run(story, parts=parts, keep=None if arguments.trace else 40)
+        story = shrunk(story, lambda smaller: bool(run_story(smaller, parts=parts).breaches))
+        outcome = run_story(story, parts=parts, keep=None if arguments.trace else 40)
     if arguments.trace:
         arguments.trace.write_text("\n".join(outcome.lines) + "\n")
     told = json.dumps(_document(outcome)) if arguments.output == "json" else _text(outcome)

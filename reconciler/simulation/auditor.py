@@ -20,9 +20,9 @@ from growth.instant import Instant
 from growth.keeping.marks import is_cordoned_by_a_person
 from growth.scheduling.emptiness import keepers, left_on
 from reconciler.actions import Solve
-from reconciler.simulation.cloud import pool_of
+from reconciler.simulation.cloud import pool_of_simulated_node
 from reconciler.simulation.faults import SimulatedFault
-from reconciler.simulation.pod_collector import pods_on
+from reconciler.simulation.pod_collector import pods_bound_to
 from reconciler.simulation.possible import CountedSort, Possible
 from reconciler.simulation.purchases import FEW, Purchases
 from reconciler.simulation.unknown import Unknown
@@ -196,7 +196,7 @@ class Auditor:
     def _kept_on(self, name: str) -> tuple[Pod, ...]:
         """The pods that would miss their node; of a silent one nobody says that they have ended."""
         pods, node = self._server.kind("pods").objects, self._server.kind("nodes").named(name)
-        kept = keepers(pods[key] for key in pods_on(name, self._server))
+        kept = keepers(pods[key] for key in pods_bound_to(name, self._server))
         if node is None:
             return kept
         is_moved = SimulatedFault.CLOCK_JUMP in self._faults.kinds
@@ -301,9 +301,9 @@ class Auditor:
 
     def _node_changed(self, event: StoredChange) -> None:
         node: Node = event.new or event.old
-        if pool_of(node):
+        if pool_of_simulated_node(node):
             label = ServerTypeName(node.labels[INSTANCE_TYPE_LABEL])
-            self._recount(node.name, CountedSort(pool_of(node), label))
+            self._recount(node.name, CountedSort(pool_of_simulated_node(node), label))
         self.unknown.look(node.name)
         self._check_cordon(event.old, event.new)
         is_paid = node.name in self._cloud.machines and node.name not in self._cloud.forgotten
@@ -364,7 +364,7 @@ class Auditor:
             if request is None and nodes.named(name) is None and not has_failed:
                 self.breach("every machine is known", f"{name} has neither request nor node")
         for node in nodes.objects.values():
-            if pool_of(node) and node.name not in self._cloud.machines:
+            if pool_of_simulated_node(node) and node.name not in self._cloud.machines:
                 self.breach("every node has a machine", f"{node.name} has none")
 
     def _all_requests_done(self) -> None:

@@ -21,9 +21,9 @@ from growth.kube.resource import Key
 from growth.scheduling.metadata import ObservedCondition
 from growth.scheduling.node import Node
 from growth.scheduling.taints import NO_SCHEDULE, Taint
-from reconciler.providers.kwok.catalogue import offerings
+from reconciler.providers.kwok.catalogue import kwok_offerings
 from reconciler.providers.kwok.faults import is_sold_out
-from reconciler.providers.kwok.provider import boot_time, machine_id, manifest
+from reconciler.providers.kwok.provider import boot_time, machine_id, node_manifest
 from reconciler.providers.port import (
     Accepted,
     DeleteAnswer,
@@ -263,7 +263,7 @@ class SimulatedCloud:
     def _join(self, order: Order, offering: Offering) -> None:
         if order.name not in self.machines:
             return
-        document = manifest(order, allocatable=offering.allocatable, ready_after=Duration(0))
+        document = node_manifest(order, allocatable=offering.allocatable, ready_after=Duration(0))
         node = msgspec.convert(document, Node)
         taints = (*node.spec.taints, NOT_READY)
         spec = msgspec.structs.replace(node.spec, taints=taints)
@@ -303,7 +303,7 @@ def _listed(machine: SimulatedMachine) -> ListedMachine:
 
 
 def _offering(order: Order, node_class: KwokNodeClass | None) -> Offering | None:
-    sold = offerings(node_class) if node_class is not None else ()
+    sold = kwok_offerings(node_class) if node_class is not None else ()
     wanted = order.server_type, order.location, dict(order.own_labels)
     return next(
         (
@@ -336,6 +336,6 @@ def without_not_ready(node: Node) -> Node:
     return msgspec.structs.replace(node, spec=msgspec.structs.replace(node.spec, taints=taints))
 
 
-def pool_of(node: Node) -> str:
+def pool_of_simulated_node(node: Node) -> str:
     """The pool that a node says it belongs to; empty for others' nodes."""
     return node.labels.get(POOL_LABEL, "") if MANAGED_BY_LABEL in node.labels else ""

@@ -54,7 +54,7 @@ from reconciler.providers.port import (
 from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.server import Precondition, with_metadata
 from reconciler.solver import Effort
-from reconciler.solver.answering import answered
+from reconciler.solver.answering import solve_within
 from reconciler.world import Replies
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ class SimulatedEffects:
                 self._failed(action, sequence.subject, hidden)
                 return
         self._remember(action, result)
-        self._owner.announce(after(here))
+        self._owner.announce(after_effect(here))
         self._owner.arrive(self._step, sequence, index + 1)
 
     def _remember(self, action: Action, result: Result) -> None:
@@ -255,7 +255,7 @@ class SimulatedEffects:
                 # Nobody reads events in a simulated world, and nothing may depend on them.
                 return Result()
             case Solve(number=number, problem=problem):
-                return Result(plan=Solved(number=number, plan=answered(problem, Effort.QUICK)))
+                return Result(plan=Solved(number=number, plan=solve_within(problem, Effort.QUICK)))
             case CreateMachine():
                 return Result(answer=self._asked(action))
             case DeleteMachine(machine=machine):
@@ -329,8 +329,8 @@ class SimulatedEffects:
             made = self._server.create(kind, resource)
         except AlreadyExists:
             found = self._server.kind(kind).objects[key]
-            return Result((kind, key, written(found)), is_adopted=True)
-        return Result((kind, key, written(made)))
+            return Result((kind, key, confirmed_state(found)), is_adopted=True)
+        return Result((kind, key, confirmed_state(made)))
 
     def _is_bought_once(self, request: NodeRequest) -> bool:
         """Pods that were bought for before are looked up at the server itself."""
@@ -345,7 +345,7 @@ class SimulatedEffects:
     def _change(self, kind: str, version: Version, changed: Callable[[Any], Any]) -> Result:
         key = Key("", version.name)
         made = self._server.change(kind, key, changed, on=on(version))
-        return Result((kind, key, written(made)))
+        return Result((kind, key, confirmed_state(made)))
 
     def _delete(self, kind: str, version: Version) -> Result:
         key = Key("", version.name)
@@ -354,7 +354,7 @@ class SimulatedEffects:
         return Result((kind, key, Deleted(uid=version.uid, version=version.resource_version)))
 
 
-def after(here: Point) -> Point:
+def after_effect(here: Point) -> Point:
     """The same point, after the effect."""
     return msgspec.structs.replace(here, side=Side.AFTER)
 
@@ -364,7 +364,7 @@ def on(version: Version) -> Precondition:
     return Precondition(uid=version.uid, version=version.resource_version)
 
 
-def written(obj: Any) -> OwnWrite:
+def confirmed_state(obj: Any) -> OwnWrite:
     """The state that the server has confirmed."""
     return OwnWrite(uid=obj.metadata.uid, version=obj.metadata.resource_version)
 

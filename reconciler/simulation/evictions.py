@@ -61,7 +61,7 @@ class Evictions:
         if pod is None or pod.metadata.uid != asked.uid:
             return None
         counting = budgets.of_pod(pod, self._server.kind(BUDGETS).objects.values())
-        why = budgets.objection(pod, counting)
+        why = budgets.budget_objection(pod, counting)
         if why is not None:
             return EvictionRefusal(why)
         if counting and pod.status.phase == "Running" and not pod.is_terminating:
@@ -89,7 +89,7 @@ class Evictions:
     def _counted(self, budget: PodDisruptionBudget, *, least: int) -> PodDisruptionBudget:
         pods = self._server.kind("pods").objects.values()
         covered = [pod for pod in pods if budget.covers(pod) and not pod.is_finished]
-        healthy = sum(is_healthy(pod) for pod in covered)
+        healthy = sum(counts_as_healthy(pod) for pod in covered)
         counted = _with_status(
             budget,
             observed_generation=budget.metadata.generation,
@@ -100,7 +100,7 @@ class Evictions:
         return budget if counted.status == budget.status else counted
 
 
-def is_healthy(pod: Pod) -> bool:
+def counts_as_healthy(pod: Pod) -> bool:
     """Whether it counts for its budget."""
     return pod.is_ready and not pod.is_terminating
 

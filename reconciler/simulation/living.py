@@ -16,7 +16,7 @@ from reconciler.simulation.lives import Lives
 from reconciler.simulation.pod_auditor import PodAuditor
 from reconciler.simulation.pod_collector import PodCollector
 from reconciler.simulation.possible import Possible
-from reconciler.simulation.preferences import preferred
+from reconciler.simulation.preferences import preferred_node
 from reconciler.simulation.process import TIMING, Parts
 from reconciler.simulation.replicas import ReplicaController
 from reconciler.simulation.scheduler import SimulatedScheduler
@@ -39,7 +39,7 @@ class Living:
         *,
         parts: Parts | None = None,
         keep: int | None = LAST_LINES,
-        prefer: Prefer = preferred,
+        prefer: Prefer = preferred_node,
     ) -> None:
         self.around = around = surroundings(story, keep=keep)
         self.timeline = around.timeline

@@ -20,7 +20,7 @@ from growth.kube.errors import NotFound
 from growth.kube.resource import Key
 from growth.scheduling.objects import Pod
 from reconciler.simulation.chance import Chance
-from reconciler.simulation.cloud import pool_of
+from reconciler.simulation.cloud import pool_of_simulated_node
 from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.server import with_metadata
 from reconciler.simulation.workload import NAMESPACE
@@ -79,7 +79,7 @@ class People:
         nodes = [
             node
             for node in self._server.kind("nodes").objects.values()
-            if pool_of(node) and node.is_ready and not node.spec.unschedulable
+            if pool_of_simulated_node(node) and node.is_ready and not node.spec.unschedulable
         ]
         return chance.one_of(nodes) if nodes else None
 

@@ -27,11 +27,11 @@ class PodCollector:
 
     def _collect(self, name: str) -> None:
         if self._server.kind("nodes").named(name) is None:
-            for key in pods_on(name, self._server):
+            for key in pods_bound_to(name, self._server):
                 self._server.delete("pods", key)
 
 
-def pods_on(node: str, server: SimulatedApiServer) -> list[Key]:
+def pods_bound_to(node: str, server: SimulatedApiServer) -> list[Key]:
     """The pods that are bound to a node, finished ones too."""
     pods = server.kind("pods").objects
     return [key for key, pod in pods.items() if pod.spec.node_name == node]

@@ -10,7 +10,7 @@ from growth.scheduling.daemonsets import daemon_pods
 from growth.scheduling.fits import verdict
 from growth.scheduling.verdicts import Fits
 from reconciler.planning.templates import template
-from reconciler.providers.kwok.catalogue import offerings
+from reconciler.providers.kwok.catalogue import kwok_offerings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +76,7 @@ class Possible:
         name = DEFAULT_NODE_CLASS if reference is None else reference.name
         node_class: KwokNodeClass | None = self._classes.named(name)
         places = {location.region for location in pool.spec.locations}
-        sold = () if node_class is None else offerings(node_class)
+        sold = () if node_class is None else kwok_offerings(node_class)
         return tuple(each for each in sold if not places or each.location in places)
 
     def _holds(self, pool: NodePool, offering: Offering, pod: Pod) -> bool:

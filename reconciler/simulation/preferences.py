@@ -30,7 +30,7 @@ APART: Final = {"kubernetes.io/hostname": 3, "topology.kubernetes.io/zone": 5}
 WEIGHT_OF_SPREADING: Final = 2
 
 
-def preferred(pod: Pod, nodes: Sequence[Node], cluster: Cluster) -> Node:
+def preferred_node(pod: Pod, nodes: Sequence[Node], cluster: Cluster) -> Node:
     """The node with the highest score."""
     if len(nodes) == 1:
         return nodes[0]

@@ -11,7 +11,7 @@ import msgspec
 from growth.api.disruption import Consolidation
 from growth.api.noderequest import NodeRequest
 from growth.api.wellknown import REPLACES_ANNOTATION
-from reconciler.providers.kwok.catalogue import offerings
+from reconciler.providers.kwok.catalogue import kwok_offerings
 from reconciler.simulation import catalogue
 from reconciler.simulation.auditor import AuditBreach
 from reconciler.simulation.chance import Chance
@@ -71,7 +71,9 @@ class RunOutcome(msgspec.Struct, frozen=True, kw_only=True):
         return self.story.end / self.seconds
 
 
-def run(story: Story, *, parts: Parts | None = None, keep: int | None = LAST_LINES) -> RunOutcome:
+def run_story(
+    story: Story, *, parts: Parts | None = None, keep: int | None = LAST_LINES
+) -> RunOutcome:
     """A run by itself."""
     return Simulation(story, parts or Parts(), keep=keep).run()
 
@@ -104,7 +106,7 @@ class Simulation:
         for pool in catalogue.pools(Chance(story.seed, "pools"), _consolidation(story)):
             living.server.create("NodePool", pool)
         Workloads(living)
-        SimulatedTrouble(living, offerings=offerings(node_class))
+        SimulatedTrouble(living, offerings=kwok_offerings(node_class))
         self._asked_for = 0
         living.server.kind(NodeRequest.__name__).heard_by.append(self._request_changed)
 

@@ -18,7 +18,7 @@ from growth.kube.contents import Change, ChangeKind
 from growth.scheduling.fits import feasible_nodes
 from growth.scheduling.metadata import ObservedCondition
 from growth.scheduling.taints import untolerated
-from reconciler.simulation.preferences import Prefer, preferred
+from reconciler.simulation.preferences import Prefer, preferred_node
 from reconciler.views import Views
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class UnschedulablePod(msgspec.Struct, kw_only=True):
 class SimulatedScheduler:
     """The queue, and what it knows."""
 
-    def __init__(self, around: Surroundings, prefer: Prefer = preferred) -> None:
+    def __init__(self, around: Surroundings, prefer: Prefer = preferred_node) -> None:
         self._prefer = prefer
         self._server = server = around.server
         self._timeline = timeline = around.timeline

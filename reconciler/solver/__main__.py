@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from reconciler.solver.answering import answered
+from reconciler.solver.answering import solve_within
 from reconciler.solver.framing import LENGTH
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _answer() -> None:
     sys.stdout = sys.stderr
     while (question := _read(questions)) is not None:
         problem, effort, seconds = question
-        plan = answered(problem, effort, seconds=seconds)
+        plan = solve_within(problem, effort, seconds=seconds)
         _write(answers, plan)
 
 

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 @overload
-def answered(question: Problem, effort: Effort, *, seconds: float = ...) -> Plan: ...
+def solve_within(question: Problem, effort: Effort, *, seconds: float = ...) -> Plan: ...
 @overload
-def answered(question: Renewal, effort: Effort, *, seconds: float = ...) -> Renewed: ...
-def answered(
+def solve_within(question: Renewal, effort: Effort, *, seconds: float = ...) -> Renewed: ...
+def solve_within(
     question: Problem | Renewal, effort: Effort, *, seconds: float = 60.0
 ) -> Plan | Renewed:
     """The best that the effort finds; `seconds` is only a safety net."""

@@ -57,7 +57,7 @@ class _Beginnings:
         )
 
 
-def contents(
+def full_contents(
     table: Table, values: DualValues, least: NDArray[np.float64], budget: Budget
 ) -> NodeContents | None:
     """All full contents worth at least `least[offer]`, or nothing when they are too many."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reconciler.solver.bound import most_value
-from reconciler.solver.contents import NodeContents, contents
+from reconciler.solver.contents import NodeContents, full_contents
 from reconciler.solver.draft import draft_of
 from reconciler.solver.integer import Ending, IntegerProgram
 from reconciler.solver.master import Master
@@ -63,7 +63,7 @@ def _within(table: Table, values: DualValues, *, cost: int, budget: Budget) -> N
     surplus = np.where(endless, 0.0, np.maximum(held * scale - table.price, 0.0))
     copies = np.minimum(table.most, table.demand.sum()).astype(np.float64)
     bound = float(fair.units @ table.demand) - float(copies @ surplus)
-    return contents(table, fair, table.price + surplus - (cost - bound), budget)
+    return full_contents(table, fair, table.price + surplus - (cost - bound), budget)
 
 
 def _worthwhile(table: Table, found: NodeContents, cost: int, budget: Budget) -> NodeContents:

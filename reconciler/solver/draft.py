@@ -52,7 +52,7 @@ def draft_of(table: Table, rows: Sequence[tuple[int, NDArray[np.int64], int]]) -
     )
 
 
-def joined(drafts: Sequence[Draft]) -> Draft:
+def joined_drafts(drafts: Sequence[Draft]) -> Draft:
     """Several drafts one after another."""
     return Draft(
         offers=np.concatenate([draft.offers for draft in drafts]),

@@ -25,7 +25,7 @@ NAMED: Final = 5
 """So many limits are named in one text."""
 
 
-def unplaced(
+def unplaced_classes(
     problem: Problem, ground: OfferArrays, nodes: Sequence[DraftNode]
 ) -> tuple[Unplaced, ...]:
     """Each class of which pods are left out, the most important first, with its reason."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from reconciler.solver.bound import DualValues
-from reconciler.solver.draft import Draft, Stock, draft_of, joined
+from reconciler.solver.draft import Draft, Stock, draft_of, joined_drafts
 from reconciler.solver.fill import divisors
 from reconciler.solver.reduce import allowed_within
 from reconciler.solver.tail import pack_tail
@@ -39,7 +39,7 @@ def first_fit(table: Table, budget: Budget) -> Draft:
     closed = _closed(table, nodes.counts, stock)
     left = table.demand - closed.placed()
     rest = pack_tail(table, _no_values(table), stock=stock, left=left, budget=budget)
-    return joined([closed, rest])
+    return joined_drafts([closed, rest])
 
 
 class _OpenNodes:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reconciler.solver.dive import Dive
-from reconciler.solver.draft import Draft, Stock, joined, rank
+from reconciler.solver.draft import Draft, Stock, joined_drafts, rank
 from reconciler.solver.finish import right_sized
 
 if TYPE_CHECKING:
@@ -124,6 +124,6 @@ class _Work:
         return chosen
 
     def _exchange(self, chosen: NDArray[np.bool_], news: Draft, demand: NDArray[np.int64]) -> None:
-        self.draft = joined([self.draft.rows(~chosen), news])
+        self.draft = joined_drafts([self.draft.rows(~chosen), news])
         self.missing = demand - news.placed()
         self.excess = np.concatenate([self.excess[~chosen], self._excess(news)])

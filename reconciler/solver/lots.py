@@ -20,7 +20,7 @@ from reconciler.solver.problem import (
     Problem,
     SpreadRule,
     Together,
-    preferred,
+    preferred_offers,
 )
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class OfferArrays:
 
 def ground_of(problem: Problem) -> OfferArrays:
     """The offers of a problem, sorted, so that their order in the input changes nothing."""
-    offers = preferred(problem.offers)
+    offers = preferred_offers(problem.offers)
     clipped = [[min(amount, LARGEST - 1) for amount in offer.capacity] for offer in offers]
     capacity = np.array(clipped, dtype=np.float64).reshape(len(offers), len(problem.resources))
     price = np.array([0 if o.exists else o.price for o in offers], dtype=np.int64)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reconciler.solver.draft import Draft, Stock, draft_of, joined
+from reconciler.solver.draft import Draft, Stock, draft_of, joined_drafts
 from reconciler.solver.fill import divisors
 from reconciler.solver.relax import relax
 from reconciler.solver.tail import pack_tail
@@ -53,7 +53,7 @@ def pack(table: Table, relaxation: Relaxation, budget: Budget) -> Draft:
             break
         answer = relax(remaining(table, stock=stock, left=left), budget)
     drafts.append(pack_tail(table, relaxation.values, stock=stock, left=left, budget=budget))
-    return joined(drafts)
+    return joined_drafts(drafts)
 
 
 def remaining(table: Table, *, stock: Stock, left: NDArray[np.int64]) -> Table:

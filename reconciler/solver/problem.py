@@ -170,7 +170,7 @@ class Problem:
         return replace(
             self,
             classes=tuple(sorted(self.classes, key=lambda one: one.name)),
-            offers=preferred(self.offers),
+            offers=preferred_offers(self.offers),
             limits=tuple(sorted(self.limits, key=lambda one: one.name)),
             minima=tuple(sorted(self.minima, key=lambda one: one.name)),
             groups=tuple(sorted(self.groups, key=lambda one: one.name)),
@@ -185,7 +185,7 @@ class Problem:
             )
 
 
-def preferred(offers: Iterable[Offer]) -> tuple[Offer, ...]:
+def preferred_offers(offers: Iterable[Offer]) -> tuple[Offer, ...]:
     """Offers in the order in which equal ones are taken."""
     return tuple(sorted(offers, key=lambda one: (one.rank, one.name)))
 

@@ -16,7 +16,7 @@ from reconciler.solver.budget import Budget
 from reconciler.solver.problem import HOSTNAME
 from reconciler.solver.relax import relax
 from reconciler.solver.renew_field import field_of
-from reconciler.solver.renew_plan import NOTHING, gone_of, in_words, planned
+from reconciler.solver.renew_plan import NOTHING, cheaper_plan, gone_of, in_words
 from reconciler.solver.renew_relax import lean
 from reconciler.solver.renew_search import RenewalSearch
 from reconciler.solver.renew_small import NODES, Chosen, best_of_all
@@ -97,7 +97,7 @@ def _best(renewal: Renewal, bound: int, budget: Budget) -> Chosen | None:
 
 def _chosen(field: Field, leaning: Leaning, budget: Budget) -> Chosen:
     trial = RenewalSearch(field, leaning, budget.part(SEARCHING)).run()
-    plan = planned(trial, budget)
+    plan = cheaper_plan(trial, budget)
     goes = gone_of(trial)
     gain = float(field.worth_going[trial.gone].sum()) - plan.cost
     best = Chosen(goes=goes, plan=plan, gain=gain)

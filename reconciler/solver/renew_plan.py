@@ -42,7 +42,7 @@ NOTHING = Plan(
 )
 
 
-def planned(trial: RenewalTrial, budget: Budget) -> Plan:
+def cheaper_plan(trial: RenewalTrial, budget: Budget) -> Plan:
     """The cheaper of the trial's own places and of the engine's."""
     own = _own(trial)
     if not own.cost or budget.over:

@@ -104,7 +104,7 @@ class _Ladder:
 
     def _answer(self, factor: float) -> Spared | None:
         """The answer to one question; None where the program says that it can't be near."""
-        field = counted(self._field, factor)
+        field = with_disturbance_times(self._field, factor)
         leaning = lean(field, self._budget)
         if factor > 1.0 and self._least_left(field, leaning, factor) > self._near:
             return None
@@ -123,7 +123,7 @@ class _Ladder:
         return answer.left - beyond + self._reluctance * (beyond + answer.disturbed)
 
 
-def counted(field: Field, factor: float) -> Field:
+def with_disturbance_times(field: Field, factor: float) -> Field:
     """The same field, in which a disturbance counts so many times."""
     worth = [node.price - factor * node.disturbance for node in field.settled.standing]
     return replace(field, worth_going=np.array(worth, dtype=np.float64))
@@ -140,7 +140,7 @@ def _first(renewal: Renewal, best: Spared, search: Search, budget: Budget) -> Ch
     field = field_of(_only(renewal, frozenset(best.chosen.goes)))
     if not len(field.holds):
         return None
-    field = counted(field, best.factor)
+    field = with_disturbance_times(field, best.factor)
     return _with_all(budget, search, field, lean(field, budget))
 
 

@@ -69,10 +69,10 @@ def rank_of(problem: Problem, nodes: Sequence[DraftNode]) -> Rank:
     for pod in problem.classes:
         left[pod.priority] += pod.count - placed[pod.name]
     missing = tuple(sorted(((p, n) for p, n in left.items() if n), reverse=True))
-    return missing, cost_of(nodes), len(nodes)
+    return missing, cost_of_new_nodes(nodes), len(nodes)
 
 
-def cost_of(nodes: Sequence[DraftNode]) -> int:
+def cost_of_new_nodes(nodes: Sequence[DraftNode]) -> int:
     """What the new nodes cost per hour."""
     return sum(0 if node.offer.exists else node.offer.price for node in nodes)
 
@@ -128,7 +128,7 @@ class Search:
 
     def _enough(self) -> bool:
         """Whether what is left to gain isn't worth another stage."""
-        cost, bound = cost_of(self.best), self.bound()
+        cost, bound = cost_of_new_nodes(self.best), self.bound()
         complete = self._complete()
         if self._is_proven():
             self.stop = Stop.PROVEN
@@ -226,7 +226,7 @@ class Search:
         for _ in range(AGAIN):
             if self.master is None or self._enough():
                 return
-            if cost_of(self.best) > self.master.objective * (1 + AS_GOOD):
+            if cost_of_new_nodes(self.best) > self.master.objective * (1 + AS_GOOD):
                 return
             before = self.master.objective
             self._columns()
@@ -273,7 +273,7 @@ class Search:
         proof = prove(
             setting.problem,
             setting.relaxed,
-            cost=cost_of(self.best),
+            cost=cost_of_new_nodes(self.best),
             left=setting.left_out(self.best),
             nodes=sum(not node.offer.exists for node in self.best),
             budget=self.budget.part(SHARE_OF_PROOF),
@@ -288,7 +288,7 @@ class Search:
         proof = cover(
             self.setting.relaxed,
             self.values[0],
-            cost=cost_of(self.best),
+            cost=cost_of_new_nodes(self.best),
             budget=self.budget.part(SHARE_OF_PROOF),
         )
         if proof is not None:
@@ -296,7 +296,7 @@ class Search:
         return proof is not None
 
     def _is_proven(self) -> bool:
-        return self.optimal or (self._complete() and cost_of(self.best) <= self.bound())
+        return self.optimal or (self._complete() and cost_of_new_nodes(self.best) <= self.bound())
 
     def _believe(self, proof: Proof) -> None:
         if proof.draft is not None:

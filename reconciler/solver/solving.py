@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from reconciler.solver.assemble import DraftNode, assemble
 from reconciler.solver.budget import Budget
-from reconciler.solver.explain import explained_nodes, unplaced
+from reconciler.solver.explain import explained_nodes, unplaced_classes
 from reconciler.solver.first_fit import first_fit
 from reconciler.solver.lots import ground_of
 from reconciler.solver.plan import Plan, Stop, WeightStep
 from reconciler.solver.problem import CLOSE, Effort, Problem
-from reconciler.solver.search import Search, cost_of, rank_of
+from reconciler.solver.search import Search, cost_of_new_nodes, rank_of
 from reconciler.solver.setting import setting_of
 from reconciler.solver.steps import StepAnswer, in_steps, weights_of
 
@@ -118,10 +118,10 @@ class _Solve:
         without = rank_of(problem, first)[0]
         return Plan(
             nodes=explained_nodes(problem, ground, nodes),
-            unplaced=unplaced(problem, ground, nodes),
-            cost=cost_of(nodes),
+            unplaced=unplaced_classes(problem, ground, nodes),
+            cost=cost_of_new_nodes(nodes),
             bound=sum(step.bound for step in steps),
-            first_fit_cost=cost_of(first),
+            first_fit_cost=cost_of_new_nodes(first),
             first_fit_unplaced=sum(count for _, count in without),
             stop=stop,
             effort=self.budget.spent,
@@ -133,7 +133,7 @@ class _Solve:
         """Tell a plan on the way, where there is one step and so a plan is complete."""
         if self.watch is None or len(weights_of(self.problem)) > 1:
             return
-        step = WeightStep(weight=0, cost=cost_of(search.best), bound=search.bound())
+        step = WeightStep(weight=0, cost=cost_of_new_nodes(search.best), bound=search.bound())
         self.watch(self.plan(search.best, (step,), first=search.first, stop=search.stop))
 
     def _stop(self) -> Stop:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import yaml
 
 from growth.api.kinds import KINDS
-from growth.api.problems import written
+from growth.api.problems import written_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +38,7 @@ class Answer:
     def refuses(self, path: FieldPath, text: str) -> bool:
         """Whether it names this field, or what it is part of, and says this about it."""
         causes = self.body.get("details", {}).get("causes", [])
-        fields = {"<nil>", *(written(path[:length]) for length in range(1, len(path) + 1))}
+        fields = {"<nil>", *(written_path(path[:length]) for length in range(1, len(path) + 1))}
         named = any(cause["field"] in fields and text in cause["message"] for cause in causes)
         return named or (not causes and text in self.body["message"])
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from growth.api.kinds import KINDS
-from growth.api.problems import DocumentProblem, read_strictly, written
+from growth.api.problems import DocumentProblem, read_strictly, written_path
 from tests.api.cases import CASES, CHANGES, POOL, Case, Change
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def test_the_model_says_what_the_table_says(case: Case) -> None:
     expected = [
         problem
         for problem in problems
-        if written(problem.path).startswith(case.path or "") and case.text in problem.text
+        if written_path(problem.path).startswith(case.path or "") and case.text in problem.text
     ]
     assert bool(problems) == bool(expected) == (case.path is not None), problems
 

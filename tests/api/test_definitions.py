@@ -10,9 +10,9 @@ import kubernetes_validate  # type: ignore[import-untyped]
 import pytest
 import yaml
 
-from growth.api.crd import definitions, render
+from growth.api.crd import definition_files, definitions
 from growth.api.kinds import KINDS
-from growth.api.reference import page
+from growth.api.reference import objects_page
 from tests.api.cases import case
 from tests.api.server import DEFINITIONS
 
@@ -26,11 +26,13 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 def test_the_files_in_manifests_are_what_the_models_say() -> None:
     found = {path.name: path.read_text() for path in (ROOT / "manifests/crds").glob("growth.dev_*")}
 
-    assert found == render(), "make crds writes them anew"
+    assert found == definition_files(), "make crds writes them anew"
 
 
 def test_the_reference_page_is_what_the_models_say() -> None:
-    assert (ROOT / "docs/reference/objects.md").read_text() == page(), "make crds writes it anew"
+    assert (ROOT / "docs/reference/objects.md").read_text() == objects_page(), (
+        "make crds writes it anew"
+    )
 
 
 @every_kind
@@ -68,9 +70,9 @@ def undescribed(node: object, path: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("name", render())
+@pytest.mark.parametrize("name", definition_files())
 def test_rendered_text_is_the_definition(name: str) -> None:
-    document = yaml.safe_load(render()[name])
+    document = yaml.safe_load(definition_files()[name])
 
     assert document == definitions()[document["spec"]["names"]["kind"]]
 

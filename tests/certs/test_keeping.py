@@ -11,7 +11,7 @@ from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 from typing_extensions import override
 
-from certs import CertsMetrics, run
+from certs import CertsMetrics, keep_certificates
 from certs.tending import tend
 from certs.wanted import EXTENDER, WEBHOOKS
 from growth.kube.election import LeadershipLost
@@ -46,7 +46,7 @@ class Keeping:
     ) -> AsyncIterator[asyncio.Task[None]]:
         with capture_logs() as self.logs:
             task = asyncio.create_task(
-                run(
+                keep_certificates(
                     cast("Connection", self.api),
                     namespace=NAMESPACE,
                     metrics=CertsMetrics(self.registry),

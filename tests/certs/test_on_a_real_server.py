@@ -17,7 +17,7 @@ import yaml
 from aiohttp import web
 from prometheus_client import CollectorRegistry
 
-from certs import CertsMetrics, run
+from certs import CertsMetrics, keep_certificates
 from certs.objects import CONFIGURATIONS, Objects
 from certs.tending import tend
 from certs.wanted import OWN, SCHEDULER, WEBHOOKS, Policy
@@ -326,7 +326,7 @@ async def test_missing_rights_are_told_and_end_nothing(
     registry = CollectorRegistry()
     async with await connect(kubeconfig=kubeconfig, process="test") as connection:
         keeping = asyncio.create_task(
-            run(
+            keep_certificates(
                 connection,
                 namespace=namespace,
                 metrics=CertsMetrics(registry),

@@ -16,7 +16,7 @@ from growth.api import crd
 from growth.api.written import write_time
 from growth.cli.examination.admission import UNKNOWN_POOL
 from growth.installation.rendering import rendered
-from growth.installation.resources import path_of
+from growth.installation.resources import object_path
 from growth.installation.values import InstallationValues, ProviderChoice
 from growth.kube.call import Call
 from growth.kube.errors import ApiError, Status, error_of
@@ -139,7 +139,7 @@ def _installed(provider: ProviderChoice) -> Cluster:
             f"{DEFINITIONS}/{definition['metadata']['name']}", definition | {"status": status}
         )
     for item in rendered(InstallationValues(provider=provider)):
-        cluster.put(path_of(item), item | _status(item))
+        cluster.put(object_path(item), item | _status(item))
     finish(tend(objects(cluster), may_write=leading))
     cluster.put("/api/v1/namespaces/default", {"metadata": {"name": "default"}})
     cluster.put(f"{GROWTH}/kwoknodeclasses/default", _usable("default"))

@@ -16,8 +16,8 @@ from growth.api.nodepool import NodePool
 from growth.cli.__main__ import main
 from growth.cli.bundle_fields import fields_of, fields_of_ours
 from growth.cli.bundle_hashing import Hashing
-from growth.cli.bundle_input import KINDS, input_of, opened, seen_of
-from growth.cli.bundling import contents, events_part, input_part, part, written
+from growth.cli.bundle_input import KINDS, input_of, open_bundle, seen_of
+from growth.cli.bundling import bundle_lines, events_part, input_part, pack_bundle, part
 from growth.cli.plan_cluster import SeenCluster
 from growth.cli.story import Said
 from growth.scheduling import objects
@@ -227,7 +227,7 @@ def test_of_events_on_other_objects_only_reason_and_time_are_told() -> None:
 
 def test_the_list_tells_each_part_with_its_size() -> None:
     lines = list(
-        contents([part("versions.json", "versions", {}), input_part(input_of(shop(), AT))])
+        bundle_lines([part("versions.json", "versions", {}), input_part(input_of(shop(), AT))])
     )
     assert lines[0] == "  versions.json            2 bytes  versions"
     assert "1 Namespace, 1 Node, 1 NodePool" in " ".join(" ".join(lines).split())
@@ -245,16 +245,16 @@ def test_a_bundle_that_is_none_is_one_line(
     assert "no such file" in refused(tmp_path / "missing.tar.gz")
     (torn := tmp_path / "torn.tar.gz").write_bytes(b"torn")
     assert "growth bundle writes one" in refused(torn)
-    written(whole := tmp_path / "whole.tar.gz", [part("input.json", "", {"at": 1})], at=AT)
+    pack_bundle(whole := tmp_path / "whole.tar.gz", [part("input.json", "", {"at": 1})], at=AT)
     content = bytearray(whole.read_bytes())
     (cut := tmp_path / "cut.tar.gz").write_bytes(content[: len(content) // 2])
     assert "growth bundle writes one" in refused(cut)
     content[12] ^= 0xFF
     (spoilt := tmp_path / "spoilt.tar.gz").write_bytes(content)
     assert "growth bundle writes one" in refused(spoilt)
-    written(empty := tmp_path / "empty.tar.gz", [part("other.json", "", {})], at=AT)
+    pack_bundle(empty := tmp_path / "empty.tar.gz", [part("other.json", "", {})], at=AT)
     assert "there is no input.json in it" in refused(empty)
-    written(strange := tmp_path / "strange.tar.gz", [part("input.json", "", {"at": 1})], at=AT)
+    pack_bundle(strange := tmp_path / "strange.tar.gz", [part("input.json", "", {"at": 1})], at=AT)
     assert "can't be read by this growth" in refused(strange)
 
 
@@ -266,10 +266,10 @@ def test_a_plan_starts_from_a_cluster_or_from_a_bundle(capsys: pytest.CaptureFix
 def test_the_same_bundle_is_the_same_bytes(tmp_path: Path) -> None:
     parts = [input_part(input_of(shop(), AT))]
     one, other = tmp_path / "one.tar.gz", tmp_path / "other.tar.gz"
-    written(one, parts, at=AT)
-    written(other, parts, at=AT)
+    pack_bundle(one, parts, at=AT)
+    pack_bundle(other, parts, at=AT)
     assert one.read_bytes() == other.read_bytes()
-    assert opened(str(one))[1].wall == AT
+    assert open_bundle(str(one))[1].wall == AT
 
 
 def test_without_a_cluster_one_line_says_so(

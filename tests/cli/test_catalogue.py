@@ -75,7 +75,7 @@ def test_without_a_file_the_list_goes_to_standard_output(
 ) -> None:
     assert main(["catalogue", "save"]) == 0
     content = capsys.readouterr().out.encode()
-    listed = price_list.read(content, name="standard output")
+    listed = price_list.read_price_list(content, name="standard output")
     sources = {offer.source for each in listed.server_types for offer in each.offers}
     assert sources == {"Hetzner's API"}
     assert listed.text.encode() == content

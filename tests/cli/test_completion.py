@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from growth.cli.__main__ import COMMANDS, main
-from growth.cli.completions import bash, fish, kubectl, zsh
+from growth.cli.completions import bash, fish, kubectl_plugin, zsh
 from growth.cli.spoken import Takes, spoken
 from tests.children import child_on_a_terminal
 from tests.thread.growing import pool_of
@@ -111,7 +111,7 @@ def test_every_command_and_flag_is_known_to_every_shell(
         for spelling in flag.spellings
         if spelling.startswith("--")
     }
-    for written in (bash(commands), zsh(commands), kubectl(commands)):
+    for written in (bash(commands), zsh(commands), kubectl_plugin(commands)):
         assert all(name in written for name in (*COMMANDS, *long))
     assert all(f"-l {each[2:]}" in fish(commands) for each in long)
 
@@ -158,7 +158,7 @@ def test_kubectl_finds_growth_completes_it_and_names_come_from_the_cluster(
     defined: LiveCluster, namespace: str, commands: Mapping[str, SpokenCommand], script: Path
 ) -> None:
     helper = script.with_name("kubectl_complete-growth")
-    helper.write_text(kubectl(commands))
+    helper.write_text(kubectl_plugin(commands))
     helper.chmod(0o755)
     (script.with_name("kubectl-growth")).symlink_to(PROGRAMS / "kubectl-growth")
     (script.with_name("kubectl")).symlink_to(defined.kubectl_program)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth.cli.__main__ import main
-from growth.cli.commands.cost import told
+from growth.cli.commands.cost import spending_lines
 from growth.cli.cost_bound import without_our_nodes
 from growth.cli.expenses import expense
 from growth.cli.spending import Bound, Spending, spending
@@ -118,7 +118,7 @@ def test_planned_anew_means_without_our_nodes_and_with_all_that_runs_on_them() -
 def test_the_lines_tell_pools_workloads_the_whole_and_the_bound() -> None:
     found = spending(seen(node(), pool(), pod("web-0")))
     bound = Bound(plan_cost=Decimal("0.0100"), lower_bound=Decimal("0.0100"), unplaced=1)
-    lines = list(told(Spending(**{**as_fields(found), "bound": bound})))
+    lines = list(spending_lines(Spending(**{**as_fields(found), "bound": bound})))
     assert lines == [
         "POOL     NODES  PER HOUR  PER MONTH  OF ALL    IDLE",
         "default      1    0.0136       9.93   100 %  0.0102",
@@ -169,7 +169,7 @@ def test_what_is_paid_is_compared_in_words_that_fit_it(
     bound = Bound(plan_cost=Decimal(plan), lower_bound=Decimal(least), unplaced=0)
     there = spending(seen(node(price=cost), pool(), pod("web-0")))
     found = msgspec.structs.replace(there, bound=bound)
-    assert list(told(found))[-1].startswith(line)
+    assert list(spending_lines(found))[-1].startswith(line)
 
 
 def as_fields(found: Spending) -> dict[str, Any]:
@@ -177,7 +177,9 @@ def as_fields(found: Spending) -> dict[str, Any]:
 
 
 def test_where_nothing_was_bought_it_says_so() -> None:
-    assert list(told(spending(seen(pool())))) == ["No node of growth is there: nothing is paid."]
+    assert list(spending_lines(spending(seen(pool())))) == [
+        "No node of growth is there: nothing is paid."
+    ]
 
 
 def test_without_a_cluster_one_line_says_so(

@@ -10,7 +10,7 @@ import pytest
 from typing_extensions import override
 
 from growth.api.wellknown import WRITING_STOPPED_ANNOTATION
-from growth.cli.commands.doctor import examined, told
+from growth.cli.commands.doctor import examine_all, finding_lines
 from growth.cli.examination.finding import ExaminedCluster, Level
 from growth.installation.values import ProviderChoice
 from growth.kube.call import Call
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 def findings(cluster: Cluster) -> list[Finding]:
     async def look() -> list[Finding]:
-        return await examined(ExaminedCluster(connection(cluster), NAMESPACE))
+        return await examine_all(ExaminedCluster(connection(cluster), NAMESPACE))
 
     return asyncio.run(look())
 
@@ -495,7 +495,7 @@ def test_what_is_broken_is_named_with_its_remedy(name: str) -> None:
     assert named, found
     assert all(each.level is broken.level and broken.hint in each.hint for each in named)
     assert all(each.hint for each in found)
-    lines = [line for each in found for line in told(each)]
+    lines = [line for each in found for line in finding_lines(each)]
     assert max(map(len, lines)) <= 100
 
 

@@ -16,7 +16,7 @@ from growth.cli import explain_node, explain_pod, explain_pool
 from growth.cli.__main__ import main
 from growth.cli.names import ALONE
 from growth.cli.overview import overview
-from growth.cli.story import Said, told
+from growth.cli.story import Said, explanation_lines
 from growth.cli.watched import watched_in
 from tests.cli.seen import (
     NOW,
@@ -72,7 +72,7 @@ PAUSED_UNTIL_LATER = {
 def test_a_pod_without_a_place_tells_reason_tries_and_next_try() -> None:
     waits = waiting("import-0")
     status = unplaced(waits, nextTry=moment(ago=-120))
-    story = explain_pod.explained(waits, seen(waits, pool(status=status)))
+    story = explain_pod.explained_pod(waits, seen(waits, pool(status=status)))
     assert story.headline == "shop/import-0 waits for a node for 4 m."
     assert facts(story) == {
         "scheduler": "Unschedulable 3 m ago: 0/1 nodes are available: 1 Insufficient memory.",
@@ -86,7 +86,7 @@ def test_a_pod_without_a_place_tells_reason_tries_and_next_try() -> None:
 
 def test_a_pod_in_back_off_says_that_it_rests() -> None:
     waits = waiting("import-0")
-    story = explain_pod.explained(waits, seen(waits, pool(status=unplaced(waits))))
+    story = explain_pod.explained_pod(waits, seen(waits, pool(status=unplaced(waits))))
     assert facts(story)["next try"].startswith("when something changes (5 plans in a row left it")
 
 
@@ -122,7 +122,7 @@ def test_a_request_that_comes_for_a_pod_tells_how_far_it_is(
 ) -> None:
     coming = request("default-1", phase, pods=(WAITS, pod("web-1", on="")), **status)
     there = (node(),) if phase == "Ready" else ()
-    story = explain_pod.explained(WAITS, seen(WAITS, pool(), coming, *there))
+    story = explain_pod.explained_pod(WAITS, seen(WAITS, pool(), coming, *there))
     bought = "default-1 (cx33 in nbg1, 0.0136 per hour) for it and 1 other pod"
     assert facts(story)["request"] == f"{bought}: {far}"
     comes = phase in {"Pending", "Provisioning", "Ready"}
@@ -147,7 +147,7 @@ def test_a_node_on_which_the_pod_has_no_place_any_more_is_no_answer(
     ago: float, there: Sequence[Any], far: str
 ) -> None:
     came = request("default-1", "Ready", pods=(WAITS,), readyAt=moment(ago=ago))
-    story = explain_pod.explained(WAITS, seen(WAITS, pool(), came, *there))
+    story = explain_pod.explained_pod(WAITS, seen(WAITS, pool(), came, *there))
     assert facts(story)["request"].endswith(far)
     assert story.figures["request"] is None
 
@@ -155,7 +155,7 @@ def test_a_node_on_which_the_pod_has_no_place_any_more_is_no_answer(
 def test_how_long_a_pod_may_take_to_be_bound_is_not_claimed() -> None:
     """GROWTH_BIND_WAIT is up to an hour, and only the reconciler knows it."""
     came = request("default-1", "Ready", pods=(WAITS,), readyAt=moment(ago=1800))
-    story = explain_pod.explained(WAITS, seen(WAITS, pool(), came, node()))
+    story = explain_pod.explained_pod(WAITS, seen(WAITS, pool(), came, node()))
     assert facts(story)["request"].endswith("and the pod isn't bound to it")
     assert "last plan" not in facts(story)
     assert story.figures["request"] == "default-1"
@@ -200,13 +200,13 @@ STANDS: dict[str, tuple[Pod, str]] = {
 
 @pytest.mark.parametrize(("stands", "headline"), STANDS.values(), ids=STANDS.keys())
 def test_the_headline_tells_where_a_pod_stands(stands: Pod, headline: str) -> None:
-    story = explain_pod.explained(stands, seen(stands, node(), pool()))
+    story = explain_pod.explained_pod(stands, seen(stands, node(), pool()))
     assert story.headline == f"shop/web-0 {headline}"
 
 
 def test_a_pool_that_is_not_there_is_the_pods_reason() -> None:
     waits = waiting("web-0", nodeSelector={"growth.dev/pool": "gpu"})
-    told_of = facts(explain_pod.explained(waits, seen(waits, pool())))
+    told_of = facts(explain_pod.explained_pod(waits, seen(waits, pool())))
     assert told_of["pool"].startswith('there is no pool "gpu" that the pod may use')
     assert "last plan" not in told_of
 
@@ -214,18 +214,18 @@ def test_a_pool_that_is_not_there_is_the_pods_reason() -> None:
 def test_a_pool_that_can_not_be_read_is_not_called_missing() -> None:
     waits = waiting("web-0", nodeSelector={"growth.dev/pool": "gpu"})
     there = msgspec.structs.replace(seen(waits, pool()), unreadable=("nodepools gpu",))
-    said = facts(explain_pod.explained(waits, there))["pool"]
+    said = facts(explain_pod.explained_pod(waits, there))["pool"]
     assert said == 'pool "gpu" can\'t be read: kubectl describe nodepool gpu says why'
 
 
 def test_what_keeps_the_pool_from_buying_is_told_with_the_pod() -> None:
     blocked = {"blocked": {"reason": "NoImage", "message": "spec.images names no image"}}
-    story = explain_pod.explained(WAITS, seen(WAITS, pool(status=blocked)))
+    story = explain_pod.explained_pod(WAITS, seen(WAITS, pool(status=blocked)))
     assert facts(story)["blocked"] == ("pool default: it buys nothing: spec.images names no image")
 
 
 def test_a_pod_that_nobody_plans_for_asks_whether_growth_runs() -> None:
-    told_of = facts(explain_pod.explained(WAITS, seen(WAITS, pool())))
+    told_of = facts(explain_pod.explained_pod(WAITS, seen(WAITS, pool())))
     assert "growth doctor says whether growth runs" in told_of["last plan"]
 
 
@@ -241,13 +241,13 @@ def test_a_pool_that_the_pod_may_not_use_does_not_hide_that_growth_may_not_run(
 ) -> None:
     monkeypatch.setattr(explain_pod, "MOST_UNPLACED", 1)
     other = pool("gpu", status=ELSEWHERE[elsewhere])
-    told_of = facts(explain_pod.explained(WAITS, seen(WAITS, pool(), other)))
+    told_of = facts(explain_pod.explained_pod(WAITS, seen(WAITS, pool(), other)))
     assert "growth doctor says whether growth runs" in told_of["last plan"]
 
 
 def test_a_pod_of_pools_that_are_all_paused_waits_for_the_end_of_the_pause() -> None:
     resting = pool(status={"conditions": [PAUSED_UNTIL_LATER]})
-    told_of = facts(explain_pod.explained(WAITS, seen(WAITS, resting)))
+    told_of = facts(explain_pod.explained_pod(WAITS, seen(WAITS, resting)))
     assert told_of["last plan"].startswith("none while pools are paused")
 
 
@@ -258,7 +258,7 @@ def test_what_was_bought_in_vain_for_a_pod_is_told() -> None:
         "offering": "hetzner-cx33",
         "until": moment(ago=-60),
     }
-    story = explain_pod.explained(WAITS, seen(WAITS, pool(status={"unserved": [entry]})))
+    story = explain_pod.explained_pod(WAITS, seen(WAITS, pool(status={"unserved": [entry]})))
     assert "hetzner-cx33 of pool default was bought for a pod like it" in facts(story)["in vain"]
 
 
@@ -267,7 +267,7 @@ def test_what_was_bought_in_vain_for_a_pod_is_told() -> None:
 
 def test_a_node_tells_why_it_was_bought_what_it_holds_and_why_it_stays() -> None:
     lonely = build.pod("db-0", on="default-1", requests={"cpu": "1", "memory": "4Gi"})
-    story = explain_node.explained(node(), seen(node(), pool(), pod("web-0"), lonely))
+    story = explain_node.explained_node(node(), seen(node(), pool(), pod("web-0"), lonely))
     assert story.headline == "default-1 is a cx33 in nbg1, pool default, 0.0136 per hour."
     assert facts(story) == {
         "bought": "3 h ago for 3 pods by NodeRequest default-1",
@@ -286,7 +286,7 @@ def test_a_node_tells_why_it_was_bought_what_it_holds_and_why_it_stays() -> None
 def test_a_node_that_goes_tells_when() -> None:
     goes = {"growth.dev/scale-down-at": moment(ago=-40)}
     going = node(annotations=goes)
-    story = explain_node.explained(going, seen(going, pool()))
+    story = explain_node.explained_node(going, seen(going, pool()))
     told_of = facts(story)
     assert told_of["still here"] == "nobody wants it: it goes unless a pod comes (Idle)"
     assert told_of["until"] == "in 40 s (2026-01-01T12:00:40Z)"
@@ -306,12 +306,12 @@ def test_a_node_that_goes_tells_when() -> None:
 )
 def test_why_a_type_was_bought_is_what_the_plan_wrote_on_the_node(plan: Any, why: str) -> None:
     bought = node(plan=plan)
-    assert facts(explain_node.explained(bought, seen(bought, pool())))["why this"] == why
+    assert facts(explain_node.explained_node(bought, seen(bought, pool())))["why this"] == why
 
 
 def test_what_somebody_else_wrote_over_the_plan_is_no_failure() -> None:
     torn = node(annotations={"growth.dev/plan": "{", "growth.dev/price": "much"})
-    story = explain_node.explained(torn, seen(torn, pool()))
+    story = explain_node.explained_node(torn, seen(torn, pool()))
     assert facts(story)["why this"] == "the node tells nothing of its plan"
     assert "worth" not in facts(story)
 
@@ -319,7 +319,7 @@ def test_what_somebody_else_wrote_over_the_plan_is_no_failure() -> None:
 def test_a_removal_tells_what_happened_last() -> None:
     events = [{"at": moment(ago=5), "name": "Deletion failed", "reason": "locked"}]
     leaving = seen(node(), pool(), removal("default-1", events=events))
-    told_of = facts(explain_node.explained(node(), leaving))
+    told_of = facts(explain_node.explained_node(node(), leaving))
     assert told_of["removal"] == "Deletion failed 5 s ago: locked"
 
 
@@ -346,7 +346,7 @@ def test_a_request_that_outlives_its_node_says_that_the_node_is_gone() -> None:
 
 def test_a_node_of_others_is_never_touched() -> None:
     other = build.node("theirs")
-    story = explain_node.explained(other, seen(other))
+    story = explain_node.explained_node(other, seen(other))
     assert story.headline == "theirs wasn't bought by growth, which never touches such a node."
 
 
@@ -373,7 +373,7 @@ def test_a_pool_tells_what_it_has_what_holds_it_and_why_its_nodes_are_there() ->
     }
     limited = pool(status=status, limits={"nodes": 4, "hourlyCost": "0.50"})
     coming = request("default-2", "Provisioning")
-    story = explain_pool.explained(limited, seen(limited, coming, node(), pod("web-0")))
+    story = explain_pool.explained_pool(limited, seen(limited, coming, node(), pod("web-0")))
     assert story.headline == "default: 1 of 2 wanted nodes are ready, 0.0136 per hour."
     assert [(fact.topic, fact.text) for fact in story.facts] == [
         ("paused", "it buys and gives back nothing until 2026-01-01T13:00:00Z, which is in 1 h"),
@@ -398,7 +398,7 @@ def test_a_type_that_is_not_sold_is_told_with_its_pool_and_in_status() -> None:
     }
     misspelt = pool(status={"conditions": [condition]})
     there = seen(misspelt)
-    assert facts(explain_pool.explained(misspelt, there))["not sold"] == condition["message"]
+    assert facts(explain_pool.explained_pool(misspelt, there))["not sold"] == condition["message"]
     (line,) = overview(watched_in(there), NOW).pools
     assert line.state == "some of its types aren't sold"
 
@@ -429,7 +429,7 @@ def test_a_pool_tells_its_budgets_and_above_all_one_of_0(
     disruption: dict[str, Any], told_of: list[str]
 ) -> None:
     limited = pool(disruption=disruption)
-    story = explain_pool.explained(limited, seen(limited))
+    story = explain_pool.explained_pool(limited, seen(limited))
     assert [fact.text for fact in story.facts if fact.topic == "budget"] == told_of
 
 
@@ -438,12 +438,12 @@ def test_a_pool_tells_its_budgets_and_above_all_one_of_0(
 
 def test_lines_fit_a_terminal_and_only_growths_own_events_are_shown_to_people() -> None:
     waits = waiting("import-0")
-    story = explain_pod.explained(waits, seen(waits, pool(status=unplaced(waits))))
+    story = explain_pod.explained_pod(waits, seen(waits, pool(status=unplaced(waits))))
     events = tuple(
         Said(at=moment(ago=7), reason=reason, note="why " * 40, source=source)
         for reason, source in (("NoPlace", "growth.dev/reconciler"), ("Failed", "scheduler"))
     )
-    lines = list(told(msgspec.structs.replace(story, events=events), NOW, ALONE))
+    lines = list(explanation_lines(msgspec.structs.replace(story, events=events), NOW, ALONE))
     assert max(len(line) for line in lines) <= 100
     assert any(line.startswith("  7 s ago  NoPlace: why") for line in lines)
     assert not any("Failed:" in line for line in lines)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from growth.api.wellknown import WRITING_STOPPED_ANNOTATION
-from growth.cli.commands.doctor import examined
+from growth.cli.commands.doctor import examine_all
 from growth.cli.examination.finding import ExaminedCluster, Level
 from growth.cli.lists import Lists
 from growth.cli.trouble import Matter, trouble_of
-from growth.installation.awaiting import holder
+from growth.installation.awaiting import lease_holder
 from tests.cli.installed import NAMESPACE, connection, installed, lead
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def test_a_leader_is_one_as_long_as_its_lease_lasts_by_the_api_server(
 ) -> None:
     cluster = with_clock(ahead=ahead, silent=silent)
 
-    assert bool(asyncio.run(holder(connection(cluster), NAMESPACE))) == leads
+    assert bool(asyncio.run(lease_holder(connection(cluster), NAMESPACE))) == leads
     assert reason(cluster) is (Matter.WRITING_STOPPED if leads else Matter.NOBODY_LEADS)
     assert ("has stopped writing" in said_of_the_leader(cluster)) == leads
 
@@ -48,11 +48,11 @@ def reason(cluster: Cluster) -> Matter | None:
 
 
 def said_of_the_leader(cluster: Cluster) -> str:
-    findings = asyncio.run(examined(ExaminedCluster(connection(cluster), NAMESPACE)))
+    findings = asyncio.run(examine_all(ExaminedCluster(connection(cluster), NAMESPACE)))
     (leader,) = (each for each in findings if each.subject == "leader")
     assert leader.level is Level.FAIL
     return leader.text
 
 
 def test_without_a_lease_there_is_no_leader() -> None:
-    assert asyncio.run(holder(connection(installed()), "elsewhere")) == ""
+    assert asyncio.run(lease_holder(connection(installed()), "elsewhere")) == ""

@@ -8,16 +8,16 @@ from decimal import Decimal
 import pytest
 
 from growth.api.hetznernodeclass import HetznerNodeClass
-from growth.cli.bars import fleet
-from growth.cli.bars import told as shown_by_top
+from growth.cli.bars import fleet_bars
+from growth.cli.bars import fleet_lines as shown_by_top
 from growth.cli.commands import cost, status, watch
-from growth.cli.explain_node import explained
-from growth.cli.explain_pool import explained as explained_pool
+from growth.cli.explain_node import explained_node
+from growth.cli.explain_pool import explained_pool
 from growth.cli.happenings import happenings
 from growth.cli.money import currency_of, hourly, monthly
 from growth.cli.overview import overview
 from growth.cli.spending import spending
-from growth.cli.story import told
+from growth.cli.story import explanation_lines
 from growth.cli.survey import survey
 from growth.cli.watched import WatchedCluster, watched_in
 from tests.api.cases import HETZNER
@@ -68,14 +68,14 @@ def test_every_command_writes_it_alike_and_names_the_currency_in_its_sum() -> No
     there = survey(resources, [here, pod("web-0")], now=NOW)
     seen = watched_in(there)
     sums = [
-        *status.told(overview(seen, NOW)),
-        *shown_by_top(fleet(there), NOW),
-        *cost.told(spending(there)),
+        *status.overview_lines(overview(seen, NOW)),
+        *shown_by_top(fleet_bars(there), NOW),
+        *cost.spending_lines(spending(there)),
     ]
     others = [
-        *told(explained(here, there), NOW, there.names),
-        *told(explained_pool(paid, there), NOW, there.names),
-        *(watch.told(each) for each in happenings(WatchedCluster(), seen, NOW)),
+        *explanation_lines(explained_node(here, there), NOW, there.names),
+        *explanation_lines(explained_pool(paid, there), NOW, there.names),
+        *(watch.happening_line(each) for each in happenings(WatchedCluster(), seen, NOW)),
     ]
 
     assert "Everything costs 0.0300 EUR per hour." in "\n".join(sums)

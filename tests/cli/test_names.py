@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from growth.api.kinds import KINDS as OURS
-from growth.cli.bars import fleet
-from growth.cli.bars import told as shown_by_top
+from growth.cli.bars import fleet_bars
+from growth.cli.bars import fleet_lines as shown_by_top
 from growth.cli.commands import status, watch
-from growth.cli.explain_node import awaited, explained, leaving
+from growth.cli.explain_node import awaited, explained_node, leaving
 from growth.cli.happenings import happenings
 from growth.cli.looking_up import node_named, pod_named, pool_named
 from growth.cli.names import KINDS, ShortNames, bare, kind_and_name
 from growth.cli.overview import overview
-from growth.cli.story import told
+from growth.cli.story import explanation_lines
 from growth.cli.watched import WatchedCluster, watched_in
 from growth.errors import Misconfigured
 from tests.cli.seen import NOW, node, pod, pool, removal, request, seen, waiting
@@ -94,12 +94,17 @@ def test_every_command_shows_the_same_short_names() -> None:
     there = crowd()
     after = watched_in(there)
     lines = [
-        *status.told(overview(after, NOW, there.kept), there.names),
-        *(watch.told(each, after.names) for each in happenings(WatchedCluster(), after, NOW)),
-        *shown_by_top(fleet(there), NOW, there.names),
-        *told(explained(there.scene.cluster.nodes[FIRST], there), NOW, there.names),
-        *told(awaited(there.scene.requests[OTHER], there), NOW, there.names),
-        *told(leaving(there.scene.removals[GPU], there), NOW, there.names),
+        *status.overview_lines(overview(after, NOW, there.kept), there.names),
+        *(
+            watch.happening_line(each, after.names)
+            for each in happenings(WatchedCluster(), after, NOW)
+        ),
+        *shown_by_top(fleet_bars(there), NOW, there.names),
+        *explanation_lines(
+            explained_node(there.scene.cluster.nodes[FIRST], there), NOW, there.names
+        ),
+        *explanation_lines(awaited(there.scene.requests[OTHER], there), NOW, there.names),
+        *explanation_lines(leaving(there.scene.removals[GPU], there), NOW, there.names),
     ]
     text = "\n".join(lines)
 

@@ -317,7 +317,7 @@ def test_the_token_of_a_node_class_reads_the_catalogue(
             monkeypatch.setenv("GROWTH_HETZNER_ENDPOINT", endpoint)
             assert main(["catalogue", "save", "--node-class", namespace, *own]) == 0
             printed = capsys.readouterr()
-            assert price_list.read(printed.out.encode(), name="output").currency == "EUR"
+            assert price_list.read_price_list(printed.out.encode(), name="output").currency == "EUR"
             assert TOKEN not in printed.out + printed.err
             assert main(["catalogue", "save", "--node-class", "missing", *own]) == 1
             (line,) = capsys.readouterr().err.splitlines()

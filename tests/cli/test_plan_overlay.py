@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from growth.api.nodepool import NodePool
-from growth.cli.plan_overlay import applied, overlaid, owners_in
+from growth.cli.plan_overlay import overlaid, owners_in, with_files_applied
 from growth.scheduling.daemonsets import DaemonSet
 from growth.scheduling.expansion import expanded
 from growth.scheduling.pod import Pod
@@ -117,7 +117,7 @@ def test_what_growth_has_learnt_of_a_pool_is_kept() -> None:
         update={"status": type(pool().status).model_validate(learnt)},
     )
     written = pool(serverTypes=[{"name": "small", "max": 1}])
-    (left,) = applied([live], [written])
+    (left,) = with_files_applied([live], [written])
     assert isinstance(left, NodePool)
     assert left.spec == written.spec
     assert left.status == live.status

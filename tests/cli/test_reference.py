@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from growth.cli.__main__ import COMMANDS
-from growth.cli.reference import commands, settings
+from growth.cli.reference import commands_page, settings_page
 from growth.cli.spoken import spoken
 from tests.live import ROOT
 
-PAGES = {"commands": commands, "settings": settings}
+PAGES = {"commands": commands_page, "settings": settings_page}
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -19,7 +19,7 @@ def test_the_reference_is_up_to_date(page: str) -> None:
 
 
 def test_each_command_has_a_part_and_each_flag_of_its_own_a_line() -> None:
-    told = "\n".join(commands())
+    told = "\n".join(commands_page())
     assert all(f"## growth {name}\n" in told for name in COMMANDS)
     flags = {flag.spellings[-1] for each in spoken(COMMANDS).values() for flag in each.flags}
     ordinary = {"--help", "--kubeconfig", "--context"}

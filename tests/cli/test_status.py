@@ -12,7 +12,7 @@ import pytest
 from growth.api.nodepool import NodePool
 from growth.api.noderequest import NodeRequest
 from growth.cli.__main__ import main
-from growth.cli.commands.status import told
+from growth.cli.commands.status import overview_lines
 from growth.cli.overview import overview
 from growth.cli.watched import WatchedCluster, watched_in
 from growth.scheduling.metadata import ObservedCondition
@@ -212,7 +212,7 @@ def test_the_lines_fit_a_terminal_and_say_everything_once() -> None:
         requests=(request("default-6f1f2d3c-1111-4222-8333-abcdefabcdef", "Provisioning"),),
         removals=(removal("default-2", "Pending"),),
     )
-    lines = list(told(overview(found, NOW)))
+    lines = list(overview_lines(overview(found, NOW)))
     assert lines[:4] == [
         "POOL     NODES  READY  COMING  GOING  PER HOUR  STATE",
         "default      0      0       1      1    0.0136  ok",
@@ -227,7 +227,7 @@ def test_a_reason_however_long_fits_a_terminal_and_is_told_to_its_end() -> None:
     reason = "needs 96Gi of memory; the largest offer leaves 16Gi. " * 3 + "Lower the request"
     pod = {"namespace": "shop", "name": "import-0", "uid": "uid-import-0"}
     left = [{"pod": pod, "reason": reason, "tries": 1, "nextTry": seen.moment(ago=-9)}]
-    lines = list(told(overview(WatchedCluster(pools=(pool(unplaced=left),)), NOW)))
+    lines = list(overview_lines(overview(WatchedCluster(pools=(pool(unplaced=left),)), NOW)))
     assert max(len(line) for line in lines) <= 100
     assert "shop/import-0   needs 96Gi" in " ".join(lines)
     assert " ".join(" ".join(lines).split()).endswith("Lower the request")
@@ -235,7 +235,7 @@ def test_a_reason_however_long_fits_a_terminal_and_is_told_to_its_end() -> None:
 
 def test_of_a_long_list_the_rest_is_counted() -> None:
     many = tuple(request(f"default-{number:02}", "Pending") for number in range(12))
-    assert "  and 2 more" in list(told(overview(WatchedCluster(requests=many), NOW)))
+    assert "  and 2 more" in list(overview_lines(overview(WatchedCluster(requests=many), NOW)))
 
 
 def test_nodes_are_counted_by_the_one_reason_for_which_they_are_there() -> None:
@@ -250,12 +250,12 @@ def test_nodes_are_counted_by_the_one_reason_for_which_they_are_there() -> None:
     )
     found = overview(watched_in(there), NOW, there.kept)
     assert (found.pools[0].nodes, found.kept[0].nodes) == (3, 2)
-    assert list(told(found))[-1] == "nodes: 2 Occupied, 1 Idle (the next leaves in 40 s)"
+    assert list(overview_lines(found))[-1] == "nodes: 2 Occupied, 1 Idle (the next leaves in 40 s)"
 
 
 def test_without_a_pool_it_says_so() -> None:
     assert (
-        next(told(overview(WatchedCluster(), NOW)))
+        next(overview_lines(overview(WatchedCluster(), NOW)))
         == "There is no NodePool yet: nothing is bought."
     )
 

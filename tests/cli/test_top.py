@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from growth.cli.__main__ import main
-from growth.cli.bars import bar, ending, fleet, shortened, told
+from growth.cli.bars import bar, ending, fleet_bars, fleet_lines, shortened
 from growth.cli.looking_up import node_named
 from tests.children import child_on_a_terminal
 from tests.cli.seen import NOW, moment, node, pod, pool, request, seen, waiting
@@ -30,7 +30,7 @@ LONG = "default-6f1f2d3c-1111-4222-8333-abcdefabcdef"
 def test_a_line_tells_how_full_a_node_is_what_it_wastes_and_why_it_is_there() -> None:
     idle = node("default-2", annotations={"growth.dev/scale-down-at": moment(ago=-40)})
     there = seen(node(LONG), idle, pool(), pod("web-0", on=LONG), waiting("big-0"))
-    lines = list(told(fleet(there), NOW))
+    lines = list(fleet_lines(fleet_bars(there), NOW))
     assert lines[:2] == [
         "2 nodes · cpu █░░░░░░░ 12 % · memory ░░░░░░░░ 6 % · 0.0272 per hour · 0.0238 of it idle",
         "1 pod waits · 0 nodes on the way",
@@ -86,32 +86,32 @@ def test_the_longest_line_fits_a_terminal() -> None:
     long = node(LONG, price="0.123456789", annotations={"growth.dev/do-not-disrupt": "true"})
     paused = moment(ago=-86400 * 99)
     going = node("default-2", annotations={"growth.dev/scale-down-at": paused})
-    lines = list(told(fleet(seen(long, going, pool())), NOW))
+    lines = list(fleet_lines(fleet_bars(seen(long, going, pool())), NOW))
     assert max(len(line) for line in lines) <= 100
 
 
 @pytest.mark.parametrize("plan", ["", "[]", '{"pods": "many"}', "{}"])
 def test_what_somebody_wrote_over_the_plan_is_no_number_of_pods(plan: str) -> None:
     there = seen(node(annotations={"growth.dev/plan": plan}), pool())
-    assert fleet(there).nodes[0].planned_pods is None
-    assert list(told(fleet(there), NOW))[-1].split()[7] == "-"
+    assert fleet_bars(there).nodes[0].planned_pods is None
+    assert list(fleet_lines(fleet_bars(there), NOW))[-1].split()[7] == "-"
 
 
 def test_machines_that_are_not_nodes_yet_are_on_the_way() -> None:
     there = seen(
         node(), pool(), request("default-1", "Provisioning"), request("default-2", "Pending")
     )
-    assert fleet(there).coming == 1
+    assert fleet_bars(there).coming == 1
 
 
 def test_of_more_nodes_than_a_window_has_lines_the_rest_is_counted() -> None:
     many = [node(f"default-{number}") for number in range(9)]
-    lines = list(told(fleet(seen(*many, pool())), NOW, most=4))
+    lines = list(fleet_lines(fleet_bars(seen(*many, pool())), NOW, most=4))
     assert lines[-1] == "and 5 other nodes"
 
 
 def test_where_there_is_no_node_it_says_so() -> None:
-    assert list(told(fleet(seen(pool())), NOW))[-1] == "No node of growth is there."
+    assert list(fleet_lines(fleet_bars(seen(pool())), NOW))[-1] == "No node of growth is there."
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_a_bar_is_as_full_as_what_it_shows_and_never_longer(part: float, shown: 
 def test_a_long_name_is_shown_by_an_end_that_finds_it_and_a_long_type_by_both_ends() -> None:
     name = f"a-pool-with-a-long-name{LONG.removeprefix('default')}"
     there = seen(node(LONG), node(name), pool())
-    lines = list(told(fleet(there), NOW, there.names))
+    lines = list(fleet_lines(fleet_bars(there), NOW, there.names))
     shown = [line.split()[0] for line in lines[-2:]]
     assert shown == ["…long-name-6f1f", "default-6f1f"]
     assert node_named(shown[0], there).name == name

@@ -17,14 +17,14 @@ from growth.api.wellknown import POOL_LABEL, WRITING_STOPPED_ANNOTATION
 from growth.api.written import write_time
 from growth.cli import bars, explain_pod
 from growth.cli.__main__ import main
-from growth.cli.bars import fleet
+from growth.cli.bars import fleet_bars
 from growth.cli.commands import cost, status
 from growth.cli.happenings import happenings
 from growth.cli.lists import Lists
 from growth.cli.overview import overview
 from growth.cli.settling import STANDSTILL, Settling
 from growth.cli.spending import spending
-from growth.cli.story import told as told_story
+from growth.cli.story import explanation_lines as told_story
 from growth.cli.trouble import Matter, Signs, Trouble, trouble, trouble_of
 from growth.cli.watched import WatchedCluster, watched, watched_in
 from growth.errors import GiveUp
@@ -154,12 +154,12 @@ def first_lines(growth: Trouble | None) -> dict[str, str]:
     """What commands print first of the same cluster."""
     waits = waiting("web-0")
     view = msgspec.structs.replace(seen(pool(), waits), trouble=growth)
-    story = msgspec.structs.replace(explain_pod.explained(waits, view), growth=growth)
+    story = msgspec.structs.replace(explain_pod.explained_pod(waits, view), growth=growth)
     return {
-        "status": next(iter(status.told(overview(watched_in(view), NOW)))),
+        "status": next(iter(status.overview_lines(overview(watched_in(view), NOW)))),
         "explain": next(iter(told_story(story, NOW, view.names))),
-        "cost": next(iter(cost.told(spending(view)))),
-        "top": next(iter(bars.told(fleet(view), NOW))),
+        "cost": next(iter(cost.spending_lines(spending(view)))),
+        "top": next(iter(bars.fleet_lines(fleet_bars(view), NOW))),
     }
 
 
@@ -170,7 +170,9 @@ def test_every_command_begins_with_it_and_says_nothing_when_all_is_well() -> Non
 
 def test_a_pod_that_waits_while_no_reconciler_leads_is_promised_no_plan() -> None:
     waits = msgspec.structs.replace(seen(waiting("web-0"), pool()), trouble=NOBODY)
-    facts = {fact.topic: fact.text for fact in explain_pod.explained(waiting("web-0"), waits).facts}
+    facts = {
+        fact.topic: fact.text for fact in explain_pod.explained_pod(waiting("web-0"), waits).facts
+    }
     assert facts["last plan"] == "none: no reconciler leads; nothing is planned"
 
 

@@ -14,10 +14,10 @@ import msgspec
 import pytest
 
 from growth.cli.__main__ import main
-from growth.cli.commands.watch import View, line_of, shown, told
+from growth.cli.commands.watch import View, happening_line, latest_lines, line_of
 from growth.cli.connecting import completed
 from growth.cli.happenings import Happening, happenings, is_settled
-from growth.cli.lists import reading
+from growth.cli.lists import reading_lists
 from growth.cli.names import ALONE
 from growth.cli.watched import WatchedCluster
 from tests.children import child
@@ -180,7 +180,7 @@ HAPPENINGS: dict[str, tuple[WatchedCluster, WatchedCluster, list[str]]] = {
 def test_what_happens_between_two_looks_is_told_once(
     before: WatchedCluster, after: WatchedCluster, lines: list[str]
 ) -> None:
-    assert [told(each) for each in happenings(before, after, NOW)] == [
+    assert [happening_line(each) for each in happenings(before, after, NOW)] == [
         f"12:00:00  {line}" for line in lines
     ]
 
@@ -189,13 +189,13 @@ def test_a_view_cuts_nothing_off_and_shows_what_happened_last() -> None:
     first = Happening(at="2026-01-01T12:00:00Z", kind="Pod", subject="shop/import-0", text="first")
     last = msgspec.structs.replace(first, text=f"no place: {'it is too large, ' * 5}and so on")
 
-    lines = shown([first, last], ALONE, room=3)
+    lines = latest_lines([first, last], ALONE, room=3)
 
     assert lines[0] == "12:00:00  shop/import-0  first"
-    assert " ".join(lines[1:]).split() == told(last).split()
+    assert " ".join(lines[1:]).split() == happening_line(last).split()
     assert max(map(len, lines)) <= 100
     assert lines[2].startswith(" " * 10)
-    assert shown([first, last], ALONE, room=2) == lines[1:]
+    assert latest_lines([first, last], ALONE, room=2) == lines[1:]
 
 
 SETTLED: dict[str, tuple[WatchedCluster, str]] = {
@@ -274,7 +274,7 @@ def test_the_view_has_the_overview_above_and_what_happened_last_below(
     arguments = argparse.Namespace(kubeconfig=alone.kubeconfig, context=None)
 
     async def looks() -> tuple[Sequence[str], Sequence[str]]:
-        async with reading(arguments) as lists:
+        async with reading_lists(arguments) as lists:
             view = View(lists)
             first = await view.look()
             await asyncio.to_thread(alone.create, pool_of(name))

@@ -11,7 +11,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 
-from extender.listening import Port, served
+from extender.listening import Port, serve_port
 from extender.streaming import ServedStreamMetrics as ServerMetrics
 from extender.streaming import Streaming
 from growth.kube.contents import Change, ChangeKind
@@ -268,7 +268,7 @@ async def test_the_real_server_is_read_with_a_certificate_of_ours(folders: Path)
     )
     application = Streaming(demand, ServerMetrics(service.registry)).application()
     async with (
-        served(port, application, certificates) as url,
+        serve_port(port, application, certificates) as url,
         certificates.calling("demand stream", Files.mutual(folders / "client")) as newest,
         reading(StreamSource(url=url, certificates=newest)) as reader,
     ):

@@ -56,7 +56,7 @@ def rounded_one_by_one(amounts: Mapping[str, str]) -> Resources:
     return Resources(
         {
             name: amount if name == resources.CPU else amount * 1000
-            for name, amount in resources.parse(amounts).amounts.items()
+            for name, amount in resources.parse_resources(amounts).amounts.items()
         }
     )
 
@@ -84,7 +84,7 @@ def all_at_once(spec: PodSpec, *, requests_of: Asked) -> Resources:
 
 
 def as_its_spec_says(spec: PodSpec, _: PodStatus) -> Resources:
-    return requests.pending(spec)
+    return requests.requests_when_pending(spec)
 
 
 def without_overhead(asked: Resources, _: PodSpec) -> Resources:

@@ -29,7 +29,7 @@ def test_an_object_of_ours_is_valid(page: Path) -> None:
             text = block.text
             for gap, filling in TO_BE_FILLED_IN.items():
                 text = text.replace(gap, filling)
-            assert files.read([(f"block {number}", text)]).resources
+            assert files.read_documents([(f"block {number}", text)]).resources
 
 
 def test_there_are_some() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth.kube.events import EventSource, ObjectReference
-from growth.kube.events.event import body_of, cut, name_of
+from growth.kube.events.event import cut, event_body, event_name
 from tests.events.stories import START, no_place
 
 SOURCE = EventSource("growth.dev/reconciler", "reconciler-0")
@@ -36,24 +36,24 @@ def test_no_note_is_too_long_and_none_is_changed_but_at_its_end(note: str) -> No
 
 
 def test_the_same_words_about_the_same_object_bear_the_same_name() -> None:
-    assert name_of(no_place()) == name_of(no_place())
+    assert event_name(no_place()) == event_name(no_place())
 
 
 @pytest.mark.parametrize("change", ["note", "reason", "action"])
 def test_other_words_bear_another_name(change: str) -> None:
     other = msgspec.structs.replace(no_place(), **{change: "Other"})
-    assert name_of(other) != name_of(no_place())
+    assert event_name(other) != event_name(no_place())
 
 
 def test_another_object_of_the_same_name_has_other_events() -> None:
     regarding = ObjectReference("v1", "Pod", "web-0", "shop", uid="of-the-next-web-0")
     other = msgspec.structs.replace(no_place(), regarding=regarding)
-    assert name_of(other) != name_of(no_place())
+    assert event_name(other) != event_name(no_place())
 
 
 def test_a_long_name_leaves_room_for_the_rest() -> None:
     regarding = ObjectReference("v1", "Pod", "a" * 235 + "." + "b" * 17, "shop")
-    name = name_of(msgspec.structs.replace(no_place(), regarding=regarding))
+    name = event_name(msgspec.structs.replace(no_place(), regarding=regarding))
     assert len(name) <= 253
     assert ".." not in name
 
@@ -61,14 +61,14 @@ def test_a_long_name_leaves_room_for_the_rest() -> None:
 def test_an_event_of_an_object_without_a_namespace_lies_in_default() -> None:
     node = ObjectReference("v1", "Node", "default-1", uid="u")
     event = msgspec.structs.replace(no_place(), regarding=node)
-    body = body_of(event, source=SOURCE, count=1, observed=START)
+    body = event_body(event, source=SOURCE, count=1, observed=START)
     assert body["metadata"]["namespace"] == "default"
     assert "namespace" not in body["regarding"]
 
 
 def test_times_are_utc() -> None:
     tokyo = datetime(2026, 1, 1, 9, tzinfo=timezone(timedelta(hours=9)))
-    body = body_of(no_place(), source=SOURCE, count=2, observed=tokyo)
+    body = event_body(no_place(), source=SOURCE, count=2, observed=tokyo)
     assert body["eventTime"] == "2026-01-01T00:00:00.000000Z"
     assert body["series"] == {"count": 2, "lastObservedTime": body["eventTime"]}
     assert datetime.fromisoformat(body["eventTime"]) == tokyo.astimezone(UTC)

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from benchmarks.extender_live import Extender, extending, replicas
-from growth.cli.scheduler_configuration import Reach, SchedulerTarget, written
+from growth.cli.scheduler_configuration import Reach, SchedulerTarget, configuration_text
 from kwok.schedulers import configured
 from tests.extender.live import bound, nodes
 from tests.live import ROOT, wait_until
@@ -34,7 +34,7 @@ def documents(text: str) -> list[dict[str, Any]]:
 
 def test_the_second_scheduler_has_the_stanza_that_the_command_prints() -> None:
     theirs = yaml.safe_load((SECOND / "scheduler-configuration.yaml").read_text("utf-8"))
-    ours = yaml.safe_load(written(SchedulerTarget.KWOK, Reach()))
+    ours = yaml.safe_load(configuration_text(SchedulerTarget.KWOK, Reach()))
 
     assert theirs["extenders"] == ours["extenders"]
     assert theirs["clientConnection"] == ours["clientConnection"]

@@ -32,7 +32,7 @@ HOPELESS = {
 def test_names_leave_as_they_came(names: list[str]) -> None:
     body = question(names)
 
-    answer = protocol.read(body).unchanged
+    answer = protocol.read_arguments(body).unchanged
 
     assert json.loads(answer) == {"NodeNames": names}
     assert answer.removeprefix(b'{"NodeNames":').removesuffix(b"}") in body
@@ -41,7 +41,9 @@ def test_names_leave_as_they_came(names: list[str]) -> None:
 def test_the_bytes_of_the_names_are_not_written_anew() -> None:
     spelled = b'[ "a" ,"\\u00e4\\/b",\t"a"]'
 
-    answer = protocol.read(b'{"Pod":{},"NodeNames":' + spelled + b',"Nodes":null}').unchanged
+    answer = protocol.read_arguments(
+        b'{"Pod":{},"NodeNames":' + spelled + b',"Nodes":null}'
+    ).unchanged
 
     assert answer == b'{"NodeNames":' + spelled + b"}"
 
@@ -49,7 +51,7 @@ def test_the_bytes_of_the_names_are_not_written_anew() -> None:
 def test_whole_nodes_leave_as_they_came() -> None:
     nodes = b'{"metadata":{},"items":[{"metadata":{"name":"a"},"spec":{"unknown": 1.0e3}}]}'
 
-    arguments = protocol.read(b'{"Pod":{},"NodeNames":null,"Nodes":' + nodes + b"}")
+    arguments = protocol.read_arguments(b'{"Pod":{},"NodeNames":null,"Nodes":' + nodes + b"}")
 
     assert arguments.unchanged == b'{"Nodes":' + nodes + b"}"
     assert arguments.hosts == ["a"]
@@ -58,18 +60,20 @@ def test_whole_nodes_leave_as_they_came() -> None:
 def test_names_and_nodes_both_leave_when_both_came() -> None:
     body = b'{"NodeNames":["a"],"Nodes":{"items":[]}}'
 
-    assert protocol.read(body).unchanged == body
+    assert protocol.read_arguments(body).unchanged == body
 
 
 @pytest.mark.parametrize("key", ["NodeNames", "nodeNames", "nodenames", "NODENAMES"])
 def test_keys_are_known_in_any_case_as_go_knows_them(key: str) -> None:
-    assert protocol.read(b'{"%b":["a"]}' % key.encode()).unchanged == b'{"NodeNames":["a"]}'
+    assert (
+        protocol.read_arguments(b'{"%b":["a"]}' % key.encode()).unchanged == b'{"NodeNames":["a"]}'
+    )
 
 
 @pytest.mark.parametrize("body", HOPELESS.values(), ids=HOPELESS.keys())
 def test_what_holds_no_nodes_is_refused_and_never_answered(body: bytes) -> None:
     with pytest.raises(protocol.Malformed) as refused:
-        protocol.read(body)
+        protocol.read_arguments(body)
     assert "\n" not in str(refused.value)
 
 
@@ -78,20 +82,20 @@ def test_what_holds_no_nodes_is_refused_and_never_answered(body: bytes) -> None:
 )
 def test_whatever_comes_is_refused_or_left_as_it_is(body: bytes) -> None:
     with suppress(protocol.Malformed):
-        answer = protocol.read(body).unchanged
+        answer = protocol.read_arguments(body).unchanged
         assert answer not in {b"{}", b"null", b""}
 
 
 @pytest.mark.parametrize("pod", ["5", "null", '{"metadata":5}', '{"metadata":{"uid":5}}'])
 def test_a_pod_that_cannot_be_read_costs_no_node(pod: str) -> None:
-    arguments = protocol.read(b'{"Pod":%b,"NodeNames":["a"]}' % pod.encode())
+    arguments = protocol.read_arguments(b'{"Pod":%b,"NodeNames":["a"]}' % pod.encode())
 
     assert arguments.unchanged == b'{"NodeNames":["a"]}'
     assert arguments.head == protocol.PodHead()
 
 
 def test_of_the_pod_its_head_is_read() -> None:
-    head = protocol.read(question(["a"])).head
+    head = protocol.read_arguments(question(["a"])).head
 
     assert head == protocol.PodHead(
         name="web-1", namespace="shop", uid="uid-1", resource_version="7"
@@ -101,11 +105,11 @@ def test_of_the_pod_its_head_is_read() -> None:
 @pytest.mark.parametrize("names", ["[1]", '["\\ud800"]', "[null]", '[["a"]]'])
 def test_names_that_are_no_text_cannot_be_ranked(names: str) -> None:
     with pytest.raises(protocol.Malformed):
-        _ = protocol.read(b'{"NodeNames":%b}' % names.encode()).hosts
+        _ = protocol.read_arguments(b'{"NodeNames":%b}' % names.encode()).hosts
 
 
 def test_scores_are_written_as_the_scheduler_reads_them() -> None:
-    assert json.loads(protocol.written({"a": 10, "b": 0})) == [
+    assert json.loads(protocol.priority_list({"a": 10, "b": 0})) == [
         {"Host": "a", "Score": 10},
         {"Host": "b", "Score": 0},
     ]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extender.protocol import read
+from extender.protocol import read_arguments
 from extender.seats import Seats, Sent
 from extender.steering import Steering
 from growth.scheduling.owners import Owner, owner_of
@@ -140,7 +140,7 @@ def test_a_pod_that_was_not_named_is_steered_by_what_the_scheduler_says_of_it() 
     reference = {"kind": "ReplicaSet", "name": "web-5d8f", "uid": "u", "controller": True}
     labels = {"pod-template-hash": "5d8f"}
     metadata = {"uid": "1", "namespace": "shop", "labels": labels, "ownerReferences": [reference]}
-    arguments = read(question("ab", Pod={"metadata": metadata}))
+    arguments = read_arguments(question("ab", Pod={"metadata": metadata}))
 
     assert steering.scores(arguments.metadata, "ab") == {"a": 10, "b": 3}
     assert steering.scores(a_pod("2", of="web").metadata, "ab") == {"a": 1, "b": 3}

@@ -13,7 +13,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from extender import streaming
-from extender.listening import Port, served
+from extender.listening import Port, serve_port
 from extender.streaming import ServedStreamMetrics, Streaming
 from growth.demand import wire
 from growth.service.address import Address
@@ -96,7 +96,7 @@ async def streamed(
     registry = CollectorRegistry()
     service = Streaming(demand, ServedStreamMetrics(registry), patience=patience)
     async with (
-        served(port, service.application(), Certificates(a_service())) as url,
+        serve_port(port, service.application(), Certificates(a_service())) as url,
         aiohttp.ClientSession() as session,
     ):
         yield Server(url, session, registry)

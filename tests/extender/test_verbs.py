@@ -18,7 +18,7 @@ from structlog.testing import capture_logs
 from typing_extensions import override
 
 from extender.door import REST
-from extender.listening import Port, served
+from extender.listening import Port, serve_port
 from extender.opening import Opening
 from extender.verbs import VerbMetrics, Verbs
 from growth.errors import Misconfigured
@@ -102,7 +102,7 @@ async def asking(
         metrics=VerbMetrics(registry),
     )
     async with (
-        served(port, verbs.application(), Certificates(service), answers=verbs.answers) as url,
+        serve_port(port, verbs.application(), Certificates(service), answers=verbs.answers) as url,
         aiohttp.ClientSession() as session,
     ):
         yield Scheduler(url, session, found, registry)

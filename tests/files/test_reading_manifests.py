@@ -49,12 +49,12 @@ spec:
 
 def mistakes_of(text: str) -> list[str]:
     with pytest.raises(Mistakes) as refused:
-        files.read([("pool.yaml", dedent(text))])
+        files.read_documents([("pool.yaml", dedent(text))])
     return [str(mistake) for mistake in refused.value.mistakes]
 
 
 def test_the_seeds_examples_are_pools_and_other_objects_are_handed_on() -> None:
-    manifests = files.read([("seed.yaml", SEED)])
+    manifests = files.read_documents([("seed.yaml", SEED)])
     pools = [resource for _, resource in manifests.resources]
     assert [pool.metadata.name for pool in pools] == ["default", "gpu"]
     assert all(isinstance(pool, NodePool) for pool in pools)
@@ -106,7 +106,7 @@ def test_a_value_that_lacks_quotes_is_quoted_as_it_is_written(value: str) -> Non
 def test_all_mistakes_of_all_files_are_told_at_once() -> None:
     broken = "apiVersion: growth.dev/v1alpha1\nkind: NodePool\nmetadata: {name: a}\nspec: {x: 1}\n"
     with pytest.raises(Mistakes) as refused:
-        files.read([("one.yaml", broken), ("two.yaml", "a: [\n"), ("three.yaml", broken)])
+        files.read_documents([("one.yaml", broken), ("two.yaml", "a: [\n"), ("three.yaml", broken)])
     assert {mistake.file for mistake in refused.value.mistakes} == {
         "one.yaml",
         "two.yaml",
@@ -148,7 +148,7 @@ def test_a_node_class_must_be_among_the_files_or_known() -> None:
       nodeClassRef: {kind: KwokNodeClass, name: demo}
       serverTypes: [{name: cx33, max: 1}]
     """
-    manifests = files.read([("pool.yaml", dedent(text))])
+    manifests = files.read_documents([("pool.yaml", dedent(text))])
     (mistake,) = references.missing_node_classes(manifests)
     assert str(mistake).startswith(
         'pool.yaml:5: NodePool "default": spec.nodeClassRef.name: there is no KwokNodeClass "demo"'

@@ -212,7 +212,7 @@ def test_a_token_is_a_secret_that_ends_by_itself_and_with_its_request() -> None:
     token = tokens.JoinToken(id="a1b2c3", secret="d4e5f6a7b8c9d0e1")
     end = datetime(2026, 1, 1, 12, 10, tzinfo=UTC)
 
-    secret = tokens.manifest(
+    secret = tokens.token_secret(
         token,
         request_name="default-1",
         request_uid="uid-1",

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.providers.hetzner.rates import HOUR, OUR_SHARE, Purpose, RateBucket, exhausted, seen
+from reconciler.providers.hetzner.rates import (
+    HOUR,
+    OUR_SHARE,
+    Purpose,
+    RateBucket,
+    after_answer,
+    exhausted,
+)
 from reconciler.providers.port import Accepted, DeleteOutcome, MachineState, Throttled
 from tests.hetzner.build import order
 from tests.hetzner.fake.faults import Fault
@@ -176,7 +183,7 @@ def test_calls_under_way_are_not_forgotten_when_an_answer_comes() -> None:
         "RateLimit-Reset": "1100",
     }
 
-    standing = seen(FULL, headers, wall=0, under_way=7)
+    standing = after_answer(FULL, headers, wall=0, under_way=7)
 
     assert (standing.limit, standing.left, standing.ours) == (7200, 4993, 7200 * OUR_SHARE)
     assert standing.full_at == 1100
@@ -188,7 +195,7 @@ def test_calls_under_way_are_not_forgotten_when_an_answer_comes() -> None:
 def test_headers_that_say_nothing_change_nothing(headers: dict[str, str]) -> None:
     given_all = {"RateLimit-Remaining": "1", "RateLimit-Reset": "1"} if headers else {}
 
-    assert seen(FULL, headers | given_all, wall=0, under_way=0) == FULL
+    assert after_answer(FULL, headers | given_all, wall=0, under_way=0) == FULL
 
 
 def test_a_refusal_for_the_rate_empties_what_we_thought_was_left() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from growth.api.files import read
+from growth.api.files import read_documents
 from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.wellknown import MANAGED_BY_LABEL, POOL_LABEL
 from growth.errors import RetryLater
@@ -61,7 +61,7 @@ async def test_a_server_is_made_as_its_class_and_order_say(story: Story) -> None
 async def test_the_example_that_people_start_from_buys_for_both_architectures(
     story: Story,
 ) -> None:
-    found = read([("pool.yaml", EXAMPLE.read_text("utf-8"))]).resources
+    found = read_documents([("pool.yaml", EXAMPLE.read_text("utf-8"))]).resources
     (story.node_class,) = (each for _, each in found if isinstance(each, HetznerNodeClass))
 
     offered = await story.provider.offerings()

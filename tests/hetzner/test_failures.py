@@ -12,7 +12,7 @@ from reconciler.providers.port import (
     Throttled,
     Unmet,
     UnmetScope,
-    refused,
+    refused_create,
 )
 from tests.hetzner.conftest import TOKEN
 
@@ -111,7 +111,7 @@ def test_where_one_code_means_several_things_the_text_decides(
     ],
 )
 def test_each_meaning_has_its_answer(trouble: ProviderTrouble, answer: object) -> None:
-    assert refused(trouble, reason="why", seconds=7) == answer
+    assert refused_create(trouble, reason="why", seconds=7) == answer
 
 
 @pytest.mark.parametrize("quoted", [TOKEN, TOKEN[:8], TOKEN[20:40], TOKEN[-6:]])

@@ -14,7 +14,7 @@ from reconciler.actions import machine as subject
 from reconciler.figures.kept import kept_families
 from reconciler.keeping_scene import scene_of
 from reconciler.removal import decide
-from reconciler.replaces import written
+from reconciler.replaces import swap_text
 from tests.reconciler.build import START, at, pool, request
 from tests.removal.build import NAME, SCALE_DOWN, machine, marked, node, removal, world
 from tests.removal.test_idle import left_behind, paused, promised
@@ -47,7 +47,7 @@ def ready(at_second: float) -> Any:
 
 LONELY = build.pod("db-0", on=NAME)
 HOURLY = pool(scaleDown={"paidHour": "Use"})
-REPLACES = written(["default-0"], of=1, reason=DisruptionReason.CONSOLIDATION)
+REPLACES = swap_text(["default-0"], of=1, reason=DisruptionReason.CONSOLIDATION)
 ANSWERS: dict[str, tuple[World, KeepingReason, str, str, float | None]] = {
     "one pod": (
         world(node(), web()),

@@ -26,7 +26,7 @@ from reconciler.keeping_scene import scene_of
 from reconciler.pauses import Pause, PauseCause
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.planning.nominations import Nominated, Nomination
-from reconciler.replaces import written
+from reconciler.replaces import swap_text
 from tests.provisioning.build import settled
 from tests.reconciler.build import START, at, node_class, request, waiting
 from tests.removal.build import SCALE_DOWN, node, removal, world
@@ -47,7 +47,7 @@ COMING = {"phase": "Provisioning", "acceptedAt": START.isoformat()}
 UNREGISTERED = {"key": "growth.dev/unregistered", "effect": "NoSchedule"}
 PAUSE_END = START + timedelta(seconds=900)
 OWNED = {"kind": "ReplicaSet", "name": "web-5d", "uid": "u", "apiVersion": "apps/v1"}
-REPLACES = written(["default-0"], of=1, reason=DisruptionReason.DRIFT)
+REPLACES = swap_text(["default-0"], of=1, reason=DisruptionReason.DRIFT)
 GIVEN_UP = frozenset({REPLACES})
 PODS: Mapping[str, Any] = {
     "plain": {"metadata": {"ownerReferences": [OWNED | {"controller": True}]}},

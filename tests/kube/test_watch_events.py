@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from growth.kube.contents import Unreadable
 from growth.kube.resource import Key, WatchedResource
-from growth.kube.watch_events import LONGEST_LINE, EventKind, Garbled, Lines, decoded
+from growth.kube.watch_events import LONGEST_LINE, EventKind, Garbled, Lines, decoded_events
 from tests.kube.memory import PATH, THINGS
 
 SECRET = "canary-51d0"
@@ -65,20 +65,20 @@ def test_a_stream_without_line_ends_is_given_up() -> None:
 )
 def test_a_line_that_cannot_be_read_ends_the_stream_and_nothing_else(garbled: bytes) -> None:
     with pytest.raises(Garbled):
-        list(decoded([garbled], resource=THINGS))
+        list(decoded_events([garbled], resource=THINGS))
 
 
 @pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")])
 def test_an_event_is_read_however_it_is_spaced(separators: tuple[str, str]) -> None:
     spaced = json.dumps(json.loads(line("DELETED", colour="red")), separators=separators).encode()
-    [event] = decoded([spaced], resource=THINGS)
+    [event] = decoded_events([spaced], resource=THINGS)
 
     assert (event.kind, event.version, event.key) == (EventKind.DELETED, "7", Key("shop", "a"))
 
 
 def test_what_is_added_to_an_envelope_is_passed_over() -> None:
     more = {"type": "ADDED", "object": thing(colour="red"), "more": {}}
-    [event] = decoded([json.dumps(more, separators=(",", ":")).encode()], resource=THINGS)
+    [event] = decoded_events([json.dumps(more, separators=(",", ":")).encode()], resource=THINGS)
 
     assert event.kind is EventKind.PUT
 
@@ -93,7 +93,7 @@ def test_what_is_added_to_an_envelope_is_passed_over() -> None:
 )
 def test_a_problem_is_told_without_the_value(decode: Any, problem: str) -> None:
     resource = WatchedResource(path=PATH, decode=decode)
-    [event] = decoded([line("ADDED", colour=[SECRET], number=SECRET)], resource=resource)
+    [event] = decoded_events([line("ADDED", colour=[SECRET], number=SECRET)], resource=resource)
 
     assert isinstance(event.object, Unreadable)
     assert problem in event.object.problem
@@ -102,7 +102,9 @@ def test_a_problem_is_told_without_the_value(decode: Any, problem: str) -> None:
 
 def test_events_before_an_error_are_handed_out_first() -> None:
     status = {"type": "ERROR", "object": {"code": 410, "reason": "Expired"}}
-    events = decoded([line("ADDED", colour="red"), msgspec.json.encode(status)], resource=THINGS)
+    events = decoded_events(
+        [line("ADDED", colour="red"), msgspec.json.encode(status)], resource=THINGS
+    )
 
     assert next(events).kind is EventKind.PUT
     with pytest.raises(Exception, match="watch things in shop"):

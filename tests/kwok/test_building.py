@@ -14,7 +14,7 @@ from kwok.building import Build, explain
 from kwok.processes import processes_in
 from kwok.progress import Progress
 from kwok.store import ProgramStore
-from kwok.toolchain import Go, find_go, installer, remove_our_go, version_of
+from kwok.toolchain import Go, compiler_version, find_go, installer, remove_our_go
 from kwok.versions import PROGRAMS, ReleasedVersion, ReleaseProject, wanted_versions
 from tests.children import child
 from tests.kwok.fakes import fake_go, program, script
@@ -178,7 +178,7 @@ def test_a_go_that_is_new_enough_is_taken_from_path(
 def test_a_go_that_hangs_is_passed_by(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kwok.toolchain._ANSWERS_WITHIN", 0.2)
 
-    assert version_of(script(tmp_path / "go", "exec sleep 600")) is None
+    assert compiler_version(script(tmp_path / "go", "exec sleep 600")) is None
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_a_go_that_hangs_is_passed_by(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_the_version_of_go_is_read(
     said: str, version: ReleasedVersion | None, tmp_path: Path
 ) -> None:
-    assert version_of(script(tmp_path / "go", f"echo '{said}'")) == version
+    assert compiler_version(script(tmp_path / "go", f"echo '{said}'")) == version
 
 
 def test_an_old_go_is_passed_by_for_one_from_the_package_index(

@@ -14,7 +14,7 @@ from kwok.clusters import LocalCluster, all_clusters, new_cluster
 from kwok.configuration import DEFAULT_SCHEDULER
 from kwok.finding import FoundProgram
 from kwok.progress import Progress
-from kwok.starting import start
+from kwok.starting import start_cluster
 from kwok.versions import PROGRAMS, ReleasedVersion
 from tests.kwok.fakes import script
 
@@ -62,7 +62,7 @@ def test_a_port_that_was_taken_meanwhile_is_tried_anew_three_times(
 ) -> None:
     programs = pretending(tmp_path, "listen tcp 127.0.0.1:20000: bind: address already in use")
     with pytest.raises(RetryLater, match=r"etcd .* address already in use"):
-        start(cluster, programs, Progress(io.StringIO()))
+        start_cluster(cluster, programs, Progress(io.StringIO()))
     assert tries(tmp_path) == 3
     assert list(all_clusters()) == []
 
@@ -74,7 +74,7 @@ def test_what_a_component_says_last_is_the_reason_and_nothing_is_left(
     with pytest.raises(
         GiveUp, match=r'etcd of cluster "fake" has ended: no space left on device; '
     ):
-        start(cluster, programs, Progress(io.StringIO()))
+        start_cluster(cluster, programs, Progress(io.StringIO()))
     assert tries(tmp_path) == 1
     assert not cluster.folder.exists()
 
@@ -83,7 +83,7 @@ def test_what_a_start_that_failed_has_written_outlives_its_cluster(
     cluster: LocalCluster, tmp_path: Path
 ) -> None:
     with pytest.raises(GiveUp) as failure:
-        start(cluster, pretending(tmp_path, "no space left"), Progress(io.StringIO()))
+        start_cluster(cluster, pretending(tmp_path, "no space left"), Progress(io.StringIO()))
 
     kept = Path(str(failure.value).rpartition("; its logs: ")[2])
     assert (kept / "etcd.log").read_text() == "no space left\n"
@@ -96,7 +96,7 @@ def test_logs_that_could_not_be_kept_are_not_named(cluster: LocalCluster, tmp_pa
     kept.parent.touch()
 
     with pytest.raises(GiveUp) as failure:
-        start(cluster, pretending(tmp_path, "no space left"), Progress(io.StringIO()))
+        start_cluster(cluster, pretending(tmp_path, "no space left"), Progress(io.StringIO()))
 
     assert "its logs" not in str(failure.value)
 
@@ -117,7 +117,7 @@ def test_a_start_that_hangs_ends_and_says_what_it_waited_for(
 
     told = f'^timed out after 120 s waiting for {goal} of cluster "fake"; its logs: /'
     with pytest.raises(GiveUp, match=told):
-        start(cluster, programs, Progress(io.StringIO()))
+        start_cluster(cluster, programs, Progress(io.StringIO()))
 
     assert not cluster.folder.exists()
 
@@ -143,7 +143,7 @@ def test_a_kwokctl_that_fails_is_told(cluster: LocalCluster, tmp_path: Path) -> 
     programs = pretending(tmp_path, "")
     script(programs["kwokctl"].path, "echo unknown option >&2; exit 1")
     with pytest.raises(GiveUp, match='could not create cluster "fake": unknown option'):
-        start(cluster, programs, Progress(io.StringIO()))
+        start_cluster(cluster, programs, Progress(io.StringIO()))
     assert not cluster.folder.exists()
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kwok.demo_figures import DemoOffer, bought, given_back, together
+from kwok.demo_figures import DemoOffer, all_machines, bought, given_back
 from tests.kwok.told import added_up, assert_it_adds_up, sums
 
 TOLD = """\
@@ -46,7 +46,7 @@ def test_a_pod_that_was_still_to_come_is_counted_once() -> None:
     # Two of the three were there when the machine was asked for.
     one["spec"]["pods"] = [{"namespace": "default", "name": each} for each in ("web-a", "web-b")]
 
-    assert together([one]).pods == 3
+    assert all_machines([one]).pods == 3
 
 
 def test_the_line_below_the_machines_is_their_sum() -> None:
@@ -55,7 +55,7 @@ def test_the_line_below_the_machines_is_their_sum() -> None:
     lines = "\n".join(bought(requests))
 
     assert sums(lines) == [added_up(lines)]
-    assert tuple(added_up(lines)) == tuple(together(requests))
+    assert tuple(added_up(lines)) == tuple(all_machines(requests))
 
 
 def test_one_kind_of_machine_needs_no_sum() -> None:

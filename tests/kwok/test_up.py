@@ -70,7 +70,7 @@ def test_a_cluster_that_is_slow_to_answer_is_not_thrown_away(
     running: LocalCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     healthy: Iterator[bool] = iter([False] * 20 + [True])
-    monkeypatch.setattr("kwok.up.is_healthy", lambda *_: next(healthy))
+    monkeypatch.setattr("kwok.up.component_is_healthy", lambda *_: next(healthy))
     said = io.StringIO()
 
     assert bring_up("growth", arguments=ASKED, progress=Progress(said)) == running
@@ -82,8 +82,8 @@ def test_a_cluster_that_is_slow_to_answer_is_not_thrown_away(
 def test_a_cluster_that_never_answers_is_started_anew(
     running: LocalCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kwok.up.is_healthy", lambda *_: False)
-    monkeypatch.setattr("kwok.up.start", lambda new, *_: new)
+    monkeypatch.setattr("kwok.up.component_is_healthy", lambda *_: False)
+    monkeypatch.setattr("kwok.up.start_cluster", lambda new, *_: new)
     monkeypatch.setattr(LocalCluster, "remove", lambda _: None)
     said = io.StringIO()
 

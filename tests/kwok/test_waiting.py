@@ -82,7 +82,7 @@ def test_a_kubectl_that_hangs_is_ended(
     script(cluster.kubectl, "exec sleep 600")
 
     with pytest.raises(GiveUp, match=r"waiting for kubectl apply; see .*/kube-apiserver\.log$"):
-        growing.kubectl(cluster, "apply", given=json.dumps({}))
+        growing.run_kubectl(cluster, "apply", given=json.dumps({}))
 
 
 # What is started here outlives the command that has started it.
@@ -93,4 +93,4 @@ def test_a_growth_that_has_ended_is_not_waited_for(cluster: LocalCluster) -> Non
     with pytest.raises(
         GiveUp, match=r'growth has ended in cluster "elsewhere"; see .*growth\.log$'
     ):
-        growing.start(nowhere, ("extender",))
+        growing.start_growth(nowhere, ("extender",))

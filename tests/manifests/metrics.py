@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from growth.service.reference import declared
+from growth.service.reference import declared_metrics
 
 OF_EVERY_PROCESS: Final = frozenset({"process_cpu_seconds_total", "process_resident_memory_bytes"})
 """From the client library's own collectors."""
@@ -14,4 +14,4 @@ OF_EVERY_PROCESS: Final = frozenset({"process_cpu_seconds_total", "process_resid
 @cache
 def exported() -> frozenset[str]:
     """All names of series."""
-    return OF_EVERY_PROCESS.union(series for each in declared() for series in each.series)
+    return OF_EVERY_PROCESS.union(series for each in declared_metrics() for series in each.series)

@@ -12,7 +12,7 @@ from typing_extensions import override
 from growth.api import crd
 from growth.errors import GiveUp
 from growth.installation.applying import ApplyOutcome, apply
-from growth.installation.definitions import Definition, applied
+from growth.installation.definitions import Definition, apply_definitions
 from growth.kube.call import Call
 from growth.kube.errors import Overloaded, Status, error_of
 from growth.kube.transport import Response
@@ -75,7 +75,7 @@ class BusyServer:
 async def test_definitions_are_applied_when_objects_of_them_can_be_asked_for() -> None:
     server = BusyServer(silent_for=3)
     kinds = [Definition(wanted=crd.definitions()["NodePool"], installed=None)]
-    await applied(cast("Connection", server), kinds)
+    await apply_definitions(cast("Connection", server), kinds)
     assert server.asked == 4
 
 

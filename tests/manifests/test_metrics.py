@@ -6,21 +6,21 @@ import re
 
 import pytest
 
-from growth.service.reference import DeclaredMetric, declared, page
+from growth.service.reference import DeclaredMetric, declared_metrics, metrics_page
 from tests.live import ROOT
 
 UNITS = ("seconds", "ratio", "bytes", "cores", "per_hour", "total", "info")
 OF_A_PLACE = {"pod", "node", "machine_name", "uid", "name"}
-METRICS = [pytest.param(each, id=each.name) for each in declared()]
+METRICS = [pytest.param(each, id=each.name) for each in declared_metrics()]
 
 
 def test_the_reference_is_up_to_date() -> None:
     written = (ROOT / "docs" / "reference" / "metrics.md").read_text("utf-8")
-    assert written == page(), "make crds writes it anew"
+    assert written == metrics_page(), "make crds writes it anew"
 
 
 def test_no_name_is_declared_with_two_meanings() -> None:
-    names = [(each.process, each.name) for each in declared()]
+    names = [(each.process, each.name) for each in declared_metrics()]
     assert len(names) == len(set(names))
 
 
@@ -69,5 +69,5 @@ QUESTIONS = {
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_each_question_of_the_day_has_its_metric(question: str) -> None:
     name, label = QUESTIONS[question]
-    [metric] = (each for each in declared() if each.name == name)
+    [metric] = (each for each in declared_metrics() if each.name == name)
     assert label is None or label in metric.labels

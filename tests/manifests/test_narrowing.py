@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from growth.api import crd
-from growth.installation.narrowing import differences
+from growth.installation.narrowing import schema_differences
 
 TEXT = {"type": "string"}
 RULE = {"rule": "self.min <= self.max", "message": "min is above max"}
@@ -68,7 +68,7 @@ TABLE: dict[str, tuple[dict[str, Any], dict[str, Any], set[tuple[str, bool]]]] =
 def test_a_change_is_told_with_what_it_means(name: str) -> None:
     before, after, expected = TABLE[name]
 
-    assert {(each.text, each.narrows) for each in differences(before, after)} == expected
+    assert {(each.text, each.narrows) for each in schema_differences(before, after)} == expected
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_change_is_told_with_what_it_means(name: str) -> None:
     ],
 )
 def test_a_change_is_found_wherever_it_is(within: Any, path: str) -> None:
-    [found] = differences(within({"maximum": 2}), within({"maximum": 1}))
+    [found] = schema_differences(within({"maximum": 2}), within({"maximum": 1}))
 
     assert (found.path, found.narrows) == (path, True)
 
@@ -90,4 +90,4 @@ def test_our_own_definitions_do_not_differ_from_themselves() -> None:
     for definition in crd.definitions().values():
         [version] = definition["spec"]["versions"]
         schema = version["schema"]["openAPIV3Schema"]
-        assert list(differences(schema, schema)) == []
+        assert list(schema_differences(schema, schema)) == []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reconciler.providers.kwok.catalogue import offerings
+from reconciler.providers.kwok.catalogue import kwok_offerings
 from tests.planning.driver import Planner
 from tests.reconciler.build import node_class, pool, waiting
 
@@ -35,7 +35,9 @@ def changed(*faults: dict[str, Any]) -> KwokNodeClass:
 def test_a_price_changes_for_what_the_fault_names(
     faults: tuple[dict[str, Any], ...], prices: list[str]
 ) -> None:
-    assert [each.price for each in offerings(changed(*faults))] == [Decimal(it) for it in prices]
+    assert [each.price for each in kwok_offerings(changed(*faults))] == [
+        Decimal(it) for it in prices
+    ]
 
 
 def test_the_next_plan_counts_with_the_new_price() -> None:

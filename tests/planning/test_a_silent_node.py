@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from reconciler.decision import NEVER
-from reconciler.planning.nominations import Nominated, Nomination, carried_on, next_end
+from reconciler.planning.nominations import Nominated, Nomination, carried_on, next_nomination_end
 from tests.reconciler.build import at, pool, request, waiting, world
 from tests.removal.build import NAME, node
 
@@ -17,7 +17,7 @@ def test_the_wait_for_a_node_begins_anew_when_it_is_heard_of_again() -> None:
     before = Nominated(places={pod.metadata.uid: place})
     silent = world(node(ready=False), pod, bought, pool())
     kept = carried_on(before, silent, silent.requests, at(100))
-    assert next_end(kept, silent) == NEVER
+    assert next_nomination_end(kept, silent) == NEVER
     back = world(node(), pod, bought, pool())
     back = msgspec.structs.replace(back, pending=silent.pending)
-    assert next_end(carried_on(kept, back, back.requests, at(200)), back) == 215
+    assert next_nomination_end(carried_on(kept, back, back.requests, at(200)), back) == 215

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from growth.scheduling import objects
-from reconciler.planning.blueprints import read
+from reconciler.planning.blueprints import read_blueprint
 from tests.planning.driver import Planner, bought
 from tests.reconciler.build import node_class, pool, request, waiting
 from tests.scheduling import build
@@ -212,7 +212,7 @@ def test_a_request_says_why_its_type_was_chosen() -> None:
 def test_a_request_says_what_its_machine_is_made_from() -> None:
     asking = pool(labels={"team": "shop"})
     (made,) = Planner(*many(1), asking, node_class()).soon()
-    told = read(made.metadata.annotations["growth.dev/template"])
+    told = read_blueprint(made.metadata.annotations["growth.dev/template"])
     assert told is not None
     assert (told.location, told.labels) == ("here", {"team": "shop"})
     assert told.parts is not None

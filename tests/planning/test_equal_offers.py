@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from growth.api.written import ServerTypeName
-from growth.scheduling.resources import parse
+from growth.scheduling.resources import parse_resources
 from reconciler.actions import CreateNodeRequest
 from reconciler.providers.port import (
     ClassKey,
@@ -38,7 +38,7 @@ def offering(place: str, **more: Any) -> Offering:
         "server_type": ServerTypeName("cx23"),
         "location": place,
         "price": Decimal("0.01"),
-        "allocatable": parse({"cpu": "2", "memory": "4Gi", "pods": "110"}),
+        "allocatable": parse_resources({"cpu": "2", "memory": "4Gi", "pods": "110"}),
     }
     return Offering(**usual | more)
 

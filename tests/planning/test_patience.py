@@ -13,7 +13,7 @@ from reconciler.planning.tries import (
     PodTries,
     Try,
     after_left_out,
-    pause_after,
+    pause_after_tries,
 )
 from tests.planning.driver import Planner, bought
 from tests.reconciler.build import START, node_class, pool, request, waiting
@@ -31,7 +31,7 @@ def huge(name: str = "huge", cpu: str = "100") -> Any:
 def test_the_pause_doubles_from_the_fifth_try_up_to_five_minutes(
     count: int, seconds: float
 ) -> None:
-    assert pause_after(count) == seconds
+    assert pause_after_tries(count) == seconds
 
 
 def test_two_plans_within_a_second_count_as_one() -> None:

@@ -10,7 +10,7 @@ import msgspec
 from growth.api.nodepool_status import NodePoolStatus
 from reconciler.planning.nominations import Nominated, Nomination
 from reconciler.planning.tries import LeftOutCause, Try
-from reconciler.planning.unplaced import MOST_PODS, unplaced
+from reconciler.planning.unplaced import MOST_PODS, unplaced_by_pool
 from tests.planning.driver import Planner
 from tests.reconciler.build import START, at, node_class, pool, request, waiting
 
@@ -23,7 +23,7 @@ ONE = {"cpu": "1"}
 
 
 def lacking(planner: Planner) -> dict[str, Lacking]:
-    found = unplaced(planner._world(), planner.memory, at(planner.now))
+    found = unplaced_by_pool(planner._world(), planner.memory, at(planner.now))
     for each in found:
         # What is told has to be something that the definition of NodePool admits.
         status = NodePoolStatus(unplaced=each.unplaced, unserved=each.unserved)
@@ -73,7 +73,7 @@ def test_a_pod_that_was_promised_a_place_since_is_not_told_of() -> None:
     place = Nomination(machine="new", shape=pod.shape, is_bought_for=True)
     nominated = Nominated(places={pod.metadata.uid: place})
     memory = msgspec.structs.replace(planner.memory, nominated=nominated)
-    (told,) = unplaced(planner._world(), memory, at(110))
+    (told,) = unplaced_by_pool(planner._world(), memory, at(110))
     assert told.unplaced == ()
 
 
@@ -124,7 +124,7 @@ def test_a_reason_is_cut_to_what_the_definition_admits() -> None:
     planner.until(101)
     tries = {pod.metadata.uid: Try(count=1, counted_at=101, reason="x" * 5000)}
     memory = msgspec.structs.replace(planner.memory, tries=tries)
-    (told,) = unplaced(planner._world(), memory, at(101))
+    (told,) = unplaced_by_pool(planner._world(), memory, at(101))
     assert len(told.unplaced[0].reason) == 1024
 
 
@@ -135,7 +135,9 @@ def in_vain(*pods: Any) -> dict[str, tuple[UnservedShape, ...]]:
     vain = {(pods[0].shape, "kwok-small"): 1900.0, (pods[0].shape, "kwok-gone"): 1900.0}
     nominated = Nominated(unserved=vain)
     memory = msgspec.structs.replace(planner.memory, nominated=nominated)
-    return {each.pool: each.unserved for each in unplaced(planner._world(), memory, at(101))}
+    return {
+        each.pool: each.unserved for each in unplaced_by_pool(planner._world(), memory, at(101))
+    }
 
 
 def test_what_was_bought_in_vain_is_told_with_its_owner_and_its_end() -> None:
@@ -160,5 +162,5 @@ def test_what_was_bought_in_vain_ends_with_its_time() -> None:
     planner.until(101)
     nominated = Nominated(unserved={(pod.shape, "kwok-small"): 101.0})
     memory = msgspec.structs.replace(planner.memory, nominated=nominated)
-    (told,) = unplaced(planner._world(), memory, at(101))
+    (told,) = unplaced_by_pool(planner._world(), memory, at(101))
     assert told.unserved == ()

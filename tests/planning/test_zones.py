@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from growth.api.written import ServerTypeName
-from growth.scheduling.resources import parse
+from growth.scheduling.resources import parse_resources
 from reconciler.planning.offers import REGION_LABEL, ZONE_LABEL, Shelf, shelf
 from reconciler.providers.port import ClassKey, Offering
 from tests.reconciler.build import pool, world
@@ -19,7 +19,7 @@ OFFERING = Offering(
     server_type=ServerTypeName("cx23"),
     location="fsn1",
     price=Decimal("0.01"),
-    allocatable=parse({"cpu": "2", "memory": "4Gi"}),
+    allocatable=parse_resources({"cpu": "2", "memory": "4Gi"}),
     labels={REGION_LABEL: "fsn1", ZONE_LABEL: PROMISED},
 )
 

@@ -176,7 +176,7 @@ class Life:
         self._ledger = msgspec.structs.replace(
             self._ledger,
             provisioning=decision.section,
-            removal=seeing.after(self._ledger.removal, clock),
+            removal=seeing.with_clock(self._ledger.removal, clock),
         )
         for sequence in decision.sequences:
             for step in sequence.steps:

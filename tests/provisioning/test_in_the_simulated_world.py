@@ -15,7 +15,7 @@ from growth.api.nodepool import NodePool
 from growth.kube.resource import Key
 from growth.scheduling.metadata import Metadata
 from growth.scheduling.objects import Namespace
-from reconciler.providers.kwok.catalogue import offerings
+from reconciler.providers.kwok.catalogue import kwok_offerings
 from reconciler.simulation.cloud import SimulatedJoining
 from reconciler.simulation.living import Living
 from reconciler.simulation.story import Story
@@ -99,7 +99,7 @@ class Told:
 
 
 def sell_out(told: Told, *, seconds: float) -> None:
-    (cheap, _) = offerings(told.class_)
+    (cheap, _) = kwok_offerings(told.class_)
     told.living.cloud.sell_out(cheap, seconds=seconds)
 
 

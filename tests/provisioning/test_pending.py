@@ -18,7 +18,7 @@ from reconciler.providers.port import (
     Unmet,
     UnmetScope,
 )
-from reconciler.provisioning.pending import pause_after
+from reconciler.provisioning.pending import pause_after_failures
 from tests.provisioning.build import CLOUD, NAME, Life, machine, made_at, settled
 from tests.reconciler.build import START, node_class, pool
 from tests.scheduling import build
@@ -104,7 +104,7 @@ def test_passing_trouble_is_asked_again_later_and_later() -> None:
 
 @pytest.mark.parametrize(("failures", "seconds"), [(1, 2), (2, 4), (5, 32), (6, 60), (10**9, 60)])
 def test_the_pause_grows_to_a_minute(failures: int, seconds: float) -> None:
-    assert pause_after(failures, first=2.0) == seconds
+    assert pause_after_failures(failures, first=2.0) == seconds
 
 
 def test_an_offer_that_is_not_sold_any_more_ends_its_request() -> None:

@@ -10,7 +10,7 @@ import pytest
 from growth.api.nodepool_status import UnmetOffer
 from reconciler.planning.refusals import Refusals, refusals
 from reconciler.providers.port import Unmet, UnmetScope
-from reconciler.provisioning.refused import next_end, span, unmet_offers
+from reconciler.provisioning.refused import next_refusal_end, span, unmet_offers
 from tests.provisioning.build import Life, made_at, settled
 from tests.reconciler.build import START, at, pool, request, world
 
@@ -144,7 +144,7 @@ def test_an_offer_rests_until_the_end_of_its_time_is_exceeded_and_not_only_met(
     told = settled(status={"unmetOffers": [entry(400).document()]})
 
     known, _ = refusals(Refusals(), world(told), at(seconds))
-    wakes = [each > seconds for each in next_end(told, at(seconds))]
+    wakes = [each > seconds for each in next_refusal_end(told, at(seconds))]
 
     assert (bool(known.standing), bool(known.doubtful)) == (stands, not stands)
     assert wakes == [True] * stands, "the loop looks again when it is over"

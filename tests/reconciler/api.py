@@ -17,7 +17,7 @@ from growth.kube.call import MERGE_PATCH, Call
 from growth.kube.errors import ApiError, Status, Unreachable, error_of
 from growth.kube.resource import key_of
 from growth.kube.transport import Response
-from reconciler.sources import BUILT_IN, OURS, path_of
+from reconciler.sources import BUILT_IN, OURS, path_of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Object = dict[str, Any]
 PATHS: Mapping[str, str] = {name: path for name, (path, _) in BUILT_IN.items()} | {
-    kind.__name__: path_of(kind) for kind in OURS
+    kind.__name__: path_of_kind(kind) for kind in OURS
 }
 
 

@@ -18,7 +18,7 @@ from growth.scheduling.cluster import Object, cluster_of
 from growth.scheduling.objects import Pod
 from reconciler.brakes import BrakesLedger
 from reconciler.ledger import Ledger
-from reconciler.providers.kwok.catalogue import offerings
+from reconciler.providers.kwok.catalogue import kwok_offerings
 from reconciler.providers.port import ClassKey
 from reconciler.timing import Timing
 from reconciler.world import World
@@ -121,7 +121,7 @@ def world(*objects: Object | NodePool | KwokNodeClass | NodeRequest, **changes: 
         node_classes=classes,
         requests={each.name: each for each in objects if isinstance(each, NodeRequest)},
         removals={},
-        offerings={key: offerings(each) for key, each in classes.items()},
+        offerings={key: kwok_offerings(each) for key, each in classes.items()},
         answers={},
         busy=frozenset(),
         sources={"pods": WHOLE, "nodes": WHOLE},

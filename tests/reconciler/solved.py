@@ -9,7 +9,7 @@ import msgspec
 from reconciler import loop, planning
 from reconciler.actions import Solve, Solved
 from reconciler.solver import Effort
-from reconciler.solver.answering import answered
+from reconciler.solver.answering import solve_within
 from tests.reconciler.build import at
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ BETWEEN = 0.03
 def answers(sequences: Iterable[Sequence]) -> dict[str, Solved]:
     """The solver's answers to what was asked."""
     return {
-        step.lane: Solved(number=step.number, plan=answered(step.problem, Effort.QUICK))
+        step.lane: Solved(number=step.number, plan=solve_within(step.problem, Effort.QUICK))
         for sequence in sequences
         for step in sequence.steps
         if isinstance(step, Solve)

@@ -50,7 +50,7 @@ from reconciler.providers.port import (
     Order,
 )
 from reconciler.solver import Effort, Plan, Problem
-from reconciler.solver.answering import answered
+from reconciler.solver.answering import solve_within
 from reconciler.sources import ReconcilerSources
 from reconciler.stopping import Stopped
 from tests.reconciler.api import PATHS, Api
@@ -117,7 +117,7 @@ class Stage:
 
 async def planned(question: Solve) -> Plan | Renewed:
     """At once, and in this process."""
-    return answered(question.problem, Effort.QUICK)
+    return solve_within(question.problem, Effort.QUICK)
 
 
 @asynccontextmanager

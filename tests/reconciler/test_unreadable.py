@@ -11,7 +11,7 @@ import pytest
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.kube.contents import Unreadable
 from growth.kube.resource import Key, WatchedResource
-from growth.kube.watch_events import read
+from growth.kube.watch_events import read_object
 from reconciler import brakes
 from reconciler.actions import PatchStatus
 from reconciler.planning.demand import pools_by_pod
@@ -41,7 +41,7 @@ def of_tomorrow(**status: Any) -> bytes:
 
 
 def unreadable(raw: bytes) -> Unreadable:
-    found = read(raw, resource=CLASSES)
+    found = read_object(raw, resource=CLASSES)
     assert isinstance(found, Unreadable)
     return found
 

@@ -23,7 +23,7 @@ from growth.scheduling.occupancy import Occupancy
 from reconciler import removal
 from reconciler.loop import ROOMS, Room
 from reconciler.marks import is_cordoned_by_a_person
-from reconciler.providers.kwok.catalogue import offerings
+from reconciler.providers.kwok.catalogue import kwok_offerings
 from reconciler.removal.opening import removal_of
 from reconciler.simulation.cloud import SimulatedJoining
 from reconciler.simulation.effects import Result, SimulatedEffects
@@ -293,7 +293,7 @@ def test_a_deleted_pool_goes_whatever_goes_wrong(seed: int) -> None:
     faults = tuple(each for each in drawn(seed) if each is not SimulatedFault.STOCK_OUT)
     story = Story(seed=seed, minutes=30.0, faults=faults, workloads=0)
     told = Told(story)
-    SimulatedTrouble(told.living, offerings=offerings(node_class()))
+    SimulatedTrouble(told.living, offerings=kwok_offerings(node_class()))
     told.wants("web", 6)
     told.guards("web", healthy=5)
     told.wants("high", 2, priority=100)

@@ -10,7 +10,7 @@ import pytest
 from growth.api.wellknown import POOL_LABEL
 from growth.kube.transport import connect
 from reconciler.actions import Evict
-from reconciler.eviction import EvictionRefusal, refusal
+from reconciler.eviction import EvictionRefusal, evict
 from tests.live import wait_until
 from tests.thread.growing import deployment, pool_of, reconciling, wait_until_bound
 
@@ -81,7 +81,7 @@ async def test_what_the_real_server_answers_is_understood(growing: LiveCluster) 
     async with await connect(kubeconfig=growing.kubeconfig) as connection:
 
         async def said(name: str, uid: str) -> EvictionRefusal | None:
-            return await refusal(connection, Evict(namespace="asked", name=name, uid=uid))
+            return await evict(connection, Evict(namespace="asked", name=name, uid=uid))
 
         assert await said("free", "of-another") is None
         assert "free" in {each["metadata"]["name"] for each in ready(growing, "asked")}, (

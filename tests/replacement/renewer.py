@@ -26,7 +26,7 @@ from reconciler.planning.offers import Shelf, shelf
 from reconciler.replacement.ledger import ReplacementLedger
 from reconciler.simulation.effects import set_node
 from reconciler.solver import Effort
-from reconciler.solver.answering import answered
+from reconciler.solver.answering import solve_within
 from tests.reconciler.build import at, pool
 from tests.removal.build import machine, node, world
 from tests.scheduling import build
@@ -226,7 +226,7 @@ class Renewer:
                 self.events.append((event.regarding.name, event.reason, event.note))
             case Solve(lane=lane, number=number, problem=problem):
                 self.asked.append(type(problem).__name__)
-                plan = answered(problem, Effort.QUICK)
+                plan = solve_within(problem, Effort.QUICK)
                 self._plans[lane] = Solved(number=number, plan=plan)
             case _:
                 raise AssertionError(f"replacement never does this: {step}")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from growth.api.disruption import DisruptionReason
 from growth.instant import Instant
 from reconciler.decision import NEVER
-from reconciler.replacement.allowance import allowed, next_change
+from reconciler.replacement.allowance import allowed_disruptions, next_change
 from tests.reconciler.build import pool
 
 CONSOLIDATION, DRIFT, UNHEALTHY = DisruptionReason
@@ -38,7 +38,7 @@ def left(
     now: Instant = NOON,
 ) -> int:
     limited = pool(disruption={"budgets": list(budgets)})
-    return allowed(limited, reason, nodes=nodes, disrupted=disrupted, now=now)
+    return allowed_disruptions(limited, reason, nodes=nodes, disrupted=disrupted, now=now)
 
 
 # How many
@@ -82,7 +82,7 @@ def test_without_budgets_all_nodes_may_be_disrupted() -> None:
 
 
 def test_a_pool_that_says_nothing_has_a_tenth_disrupted() -> None:
-    assert allowed(pool(), DRIFT, nodes=30, disrupted=0, now=NOON) == 3
+    assert allowed_disruptions(pool(), DRIFT, nodes=30, disrupted=0, now=NOON) == 3
 
 
 # Why
@@ -103,7 +103,7 @@ def test_a_pool_that_is_never_consolidated_is_repaired_still(
     reason: DisruptionReason, most: int
 ) -> None:
     never = pool(disruption={"consolidation": "Never", "budgets": [{"nodes": 5}]})
-    assert allowed(never, reason, nodes=20, disrupted=0, now=NOON) == most
+    assert allowed_disruptions(never, reason, nodes=20, disrupted=0, now=NOON) == most
 
 
 # When
@@ -196,7 +196,7 @@ def test_a_window_is_open_exactly_in_the_minutes_after_each_of_its_openings(
         for later in range(lasts)
     }
 
-    may = allowed(limited, DRIFT, nodes=1, disrupted=0, now=now)
+    may = allowed_disruptions(limited, DRIFT, nodes=1, disrupted=0, now=now)
 
     assert may == (0 if minute in minutes_open else 1)
     # Nothing changes before the moment that is told.

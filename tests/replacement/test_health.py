@@ -14,7 +14,7 @@ from reconciler.actions import PatchStatus
 from reconciler.decision import NEVER
 from reconciler.ledger import Ledger
 from reconciler.providers.port import MachineState
-from reconciler.removal.seeing import after, clock
+from reconciler.removal.seeing import clock, with_clock
 from reconciler.replacement.health import HealthCount, SickNodes, sick
 from reconciler.replacement.many_sick import notices
 from reconciler.trust import Trust
@@ -68,7 +68,7 @@ class Watch:
 
     def sees(self, given: World, seconds: float) -> list[str]:
         given = given.remembering("removal", self._removal)
-        self._removal = after(given.ledger.removal, clock(given, at(seconds)))
+        self._removal = with_clock(given.ledger.removal, clock(given, at(seconds)))
         given = given.remembering("removal", self._removal)
         self.health, found, self.wake_at = sick(given, at(seconds), self.health)
         self.why = found

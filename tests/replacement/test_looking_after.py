@@ -11,7 +11,7 @@ from reconciler.actions import PatchStatus, SetNode
 from reconciler.planning.ledger import Bought
 from reconciler.planning.requested import UNCONFIRMED
 from reconciler.replacement.ledger import ReplacementLedger
-from reconciler.replacement.remembering import looked_after
+from reconciler.replacement.remembering import swaps_looked_after
 from tests.reconciler.build import at, request
 from tests.replacement.build import having, made_in, node_class, pool
 from tests.replacement.test_health import TEN, ill, of
@@ -44,7 +44,7 @@ def test_a_create_is_tried_until_its_time_is_exceeded(
         bought={"default-9": Bought(pool="default", at=100.0 - UNCONFIRMED)},
     )
     given = having(pool(), node_class()).remembering("replacement", decided)
-    assert ("default-9" in looked_after(given, at(seconds)).unconfirmed) is is_tried
+    assert ("default-9" in swaps_looked_after(given, at(seconds)).unconfirmed) is is_tried
 
 
 def test_a_pool_says_when_too_many_of_its_nodes_are_sick() -> None:

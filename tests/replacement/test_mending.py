@@ -14,7 +14,7 @@ from growth.scheduling.taints import Taint
 from reconciler.actions import SetNode
 from reconciler.actions import machine as subject
 from reconciler.pauses import Pause, PauseCause
-from reconciler.planning.blueprints import read
+from reconciler.planning.blueprints import read_blueprint
 from reconciler.replacement.drift import drifted
 from reconciler.replacement.mending import mended
 from tests.removal.build import NAME, removal
@@ -195,6 +195,6 @@ def test_one_write_is_enough_and_throws_no_pod_out(before: Any, after: Any, foun
 def test_what_is_written_tells_the_next_change_from_what_others_do() -> None:
     step = written(later({}, A))
     text = step.annotations[TEMPLATE_ANNOTATION]
-    made = read(text or "")
+    made = read_blueprint(text or "")
     assert made is not None
     assert made.labels == {"team": "a"}

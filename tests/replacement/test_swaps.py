@@ -12,11 +12,11 @@ from growth.api.noderequest import RequestPhase
 from growth.api.wellknown import REPLACES_ANNOTATION
 from reconciler.planning.market import market
 from reconciler.planning.tries import Try
-from reconciler.removal.wanted import wanted
+from reconciler.removal.wanted import reason_to_stay
 from reconciler.replacement import asking
 from reconciler.replacement.judging import has_changed
 from reconciler.replacement.ledger import PendingProof
-from reconciler.replaces import read, written
+from reconciler.replaces import read_swap, swap_text
 from tests.reconciler.build import at, request, waiting
 from tests.replacement.renewer import Renewer, running, standing
 
@@ -97,7 +97,7 @@ def test_nothing_is_begun_while_a_machine_is_on_its_way() -> None:
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"nodes":5}', '{"x":' + "[" * 100_000])
 def test_words_of_a_swap_that_nobody_of_us_wrote_say_nothing(text: str) -> None:
-    assert read(text) is None
+    assert read_swap(text) is None
 
 
 def test_a_swap_is_given_up_when_its_machine_cannot_be_had() -> None:
@@ -253,12 +253,12 @@ def test_an_answer_about_pods_that_are_others_by_now_is_no_answer() -> None:
 
 
 def test_a_node_that_takes_anothers_place_isn_t_idle_as_long_as_that_is_there() -> None:
-    text = written(["default-0"], of=1, reason=DisruptionReason.CONSOLIDATION)
+    text = swap_text(["default-0"], of=1, reason=DisruptionReason.CONSOLIDATION)
     new = standing("default-9", annotations={REPLACES_ANNOTATION: text})
     renewer = Renewer(*half_empty(1), new)
-    assert "default-0" in wanted(new, renewer.world(), frozenset())
+    assert "default-0" in reason_to_stay(new, renewer.world(), frozenset())
     renewer.remove(renewer.node("default-0"))
-    assert not wanted(new, renewer.world(), frozenset())
+    assert not reason_to_stay(new, renewer.world(), frozenset())
 
 
 HOLDS: dict[str, dict[str, Any]] = {

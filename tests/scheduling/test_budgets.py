@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from growth.scheduling.budgets import PodDisruptionBudget, objection, of_pod
+from growth.scheduling.budgets import PodDisruptionBudget, budget_objection, of_pod
 from growth.scheduling.objects import decode_disruption_budget
 from tests.scheduling.build import Json, pod
 
@@ -31,7 +31,7 @@ SHORT: Json = {"disruptionsAllowed": 0, "currentHealthy": 2, "desiredHealthy": 3
 
 
 def test_a_budget_that_allows_nothing_objects_with_its_numbers() -> None:
-    assert objection(pod(labels={"app": "web"}, status=READY), [budget(**FULL)]) == (
+    assert budget_objection(pod(labels={"app": "web"}, status=READY), [budget(**FULL)]) == (
         "budget shop/web allows 0 disruptions now: 3 pods are healthy, 3 must be"
     )
 
@@ -94,7 +94,7 @@ def test_may_a_pod_be_evicted_now(
     condition: Json, spec: Json, status: Json, *, may_go: bool
 ) -> None:
     made = pod(labels={"app": "web"}, status=condition)
-    assert (objection(made, [budget(spec=spec, **status)]) is None) is may_go
+    assert (budget_objection(made, [budget(spec=spec, **status)]) is None) is may_go
 
 
 def test_a_pod_that_is_on_its_way_out_asks_no_budget() -> None:
@@ -103,11 +103,11 @@ def test_a_pod_that_is_on_its_way_out_asks_no_budget() -> None:
         status=READY,
         metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"},
     )
-    assert objection(leaving, [budget(**FULL)]) is None
+    assert budget_objection(leaving, [budget(**FULL)]) is None
 
 
 def test_a_pod_in_two_budgets_cannot_be_evicted_at_all() -> None:
     both = [budget("one", disruptionsAllowed=1), budget("two", disruptionsAllowed=1)]
-    assert objection(pod(labels={"app": "web"}, status=READY), both) == (
+    assert budget_objection(pod(labels={"app": "web"}, status=READY), both) == (
         "shop/web-0 is in several budgets (one, two), which the eviction API refuses"
     )

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth.scheduling.fits import FITS, Rejected, RejectionReason, feasible_nodes, verdict
-from growth.scheduling.resources import Resources, shortages, shown
+from growth.scheduling.resources import Resources, shortages, shown_amount
 from tests.scheduling.build import Json, cluster, node, patient, pod
 
 
@@ -145,7 +145,7 @@ def test_the_first_objection_in_the_schedulers_order_is_given(first: int) -> Non
     ],
 )
 def test_amounts_are_shown_as_people_write_them(name: str, amount: int, text: str) -> None:
-    assert shown(name, amount) == text
+    assert shown_amount(name, amount) == text
 
 
 def test_amounts_that_look_alike_are_shown_to_the_last_byte() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from growth.scheduling.requests import bound, pending
+from growth.scheduling.requests import requests_when_bound, requests_when_pending
 from tests.scheduling.build import Json, container, patient, pod, sidecar
 
 GIB = 1 << 30
@@ -249,5 +249,5 @@ def test_a_bound_pod_never_counts_for_less_than_it_asks_for(
 ) -> None:
     is_given = status("main", given={"cpu": f"{given_now}m"}, allocated={"cpu": f"{promised}m"})
     made = pod(requests={"cpu": f"{wanted}m"}, status={"containerStatuses": [is_given]})
-    at_least = pending(made.spec)["cpu"]
-    assert bound(made.spec, made.status)["cpu"] == max(at_least, given_now, promised)
+    at_least = requests_when_pending(made.spec)["cpu"]
+    assert requests_when_bound(made.spec, made.status)["cpu"] == max(at_least, given_now, promised)

@@ -49,8 +49,8 @@ def test_what_an_operator_selects(
 def test_a_null_selector_selects_nothing_and_an_empty_one_everything(
     labels: dict[str, str],
 ) -> None:
-    assert not selectors.compiled(None).matches(labels)
-    assert selectors.compiled(LabelSelector()).matches(labels)
+    assert not selectors.compiled_selector(None).matches(labels)
+    assert selectors.compiled_selector(LabelSelector()).matches(labels)
 
 
 @patient
@@ -58,7 +58,7 @@ def test_a_null_selector_selects_nothing_and_an_empty_one_everything(
 def test_match_labels_selects_whoever_has_all_of_them(
     wanted: dict[str, str], labels: dict[str, str]
 ) -> None:
-    selector = selectors.compiled(LabelSelector(match_labels=wanted))
+    selector = selectors.compiled_selector(LabelSelector(match_labels=wanted))
     assert selector.matches(labels) == (wanted.items() <= labels.items())
 
 

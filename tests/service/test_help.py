@@ -10,7 +10,7 @@ import growth
 from extender.__main__ import PROCESS
 from growth.api.descriptions import descriptions
 from growth.service import usage
-from growth.service.settings import declared
+from growth.service.settings import declared_settings
 
 GOLDEN = Path(__file__).with_name("help.txt")
 """As `COLUMNS=72 python -m extender --help` prints it, the version aside."""
@@ -38,7 +38,7 @@ def test_the_help_of_a_wide_terminal_stays_readable() -> None:
 def test_every_setting_is_explained() -> None:
     text = " ".join(help_text(100).split())
 
-    for one in declared(PROCESS.settings):
+    for one in declared_settings(PROCESS.settings):
         meaning = descriptions(PROCESS.settings)[one.field]
         assert meaning.endswith(".")
         assert f"{one.flag} {one.listed.value} {meaning}" in text

@@ -10,7 +10,7 @@ from pydantic import Field, SecretStr
 from growth.errors import Misconfigured
 from growth.service import command_line, sources, usage
 from growth.service.address import Address
-from growth.service.settings import Listed, MetricsAddress, ServiceSettings, declared
+from growth.service.settings import Listed, MetricsAddress, ServiceSettings, declared_settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,9 +31,9 @@ class BakerySettings(ServiceSettings):
 def read(
     flags: str = "", environment: dict[str, str] | None = None
 ) -> sources.Effective[BakerySettings]:
-    known = [one.flag for one in declared(BakerySettings)]
-    asked = command_line.parse(flags.split(), flags=known)
-    return sources.read(BakerySettings, flags=asked.texts, environment=environment or {})
+    known = [one.flag for one in declared_settings(BakerySettings)]
+    asked = command_line.parse_words(flags.split(), flags=known)
+    return sources.read_settings(BakerySettings, flags=asked.texts, environment=environment or {})
 
 
 def refusal(flags: str = "", environment: dict[str, str] | None = None) -> str:
@@ -230,7 +230,7 @@ def test_variables_of_others_are_left_alone() -> None:
 
 
 def test_no_setting_can_be_mistaken_for_a_variable_that_kubernetes_sets() -> None:
-    for one in declared(BakerySettings):
+    for one in declared_settings(BakerySettings):
         assert not one.variable.endswith(("_HOST", "_PORT", "_ADDR", "_PROTO", "_TCP", "_UDP"))
 
 
@@ -298,7 +298,7 @@ def test_a_refused_secret_is_not_repeated() -> None:
 
 def test_a_setting_without_a_default_is_asked_for() -> None:
     with pytest.raises(Misconfigured) as caught:
-        sources.read(ServiceSettings, flags={}, environment={})
+        sources.read_settings(ServiceSettings, flags={}, environment={})
 
     assert str(caught.value) == (
         "--metrics-address: this has no default; "

@@ -11,7 +11,7 @@ import pytest
 
 from reconciler.simulation.__main__ import main
 from reconciler.simulation.faults import SimulatedFault
-from reconciler.simulation.run import run
+from reconciler.simulation.run import run_story
 from reconciler.simulation.shrink import shrunk
 from reconciler.simulation.story import Story, story
 from tests.simulation.mutants import MUTANTS
@@ -124,6 +124,6 @@ def test_a_run_is_told_again_by_its_command() -> None:
     told = msgspec.structs.replace(story(4), workloads=3)
     assert told.command == "python -m reconciler.simulation --seed 4 --minutes 60 --workloads 3"
     assert (
-        run(msgspec.structs.replace(told, minutes=3.0)).hash
-        == run(msgspec.structs.replace(told, minutes=3.0)).hash
+        run_story(msgspec.structs.replace(told, minutes=3.0)).hash
+        == run_story(msgspec.structs.replace(told, minutes=3.0)).hash
     )

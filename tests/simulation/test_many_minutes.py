@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reconciler.simulation.faults import BY_PEOPLE, SimulatedFault, drawn
-from reconciler.simulation.run import RunOutcome, run
+from reconciler.simulation.run import RunOutcome, run_story
 from reconciler.simulation.story import Story, story
 from tests.simulation import today
 
@@ -75,7 +75,7 @@ BREACHED = (
 
 
 def assert_holds(told: Story) -> RunOutcome:
-    outcome = run(told)
+    outcome = run_story(told)
     assert not outcome.breaches, "\n".join(
         [*outcome.lines, str(outcome.breaches[0]), f"replay: {told.command}"]
     )
@@ -137,6 +137,6 @@ def test_faults_cost_little_more(seeds: int, most: float) -> None:
     paid = fair = 0.0
     for seed in range(today.first(), today.first() + seeds):
         mistakes = tuple(fault for fault in drawn(seed) if fault not in BY_PEOPLE)
-        paid += run(Story(seed=seed, minutes=10.0, faults=mistakes)).paid
-        fair += run(Story(seed=seed, minutes=10.0, faults=())).paid
+        paid += run_story(Story(seed=seed, minutes=10.0, faults=mistakes)).paid
+        fair += run_story(Story(seed=seed, minutes=10.0, faults=())).paid
     assert paid <= most * fair

@@ -9,7 +9,7 @@ import pytest
 
 from reconciler.invariants.breach import Invariant
 from reconciler.simulation.lives import STOPPED
-from reconciler.simulation.run import found_until, run
+from reconciler.simulation.run import found_until, run_story
 from reconciler.simulation.story import Story
 from tests.simulation.mutants import HELD_BACK, MUTANTS, Mutant, lets_everything_pass
 
@@ -39,7 +39,7 @@ def is_right(told: Story, breach: AuditBreach) -> bool:
     """Whether the rules as they are pass where the mistake was found."""
     if breach.at < told.end:
         return found_until(breach.at, told) is None
-    return not run(told).breaches
+    return not run_story(told).breaches
 
 
 def caught(mutant: Mutant) -> tuple[Story, AuditBreach] | None:
@@ -50,7 +50,7 @@ def caught(mutant: Mutant) -> tuple[Story, AuditBreach] | None:
     for seed in mutant.seeds:
         told = Story(seed=seed, minutes=mutant.minutes, faults=mutant.faults)
         parts = dataclasses.replace(mutant.parts(), judge=lets_everything_pass)
-        for breach in run(told, parts=parts).breaches:
+        for breach in run_story(told, parts=parts).breaches:
             return told, breach
     return None
 
@@ -68,7 +68,7 @@ def test_a_planted_mistake_is_caught(
 
 @pytest.mark.parametrize("mutant", SLY, ids=called)
 def test_a_planted_mistake_works_while_nothing_goes_wrong(mutant: Mutant) -> None:
-    outcome = run(Story(seed=1, minutes=10.0, faults=()), parts=mutant.parts())
+    outcome = run_story(Story(seed=1, minutes=10.0, faults=()), parts=mutant.parts())
     assert not outcome.breaches
 
 
@@ -86,6 +86,6 @@ def stopped(mutant: Mutant) -> AuditBreach | None:
     """What the process stopped for by itself, in the first seed in which anybody finds anything."""
     for seed in mutant.seeds:
         told = Story(seed=seed, minutes=mutant.minutes, faults=mutant.faults)
-        for breach in run(told, parts=mutant.parts()).breaches:
+        for breach in run_story(told, parts=mutant.parts()).breaches:
             return breach if breach.rule == STOPPED else None
     return None

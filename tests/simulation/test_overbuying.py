@@ -17,7 +17,7 @@ from growth.api.kwoknodeclass import BootDelay, KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.scheduling.metadata import Metadata
 from growth.scheduling.objects import Namespace, Pod
-from reconciler.providers.kwok.catalogue import offerings
+from reconciler.providers.kwok.catalogue import kwok_offerings
 from reconciler.simulation import catalogue
 from reconciler.simulation.chance import Chance
 from reconciler.simulation.cloud import SimulatedJoining
@@ -83,7 +83,7 @@ def told(seed: int, *faults: SimulatedFault, alike: bool) -> End:
             living.timeline.at(at, living.replicas.want, owner, wanted)
     served: set[str] = set()
     living.server.kind("nodes").heard_by.append(lambda event: _note(event, served))
-    SimulatedTrouble(living, offerings=offerings(node_class))
+    SimulatedTrouble(living, offerings=kwok_offerings(node_class))
     living.lives.begin()
     living.timeline.run(story.noisy + QUIET)
     assert living.auditor.found is None, living.auditor.found

@@ -12,7 +12,7 @@ import pytest
 
 from reconciler.solver.bound import DualValues
 from reconciler.solver.budget import Budget
-from reconciler.solver.contents import contents
+from reconciler.solver.contents import full_contents
 from reconciler.solver.setting import setting_of
 from tests.solver.problems import plain, ruled
 
@@ -64,7 +64,7 @@ def by_trying_everything(table: Table, least: float) -> set[Content]:
 @pytest.mark.parametrize("seed", range(30))
 def test_the_full_contents_worth_enough_are_found_and_no_others(seed: int, least: float) -> None:
     table = setting_of((ruled if seed % 2 else plain)(seed).in_order()).relaxed
-    found = contents(table, values(table), np.full(table.offers, least), budget())
+    found = full_contents(table, values(table), np.full(table.offers, least), budget())
     assert found is not None
     told = [(int(o), tuple(c.tolist())) for o, c in zip(found.offers, found.counts, strict=True)]
     assert len(told) == len(set(told))
@@ -74,4 +74,4 @@ def test_the_full_contents_worth_enough_are_found_and_no_others(seed: int, least
 def test_too_many_contents_are_not_written_down() -> None:
     table = setting_of(plain(39).in_order()).relaxed
     many = replace(table, demand=table.demand * 50, capacity=table.capacity * 50)
-    assert contents(many, values(many), np.zeros(many.offers), budget(20_000)) is None
+    assert full_contents(many, values(many), np.zeros(many.offers), budget(20_000)) is None

@@ -45,7 +45,9 @@ def install(cluster: LiveCluster) -> None:
 
 def install_definitions(cluster: LiveCluster) -> None:
     """growth's kinds; again, if they are there already."""
-    cluster.kubectl("apply", "--server-side", "-f", "-", input="---\n".join(crd.render().values()))
+    cluster.kubectl(
+        "apply", "--server-side", "-f", "-", input="---\n".join(crd.definition_files().values())
+    )
     cluster.kubectl("wait", "crd", "--all", "--for=condition=Established", "--timeout=60s")
 
 

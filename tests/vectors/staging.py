@@ -12,7 +12,7 @@ from growth.demand.pools import PoolNotFound, match, wish_of
 from growth.scheduling.metadata import ObservedCondition
 from reconciler.actions import CreateNodeRequest
 from reconciler.planning.ledger import PlanningLedger
-from reconciler.providers.kwok.catalogue import offerings as offerings_of
+from reconciler.providers.kwok.catalogue import kwok_offerings as offerings_of
 from tests.provisioning.build import Life, held
 from tests.reconciler.build import START, node_class, pool, request, waiting, world
 from tests.reconciler.solved import planned

@@ -9,7 +9,7 @@ import yaml
 
 from tests.live import ROOT
 from webhooks.registration.__main__ import main
-from webhooks.registration.manifests import render
+from webhooks.registration.manifests import registration_files
 from webhooks.registration.policy import binding, policy
 from webhooks.registration.webhook import configuration
 
@@ -19,20 +19,25 @@ if TYPE_CHECKING:
 BASE = ROOT / "manifests" / "base"
 
 
-@pytest.mark.parametrize("name", render())
+@pytest.mark.parametrize("name", registration_files())
 def test_the_manifest_is_the_one_that_the_code_writes(name: str) -> None:
-    assert (BASE / name).read_text("utf-8") == render()[name]
+    assert (BASE / name).read_text("utf-8") == registration_files()[name]
 
 
 def test_the_command_writes_what_is_rendered(tmp_path: Path) -> None:
     assert main([str(tmp_path / "new")]) == 0
-    assert {path.name: path.read_text() for path in (tmp_path / "new").iterdir()} == render()
+    assert {
+        path.name: path.read_text() for path in (tmp_path / "new").iterdir()
+    } == registration_files()
     assert main([]) == 2
 
 
 def test_the_manifests_read_back_as_the_objects_that_were_rendered() -> None:
-    assert [*yaml.safe_load_all(render()["webhook.yaml"])] == [configuration()]
-    assert [*yaml.safe_load_all(render()["admission-policy.yaml"])] == [policy(), binding()]
+    assert [*yaml.safe_load_all(registration_files()["webhook.yaml"])] == [configuration()]
+    assert [*yaml.safe_load_all(registration_files()["admission-policy.yaml"])] == [
+        policy(),
+        binding(),
+    ]
 
 
 def test_the_webhook_is_registered_as_the_most_harmless_one_in_the_cluster() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from webhooks.registration.manifests import render
+from webhooks.registration.manifests import registration_files
 
 
 def main(words: list[str]) -> int:
@@ -15,7 +15,7 @@ def main(words: list[str]) -> int:
         return 2
     folder = Path(words[0])
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in render().items():
+    for name, text in registration_files().items():
         (folder / name).write_text(text, "utf-8")
     return 0
 

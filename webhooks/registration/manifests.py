@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-def render() -> dict[str, str]:
+def registration_files() -> dict[str, str]:
     """File name -> YAML."""
     return {
         "webhook.yaml": _text(configuration()),

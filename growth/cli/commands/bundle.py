@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from growth import __version__
-from growth.cli.commands.doctor import examined
+from growth.cli.commands.doctor import examine_all
 from growth.cli.connecting import add_connection_arguments, completed
 from growth.cli.examination.finding import ExaminedCluster, fail
-from growth.cli.lists import reading, tell_left_out
+from growth.cli.lists import reading_lists, tell_left_out
 from growth.cli.logs import log_errors_only
 from growth.cli.looking_up import said_by_growth
 from growth.cli.output import add_output_argument, print_json
@@ -123,7 +123,7 @@ class _Found:
 async def _look(arguments: argparse.Namespace) -> _Found:
     from growth.cli.plan_cluster import seen_by  # noqa: PLC0415 - see above
 
-    async with reading(arguments) as lists:
+    async with reading_lists(arguments) as lists:
         return _Found(
             survey=await surveyed(lists),
             seen=await seen_by(lists),
@@ -154,7 +154,7 @@ def _versions(kubernetes: str) -> dict[str, str]:
 async def _findings(connection: Connection) -> list[Finding]:
     """A cluster that isn't examined is no reason to have no bundle of it."""
     try:
-        return await examined(ExaminedCluster(connection, NAMESPACE))
+        return await examine_all(ExaminedCluster(connection, NAMESPACE))
     except GrowthError as error:
         return [fail("cluster", str(error), "growth doctor says more")]
 
@@ -171,17 +171,17 @@ def _doctor(arguments: argparse.Namespace, found: _Found) -> list[dict[str, str]
 
 
 def _listed(parts: list[BundlePart]) -> Iterator[str]:
-    from growth.cli.bundling import contents  # noqa: PLC0415 - see above
+    from growth.cli.bundling import bundle_lines  # noqa: PLC0415 - see above
 
     yield "in the bundle:"
-    yield from contents(parts)
+    yield from bundle_lines(parts)
     yield from wrapped("", LEFT_OUT, indent=2)
 
 
 def _written(path: Path, parts: list[BundlePart], at: datetime) -> int:
-    from growth.cli.bundling import written  # noqa: PLC0415 - see above
+    from growth.cli.bundling import pack_bundle  # noqa: PLC0415 - see above
 
     try:
-        return written(path, parts, at=at)
+        return pack_bundle(path, parts, at=at)
     except OSError as error:
         raise GiveUp(f"{path}: {(error.strerror or 'not writable').lower()}") from None

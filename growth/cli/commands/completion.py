@@ -17,7 +17,7 @@ SCRIPTS: Final[Mapping[str, Callable[[Mapping[str, SpokenCommand]], str]]] = {
     "bash": completions.bash,
     "zsh": completions.zsh,
     "fish": completions.fish,
-    "kubectl": completions.kubectl,
+    "kubectl": completions.kubectl_plugin,
 }
 
 

@@ -23,8 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check all files first, so that nothing half right is ever printed."""
-    texts = list(inputs.texts(arguments.files))
-    inputs.read(texts)
+    texts = list(inputs.manifest_texts(arguments.files))
+    inputs.read_inputs(texts)
     rewritten = [files.rewrite_group(text) for _, text in texts]
     if arguments.output == "json":
         items = [each.data for text in rewritten for each in documents(text)]

@@ -11,12 +11,12 @@ import msgspec
 
 from growth.cli import trouble
 from growth.cli.connecting import add_connection_arguments, completed
-from growth.cli.lists import reading, tell_left_out
+from growth.cli.lists import reading_lists, tell_left_out
 from growth.cli.money import hourly, month_of, monthly
 from growth.cli.names import ALONE
 from growth.cli.output import add_output_argument, coloured, print_json
 from growth.cli.spending import spending
-from growth.cli.story import counted, listed
+from growth.cli.story import counted, first_few
 from growth.cli.survey import surveyed
 from growth.cli.tables import aligned
 
@@ -67,13 +67,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output == "json":
         print_json(found)
     else:
-        for line in told(found, names):
+        for line in spending_lines(found, names):
             print(line)
     return 0
 
 
 async def _look(arguments: argparse.Namespace) -> tuple[Spending, ShortNames]:
-    async with reading(arguments) as lists:
+    async with reading_lists(arguments) as lists:
         seen = await surveyed(lists)
         tell_left_out(seen.unreadable)
         found = spending(seen)
@@ -85,18 +85,18 @@ async def _look(arguments: argparse.Namespace) -> tuple[Spending, ShortNames]:
 
 async def _bound(arguments: argparse.Namespace, lists: Lists, now: Instant) -> Bound | None:
     try:
-        from growth.cli.cost_bound import bound  # noqa: PLC0415 - the engine takes a moment
+        from growth.cli.cost_bound import cost_bound  # noqa: PLC0415 - the engine takes a moment
         from growth.cli.plan_cluster import seen_by  # noqa: PLC0415
     except ModuleNotFoundError:
         # What runs here is enough to say what is paid, not what could be.
         return None
     seen = await seen_by(lists)
-    return bound(seen, catalogue=arguments.catalogue, effort=arguments.effort, now=now)
+    return cost_bound(seen, catalogue=arguments.catalogue, effort=arguments.effort, now=now)
 
 
-def told(found: Spending, names: ShortNames = ALONE) -> Iterator[str]:
+def spending_lines(found: Spending, names: ShortNames = ALONE) -> Iterator[str]:
     """Where the money goes, for people."""
-    yield from trouble.told(found.growth)
+    yield from trouble.trouble_line(found.growth)
     if not found.pools:
         yield "No node of growth is there: nothing is paid."
         return
@@ -111,7 +111,7 @@ def told(found: Spending, names: ShortNames = ALONE) -> Iterator[str]:
         yield from _compared(found.hourly_cost, found.bound)
     if found.unpriced:
         nodes = counted(len(found.unpriced), "node")
-        unpriced = listed(map(names.of, found.unpriced))
+        unpriced = first_few(map(names.of, found.unpriced))
         yield coloured(f"the price of {nodes} isn't known: {unpriced}", "yellow")
 
 

@@ -15,7 +15,7 @@ from growth.api import crd
 from growth.cli.connecting import add_connection_arguments, completed, connected
 from growth.cli.output import add_output_argument, coloured, print_json, tell_steps
 from growth.errors import Misconfigured
-from growth.installation.definitions import Definition, applied, compared
+from growth.installation.definitions import Definition, apply_definitions, compared
 
 if TYPE_CHECKING:
     import argparse
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print(arguments: argparse.Namespace) -> int:
-    definitions, folder = crd.render(), arguments.folder
+    definitions, folder = crd.definition_files(), arguments.folder
     if folder is None and arguments.output == "json":
         print_json({"apiVersion": "v1", "kind": "List", "items": [*crd.definitions().values()]})
         return 0
@@ -77,7 +77,7 @@ def _check(arguments: argparse.Namespace) -> int:
     if arguments.output == "json":
         print(json.dumps([_document(each) for each in found], indent=2))
     else:
-        for line in told(found):
+        for line in comparison_lines(found):
             print(line)
     return int(any(each.installed is None or each.differences for each in found))
 
@@ -95,7 +95,7 @@ def _document(definition: Definition) -> dict[str, object]:
     }
 
 
-def told(found: Sequence[Definition]) -> Iterator[str]:
+def comparison_lines(found: Sequence[Definition]) -> Iterator[str]:
     """The comparison for people."""
     for each in found:
         if each.installed is None:
@@ -117,6 +117,6 @@ def _apply(arguments: argparse.Namespace) -> int:
 async def _applied(arguments: argparse.Namespace) -> AsyncIterator[tuple[str, ApplyOutcome]]:
     async with connected(arguments) as connection:
         found = await compared(connection)
-        outcomes = await applied(connection, found)
+        outcomes = await apply_definitions(connection, found)
         for each, outcome in zip(found, outcomes, strict=True):
             yield each.name, outcome

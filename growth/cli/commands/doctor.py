@@ -90,17 +90,17 @@ def run(arguments: argparse.Namespace) -> int:
     """Print every finding; the exit code tells whether one of them failed."""
     log_errors_only()
     if arguments.prove:
-        return running.run(arguments)
+        return running.run_proof(arguments)
     findings = completed(_examine(arguments))
     if arguments.output == "json":
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
         for finding in findings:
-            print("\n".join(told(finding)))
+            print("\n".join(finding_lines(finding)))
     return int(any(finding.level is Level.FAIL for finding in findings))
 
 
-def told(finding: Finding) -> Iterator[str]:
+def finding_lines(finding: Finding) -> Iterator[str]:
     """A finding for people, in lines that fit a terminal."""
     level = f"{finding.level:5}"
     first, *more = wrapped(f" {level} {finding.subject:16} ", finding.text, indent=INDENT)
@@ -113,10 +113,10 @@ def told(finding: Finding) -> Iterator[str]:
 
 async def _examine(arguments: argparse.Namespace) -> list[Finding]:
     async with connected(arguments) as connection:
-        return await examined(ExaminedCluster(connection, arguments.namespace))
+        return await examine_all(ExaminedCluster(connection, arguments.namespace))
 
 
-async def examined(place: ExaminedCluster) -> list[Finding]:
+async def examine_all(place: ExaminedCluster) -> list[Finding]:
     """All findings."""
     # Unguarded: without a cluster there is nothing to examine, and waiting more says no more.
     findings = [finding async for finding in examine_cluster(place)]

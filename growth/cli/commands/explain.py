@@ -11,11 +11,11 @@ from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.cli import explain_node, explain_pod, explain_pool
 from growth.cli.connecting import add_connection_arguments, completed
-from growth.cli.lists import reading, tell_left_out
+from growth.cli.lists import reading_lists, tell_left_out
 from growth.cli.looking_up import node_named, pod_named, pool_named, said_on
 from growth.cli.names import KINDS, kind_and_name, kind_of
 from growth.cli.output import add_output_argument, print_json
-from growth.cli.story import Explanation, told
+from growth.cli.story import Explanation, explanation_lines
 from growth.cli.survey import surveyed
 
 if TYPE_CHECKING:
@@ -62,13 +62,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output == "json":
         print_json(story)
     else:
-        for line in told(story, seen.now.wall, seen.names):
+        for line in explanation_lines(story, seen.now.wall, seen.names):
             print(line)
     return 0
 
 
 async def _story(arguments: argparse.Namespace) -> tuple[Explanation, Survey]:
-    async with reading(arguments) as lists:
+    async with reading_lists(arguments) as lists:
         seen = await surveyed(lists)
         tell_left_out(seen.unreadable)
         return await _with_events(arguments, lists, seen), seen
@@ -78,7 +78,7 @@ async def _with_events(arguments: argparse.Namespace, lists: Lists, seen: Survey
     match arguments.kind:
         case "pod":
             pod = pod_named(arguments.name, arguments.namespace, seen)
-            story, metadata = explain_pod.explained(pod, seen), pod.metadata
+            story, metadata = explain_pod.explained_pod(pod, seen), pod.metadata
             events = await said_on(
                 lists, "Pod", metadata.name, namespace=metadata.namespace, uid=metadata.uid
             )
@@ -90,10 +90,10 @@ async def _with_events(arguments: argparse.Namespace, lists: Lists, seen: Survey
                 case NodeRemovalRequest():
                     story = explain_node.leaving(node, seen)
                 case _:
-                    story = explain_node.explained(node, seen)
+                    story = explain_node.explained_node(node, seen)
             events = await said_on(lists, story.kind, node.name)
         case _:
             pool = pool_named(arguments.name, seen)
-            story = explain_pool.explained(pool, seen)
+            story = explain_pool.explained_pool(pool, seen)
             events = await said_on(lists, "NodePool", pool.name, uid=pool.metadata.uid)
     return msgspec.structs.replace(story, events=events, growth=seen.trouble)

@@ -22,7 +22,7 @@ from growth.cli.output import add_output_argument, tell_steps
 from growth.errors import GiveUp, Misconfigured
 from growth.installation.applying import apply, rehearse
 from growth.installation.awaiting import missing_of, until_nothing_is_missing
-from growth.installation.definitions import applied, compared, refuse_narrower
+from growth.installation.definitions import apply_definitions, compared, refuse_narrower
 from growth.installation.rendering import rendered
 from growth.installation.resources import title_of
 from growth.installation.values import (
@@ -127,7 +127,7 @@ async def _installation(
     namespace = arguments.namespace
     items = rendered(values, namespace=namespace)
     async with connected(arguments) as connection:
-        outcomes = await applied(connection, await compared(connection))
+        outcomes = await apply_definitions(connection, await compared(connection))
         yield "definitions", Counter(outcomes)
         yield "objects", Counter([await apply(connection, item) for item in items])
         if seconds:

@@ -111,26 +111,26 @@ def _consolidate(arguments: argparse.Namespace) -> int:
     seconds = time.monotonic() - begun
     match arguments.output:
         case "json":
-            print(json.dumps(printing.document(paper, seconds=seconds), indent=2))
+            print(json.dumps(printing.consolidation_document(paper, seconds=seconds), indent=2))
         case "yaml":
-            document = printing.document(paper, seconds=seconds)
+            document = printing.consolidation_document(paper, seconds=seconds)
             print(yaml.safe_dump(document, sort_keys=False), end="")
         case "requests":
             documents = [request.document() for request in paper.comes]
             print(yaml.safe_dump_all(documents, sort_keys=False), end="")
         case _:
-            print("\n".join(printing.table(paper, seconds=seconds)))
+            print("\n".join(printing.consolidation_table(paper, seconds=seconds)))
     return 0
 
 
 def _consolidator() -> Callable[[argparse.Namespace], Consolidated]:
     try:
-        from growth.cli.plan_reading import consolidating, reading  # noqa: PLC0415 - see below
+        from growth.cli.plan_reading import consolidating, plan_reading  # noqa: PLC0415 - see below
     except ModuleNotFoundError as error:
         raise not_installed(error, command="plan") from None
 
     def consolidate(arguments: argparse.Namespace) -> Consolidated:
-        read = reading(arguments)
+        read = plan_reading(arguments)
         tell_left_out(read.unreadable)
         return consolidating(read.world, effort=arguments.effort, now=read.now)
 
@@ -142,15 +142,15 @@ def _planner() -> Callable[[argparse.Namespace], Told]:
     try:
         from growth.cli.plan_prices import bill_of  # noqa: PLC0415 - see above
         from growth.cli.plan_printing import Told  # noqa: PLC0415
-        from growth.cli.plan_reading import answered, reading  # noqa: PLC0415
+        from growth.cli.plan_reading import plan_for_world, plan_reading  # noqa: PLC0415
         from growth.cli.plan_remarks import remarks_of  # noqa: PLC0415
     except ModuleNotFoundError as error:
         raise not_installed(error, command="plan") from None
 
     def plan(arguments: argparse.Namespace) -> Told:
-        read = reading(arguments)
+        read = plan_reading(arguments)
         tell_left_out(read.unreadable)
-        paper = answered(read.world, effort=arguments.effort, now=read.now, watch=_progress())
+        paper = plan_for_world(read.world, effort=arguments.effort, now=read.now, watch=_progress())
         return Told(
             paper=paper,
             bill=bill_of(read.world, read.prices),
@@ -180,12 +180,12 @@ def _print(plan: Told, output: str, *, seconds: float) -> None:
         print("\r\x1b[2K", end="", file=sys.stderr)
     match output:
         case "json":
-            print(json.dumps(printing.document(plan, seconds=seconds), indent=2))
+            print(json.dumps(printing.plan_document(plan, seconds=seconds), indent=2))
         case "yaml":
-            document = printing.document(plan, seconds=seconds)
+            document = printing.plan_document(plan, seconds=seconds)
             print(yaml.safe_dump(document, sort_keys=False), end="")
         case "requests":
             documents = [request.document() for request in plan.paper.requests.values()]
             print(yaml.safe_dump_all(documents, sort_keys=False), end="")
         case _:
-            print("\n".join(printing.table(plan, seconds=seconds)))
+            print("\n".join(printing.plan_table(plan, seconds=seconds)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import yaml
 
 from growth.cli.output import add_output_argument, print_json
-from growth.cli.scheduler_configuration import URL, Reach, SchedulerTarget, written
+from growth.cli.scheduler_configuration import URL, Reach, SchedulerTarget, configuration_text
 from growth.errors import Misconfigured
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the file."""
-    file = written(SchedulerTarget(arguments.target), _reach(arguments))
+    file = configuration_text(SchedulerTarget(arguments.target), _reach(arguments))
     if arguments.output == "json":
         print_json(yaml.safe_load(file))
     else:

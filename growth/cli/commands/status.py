@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from growth.api.written import write_time
 from growth.cli import trouble
 from growth.cli.connecting import add_connection_arguments, completed
-from growth.cli.lists import reading
+from growth.cli.lists import reading_lists
 from growth.cli.money import hourly
 from growth.cli.names import ALONE
 from growth.cli.output import add_output_argument, coloured, print_json
@@ -44,20 +44,20 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output == "json":
         print_json(found)
     else:
-        for line in told(found, names):
+        for line in overview_lines(found, names):
             print(line)
     return int(not found.is_well)
 
 
 async def _look(arguments: argparse.Namespace) -> tuple[Overview, ShortNames]:
-    async with reading(arguments) as lists:
+    async with reading_lists(arguments) as lists:
         seen = await surveyed(lists)
         return overview(watched_in(seen), seen.now.wall, seen.kept), seen.names
 
 
-def told(found: Overview, names: ShortNames = ALONE) -> Iterator[str]:
+def overview_lines(found: Overview, names: ShortNames = ALONE) -> Iterator[str]:
     """The overview for people."""
-    yield from trouble.told(found.growth)
+    yield from trouble.trouble_line(found.growth)
     yield from _pools(found)
     yield ""
     yield _demand(found)

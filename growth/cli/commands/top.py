@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from growth.cli import screen
-from growth.cli.bars import fleet, told
+from growth.cli.bars import fleet_bars, fleet_lines
 from growth.cli.connecting import add_connection_arguments, completed
-from growth.cli.lists import Lists, reading, tell_left_out
+from growth.cli.lists import Lists, reading_lists, tell_left_out
 from growth.cli.output import add_output_argument, print_json
 from growth.cli.spans import add_every_argument, seconds_of
 from growth.cli.survey import surveyed
@@ -48,22 +48,22 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _once(arguments: argparse.Namespace) -> None:
-    async with reading(arguments) as lists:
+    async with reading_lists(arguments) as lists:
         seen = await surveyed(lists)
     tell_left_out(seen.unreadable)
-    found = fleet(seen)
+    found = fleet_bars(seen)
     if arguments.output == "json":
         print_json(found)
         return
-    for line in told(found, seen.now.wall, seen.names):
+    for line in fleet_lines(found, seen.now.wall, seen.names):
         print(line)
 
 
 async def _for_ever(arguments: argparse.Namespace, every: float) -> None:
-    async with reading(arguments) as lists:
+    async with reading_lists(arguments) as lists:
         await screen.redrawn(lambda: _look(lists), every=every)
 
 
 async def _look(lists: Lists) -> Sequence[str]:
     seen, most = await surveyed(lists), max(1, screen.height() - ABOVE)
-    return list(told(fleet(seen), seen.now.wall, seen.names, most=most))
+    return list(fleet_lines(fleet_bars(seen), seen.now.wall, seen.names, most=most))

@@ -21,7 +21,7 @@ from growth.cli.connecting import (
 from growth.cli.output import add_output_argument, tell_steps
 from growth.errors import GiveUp, Misconfigured
 from growth.installation import draining, removing
-from growth.installation.awaiting import holder, until_nothing_is_missing
+from growth.installation.awaiting import lease_holder, until_nothing_is_missing
 from growth.installation.draining import DrainingWay
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ async def _nobody_leads(connection: Connection, namespace: str) -> None:
 
 
 async def _leaders(connection: Connection, namespace: str) -> list[str]:
-    who = await holder(connection, namespace)
+    who = await lease_holder(connection, namespace)
     hint = "end it (is it run outside of the cluster?), or delete the Lease if it is dead"
     return [f"{who} still leads: {hint}"] if who else []
 
@@ -114,7 +114,7 @@ async def _give_back(
 ) -> None:
     if not await draining.is_anything_left(connection):
         return
-    if not await holder(connection, namespace):
+    if not await lease_holder(connection, namespace):
         raise GiveUp(
             "no reconciler leads, so nobody can give machines back: let one run (growth install), "
             f"or keep them: --machines {MachinesChoice.KEEP}"

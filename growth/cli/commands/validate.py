@@ -22,13 +22,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Say what the files hold, or all that is wrong with them."""
-    manifests = inputs.read(inputs.texts(arguments.files))
+    manifests = inputs.read_inputs(inputs.manifest_texts(arguments.files))
     mistakes = [
         *references.missing_node_classes(manifests),
         *references.types_not_sold(manifests),
     ]
     if mistakes:
-        raise inputs.refusal(Mistakes(mistakes))
+        raise inputs.mistakes_of_inputs(Mistakes(mistakes))
     counts = Counter(found.kind for found, _ in manifests.resources)
     if arguments.output == "json":
         print_json({"valid": counts, "others": len(manifests.others)})

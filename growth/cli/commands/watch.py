@@ -13,7 +13,7 @@ from growth.cli import screen
 from growth.cli.commands import status
 from growth.cli.connecting import add_connection_arguments, completed
 from growth.cli.happenings import Happening, happenings
-from growth.cli.lists import reading
+from growth.cli.lists import reading_lists
 from growth.cli.money import hourly
 from growth.cli.names import ALONE
 from growth.cli.output import add_output_argument
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 async def _lines(arguments: argparse.Namespace, every: float) -> None:
     """One line for each thing; a look that fails is only told on the other stream by the next."""
-    async with reading(arguments) as lists:
+    async with reading_lists(arguments) as lists:
         before, settling = await watched(lists), Settling()
         for each in happenings(NOTHING, WatchedCluster(trouble=before.trouble), datetime.now(UTC)):
             print(line_of(each, arguments.output), flush=True)
@@ -111,23 +111,25 @@ def line_of(each: Happening, output: str, names: ShortNames = ALONE) -> str:
     """A happening in the form that was asked for."""
     if output == "json":
         return msgspec.json.encode(each).decode()
-    return told(each, names)
+    return happening_line(each, names)
 
 
-def told(each: Happening, names: ShortNames = ALONE) -> str:
+def happening_line(each: Happening, names: ShortNames = ALONE) -> str:
     """A happening for people: the time of day in UTC, who, and what."""
     return f"{each.at[11:19]}  {names.in_text(f'{each.subject}  {each.text}')}"
 
 
-def shown(last: Iterable[Happening], names: ShortNames, *, room: int) -> list[str]:
+def latest_lines(last: Iterable[Happening], names: ShortNames, *, room: int) -> list[str]:
     """As many whole lines of what happened last as there is room for; nothing is cut off."""
     newest = list(last)[-room:]
-    lines = [line for each in newest for line in wrapped("", told(each, names), indent=10)]
+    lines = [
+        line for each in newest for line in wrapped("", happening_line(each, names), indent=10)
+    ]
     return lines[-room:]
 
 
 async def _view(arguments: argparse.Namespace, every: float) -> None:
-    async with reading(arguments) as lists:
+    async with reading_lists(arguments) as lists:
         view = View(lists)
         await screen.redrawn(view.look, every=every)
 
@@ -146,7 +148,7 @@ class View:
         if self._before is not NOTHING:
             self._last.extend(happenings(self._before, seen, now))
         self._before = seen
-        above = [*status.told(overview(seen, now), seen.names), ""]
+        above = [*status.overview_lines(overview(seen, now), seen.names), ""]
         room = max(3, screen.height() - len(above) - 2)
-        below = shown(self._last, seen.names, room=room)
+        below = latest_lines(self._last, seen.names, room=room)
         return [*above, *(below or ["nothing has happened yet; Ctrl-C ends it"])]

@@ -9,7 +9,7 @@ import msgspec
 
 from growth.cli.money import hourly
 from growth.cli.plan_prices import prices_from
-from growth.cli.plan_reading import answered, world
+from growth.cli.plan_reading import plan_for_world, world
 from growth.errors import GiveUp
 from growth.scheduling.objects import decode_pod
 
@@ -44,7 +44,7 @@ def forecast(seen: SeenCluster, pod: dict[str, Any], *, now: Instant) -> Forecas
         config_maps=seen.config_maps,
         now=now,
     )
-    paper = answered(there, effort="quick", now=now)
+    paper = plan_for_world(there, effort="quick", now=now)
     for left, reason in paper.unplaced:
         if left.metadata.uid == UID:
             raise GiveUp(f"a small pod would have no place there: {reason}")

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from growth.cli.connecting import completed
-from growth.cli.lists import reading
+from growth.cli.lists import reading_lists
 from growth.cli.output import coloured, print_json
 from growth.cli.proof.attempt import Attempt, prepared
 from growth.cli.proof.proving import ProofRun, StepDone, Unproved
-from growth.cli.proof.sight import seen
+from growth.cli.proof.sight import see_proof
 from growth.cli.proof.trial import TrialPod, cancelled_by_sigterm
 from growth.cli.story import wrapped
 from growth.errors import Misconfigured
@@ -54,7 +54,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What may still be there."""
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_proof(arguments: argparse.Namespace) -> int:
     """Ask, prove and report; 1 where a step failed, or where a person has said no."""
     attempt = completed(_prepared(arguments))
     if not _agreed(attempt, arguments):
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _prepared(arguments: argparse.Namespace) -> Attempt:
-    async with reading(arguments) as lists:
+    async with reading_lists(arguments) as lists:
         return await prepared(lists, pool=arguments.pool, namespace=arguments.pod_namespace)
 
 
@@ -91,11 +91,11 @@ def _agreed(attempt: Attempt, arguments: argparse.Namespace) -> bool:
 
 async def _proved(attempt: Attempt, arguments: argparse.Namespace) -> Report:
     done: list[StepDone] = []
-    async with reading(arguments) as lists:
+    async with reading_lists(arguments) as lists:
         trial = TrialPod(attempt, lists)
         proof = ProofRun(
             pod=attempt.pod_name,
-            look=lambda machine: seen(
+            look=lambda machine: see_proof(
                 lists, pod=trial.path, uid=trial.uid, pool=attempt.pool, machine=machine
             ),
             delete=trial.delete,

@@ -51,7 +51,7 @@ class ProofSight(msgspec.Struct, frozen=True, kw_only=True):
         return next(told, "")
 
 
-async def seen(lists: Lists, *, pod: str, uid: str, pool: str, machine: str) -> ProofSight:
+async def see_proof(lists: Lists, *, pod: str, uid: str, pool: str, machine: str) -> ProofSight:
     """Everything by a few questions; `pod` is the path of the pod."""
     ours = f"/apis/{GROUP_VERSION}"
     if not machine:

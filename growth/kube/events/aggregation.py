@@ -20,7 +20,7 @@ from datetime import datetime
 import msgspec
 
 from growth.kube.events.budget import EventBudget, EventLimits
-from growth.kube.events.event import Event, name_of
+from growth.kube.events.event import Event, event_name
 
 Subject = tuple[str, ...]
 
@@ -157,7 +157,7 @@ class Aggregation:
 
 def _told(entry: AggregatedEvent) -> Write:
     """An Event's words can't be changed, so new words are a new Event."""
-    if entry.written is not None and name_of(entry.latest) == name_of(entry.written):
+    if entry.written is not None and event_name(entry.latest) == event_name(entry.written):
         count = entry.count + entry.more
         return Extend(entry.written, count=count, more=entry.more, observed=entry.observed)
     return Create(entry.latest, count=entry.more, observed=entry.observed)

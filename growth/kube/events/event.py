@@ -77,7 +77,7 @@ class EventSource(msgspec.Struct, frozen=True):
     """Which process, such as the pod's name."""
 
 
-def name_of(event: Event) -> str:
+def event_name(event: Event) -> str:
     """The same for the same words about the same object, and another one for any others."""
     said = [*event.subject, event.severity.value, event.action, event.note]
     digest = hashlib.sha256("\0".join(said).encode()).hexdigest()[:16]
@@ -93,13 +93,15 @@ def cut(note: str) -> str:
     return raw[: NOTE_LIMIT - len(ELLIPSIS.encode())].decode(errors="ignore") + ELLIPSIS
 
 
-def body_of(event: Event, *, source: EventSource, count: int, observed: datetime) -> dict[str, Any]:
+def event_body(
+    event: Event, *, source: EventSource, count: int, observed: datetime
+) -> dict[str, Any]:
     """What is posted. One observation is no series yet: the API server wants two."""
     time = micro_time(observed)
     body: dict[str, Any] = {
         "apiVersion": "events.k8s.io/v1",
         "kind": "Event",
-        "metadata": {"name": name_of(event), "namespace": event.namespace},
+        "metadata": {"name": event_name(event), "namespace": event.namespace},
         "eventTime": time,
         "type": event.severity.value,
         "reason": event.reason,

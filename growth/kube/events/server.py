@@ -13,7 +13,7 @@ import msgspec
 from growth.kube.call import MERGE_PATCH
 from growth.kube.errors import AlreadyExists, NotFound
 from growth.kube.events.aggregation import Create, Extend, Write
-from growth.kube.events.event import body_of, name_of, series
+from growth.kube.events.event import event_body, event_name, series
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -64,7 +64,7 @@ class EventsOnServer:
                 assert_never(write)
 
     async def _create(self, event: Event, *, count: int, observed: datetime) -> Known | None:
-        body = body_of(event, source=self._source, count=count, observed=observed)
+        body = event_body(event, source=self._source, count=count, observed=observed)
         try:
             await self._connection.request("POST", _all(event), body=body)
         except AlreadyExists:
@@ -88,4 +88,4 @@ def _all(event: Event) -> str:
 
 
 def _one(event: Event) -> str:
-    return f"{_all(event)}/{name_of(event)}"
+    return f"{_all(event)}/{event_name(event)}"

@@ -57,7 +57,7 @@ class Certificate(msgspec.Struct, frozen=True):
     """When the first certificate of its chain runs out."""
 
 
-def examined(
+def examined_certificate(
     content: Content, *, files: Files, side: CertificateSide, now: datetime
 ) -> Certificate:
     """The certificate in this content, or `Unusable` with the reason."""

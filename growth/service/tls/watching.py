@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC
 from typing import TYPE_CHECKING
 
-from growth.service.tls.checking import Certificate, CertificateSide, Unusable, examined
+from growth.service.tls.checking import Certificate, CertificateSide, Unusable, examined_certificate
 from growth.service.tls.contexts import fresh
 
 if TYPE_CHECKING:
@@ -103,7 +103,9 @@ class WatchedCertificate:
             content = self._files.read()
             if self._taken is not None and content == self._taken.content:
                 return None
-            certificate = examined(content, files=self._files, side=self._side, now=self._now())
+            certificate = examined_certificate(
+                content, files=self._files, side=self._side, now=self._now()
+            )
             context = fresh(content, files=self._files, side=self._side)
         except OSError as error:
             return f"{error.filename}: {(error.strerror or 'not readable').lower()}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from growth.api.hetznernodeclass import HetznerNodeClass, PlacementGroupPolicy
-from reconciler.providers.hetzner.calls import CallFailed, decoded
+from reconciler.providers.hetzner.calls import CallFailed, decoded_answer
 from reconciler.providers.hetzner.failures import ABOUT_NETWORKS
 from reconciler.providers.hetzner.inventory import Resolved
 from reconciler.providers.hetzner.labels import (
@@ -22,9 +22,9 @@ from reconciler.providers.hetzner.labels import (
     server_labels,
     subnet_label,
 )
-from reconciler.providers.hetzner.machines import machine_of
+from reconciler.providers.hetzner.machines import machine_of_server
 from reconciler.providers.hetzner.wire import HetznerServer
-from reconciler.providers.port import Accepted, MachineState, Order, ProviderTrouble, refused
+from reconciler.providers.port import Accepted, MachineState, Order, ProviderTrouble, refused_create
 
 if TYPE_CHECKING:
     from growth.instant import Instant
@@ -46,11 +46,13 @@ class WantedServer(msgspec.Struct, frozen=True, kw_only=True):
     cluster: str
 
 
-async def found(project: HetznerProject, order: Order, *, now: Instant) -> CreateAnswer | None:
+async def find_server(
+    project: HetznerProject, order: Order, *, now: Instant
+) -> CreateAnswer | None:
     """The answer if there is a server under this name, or if nobody can say; else nothing."""
     listing = await project.servers.listing(younger_than=_needed(project, order, now=now))
     if not listing.is_complete:
-        return refused(ProviderTrouble.TRANSIENT, reason=f"not bought: {listing.reason}")
+        return refused_create(ProviderTrouble.TRANSIENT, reason=f"not bought: {listing.reason}")
     machine = listing.machines.get(order.name)
     return _adopted(machine, order) if machine is not None else None
 
@@ -61,12 +63,12 @@ async def buy(project: HetznerProject, wanted: WantedServer) -> CreateAnswer:
         server = await _placed(project, wanted)
     except CallFailed as failed:
         return await _after_failure(project, wanted, failed)
-    machine = machine_of(server, {})
+    machine = machine_of_server(server, {})
     project.servers.accepted(machine)
     return Accepted(machine_id=machine.machine_id)
 
 
-def body_of(wanted: WantedServer) -> dict[str, Any]:
+def server_body(wanted: WantedServer) -> dict[str, Any]:
     """What is posted, but for the placement group."""
     spec, resolved, order = wanted.node_class.spec, wanted.resolved, wanted.order
     body = {
@@ -104,10 +106,10 @@ def _needed(project: HetznerProject, order: Order, *, now: Instant) -> float:
 def _adopted(machine: Machine, order: Order) -> CreateAnswer:
     if machine.request_uid != order.request_uid:
         reason = f"a server {order.name} exists that was made for another request"
-        return refused(ProviderTrouble.STOCKOUT, reason=reason)
+        return refused_create(ProviderTrouble.STOCKOUT, reason=reason)
     if machine.state is MachineState.DELETING:
         reason = f"the server {order.name} is still being deleted"
-        return refused(ProviderTrouble.TRANSIENT, reason=reason)
+        return refused_create(ProviderTrouble.TRANSIENT, reason=reason)
     return Accepted(machine_id=machine.machine_id)
 
 
@@ -144,9 +146,9 @@ async def _in_group(project: HetznerProject, wanted: WantedServer) -> HetznerSer
 
 
 async def _posted(project: HetznerProject, wanted: WantedServer, **more: Any) -> HetznerServer:
-    body = {**body_of(wanted), **more}
+    body = {**server_body(wanted), **more}
     answer = await project.calls.create("/servers", body, secrets=(wanted.token,))
-    return decoded(answer.get("server"), HetznerServer)
+    return decoded_answer(answer.get("server"), HetznerServer)
 
 
 async def _after_failure(
@@ -156,14 +158,14 @@ async def _after_failure(
     if failure.code == "uniqueness_error":
         return await _under_the_same_name(project, wanted, failed)
     if failure.code == "not_found" and project.may_look_again(name):
-        return refused(ProviderTrouble.TRANSIENT, reason=failure.reason)
+        return refused_create(ProviderTrouble.TRANSIENT, reason=failure.reason)
     if failure.code in ABOUT_NETWORKS:
         # The next look at the class tells which of them is full, and when it has room again.
         project.forget_inventory()
-        return refused(failure.trouble, reason=_with_networks(failure, wanted))
+        return refused_create(failure.trouble, reason=_with_networks(failure, wanted))
     if failure.trouble is ProviderTrouble.TRANSIENT:
         project.tries.add(name)
-    return refused(failure.trouble, reason=failure.reason, seconds=failure.seconds)
+    return refused_create(failure.trouble, reason=failure.reason, seconds=failure.seconds)
 
 
 def _with_networks(failure: Failure, wanted: WantedServer) -> str:
@@ -180,10 +182,10 @@ async def _under_the_same_name(
         "/servers", key="servers", kind=HetznerServer, page=1, name=name
     )
     if not page.entries:
-        return refused(ProviderTrouble.TRANSIENT, reason=failed.failure.reason)
+        return refused_create(ProviderTrouble.TRANSIENT, reason=failed.failure.reason)
     (server,) = page.entries
     is_ours = ours(server.labels, cluster=wanted.cluster)
     if not is_ours or REQUEST_UID_LABEL not in server.labels:
         reason = f"a server {name} exists that isn't ours"
-        return refused(ProviderTrouble.STOCKOUT, reason=reason)
-    return _adopted(machine_of(server, {}), wanted.order)
+        return refused_create(ProviderTrouble.STOCKOUT, reason=reason)
+    return _adopted(machine_of_server(server, {}), wanted.order)

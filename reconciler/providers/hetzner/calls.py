@@ -28,7 +28,7 @@ from reconciler.providers.hetzner.failures import (
     without_secrets,
 )
 from reconciler.providers.hetzner.metrics import ANSWERED
-from reconciler.providers.hetzner.rates import Purpose, RateBucket, exhausted, seen
+from reconciler.providers.hetzner.rates import Purpose, RateBucket, after_answer, exhausted
 from reconciler.providers.hetzner.wire import Meta
 from reconciler.providers.port import ProviderTrouble
 
@@ -166,8 +166,8 @@ class Calls:
     ) -> HetznerPage[Entry]:
         """One page of a listing."""
         answer = await self.get(path, page=page, per_page=PAGE, **params)
-        entries = decoded(answer.get(key), tuple[kind, ...])  # type: ignore[valid-type]
-        pagination = decoded(answer.get("meta"), Meta).pagination
+        entries = decoded_answer(answer.get(key), tuple[kind, ...])  # type: ignore[valid-type]
+        pagination = decoded_answer(answer.get("meta"), Meta).pagination
         return HetznerPage(entries, pagination.next_page, pagination.total_entries)
 
     async def close(self) -> None:
@@ -203,7 +203,7 @@ class Calls:
             raise CallFailed(Failure(code=OVER_BUDGET, text=text, seconds=wait))
 
     def _learn(self, heard: _Heard) -> None:
-        self._standing = seen(
+        self._standing = after_answer(
             self.standing,
             heard.headers,
             wall=self._now().wall.timestamp(),
@@ -265,7 +265,7 @@ class Calls:
         self._own.headers = response.headers
 
 
-def decoded(value: Any, kind: type[Value]) -> Value:
+def decoded_answer(value: Any, kind: type[Value]) -> Value:
     """A part of an answer in its form."""
     try:
         return msgspec.convert(value, kind)

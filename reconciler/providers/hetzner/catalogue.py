@@ -60,7 +60,7 @@ class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def offerings(
+def hetzner_offerings(
     catalogue: Catalogue,
     spec: HetznerNodeClassSpec,
     *,
@@ -104,7 +104,7 @@ def allocatable(server_type: ServerType, kubelet: Kubelet) -> Resources:
             PODS: kubelet.max_pods,
         }
     )
-    return whole - kept - resources.parse(kubelet.reserved)
+    return whole - kept - resources.parse_resources(kubelet.reserved)
 
 
 def zone_of(location: str, locations: Iterable[HetznerLocation]) -> str:

@@ -15,7 +15,7 @@ CLAIMS: Final = {
 """Programs by how their labels begin."""
 
 
-def claims(labels: Iterable[str], *, where: str) -> tuple[str, ...]:
+def label_mistakes(labels: Iterable[str], *, where: str) -> tuple[str, ...]:
     """What is wrong with labels, each as what, where and how to mend it."""
     return tuple(
         f"{where}: by {label} {program} takes what growth buys for its own: take it out"

@@ -71,7 +71,7 @@ class ClusterSecrets:
     async def join_token(self, order: Order, node_class: HetznerNodeClass) -> str:
         """The token of this order: the one that an earlier try has made, or a new one."""
         token = tokens.minted(order.request_uid, choose=secrets.choice)
-        body = tokens.manifest(
+        body = tokens.token_secret(
             token,
             request_name=order.name,
             request_uid=order.request_uid,

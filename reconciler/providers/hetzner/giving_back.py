@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reconciler.providers.hetzner.calls import CallFailed, decoded
+from reconciler.providers.hetzner.calls import CallFailed, decoded_answer
 from reconciler.providers.hetzner.labels import ours
-from reconciler.providers.hetzner.machines import machine_of
+from reconciler.providers.hetzner.machines import machine_of_server
 from reconciler.providers.hetzner.rates import Purpose
 from reconciler.providers.hetzner.wire import HetznerServer
 from reconciler.providers.port import DeleteAnswer, DeleteOutcome
@@ -51,8 +51,8 @@ async def _known(project: HetznerProject, machine: Machine, *, cluster: str) -> 
         return known
     number = int(machine.machine_id)
     answer = await project.calls.get(f"/servers/{number}", purpose=Purpose.DELETE)
-    server = decoded(answer.get("server"), HetznerServer)
-    return machine_of(server, {}) if ours(server.labels, cluster=cluster) else None
+    server = decoded_answer(answer.get("server"), HetznerServer)
+    return machine_of_server(server, {}) if ours(server.labels, cluster=cluster) else None
 
 
 def _is_meant(known: Machine, machine: Machine) -> bool:

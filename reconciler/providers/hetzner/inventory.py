@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
 
-from reconciler.providers.hetzner.calls import CallFailed, decoded
+from reconciler.providers.hetzner.calls import CallFailed, decoded_answer
 from reconciler.providers.hetzner.catalogue import SERVERS_IN_NETWORK, image_for
 from reconciler.providers.hetzner.wire import HetznerNamed, Image, Network
 
@@ -66,7 +66,7 @@ class Unresolved(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...]
 
 
-async def read(calls: Calls, spec: HetznerNodeClassSpec) -> Inventory:
+async def read_inventory(calls: Calls, spec: HetznerNodeClassSpec) -> Inventory:
     """Read only what the class needs, as each listing is a call."""
     firewalls = await _named(calls, "firewalls", wanted=bool(spec.firewalls))
     ssh_keys = await _named(calls, "ssh_keys", wanted=bool(spec.ssh_keys))
@@ -132,7 +132,7 @@ async def _image_by_id(calls: Calls, number: int) -> tuple[Image, ...]:
         if failed.failure.code != "not_found":
             raise
         return ()
-    return (decoded(answer.get("image"), Image),)
+    return (decoded_answer(answer.get("image"), Image),)
 
 
 def _image(

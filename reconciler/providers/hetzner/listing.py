@@ -16,7 +16,11 @@ import msgspec
 
 from reconciler.providers.hetzner.calls import CallFailed
 from reconciler.providers.hetzner.labels import selector
-from reconciler.providers.hetzner.machines import failures_by_server, is_unfinished, machine_of
+from reconciler.providers.hetzner.machines import (
+    failures_by_server,
+    is_unfinished,
+    machine_of_server,
+)
 from reconciler.providers.hetzner.wire import Action, HetznerServer
 from reconciler.providers.port import Listing, Machine, MachineState
 
@@ -145,7 +149,7 @@ class Servers:
         calls = servers.calls + refused.calls
         self._setbacks = {each.id: failed[each.id] for each in servers.entries if each.id in failed}
         self.unfinished = tuple(each for each in servers.entries if is_unfinished(each))
-        machines = {each.name: machine_of(each, failed) for each in servers.entries}
+        machines = {each.name: machine_of_server(each, failed) for each in servers.entries}
         if not servers.is_complete or self._calls.token != token:
             reason = "servers came or went, or the token did, while the pages were read"
             return Listing(at=at, is_complete=False, reason=reason, machines=machines, calls=calls)

@@ -28,7 +28,7 @@ MADE_WITHIN = timedelta(minutes=15)
 """What fails later is no failure of its creation: a person has tried something."""
 
 
-def machine_of(server: HetznerServer, failed: Mapping[int, Failure]) -> Machine:
+def machine_of_server(server: HetznerServer, failed: Mapping[int, Failure]) -> Machine:
     """A server as the port sees it."""
     failure = failed.get(server.id)
     if server.status == "deleting":

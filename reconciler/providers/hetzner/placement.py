@@ -17,7 +17,7 @@ import msgspec
 import structlog
 
 from growth.api.wellknown import POOL_LABEL
-from reconciler.providers.hetzner.calls import CallFailed, decoded
+from reconciler.providers.hetzner.calls import CallFailed, decoded_answer
 from reconciler.providers.hetzner.failures import CallSubject
 from reconciler.providers.hetzner.labels import group_labels, selector
 from reconciler.providers.hetzner.wire import PlacementGroup
@@ -166,7 +166,7 @@ class Groups:
             answer = await self._calls.create("/placement_groups", body)
         except CallFailed as failed:
             raise self._reread(failed) from None
-        shard = Shard(group=decoded(answer.get("placement_group"), PlacementGroup))
+        shard = Shard(group=decoded_answer(answer.get("placement_group"), PlacementGroup))
         self._shards[shard.group.id] = shard
         return shard
 

@@ -122,7 +122,7 @@ class PriceList(Model):
         return json.dumps(self.document(), indent=2) + "\n"
 
 
-def read(content: bytes, *, name: str) -> PriceList:
+def read_price_list(content: bytes, *, name: str) -> PriceList:
     """The list in a file, or every mistake in it, one line each."""
     try:
         document = json.loads(content)
@@ -146,4 +146,4 @@ def shipped() -> PriceList:
     """The newest list that comes with growth."""
     found = [each for each in resources.files(SHIPPED_IN).iterdir() if each.name.endswith(".json")]
     newest = max(found, key=lambda each: each.name)
-    return read(newest.read_bytes(), name=newest.name)
+    return read_price_list(newest.read_bytes(), name=newest.name)

@@ -15,7 +15,7 @@ import structlog
 
 from growth.errors import Misconfigured
 from reconciler.providers.hetzner import inventory
-from reconciler.providers.hetzner.calls import ENDPOINT, CallFailed, Calls, decoded
+from reconciler.providers.hetzner.calls import ENDPOINT, CallFailed, Calls, decoded_answer
 from reconciler.providers.hetzner.catalogue import Catalogue
 from reconciler.providers.hetzner.last_good import LastGood
 from reconciler.providers.hetzner.listing import Servers
@@ -156,7 +156,7 @@ class HetznerProject:
         if key not in self._inventories:
             self._forget_unused_inventories()
             self._inventories[key] = LastGood(
-                partial(inventory.read, self.calls, node_class.spec),
+                partial(inventory.read_inventory, self.calls, node_class.spec),
                 now=self._now,
                 lasts=INVENTORY_FOR,
             )
@@ -194,7 +194,7 @@ class HetznerProject:
         read = Catalogue(
             types=types.entries,
             locations=places.entries,
-            pricing=decoded(answer.get("pricing"), Pricing),
+            pricing=decoded_answer(answer.get("pricing"), Pricing),
         )
         before = self._weighed.last
         return weighed(read, before=before.catalogue if before is not None else None)

@@ -19,7 +19,7 @@ from reconciler.providers.hetzner import buying, catalogue, giving_back
 from reconciler.providers.hetzner.bootstrap.joining import JoiningServer
 from reconciler.providers.hetzner.bootstrap.rendering import needs_token, user_data
 from reconciler.providers.hetzner.calls import ENDPOINT, CallFailed
-from reconciler.providers.hetzner.claims import claims
+from reconciler.providers.hetzner.claims import label_mistakes
 from reconciler.providers.hetzner.finishing import finish
 from reconciler.providers.hetzner.inventory import Resolved, Unresolved, resolve
 from reconciler.providers.hetzner.project import HetznerProject
@@ -33,7 +33,7 @@ from reconciler.providers.port import (
     Listing,
     Order,
     ProviderTrouble,
-    refused,
+    refused_create,
 )
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class HetznerProvider:
         resolved = await self._resolved(project, node_class)
         if isinstance(resolved, Unresolved):
             return ()
-        return catalogue.offerings(
+        return catalogue.hetzner_offerings(
             await project.catalogue(),
             node_class.spec,
             networks=resolved.networks,
@@ -160,19 +160,19 @@ class HetznerProvider:
     async def _found_or_bought(self, order: Order) -> CreateAnswer:
         node_class = self._node_class()
         if node_class is None:
-            return refused(ProviderTrouble.TEMPLATE, reason="the node class is gone")
+            return refused_create(ProviderTrouble.TEMPLATE, reason="the node class is gone")
         try:
             project = await self._project(node_class)
         except Misconfigured as error:
-            return refused(ProviderTrouble.FATAL, reason=str(error))
+            return refused_create(ProviderTrouble.FATAL, reason=str(error))
         try:
-            found = await buying.found(project, order, now=self._cloud.now())
+            found = await buying.find_server(project, order, now=self._cloud.now())
             return found or await self._bought(project, order, node_class)
         except CallFailed as failed:
             failure = failed.failure
-            return refused(failure.trouble, reason=failure.reason, seconds=failure.seconds)
+            return refused_create(failure.trouble, reason=failure.reason, seconds=failure.seconds)
         except Misconfigured as error:
-            return refused(ProviderTrouble.TEMPLATE, reason=str(error))
+            return refused_create(ProviderTrouble.TEMPLATE, reason=str(error))
 
     async def list(self) -> Listing:
         """All servers of our cluster in the class's project."""
@@ -233,7 +233,7 @@ class HetznerProvider:
         await project.servers.listing(younger_than=at - SHARED_FOR)
         resolved = await self._resolved(project, node_class)
         await self._render_sample(node_class)
-        if claimed := claims(node_class.spec.labels, where="spec.labels"):
+        if claimed := label_mistakes(node_class.spec.labels, where="spec.labels"):
             return _blocked(node_class, FailureClass.TEMPLATE, *claimed, at=at)
         if isinstance(resolved, Unresolved):
             project.read_soon_again(node_class)
@@ -264,14 +264,14 @@ class HetznerProvider:
         self, project: HetznerProject, order: Order, node_class: HetznerNodeClass
     ) -> CreateAnswer:
         if claimed := _claimed(order, node_class):
-            return refused(ProviderTrouble.TEMPLATE, reason="; ".join(claimed))
+            return refused_create(ProviderTrouble.TEMPLATE, reason="; ".join(claimed))
         resolved = await self._resolved(project, node_class)
         if isinstance(resolved, Unresolved):
-            return refused(ProviderTrouble.TEMPLATE, reason="; ".join(resolved.problems))
+            return refused_create(ProviderTrouble.TEMPLATE, reason="; ".join(resolved.problems))
         architecture = (await project.catalogue()).architecture_of(order.server_type)
         if architecture not in resolved.images:
             reason = f"spec.images names no image that {order.server_type} could boot"
-            return refused(ProviderTrouble.TEMPLATE, reason=reason)
+            return refused_create(ProviderTrouble.TEMPLATE, reason=reason)
         joining = await self._joining(order, node_class)
         wanted = buying.WantedServer(
             order=order,
@@ -323,8 +323,10 @@ class HetznerProvider:
 
 def _claimed(order: Order, node_class: HetznerNodeClass) -> tuple[str, ...]:
     return (
-        *claims(node_class.spec.labels, where=f"spec.labels of HetznerNodeClass {node_class.name}"),
-        *claims(order.labels, where=f"spec.labels of NodePool {order.pool}"),
+        *label_mistakes(
+            node_class.spec.labels, where=f"spec.labels of HetznerNodeClass {node_class.name}"
+        ),
+        *label_mistakes(order.labels, where=f"spec.labels of NodePool {order.pool}"),
     )
 
 

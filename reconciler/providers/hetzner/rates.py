@@ -78,7 +78,7 @@ class RateBucket(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, left=self.left - 1, ours=self.ours - 1)
 
 
-def seen(
+def after_answer(
     standing: RateBucket, headers: Mapping[str, str], *, wall: float, under_way: int
 ) -> RateBucket:
     """The standing after an answer came; other calls of ours may not be counted in it yet."""

@@ -23,7 +23,7 @@ PROVIDER = "kwok"
 _TYPES: Final = TypeAdapter(tuple[KwokServerType, ...])
 
 
-def offerings(
+def kwok_offerings(
     node_class: KwokNodeClass, types: Iterable[KwokServerType] | None = None
 ) -> tuple[Offering, ...]:
     """Every type in every place that it is sold in, in the order of the catalogue.
@@ -70,7 +70,7 @@ def _offering(server_type: KwokServerType, offer: KwokOffer, *, price: Decimal) 
         server_type=server_type.name,
         location=offer.location,
         price=price,
-        allocatable=resources.parse(server_type.resources),
+        allocatable=resources.parse_resources(server_type.resources),
         labels={
             "kubernetes.io/os": "linux",
             "kubernetes.io/arch": server_type.architecture.value,

@@ -37,7 +37,7 @@ STARTING = {
 }
 
 
-def manifest(order: Order, *, allocatable: Resources, ready_after: Duration) -> dict[str, Any]:
+def node_manifest(order: Order, *, allocatable: Resources, ready_after: Duration) -> dict[str, Any]:
     """The Node object of a machine."""
     amounts = {
         name: f"{amount}m" if name == CPU else str(amount)
@@ -78,7 +78,7 @@ def never_ready(node: dict[str, Any]) -> dict[str, Any]:
     return _annotated(node, {NEVER_READY_ANNOTATION: "true"})
 
 
-def failed(node: dict[str, Any], *, reason: str) -> dict[str, Any]:
+def failed_machine(node: dict[str, Any], *, reason: str) -> dict[str, Any]:
     """A machine that the cloud itself calls failed, after it had accepted it."""
     return _annotated(never_ready(node), {FAILED_ANNOTATION: reason})
 
@@ -106,7 +106,7 @@ def request_uid(node: dict[str, Any]) -> str:
     return uid
 
 
-def listed(node: dict[str, Any]) -> Machine:
+def machine_of_node(node: dict[str, Any]) -> Machine:
     """A Node as the machine that it is."""
     metadata = node["metadata"]
     reason = metadata["annotations"].get(FAILED_ANNOTATION, "")

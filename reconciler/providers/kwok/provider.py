@@ -15,16 +15,16 @@ from growth.api.wellknown import INSTANCE_TYPE_LABEL, MANAGED_BY, MANAGED_BY_LAB
 from growth.api.written import Duration, ServerTypeName
 from growth.errors import Misconfigured, RetryLater
 from growth.kube.errors import AlreadyExists, NotFound
-from reconciler.providers.kwok.catalogue import offerings, types_of
+from reconciler.providers.kwok.catalogue import kwok_offerings, types_of
 from reconciler.providers.kwok.faults import is_sold_out
 from reconciler.providers.kwok.machines import (
     REGION,
     boot_time,
-    failed,
-    listed,
+    failed_machine,
     machine_id,
-    manifest,
+    machine_of_node,
     never_ready,
+    node_manifest,
     request_uid,
     starting,
 )
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from growth.kube.transport import Connection
     from reconciler.providers.port import CreateAnswer, Machine, Offering, Order
 
-__all__ = ["KwokProvider", "boot_time", "machine_id", "manifest"]
+__all__ = ["KwokProvider", "boot_time", "machine_id", "node_manifest"]
 
 NODES = "/api/v1/nodes"
 
@@ -110,7 +110,7 @@ class KwokProvider:
         types = node_class.spec.types if reference is None else await self._read(reference)
         # Asked for with each machine, so it is worked out once for each state of the class.
         if node_class is not self._known.node_class or types is not self._known.types:
-            self._known = _Sold(node_class, types, offerings(node_class, types))
+            self._known = _Sold(node_class, types, kwok_offerings(node_class, types))
         return self._known.offerings
 
     async def _read(self, reference: KeyReference) -> tuple[KwokServerType, ...]:
@@ -187,12 +187,12 @@ class KwokProvider:
         slow = await self._strikes(FaultKind.SLOW_BOOT, order)
         if slow is not None and slow.delay is not None:
             boot = Duration(boot.nanoseconds + slow.delay.nanoseconds)
-        node = manifest(order, allocatable=offering.allocatable, ready_after=boot)
+        node = node_manifest(order, allocatable=offering.allocatable, ready_after=boot)
         node = starting(node, at=self._now().wall)
         if await self._strikes(FaultKind.NEVER_READY, order):
             node = never_ready(node)
         if await self._strikes(FaultKind.FAILED_BOOT, order):
-            node = failed(node, reason="its boot failed (a fault of the class)")
+            node = failed_machine(node, reason="its boot failed (a fault of the class)")
         return node
 
     async def _strikes(self, kind: FaultKind, order: Order) -> InjectedFault | None:
@@ -214,7 +214,7 @@ class KwokProvider:
     async def list(self) -> Listing:
         """Every Node that was made as a machine of ours."""
         at = self._now()
-        machines = [listed(node) for node in await self._nodes({})]
+        machines = [machine_of_node(node) for node in await self._nodes({})]
         return Listing(at=at, is_complete=True, machines={each.name: each for each in machines})
 
     async def _nodes(self, labels: Mapping[str, str]) -> Sequence[dict[str, Any]]:

@@ -20,7 +20,7 @@ from reconciler.providers.hetzner.wire import (
     ServerType,
     TypeLocation,
 )
-from reconciler.providers.kwok.catalogue import offerings
+from reconciler.providers.kwok.catalogue import kwok_offerings
 from tests.hetzner.build import node_class
 from tests.reconciler.build import START
 from tests.vectors.found import REGION, ZONE
@@ -66,7 +66,7 @@ def hetzner_server_type(given: Json) -> Json:
     )
     bootstrap = {"kind": "K3s", "server": "https://10.0.0.2:6443", "kubelet": NOTHING_KEPT}
     spec = node_class(bootstrap=bootstrap).spec
-    found = hetzner.offerings(catalogue, spec, networks=(), now=START)
+    found = hetzner.hetzner_offerings(catalogue, spec, networks=(), now=START)
     answer = {"count": len(found), "regions": sorted(each.labels[REGION] for each in found)}
     return answer | (_size(found[0]) if found else {})
 
@@ -87,11 +87,11 @@ def _size(offer: Offering) -> Json:
 @adapts("offering_catalogue")
 def offering_catalogue(given: Json) -> Json:
     """Nothing is built in: the original's machines are an example, sold in the row's zones."""
-    ((_, example),) = files.read([(str(MACHINES), MACHINES.read_text())]).resources
+    ((_, example),) = files.read_documents([(str(MACHINES), MACHINES.read_text())]).resources
     assert isinstance(example, KwokNodeClass)
     types = tuple(_sold_in(given["zones"], each) for each in example.spec.types)
     spec = example.spec.model_copy(update={"types": types})
-    sold = offerings(example.model_copy(update={"spec": spec}))
+    sold = kwok_offerings(example.model_copy(update={"spec": spec}))
     told = [_type(each) for each in types]
     return {
         "cpu_types": [each for each in told if "gpu" not in each],
@@ -109,7 +109,7 @@ def _sold_in(zones: Iterable[tuple[str, str]], kind: KwokServerType) -> KwokServ
 
 
 def _type(kind: KwokServerType) -> Json:
-    amounts = resources.parse(kind.resources)
+    amounts = resources.parse_resources(kind.resources)
     name = kind.name.canonical
     told = {
         # The original calls it cpx22 too, which is another type; its shape is that of cx22.

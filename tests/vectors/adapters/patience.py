@@ -9,7 +9,7 @@ from reconciler import planning
 from reconciler.ledger import Ledger
 from reconciler.planning.ledger import Bought, PlanningLedger
 from reconciler.planning.requested import UNCONFIRMED
-from reconciler.planning.tries import CEILING, PAUSE, PodTries, pause_after
+from reconciler.planning.tries import CEILING, PAUSE, PodTries, pause_after_tries
 from tests.planning.driver import Planner
 from tests.reconciler.build import RELEASED, START, at, node_class, pool, request, waiting, world
 from tests.vectors.registry import adapts
@@ -39,7 +39,7 @@ def backed_off(given: Json) -> Json:
     if given.get("placed"):
         return {"consecutive": _count_after_a_place(given["consecutive"])}
     if "consecutive" in given:
-        pause = pause_after(given["consecutive"], patience=given["n"])
+        pause = pause_after_tries(given["consecutive"], patience=given["n"])
         name = {PAUSE: "normal", CEILING: "BackOff"}.get(pause, "backing-off")
         next_try = {"normal": "next loop", "BackOff": None}.get(name, "delayed")
         return {"in_demand": pause < CEILING, "state": name, "next_try": next_try}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from growth.scheduling.quantity import milli, units
-from growth.scheduling.resources import Resources, parse
+from growth.scheduling.resources import Resources, parse_resources
 from tests.scheduling import build
 from tests.vectors.registry import adapts
 
@@ -88,7 +88,7 @@ def _by_field(given: Json, side: str) -> dict[str, Any]:
 
 def _resources(fields: dict[str, Any]) -> Resources:
     known = {field: amount for field, amount in fields.items() if amount is not None}
-    return parse(
+    return parse_resources(
         {
             name: f"{known[field]}{suffix}"
             for field, (name, suffix) in UNITS.items()

@@ -106,10 +106,10 @@ def cloud_config(joining: JoiningServer, steps: Steps) -> str:
         "write_files": [msgspec.to_builtins(file) for file in files],
         "runcmd": [["sh", "-c", "\n".join(script)]],
     }
-    return f"#cloud-config\n{written(document)}"
+    return f"#cloud-config\n{cloud_config_text(document)}"
 
 
-def written(document: Any) -> str:
+def cloud_config_text(document: Any) -> str:
     """YAML with texts of several lines as they are."""
     return yaml.dump(document, Dumper=_Readable, sort_keys=False, width=1000, allow_unicode=True)
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reconciler.providers.hetzner.bootstrap.cloud_config import FETCH, File, Steps, written
+from reconciler.providers.hetzner.bootstrap.cloud_config import (
+    FETCH,
+    File,
+    Steps,
+    cloud_config_text,
+)
 from reconciler.providers.hetzner.bootstrap.joining import kubelet_arguments
 
 if TYPE_CHECKING:
@@ -36,7 +41,7 @@ def steps(joining: JoiningServer) -> Steps:
     }
     own_id = () if joining.has_cloud_controller else (_OWN_ID,)
     return Steps(
-        files=(File(f"{FOLDER}/config.yaml", written(configuration)),),
+        files=(File(f"{FOLDER}/config.yaml", cloud_config_text(configuration)),),
         commands=(_OWN_ADDRESS, *own_id, _start(joining.bootstrap)),
     )
 

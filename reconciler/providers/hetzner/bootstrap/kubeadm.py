@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reconciler.providers.hetzner.bootstrap.cloud_config import FETCH, File, Steps, written
+from reconciler.providers.hetzner.bootstrap.cloud_config import (
+    FETCH,
+    File,
+    Steps,
+    cloud_config_text,
+)
 from reconciler.providers.hetzner.bootstrap.joining import kubelet_arguments
 
 if TYPE_CHECKING:
@@ -35,7 +40,7 @@ def steps(joining: JoiningServer) -> Steps:
     """Installation where it is wanted, and the join."""
     own_id = () if joining.has_cloud_controller else (_OWN_ID,)
     return Steps(
-        files=(File(JOIN_PATH, written(_configuration(joining))), MODULES, FORWARDING),
+        files=(File(JOIN_PATH, cloud_config_text(_configuration(joining))), MODULES, FORWARDING),
         commands=(
             "modprobe -a overlay br_netfilter",
             # Not --system: a key of somebody else's that the kernel refuses would end the join.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from growth.errors import Misconfigured
-from reconciler.providers.hetzner.bootstrap.cloud_config import written
+from reconciler.providers.hetzner.bootstrap.cloud_config import cloud_config_text
 
 if TYPE_CHECKING:
     from reconciler.providers.hetzner.bootstrap.joining import JoiningServer
@@ -30,7 +30,7 @@ def machine_configuration(joining: JoiningServer) -> str:
         )
     _name(documents, machine, name=joining.order.name)
     _merge(machine, _additions(joining))
-    return "---\n".join(written(document) for document in documents)
+    return "---\n".join(cloud_config_text(document) for document in documents)
 
 
 def _documents(text: str) -> list[dict[str, Any]]:

@@ -74,7 +74,7 @@ def minted(request_uid: str, *, choose: Callable[[str], str]) -> JoinToken:
     return JoinToken(id=token_id(request_uid), secret=secret)
 
 
-def manifest(
+def token_secret(
     token: JoinToken,
     *,
     request_name: str,
