@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.demand_timing import Moments, burst, single_pods
 from benchmarks.extender_live import a_cluster, extending
-from growth.cli.scheduler_configuration import Reach, extended
+from growth.cli.scheduler_config.configuration import Reach, extended
 from kwok.configuration import DEFAULT_SCHEDULER, SCHEDULER_API
 from kwok.schedulers import scheduling
 

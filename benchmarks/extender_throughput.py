@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from benchmarks.extender_live import TEST_LABEL, Extender, extending, is_ready, node, replicas
 from benchmarks.processor_time import used_by
 from benchmarks.watched_pods import pod_events
-from growth.cli.scheduler_configuration import Reach, extended
+from growth.cli.scheduler_config.configuration import Reach, extended
 from growth.errors import GiveUp
 from growth.kube.transport import connect
 from kwok import growing

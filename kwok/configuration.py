@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import yaml
 
-from growth.cli.scheduler_configuration import Reach, extended
+from growth.cli.scheduler_config.configuration import Reach, extended
 from growth.errors import Misconfigured
 
 if TYPE_CHECKING:

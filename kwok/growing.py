@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth.api import crd
 from growth.api.wellknown import RECONCILER_LEASE
-from growth.cli.commands.run import PROCESSES
+from growth.cli.run import PROCESSES
 from growth.demand import wire
 from growth.errors import GiveUp
 from kwok import admission

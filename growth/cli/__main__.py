@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from typing_extensions import override
 
+from growth.cli import module_of
 from growth.errors import GrowthError, Misconfigured
 from growth.spelling import did_you_mean
 
@@ -45,8 +46,7 @@ COMMANDS = {
     "completion": "print what makes a shell complete growth's words",
     "version": "print which growth this is",
 }
-"""Name and purpose of each command; its module in growth.cli.commands has the same name, with an
-underscore for each dash."""
+"""Name and purpose of each command; `module_of` tells its module."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -129,7 +129,7 @@ def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
     for name, purpose in COMMANDS.items():
         command = commands.add_parser(name, help=purpose, description=_sentence(purpose))
         if name == asked:
-            module = importlib.import_module(f"growth.cli.commands.{name.replace('-', '_')}")
+            module = importlib.import_module(module_of(name))
             module.add_arguments(command)
             command.set_defaults(run=module.run)
     return parser

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth.api.descriptions import descriptions
 from growth.cli.__main__ import COMMANDS
-from growth.cli.spoken import spoken
+from growth.cli.completion.spoken import spoken
 from growth.service.settings import declared_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from growth.cli.spoken import Flag, SpokenCommand
+    from growth.cli.completion.spoken import Flag, SpokenCommand
 
 PROCESSES: Final = ("webhooks", "extender", "reconciler")
 EVERYWHERE: Final = frozenset({"--help", "--kubeconfig", "--context"})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import structlog
 
-from growth.cli.output import add_output_argument
+from growth.cli.terminal.output import add_output_argument
 from reconciler.simulation.faults import SimulatedFault, drawn
 from reconciler.simulation.run import RunOutcome, run_story
 from reconciler.simulation.shrink import shrunk

@@ -14,7 +14,7 @@ from typing_extensions import override
 from certs.tending import tend
 from growth.api import crd
 from growth.api.written import write_time
-from growth.cli.examination.admission import UNKNOWN_POOL
+from growth.cli.doctor.examination.admission import UNKNOWN_POOL
 from growth.installation.rendering import rendered
 from growth.installation.resources import object_path
 from growth.installation.values import InstallationValues, ProviderChoice

@@ -11,7 +11,7 @@ import msgspec
 from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
-from growth.cli.survey import Survey, survey
+from growth.cli.cluster.survey import Survey, survey
 from growth.scheduling.metadata import ObservedCondition
 from tests.scheduling import build
 

@@ -14,12 +14,12 @@ import pytest
 from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.nodepool import NodePool
 from growth.cli.__main__ import main
-from growth.cli.bundle_fields import fields_of, fields_of_ours
-from growth.cli.bundle_hashing import Hashing
-from growth.cli.bundle_input import KINDS, input_of, open_bundle, seen_of
-from growth.cli.bundling import bundle_lines, events_part, input_part, pack_bundle, part
-from growth.cli.plan_cluster import SeenCluster
-from growth.cli.story import Said
+from growth.cli.bundle.bundling import bundle_lines, events_part, input_part, pack_bundle, part
+from growth.cli.bundle.hashing import Hashing
+from growth.cli.explain.story import Said
+from growth.cli.plan.cluster import SeenCluster
+from growth.cli.plan.input import KINDS, input_of, open_bundle, seen_of
+from growth.cli.plan.input_fields import fields_of, fields_of_ours
 from growth.scheduling import objects
 from growth.scheduling.pod import Pod
 from reconciler.sources import BUILT_IN

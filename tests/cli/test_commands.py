@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from growth import __version__
+from growth.cli import version
 from growth.cli.__main__ import COMMANDS, main
-from growth.cli.commands import version
 from growth.errors import GrowthError, Misconfigured, RetryLater
 
 if TYPE_CHECKING:
@@ -197,10 +197,10 @@ def test_a_bug_of_one_of_several_tasks_is_not_hidden_by_a_verdict(
 @pytest.mark.parametrize(
     ("command", "module"),
     [
-        (("plan", "-f", "-"), "plan_reading"),
-        (("plan", "--consolidate", "--from-cluster"), "plan_reading"),
-        (("bundle",), "bundle_input"),
-        (("catalogue", "save"), "catalogue_saving"),
+        (("plan", "-f", "-"), "plan.reading"),
+        (("plan", "--consolidate", "--from-cluster"), "plan.reading"),
+        (("bundle",), "plan.input"),
+        (("catalogue", "save"), "catalogue.saving"),
     ],
 )
 def test_a_command_that_needs_the_reconciler_says_how_to_install_it(

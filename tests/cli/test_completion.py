@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from growth.cli.__main__ import COMMANDS, main
-from growth.cli.completions import bash, fish, kubectl_plugin, zsh
-from growth.cli.spoken import Takes, spoken
+from growth.cli.completion.scripts import bash, fish, kubectl_plugin, zsh
+from growth.cli.completion.spoken import Takes, spoken
 from tests.children import child_on_a_terminal
 from tests.thread.growing import pool_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from growth.cli.spoken import SpokenCommand
+    from growth.cli.completion.spoken import SpokenCommand
     from tests.live import LiveCluster
 
 PROGRAMS = Path(sys.executable).parent

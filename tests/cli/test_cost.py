@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth.cli.__main__ import main
-from growth.cli.commands.cost import spending_lines
-from growth.cli.cost_bound import without_our_nodes
-from growth.cli.expenses import expense
-from growth.cli.spending import Bound, Spending, spending
+from growth.cli.cost.bound import without_our_nodes
+from growth.cli.cost.command import spending_lines
+from growth.cli.cost.expenses import expense
+from growth.cli.cost.spending import Bound, Spending, spending
 from growth.scheduling.node import Node
 from growth.scheduling.occupancy import Occupancy
 from growth.scheduling.pod import Pod

@@ -10,8 +10,8 @@ import pytest
 from typing_extensions import override
 
 from growth.api.wellknown import WRITING_STOPPED_ANNOTATION
-from growth.cli.commands.doctor import examine_all, finding_lines
-from growth.cli.examination.finding import ExaminedCluster, Level
+from growth.cli.doctor.command import examine_all, finding_lines
+from growth.cli.doctor.examination.finding import ExaminedCluster, Level
 from growth.installation.values import ProviderChoice
 from growth.kube.call import Call
 from growth.kube.errors import ApiError, Denied, Overloaded, Status, Unreachable, error_of
@@ -36,7 +36,7 @@ from tests.cli.installed import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from growth.cli.examination.finding import Finding
+    from growth.cli.doctor.examination.finding import Finding
     from growth.kube.transport import Response
 
 

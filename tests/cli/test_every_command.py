@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from growth.cli import connecting
 from growth.cli.__main__ import COMMANDS, main
-from growth.cli.spoken import spoken
+from growth.cli.cluster import connecting
+from growth.cli.completion.spoken import spoken
 from tests.cli.test_commands import POOL, refused
 from tests.faults.upstream import kubeconfig_to
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from growth.cli.spoken import SpokenCommand
+    from growth.cli.completion.spoken import SpokenCommand
 
 NO_JSON: Final = {
     "run": "it answers nothing; its processes' logs are JSON",

@@ -12,12 +12,14 @@ import msgspec
 import pytest
 
 from growth.api.written import write_time
-from growth.cli import explain_node, explain_pod, explain_pool
 from growth.cli.__main__ import main
-from growth.cli.names import ALONE
-from growth.cli.overview import overview
-from growth.cli.story import Said, explanation_lines
-from growth.cli.watched import watched_in
+from growth.cli.cluster.names import ALONE
+from growth.cli.explain import node as explain_node
+from growth.cli.explain import pod as explain_pod
+from growth.cli.explain import pool as explain_pool
+from growth.cli.explain.story import Said, explanation_lines
+from growth.cli.status.overview import overview
+from growth.cli.status.watched import watched_in
 from tests.cli.seen import (
     NOW,
     moment,
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from growth.cli.story import Explanation
+    from growth.cli.explain.story import Explanation
     from growth.scheduling.pod import Pod
     from tests.live import LiveCluster
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from growth.api.wellknown import WRITING_STOPPED_ANNOTATION
-from growth.cli.commands.doctor import examine_all
-from growth.cli.examination.finding import ExaminedCluster, Level
-from growth.cli.lists import Lists
-from growth.cli.trouble import Matter, trouble_of
+from growth.cli.cluster.lists import Lists
+from growth.cli.cluster.trouble import Matter, trouble_of
+from growth.cli.doctor.command import examine_all
+from growth.cli.doctor.examination.finding import ExaminedCluster, Level
 from growth.installation.awaiting import lease_holder
 from tests.cli.installed import NAMESPACE, connection, installed, lead
 

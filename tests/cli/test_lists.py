@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from growth.api.nodepool import NodePool
-from growth.cli.lists import Lists, together
+from growth.cli.cluster.lists import Lists, together
 from growth.errors import GiveUp, RetryLater
 from tests.cli.installed import GROWTH, connection, installed, pool
 

@@ -8,18 +8,20 @@ from decimal import Decimal
 import pytest
 
 from growth.api.hetznernodeclass import HetznerNodeClass
-from growth.cli.bars import fleet_bars
-from growth.cli.bars import fleet_lines as shown_by_top
-from growth.cli.commands import cost, status, watch
-from growth.cli.explain_node import explained_node
-from growth.cli.explain_pool import explained_pool
-from growth.cli.happenings import happenings
-from growth.cli.money import currency_of, hourly, monthly
-from growth.cli.overview import overview
-from growth.cli.spending import spending
-from growth.cli.story import explanation_lines
-from growth.cli.survey import survey
-from growth.cli.watched import WatchedCluster, watched_in
+from growth.cli.cluster.survey import survey
+from growth.cli.cost import command as cost
+from growth.cli.cost.spending import spending
+from growth.cli.explain.node import explained_node
+from growth.cli.explain.pool import explained_pool
+from growth.cli.explain.story import explanation_lines
+from growth.cli.status import command as status
+from growth.cli.status.overview import overview
+from growth.cli.status.watched import WatchedCluster, watched_in
+from growth.cli.terminal.money import currency_of, hourly, monthly
+from growth.cli.top.bars import fleet_bars
+from growth.cli.top.bars import fleet_lines as shown_by_top
+from growth.cli.watch import command as watch
+from growth.cli.watch.happenings import happenings
 from tests.api.cases import HETZNER
 from tests.cli.seen import NOW, node, pod, pool, request
 

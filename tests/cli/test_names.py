@@ -7,22 +7,23 @@ from typing import TYPE_CHECKING
 import pytest
 
 from growth.api.kinds import KINDS as OURS
-from growth.cli.bars import fleet_bars
-from growth.cli.bars import fleet_lines as shown_by_top
-from growth.cli.commands import status, watch
-from growth.cli.explain_node import awaited, explained_node, leaving
-from growth.cli.happenings import happenings
-from growth.cli.looking_up import node_named, pod_named, pool_named
-from growth.cli.names import KINDS, ShortNames, bare, kind_and_name
-from growth.cli.overview import overview
-from growth.cli.story import explanation_lines
-from growth.cli.watched import WatchedCluster, watched_in
+from growth.cli.cluster.looking_up import node_named, pod_named, pool_named
+from growth.cli.cluster.names import KINDS, ShortNames, bare, kind_and_name
+from growth.cli.explain.node import awaited, explained_node, leaving
+from growth.cli.explain.story import explanation_lines
+from growth.cli.status import command as status
+from growth.cli.status.overview import overview
+from growth.cli.status.watched import WatchedCluster, watched_in
+from growth.cli.top.bars import fleet_bars
+from growth.cli.top.bars import fleet_lines as shown_by_top
+from growth.cli.watch import command as watch
+from growth.cli.watch.happenings import happenings
 from growth.errors import Misconfigured
 from tests.cli.seen import NOW, node, pod, pool, removal, request, seen, waiting
 from tests.cli.test_commands import refused
 
 if TYPE_CHECKING:
-    from growth.cli.survey import Survey
+    from growth.cli.cluster.survey import Survey
 
 FIRST = "default-6f1f2d3c-1111-4222-8333-abcdefabcdef"
 NEAR_IT = "default-6f1f2d99-1111-4222-8333-abcdefabcdef"

@@ -207,7 +207,7 @@ def test_of_a_plan_without_a_bound_nothing_is_claimed(
     def by_first_fit(problem: Problem, *_: Any, **__: Any) -> Plan:
         return solve_by_first_fit(problem)
 
-    monkeypatch.setattr("growth.cli.plan_reading.solve", by_first_fit)
+    monkeypatch.setattr("growth.cli.plan.reading.solve", by_first_fit)
     words = ["plan", "-f", POOL, written(pod("one"))]
     assert main(words) == 0
     out = capsys.readouterr().out
@@ -245,7 +245,7 @@ class Terminal(io.StringIO):
 def test_a_long_search_tells_a_person_how_far_it_is_and_a_file_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("growth.cli.commands.plan.SHOW_AFTER", 0.0)
+    monkeypatch.setattr("growth.cli.plan.command.SHOW_AFTER", 0.0)
     for screen, lines in ((Terminal(), 1), (io.StringIO(), 0)):
         monkeypatch.setattr("sys.stderr", screen)
         main(["plan", "-f", POOL, SHOP])

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from growth.cli import plan_reading
 from growth.cli.__main__ import main
+from growth.cli.plan import reading as plan_reading
 from reconciler.solver import Effort
 from reconciler.solver.renew import renew
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from growth.api.nodepool import NodePool
-from growth.cli.plan_overlay import overlaid, owners_in, with_files_applied
+from growth.cli.plan.overlay import overlaid, owners_in, with_files_applied
 from growth.scheduling.daemonsets import DaemonSet
 from growth.scheduling.expansion import expanded
 from growth.scheduling.pod import Pod

@@ -15,10 +15,10 @@ import pytest
 
 from growth.api.nodepool import PaidHour
 from growth.cli.__main__ import main
-from growth.cli.proof.pod import pod_for
-from growth.cli.proof.proving import ProofRun, StepDone, Unproved
-from growth.cli.proof.sight import ProofSight
-from growth.cli.proof.steps import steps_for
+from growth.cli.doctor.proof.pod import pod_for
+from growth.cli.doctor.proof.proving import ProofRun, StepDone, Unproved
+from growth.cli.doctor.proof.sight import ProofSight
+from growth.cli.doctor.proof.steps import steps_for
 from growth.errors import RetryLater
 from growth.scheduling.node import NodeStatus
 from growth.scheduling.objects import decode_pod

@@ -9,11 +9,11 @@ import msgspec
 import pytest
 from typing_extensions import override
 
-from growth.cli.lists import Lists
-from growth.cli.proof.attempt import Attempt
-from growth.cli.proof.pod import pod_for
-from growth.cli.proof.proving import Unproved
-from growth.cli.proof.trial import TrialPod
+from growth.cli.cluster.lists import Lists
+from growth.cli.doctor.proof.attempt import Attempt
+from growth.cli.doctor.proof.pod import pod_for
+from growth.cli.doctor.proof.proving import Unproved
+from growth.cli.doctor.proof.trial import TrialPod
 from growth.kube.errors import Denied, Unreachable
 from growth.kube.transport import Response
 from tests.certs.api import Api

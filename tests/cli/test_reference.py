@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from growth.cli.__main__ import COMMANDS
+from growth.cli.completion.spoken import spoken
 from growth.cli.reference import commands_page, settings_page
-from growth.cli.spoken import spoken
 from tests.live import ROOT
 
 PAGES = {"commands": commands_page, "settings": settings_page}

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from growth.cli.__main__ import main
-from growth.cli.scheduler_configuration import Reach, SchedulerTarget, extended
+from growth.cli.scheduler_config.configuration import Reach, SchedulerTarget, extended
 
 if TYPE_CHECKING:
     from pathlib import Path

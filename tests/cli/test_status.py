@@ -12,9 +12,9 @@ import pytest
 from growth.api.nodepool import NodePool
 from growth.api.noderequest import NodeRequest
 from growth.cli.__main__ import main
-from growth.cli.commands.status import overview_lines
-from growth.cli.overview import overview
-from growth.cli.watched import WatchedCluster, watched_in
+from growth.cli.status.command import overview_lines
+from growth.cli.status.overview import overview
+from growth.cli.status.watched import WatchedCluster, watched_in
 from growth.scheduling.metadata import ObservedCondition
 from tests.cli import seen
 from tests.scheduling import build

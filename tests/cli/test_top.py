@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from growth.cli.__main__ import main
-from growth.cli.bars import bar, ending, fleet_bars, fleet_lines, shortened
-from growth.cli.looking_up import node_named
+from growth.cli.cluster.looking_up import node_named
+from growth.cli.top.bars import bar, ending, fleet_bars, fleet_lines, shortened
 from tests.children import child_on_a_terminal
 from tests.cli.seen import NOW, moment, node, pod, pool, request, seen, waiting
 from tests.cli.test_doctor import nobody_listens

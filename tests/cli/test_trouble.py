@@ -15,18 +15,20 @@ from typing_extensions import override
 import growth
 from growth.api.wellknown import POOL_LABEL, WRITING_STOPPED_ANNOTATION
 from growth.api.written import write_time
-from growth.cli import bars, explain_pod
 from growth.cli.__main__ import main
-from growth.cli.bars import fleet_bars
-from growth.cli.commands import cost, status
-from growth.cli.happenings import happenings
-from growth.cli.lists import Lists
-from growth.cli.overview import overview
-from growth.cli.settling import STANDSTILL, Settling
-from growth.cli.spending import spending
-from growth.cli.story import explanation_lines as told_story
-from growth.cli.trouble import Matter, Signs, Trouble, trouble, trouble_of
-from growth.cli.watched import WatchedCluster, watched, watched_in
+from growth.cli.cluster.lists import Lists
+from growth.cli.cluster.trouble import Matter, Signs, Trouble, trouble, trouble_of
+from growth.cli.cost import command as cost
+from growth.cli.cost.spending import spending
+from growth.cli.explain import pod as explain_pod
+from growth.cli.explain.story import explanation_lines as told_story
+from growth.cli.status import command as status
+from growth.cli.status.overview import overview
+from growth.cli.status.watched import WatchedCluster, watched, watched_in
+from growth.cli.top import bars
+from growth.cli.top.bars import fleet_bars
+from growth.cli.watch.happenings import happenings
+from growth.cli.watch.settling import STANDSTILL, Settling
 from growth.errors import GiveUp
 from growth.kube.errors import Unreachable
 from growth.kube.transport import Response

@@ -14,12 +14,12 @@ import msgspec
 import pytest
 
 from growth.cli.__main__ import main
-from growth.cli.commands.watch import View, happening_line, latest_lines, line_of
-from growth.cli.connecting import completed
-from growth.cli.happenings import Happening, happenings, is_settled
-from growth.cli.lists import reading_lists
-from growth.cli.names import ALONE
-from growth.cli.watched import WatchedCluster
+from growth.cli.cluster.connecting import completed
+from growth.cli.cluster.lists import reading_lists
+from growth.cli.cluster.names import ALONE
+from growth.cli.status.watched import WatchedCluster
+from growth.cli.watch.command import View, happening_line, latest_lines, line_of
+from growth.cli.watch.happenings import Happening, happenings, is_settled
 from tests.children import child
 from tests.cli.seen import NOW, moment, node, pod, pool, removal, request, waiting
 from tests.cli.test_doctor import nobody_listens

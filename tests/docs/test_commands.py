@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from growth.cli.__main__ import COMMANDS, _parser
-from growth.cli.spoken import spoken
+from growth.cli.completion.spoken import spoken
 from tests.docs.pages import inline, name_of, pages, said_to_a_shell
 from tests.live import ROOT
 

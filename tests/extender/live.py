@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.extender_live import TEST_LABEL, Extender, is_ready, node
 from benchmarks.extender_live import extending as extender_process
-from growth.cli.scheduler_configuration import Reach, extended
+from growth.cli.scheduler_config.configuration import Reach, extended
 from kwok.configuration import DEFAULT_SCHEDULER
 from kwok.schedulers import RunningScheduler, scheduling
 from tests.live import LiveCluster, wait_until

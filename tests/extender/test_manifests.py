@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from benchmarks.extender_live import Extender, extending, replicas
-from growth.cli.scheduler_configuration import Reach, SchedulerTarget, configuration_text
+from growth.cli.scheduler_config.configuration import Reach, SchedulerTarget, configuration_text
 from kwok.schedulers import configured
 from tests.extender.live import bound, nodes
 from tests.live import ROOT, wait_until

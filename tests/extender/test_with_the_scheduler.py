@@ -20,7 +20,7 @@ import pytest
 from benchmarks.extender_live import TAINT, Extender, replicas
 from growth.api.wellknown import GROUP_VERSION, UNREGISTERED_TAINT
 from growth.cli.__main__ import main
-from growth.cli.scheduler_configuration import Reach
+from growth.cli.scheduler_config.configuration import Reach
 from growth.kube.transport import connect
 from kwok.schedulers import scheduling
 from tests.extender.live import alone, asking, bound, extending, nodes

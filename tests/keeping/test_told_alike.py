@@ -14,7 +14,7 @@ from growth.api.disruption import DisruptionReason
 from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
-from growth.cli.survey import survey
+from growth.cli.cluster.survey import survey
 from growth.keeping.answer import keepings
 from growth.keeping.marks import is_marked
 from growth.keeping.wanting import KeepingReason
@@ -35,7 +35,7 @@ from tests.scheduling import build
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from growth.cli.survey import Survey
+    from growth.cli.cluster.survey import Survey
     from growth.keeping.wanting import Keeping
     from growth.scheduling.pod import Pod
     from reconciler.world import World

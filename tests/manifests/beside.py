@@ -26,7 +26,7 @@ from certs.files import files_of, write_files
 from certs.objects import Objects
 from certs.tending import tend
 from certs.wanted import POLICY, WANTED, WEBHOOKS
-from growth.cli.scheduler_configuration import Reach, extended
+from growth.cli.scheduler_config.configuration import Reach, extended
 from growth.kube.transport import connect
 from kwok.configuration import DEFAULT_SCHEDULER
 from kwok.ports import free_port

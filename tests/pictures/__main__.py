@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from growth.cli.names import ALONE
+from growth.cli.cluster.names import ALONE
 from tests.live import ROOT, wait_until
 from tests.manifests.beside import installed_beside, pod_network
 from tests.manifests.programs import find

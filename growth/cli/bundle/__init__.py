@@ -1,0 +1,1 @@
+"""`growth bundle`: what a bug report needs, in one file."""

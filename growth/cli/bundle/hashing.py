@@ -1,0 +1,137 @@
+"""Names made unreadable, each the same everywhere in one bundle, so that it can be replayed still.
+
+Hashed are names of pods, workloads, namespaces, claims, volumes and nodes of others, and the values
+of labels that people invent, wherever rules compare them. Names of pools and of their machines, and
+labels that Kubernetes and growth define, stay: they are what a report is about. The key is made for
+one bundle and thrown away: who has two bundles can't compare them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from typing import Any, Final
+
+from growth.cli.plan.input import Input, as_builtins
+
+NAMES: Final = frozenset(
+    {
+        "name",
+        "namespace",
+        "nodeName",
+        "nominatedNodeName",
+        "claimName",
+        "volumeName",
+        "volumeHandle",
+        "persistentVolumeName",
+        "podGroupName",
+        "podGroup",
+        "providerID",
+    }
+)
+"""Fields that hold a name of somebody."""
+OPEN_KINDS: Final = frozenset(
+    {
+        "Pod",
+        "Node",
+        "Namespace",
+        "PersistentVolumeClaim",
+        "PersistentVolume",
+        "DaemonSet",
+        "ReplicaSet",
+        "VolumeAttachment",
+    }
+)
+"""Kinds in which all fields of these names are somebody's."""
+LABELS: Final = frozenset({"labels", "matchLabels", "nodeSelector"})
+KNOWN_NAMES: Final = frozenset({"default", "kube-system", ""})
+"""They mean something to growth."""
+DEFINED: Final = (
+    "growth.dev/",
+    "node.kubernetes.io/",
+    "topology.kubernetes.io/",
+    "beta.kubernetes.io/",
+    "failure-domain.beta.kubernetes.io/",
+    "kubernetes.io/arch",
+    "kubernetes.io/os",
+    "node-role.kubernetes.io/",
+)
+"""Beginnings of labels whose values are nobody's secret."""
+SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
+COMPARED: Final = frozenset({"Gt", "Lt"})
+"""Operators that look into a value."""
+
+
+class Hashing:
+    """The names of one bundle."""
+
+    def __init__(self, key: bytes, *, kept: frozenset[str]) -> None:
+        self._key = key
+        self._kept = kept | KNOWN_NAMES
+        """Names that stay: those of machines."""
+
+    def of(self, given: Input) -> Input:
+        """The document without the names."""
+        known = as_builtins(given)
+        for kind, several in known["objects"].items():
+            known["objects"][kind] = [self._of_kind(kind, each) for each in several]
+        for kind, several in known["resources"].items():
+            known["resources"][kind] = [self._of_ours(each) for each in several]
+        return Input(**{**known, "at": given.at})
+
+    def name(self, name: str) -> str:
+        """A name, or the value of a label, that can't be read."""
+        if name in self._kept:
+            return name
+        return f"h{hmac.new(self._key, name.encode(), hashlib.sha256).hexdigest()[:12]}"
+
+    def _of_kind(self, kind: str, one: dict[str, Any]) -> dict[str, Any]:
+        changed: dict[str, Any] = self._changed(one, NAMES if kind in OPEN_KINDS else frozenset())
+        if kind == "CSINode":
+            # It bears its node's name, and names drivers, which are nobody's secret.
+            changed["metadata"] = self._changed(changed["metadata"], NAMES)
+        return changed
+
+    def _of_ours(self, one: dict[str, Any]) -> dict[str, Any]:
+        """Labels of templates and offers, and the pods that status and spec speak of."""
+        changed: dict[str, Any] = self._changed(one, frozenset())
+        spec, status = changed["spec"], changed.get("status", {})
+        for planned in (*spec.get("pods", ()), *spec.get("workloads", ())):
+            planned.update(self._changed(planned, NAMES))
+        for entry in status.get("unplaced", ()):
+            entry["pod"] = self._changed(entry["pod"], NAMES)
+            entry["reason"] = "left out, as it may hold names"
+        for entry in status.get("unserved", ()):
+            kind, _, rest = entry["owner"].partition("/")
+            entry["owner"] = "/".join([kind, *map(self.name, rest.split("/"))])
+        for entry in status.get("kept", ()):
+            entry["owner"] = self._of_owner(entry["owner"])
+        return changed
+
+    def _of_owner(self, owner: str) -> str:
+        """A pod is told as `Pod namespace/name`; other owners have no name of anybody's."""
+        kind, _, rest = owner.partition(" ")
+        return f"{kind} {'/'.join(map(self.name, rest.split('/')))}" if kind == "Pod" else owner
+
+    def _changed(self, value: Any, names: frozenset[str]) -> Any:
+        match value:
+            case {"key": str(key), "values": list(values)} if value.get("operator") not in COMPARED:
+                return {**value, "values": [self._label(key, each) for each in values]}
+            case dict():
+                return {key: self._field(key, each, names) for key, each in value.items()}
+            case list():
+                return [self._changed(each, names) for each in value]
+            case _:
+                return value
+
+    def _field(self, key: str, value: Any, names: frozenset[str]) -> Any:
+        if key in LABELS and isinstance(value, dict):
+            return {label: self._label(label, each) for label, each in value.items()}
+        if key == "namespaces" and isinstance(value, list):
+            return [self.name(each) for each in value]
+        if (key in names or key == SELECTED_NODE) and isinstance(value, str):
+            return self.name(value)
+        return self._changed(value, names)
+
+    def _label(self, label: str, value: str) -> str:
+        return value if label.startswith(DEFINED) else self.name(value)

@@ -1,0 +1,1 @@
+"""`growth catalogue`: the cloud's prices of today as a file."""

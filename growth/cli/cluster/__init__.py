@@ -1,0 +1,1 @@
+"""What several commands read of a cluster, and how they reach it."""

@@ -1,0 +1,96 @@
+"""How commands reach the cluster: chosen with the same words as kubectl's.
+
+The first question is one that any server answers at once: a person is told within five seconds
+that nobody is there, whatever the command goes on to ask.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import re
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from growth.api.bounds import DNS_LABEL
+from growth.cli.terminal.logs import log_to_standard_error
+from growth.errors import GiveUp
+from growth.installation.places import NAMESPACE
+from growth.kube.errors import Denied
+from growth.kube.transport import connect
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Coroutine
+
+    from growth.kube.transport import Connection
+
+_T = TypeVar("_T")
+
+PATIENCE: Final = 3.0
+"""Seconds to wait for the first answer: the rest of the five is Python's start."""
+LONGEST_LABEL: Final = 63
+"""Letters of a namespace's name."""
+
+
+def add_connection_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare how the cluster is chosen, as kubectl does it."""
+    parser.add_argument(
+        "--kubeconfig",
+        type=Path,
+        metavar="FILE",
+        help="default: $KUBECONFIG, ~/.kube/config, else the pod's own service account",
+    )
+    parser.add_argument("--context", metavar="NAME", help="default: the file's current context")
+
+
+def add_own_namespace_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare in which namespace growth is, or is to be."""
+    parser.add_argument(
+        "-n",
+        "--namespace",
+        metavar="NAME",
+        type=_namespace,
+        default=NAMESPACE,
+        help="of growth itself; default: %(default)s",
+    )
+
+
+def _namespace(word: str) -> str:
+    if re.fullmatch(DNS_LABEL, word) is None or len(word) > LONGEST_LABEL:
+        raise argparse.ArgumentTypeError(
+            f'"{word}" can\'t be the name of a namespace: write lowercase letters, digits and '
+            f"dashes, {LONGEST_LABEL} at most"
+        )
+    return word
+
+
+@asynccontextmanager
+async def connected(arguments: argparse.Namespace) -> AsyncIterator[Connection]:
+    """An open connection to the chosen cluster, which has answered once."""
+    async with greeted(arguments) as (connection, _):
+        yield connection
+
+
+@asynccontextmanager
+async def greeted(arguments: argparse.Namespace) -> AsyncIterator[tuple[Connection, str]]:
+    """The same, and the version of its API server."""
+    connection = await connect(kubeconfig=arguments.kubeconfig, context=arguments.context)
+    async with connection:
+        yield connection, await _version(connection)
+
+
+async def _version(connection: Connection) -> str:
+    try:
+        answer = await connection.request("GET", "/version", timeout=PATIENCE)
+    except (Denied, GiveUp):
+        # It has answered. What may not be asked here is refused again where it matters.
+        return ""
+    return str(answer.json().get("gitVersion", ""))
+
+
+def completed(work: Coroutine[object, object, _T]) -> _T:
+    """Run a command's work to its end, on a loop of its own that nobody else gets to see."""
+    log_to_standard_error()
+    with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
+        return runner.run(work)

@@ -1,0 +1,154 @@
+"""Whole lists of a cluster, page by page, for commands that read and never write.
+
+An object that can't be read is left out and named, so that one strange object doesn't hide all the
+others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import msgspec
+import pydantic
+
+from growth.api.wellknown import GROUP_VERSION
+from growth.cli.cluster.connecting import PATIENCE, greeted
+from growth.errors import GiveUp, RetryLater
+from growth.kube.errors import NotFound, Overloaded
+from growth.kube.listing import ListPage
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
+
+    from growth.api.meta import CustomResource
+    from growth.kube.transport import Connection
+
+_T = TypeVar("_T")
+_R = TypeVar("_R", bound="CustomResource")
+
+LIST_PATIENCE: Final = 30.0
+"""Seconds for a page of a list; whoever answered once may take its time."""
+PAGE: Final = "500"
+PAUSE: Final = 0.2
+"""Seconds before a server that is busy, or has just been told of a kind, is asked again."""
+
+_page = msgspec.json.Decoder(ListPage).decode
+
+
+class NotInstalled(GiveUp):
+    """There is no such kind in this cluster."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "growth's objects are not installed here; growth doctor says what is missing"
+        )
+
+
+@asynccontextmanager
+async def reading_lists(arguments: argparse.Namespace) -> AsyncIterator[Lists]:
+    """The chosen cluster, which has answered once."""
+    async with greeted(arguments) as (connection, version):
+        yield Lists(connection, version=version)
+
+
+class Lists:
+    """Whole lists, and what of them couldn't be read."""
+
+    def __init__(self, connection: Connection, *, version: str = "") -> None:
+        self.connection = connection
+        self.version = version
+        """Of the API server."""
+        self._left_out: dict[tuple[str, ...], list[str]] = {}
+        """By the list that was asked for: what is watched is asked for again and again."""
+
+    @property
+    def unreadable(self) -> tuple[str, ...]:
+        """Kind and name of each object that the newest lists hold and that couldn't be read."""
+        return tuple(sorted({name for names in self._left_out.values() for name in names}))
+
+    async def ours(self, kind: type[_R]) -> tuple[_R, ...]:
+        """Objects of growth."""
+        path = f"/apis/{GROUP_VERSION}/{kind.kind_names[0]}"
+        try:
+            return await self.all_of(path, kind.model_validate_json)
+        except NotFound:
+            raise NotInstalled from None
+
+    async def all_of(
+        self, path: str, decode: Callable[[bytes], _T], query: Mapping[str, str] | None = None
+    ) -> tuple[_T, ...]:
+        """A whole list."""
+        found: list[_T] = []
+        left_out: list[str] = []
+        more = ""
+        while True:
+            asked = {"limit": PAGE} | dict(query or {}) | ({"continue": more} if more else {})
+            page = _paged(await self._answer(path, asked), path)
+            for raw in page.items or ():
+                try:
+                    found.append(decode(bytes(raw)))
+                except (pydantic.ValidationError, msgspec.ValidationError):
+                    left_out.append(_title(bytes(raw), path))
+            more = page.metadata.continue_
+            if not more:
+                self._left_out[path, *sorted((query or {}).values())] = left_out
+                return tuple(found)
+
+    async def _answer(self, path: str, query: Mapping[str, str]) -> bytes:
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                answer = await self.connection.request(
+                    "GET", path, query=query, timeout=LIST_PATIENCE
+                )
+            except Overloaded as busy:
+                pause = busy.after or PAUSE
+                if time.monotonic() + pause > deadline:
+                    raise
+                await asyncio.sleep(pause)
+            else:
+                return answer.body
+
+
+async def together(works: Iterable[Coroutine[object, object, _T]]) -> list[_T]:
+    """What all of them give; the first that fails ends the others, which is waited for.
+
+    Its failure is told: what others make of their end says nothing of what went wrong.
+    A task group would forget that it was cancelled when one of its tasks fails at that moment, and
+    a Ctrl-C would be lost.
+    """
+    tasks = [asyncio.ensure_future(work) for work in works]
+    if not tasks:
+        return []
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    failed = [task for task in done if not task.cancelled() and task.exception() is not None]
+    return [task.result() for task in failed or tasks]
+
+
+def tell_left_out(names: Iterable[str]) -> None:
+    """What an answer lacks, on the stream that no program reads as the answer."""
+    for each in sorted(set(names)):
+        print(f"left out, as it can't be read: {each}", file=sys.stderr)
+
+
+def _title(raw: bytes, path: str) -> str:
+    metadata: dict[str, Any] = msgspec.json.decode(raw).get("metadata") or {}
+    names = (metadata.get("namespace"), metadata.get("name"))
+    return f"{path.rsplit('/', 1)[1]} {'/'.join(filter(None, names))}"
+
+
+def _paged(body: bytes, path: str) -> ListPage:
+    try:
+        return _page(body)
+    except msgspec.MsgspecError:
+        raise RetryLater(f"list {path.rsplit('/', 1)[1]}: the answer is no list") from None

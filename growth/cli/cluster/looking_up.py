@@ -1,0 +1,110 @@
+"""Which object is meant by a name on the command line, and what was said on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from growth.cli.cluster.names import SHOWN, name_meant, unknown
+from growth.cli.explain.story import OURS, Said, first_few
+from growth.errors import Misconfigured
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from growth.api.nodepool import NodePool
+    from growth.api.noderemovalrequest import NodeRemovalRequest
+    from growth.api.noderequest import NodeRequest
+    from growth.cli.cluster.lists import Lists
+    from growth.cli.cluster.survey import Survey
+    from growth.scheduling.node import Node
+    from growth.scheduling.pod import Pod
+
+EVENTS: Final = "/api/v1/events"
+DEFAULT_NAMESPACE: Final = "default"
+
+
+def pod_named(name: str, namespace: str | None, seen: Survey) -> Pod:
+    """The pod; without a namespace the one in `default`, else the only one of that name."""
+    within, _, bare = name.rpartition("/")
+    pods = {pod.name: pod for pod in _all_pods(seen)}
+    wanted = namespace or within
+    if wanted:
+        found = pods.get(f"{wanted}/{bare}")
+        if found is None:
+            raise unknown(f"{wanted}/{bare}", pods, kind="pod")
+        return found
+    if (near := pods.get(f"{DEFAULT_NAMESPACE}/{bare}")) is not None:
+        return near
+    several = sorted(each for each in pods if each.endswith(f"/{bare}"))
+    if len(several) > 1:
+        places = first_few(several, most=SHOWN)
+        raise Misconfigured(f'"{bare}" may be any of {len(several)} pods: {places}')
+    if not several:
+        raise unknown(bare, (each.rpartition("/")[2] for each in pods), kind="pod")
+    return pods[several[0]]
+
+
+def node_named(name: str, seen: Survey) -> Node | NodeRequest | NodeRemovalRequest:
+    """The node, or what is requested or given back under that name; any part of it is enough."""
+    scene = seen.scene
+    there: dict[str, Node | NodeRequest | NodeRemovalRequest] = {
+        **scene.removals,
+        **scene.requests,
+        **scene.cluster.nodes,
+    }
+    return there[name_meant(name, there, kind="node")]
+
+
+def pool_named(name: str, seen: Survey) -> NodePool:
+    """The pool."""
+    if name not in seen.pools:
+        raise unknown(name, seen.pools, kind="pool")
+    return seen.pools[name]
+
+
+async def said_on(
+    lists: Lists, kind: str, name: str, *, namespace: str = "", uid: str = ""
+) -> tuple[Said, ...]:
+    """The events on an object, the newest last."""
+    fields = [f"involvedObject.kind={kind}", f"involvedObject.name={name}"]
+    if namespace:
+        fields.append(f"involvedObject.namespace={namespace}")
+    query = {"fieldSelector": ",".join(fields), "limit": "200"}
+    answer = await lists.connection.request("GET", EVENTS, query=query)
+    found = [
+        _said(each)
+        for each in answer.json()["items"]
+        if not uid or each["involvedObject"].get("uid", uid) == uid
+    ]
+    return tuple(sorted(found, key=lambda each: each.at))
+
+
+async def said_by_growth(lists: Lists) -> dict[str, list[Said]]:
+    """All events of growth, by the kind of object that they are on."""
+    events = await lists.all_of(EVENTS, msgspec.json.decode)
+    found: dict[str, list[Said]] = {}
+    for event in events:
+        said = _said(event)
+        if said.source.startswith(OURS):
+            found.setdefault(event["involvedObject"].get("kind", ""), []).append(said)
+    return found
+
+
+def _said(event: Mapping[str, Any]) -> Said:
+    series, source = event.get("series") or {}, event.get("source") or {}
+    at = series.get("lastObservedTime") or event.get("lastTimestamp") or event.get("eventTime")
+    return Said(
+        at=at or event["metadata"].get("creationTimestamp") or "",
+        reason=event.get("reason") or "",
+        note=" ".join((event.get("message") or "").split()),
+        source=event.get("reportingComponent") or source.get("component") or "",
+    )
+
+
+def _all_pods(seen: Survey) -> Iterable[Pod]:
+    yield from seen.pending
+    yield from seen.ended
+    for held in seen.scene.cluster.occupancies.values():
+        yield from held.pods

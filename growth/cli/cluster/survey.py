@@ -1,0 +1,214 @@
+"""What `growth explain`, `top` and `cost` see: our objects, nodes, the pods on them, and budgets.
+
+Everything is read from the API server and nothing is asked of the reconciler, so the answers are
+there when it isn't, and they are what it would find after a restart. What only it knows (which pods
+are promised a place on a node that was bought for others) its pools' status says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from growth.api.conditions import Truth
+from growth.api.hetznernodeclass import HetznerNodeClass
+from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.nodepool import NodePool
+from growth.api.noderemovalrequest import NodeRemovalRequest
+from growth.api.noderequest import NodeRequest
+from growth.api.wellknown import DEFAULT_NODE_CLASS, REPLACES_ANNOTATION
+from growth.api.written import parse_time
+from growth.cli.cluster.lists import together
+from growth.cli.cluster.names import ShortNames
+from growth.cli.cluster.trouble import Trouble, trouble_of
+from growth.cli.terminal.money import currency_of
+from growth.demand.detection import is_demand
+from growth.instant import Instant
+from growth.keeping.answer import KeepingScene, keepings
+from growth.keeping.paid_hours import paid_hour_of
+from growth.keeping.wanting import Keeping, KeepingReason
+from growth.scheduling import objects
+from growth.scheduling.cluster import Object, cluster_of
+from growth.scheduling.node import Node
+from growth.scheduling.pod import Pod
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from growth.cli.cluster.lists import Lists
+
+NodeClass = HetznerNodeClass | KwokNodeClass
+OURS: Final = (NodePool, NodeRequest, NodeRemovalRequest, HetznerNodeClass, KwokNodeClass)
+BUILT_IN: Final[Mapping[str, Callable[[bytes], Object]]] = {
+    "/api/v1/nodes": objects.decode_node,
+    "/api/v1/pods": objects.decode_pod,
+    "/apis/policy/v1/poddisruptionbudgets": objects.decode_disruption_budget,
+}
+PAUSED: Final = "Paused"
+NOT_IN_PLACE: Final = frozenset(
+    {KeepingReason.STARTING, KeepingReason.MINIMUM, KeepingReason.PAID, KeepingReason.IDLE}
+)
+"""What is said only of a node that is in nobody's place any more."""
+
+
+class PausedUntil(msgspec.Struct, frozen=True):
+    """A pause, as a pool's status tells it."""
+
+    until: datetime | None
+
+
+class _Replaces(msgspec.Struct, frozen=True):
+    """What the annotation of a swap says, as far as it is told here."""
+
+    nodes: list[str] = []
+
+
+class Survey(msgspec.Struct, frozen=True, kw_only=True):
+    """A cluster at one moment, and why its nodes are there."""
+
+    scene: KeepingScene
+    pending: tuple[Pod, ...]
+    """Pods without a node that have not ended."""
+    ended: tuple[Pod, ...]
+    """Pods that hold nothing any more."""
+    kept: Mapping[str, Keeping]
+    """Of each node of ours."""
+    now: Instant
+    unreadable: tuple[str, ...] = ()
+    currency: str = ""
+    """Of all prices, if it is known."""
+    trouble: Trouble | None = None
+    """What is wrong with growth itself."""
+
+    @property
+    def pools(self) -> Mapping[str, NodePool]:
+        """By name."""
+        return self.scene.pools
+
+    @property
+    def names(self) -> ShortNames:
+        """How nodes, and what is requested or given back, are shown."""
+        scene = self.scene
+        return ShortNames([*scene.cluster.nodes, *scene.requests, *scene.removals])
+
+
+async def surveyed(lists: Lists) -> Survey:
+    """Everything at once."""
+    resources = await together(lists.ours(kind) for kind in OURS)
+    listed = await together(lists.all_of(path, decode) for path, decode in BUILT_IN.items())
+    return survey(
+        [each for several in resources for each in several],
+        [each for several in listed for each in several],
+        now=datetime.now(UTC),
+        unreadable=lists.unreadable,
+        trouble=await trouble_of(lists),
+    )
+
+
+def survey(
+    resources: Iterable[Any],
+    seen: Iterable[Object],
+    *,
+    now: datetime,
+    unreadable: Iterable[str] = (),
+    trouble: Trouble | None = None,
+) -> Survey:
+    """The view that follows from what was read."""
+    known, found = list(resources), list(seen)
+    pools, requests = _named(known, NodePool), _named(known, NodeRequest)
+    classes = [each for each in known if isinstance(each, NodeClass)]
+    pods = [each for each in found if isinstance(each, Pod)]
+    pending = tuple(each for each in pods if not each.spec.node_name and not each.is_finished)
+    told = {each.node: each.reason for pool in pools.values() for each in pool.status.kept}
+    scene = KeepingScene(
+        cluster=cluster_of(found),
+        pools=pools,
+        requests=requests,
+        removals=_named(known, NodeRemovalRequest),
+        promises=_promises(requests.values(), pending, told),
+        in_place_of=_in_place_of(found, told),
+        pauses={name: pause for name, pool in pools.items() if (pause := paused(pool))},
+        paid_hours={
+            name: paid_hour_of(pool, _class_of(pool, classes)) for name, pool in pools.items()
+        },
+    )
+    # Nobody waits on the monotonic clock here: it may begin at any number.
+    instant = Instant(0.0, now)
+    return Survey(
+        scene=scene,
+        pending=pending,
+        ended=tuple(each for each in pods if each.is_finished),
+        kept=keepings(scene, instant),
+        now=instant,
+        unreadable=tuple(sorted(unreadable)),
+        currency=currency_of(each for each in classes if isinstance(each, HetznerNodeClass)),
+        trouble=trouble,
+    )
+
+
+def paused(pool: NodePool) -> PausedUntil | None:
+    """The pause of a pool, its own or that of all, by the condition that tells of it."""
+    found = next((each for each in pool.status.conditions if each.type == PAUSED), None)
+    if found is None or found.status is not Truth.TRUE:
+        return None
+    return PausedUntil(_until(found.message))
+
+
+def _until(message: str) -> datetime | None:
+    """The condition says `Until TIME: REASON`; None where nobody can read the time."""
+    first, _, rest = message.partition(" ")
+    try:
+        return parse_time(rest.split(" ")[0].rstrip(":")) if first == "Until" else None
+    except ValueError:
+        return None
+
+
+def _named(known: Iterable[Any], kind: type[Any]) -> dict[str, Any]:
+    return {each.name: each for each in known if isinstance(each, kind)}
+
+
+def _class_of(pool: NodePool, classes: Iterable[NodeClass]) -> NodeClass | None:
+    """What the pool names, else the one called `default`, if there is one of either kind only."""
+    reference = pool.spec.node_class_ref
+    if reference is not None:
+        wanted = (reference.kind.value, reference.name)
+        return next((each for each in classes if (each.kind, each.name) == wanted), None)
+    found = [each for each in classes if each.name == DEFAULT_NODE_CLASS]
+    return found[0] if len(found) == 1 else None
+
+
+def _promises(
+    requests: Iterable[NodeRequest], pending: Iterable[Pod], told: Mapping[str, str]
+) -> frozenset[str]:
+    """Nodes whose pool says so, as long as anybody waits at all.
+
+    Of others, machines that were requested for pods that wait still, which have their request's
+    name: so it is until the pool's status speaks of them.
+    """
+    waiting = {pod.metadata.uid for pod in pending}
+    wished = {pod.metadata.uid for pod in pending if is_demand(pod)}
+    said = {name for name, reason in told.items() if reason == KeepingReason.PROMISED and waiting}
+    asked = {each.name for each in requests if any(pod.uid in wished for pod in each.spec.pods)}
+    return frozenset(said | (asked - told.keys()))
+
+
+def _in_place_of(found: Iterable[Object], told: Mapping[str, str]) -> dict[str, str]:
+    """Nodes that bear what they replace, as long as that is there and it isn't given up."""
+    nodes = {each.name: each for each in found if isinstance(each, Node)}
+    return {
+        name: old
+        for name, node in nodes.items()
+        if told.get(name) not in NOT_IN_PLACE
+        and (old := next((each for each in _replaced(node) if each in nodes), ""))
+    }
+
+
+def _replaced(node: Node) -> list[str]:
+    try:
+        written = node.metadata.annotations.get(REPLACES_ANNOTATION, "{}")
+        return msgspec.json.decode(written, type=_Replaces).nodes
+    except msgspec.MsgspecError:
+        return []

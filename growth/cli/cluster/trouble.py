@@ -1,0 +1,262 @@
+"""What is wrong with growth itself: the one line that `status`, `explain` and others begin with.
+
+Where no reconciler leads, a pod waits for something else than a plan, and figures tell of the past.
+Few questions suffice to know that, so every command can ask them: the Lease, judged by the clock
+of the API server; the ConfigMap of a pause; the counts of the processes beside the reconciler.
+What can't be asked for lack of rights, or isn't answered in time, is not told. `growth doctor`
+looks closer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+import growth
+from growth.api.wellknown import PAUSE_CONFIG_MAP, PAUSE_UNTIL_KEY, RECONCILER_LEASE
+from growth.api.written import parse_time, write_time
+from growth.cli.cluster.lists import together
+from growth.cli.cluster.stopped import LEASES, stopped_by
+from growth.cli.terminal.output import coloured
+from growth.errors import RetryLater
+from growth.installation.awaiting import is_over
+from growth.kube.errors import Denied, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.cli.cluster.lists import Lists
+    from growth.kube.call import Query
+    from growth.kube.transport import Response
+
+Object = dict[str, Any]
+
+PATIENCE: Final = 4.0
+"""Seconds: what would take longer is left out, as the answer to the command itself matters more."""
+NAMED: Final = {"labelSelector": "app.kubernetes.io/name=growth"}
+WORKLOADS: Final = ("deployments", "daemonsets")
+NEEDED_FOR: Final = {
+    "growth-webhooks": "new pods get no tolerations for pools",
+    "growth-extender": "kube-scheduler places pods unaided",
+    "growth-scheduler": "pods that name this scheduler stay pending",
+}
+"""What is missing while none of them is ready. A reconciler that is not ready does not lead."""
+
+
+OWN_IMAGE: Final = re.compile(
+    r"(^|/)growth-(servers|reconciler):v?(?P<version>[0-9]+\.[0-9]+\.[0-9]+)(@|$)"
+)
+
+
+class Matter(StrEnum):
+    """What is wrong, in one word for programs; the first one that applies is told."""
+
+    NEVER_LED = "NeverLed"
+    NOBODY_LEADS = "NobodyLeads"
+    SEVERAL_LEAD = "SeveralLead"
+    WRITING_STOPPED = "WritingStopped"
+    PAUSED = "Paused"
+    PROCESS_NOT_READY = "ProcessNotReady"
+    OTHER_VERSION = "OtherVersion"
+
+
+STANDSTILL: Final = frozenset(
+    {Matter.NEVER_LED, Matter.NOBODY_LEADS, Matter.WRITING_STOPPED, Matter.PAUSED}
+)
+"""While it lasts nothing is planned, bought or given back."""
+
+
+class Trouble(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wrong, and what to do about it. The text stays the same for as long as it lasts."""
+
+    reason: Matter
+    text: str
+    hint: str
+
+    @property
+    def stands_still(self) -> bool:
+        """Whether nothing moves until it is over."""
+        return self.reason in STANDSTILL
+
+    @property
+    def needs_a_person(self) -> bool:
+        """A pause is what somebody wanted, and another version may be."""
+        return self.reason not in {Matter.PAUSED, Matter.OTHER_VERSION}
+
+    @property
+    def line(self) -> str:
+        """Everything, for a person."""
+        return f"growth itself: {self.text} ({self.hint})"
+
+
+class Signs(msgspec.Struct, frozen=True, kw_only=True):
+    """What the trouble is concluded from."""
+
+    now: datetime
+    """By the clock of the API server."""
+    leases: tuple[Object, ...]
+    """Of growth, in whichever namespaces."""
+    pauses: Mapping[str, str] = {}
+    """Until when everything is paused, as it is written, by the namespace of a Lease."""
+    workloads: tuple[Object, ...] = ()
+    """Deployments and DaemonSets beside the Leases."""
+
+
+async def trouble_of(lists: Lists) -> Trouble | None:
+    """What is wrong now; nothing where that may not be asked, or isn't answered in time."""
+    try:
+        return await trouble_in_time(lists)
+    except RetryLater:
+        return None
+
+
+async def trouble_in_time(lists: Lists) -> Trouble | None:
+    """What is wrong now; raises where that isn't known, as too little was answered in time."""
+    questions = _Questions(lists)
+    signs = await _signs(questions)
+    found = None if signs is None else trouble(signs)
+    if found is None and questions.late is not None:
+        raise questions.late
+    return found
+
+
+def trouble(signs: Signs) -> Trouble | None:
+    """The gravest thing that is wrong, if something is."""
+    return next(_troubles(signs), None)
+
+
+def trouble_line(found: Trouble | None) -> Iterator[str]:
+    """The line for people, or none."""
+    if found is not None:
+        yield coloured(found.line, "red" if found.needs_a_person else "yellow")
+
+
+def _troubles(signs: Signs) -> Iterator[Trouble]:
+    yield from _of_leaders(signs)
+    for namespace, until in signs.pauses.items():
+        if (text := _paused(until, signs.now)) is not None:
+            yield Trouble(reason=Matter.PAUSED, text=text, hint=f"growth resume -n {namespace}")
+    for workload in signs.workloads:
+        name = workload["metadata"]["name"]
+        if name in NEEDED_FOR and _none_is_ready(workload):
+            yield Trouble(
+                reason=Matter.PROCESS_NOT_READY,
+                text=f"no pod of {name} is ready: {NEEDED_FOR[name]}",
+                hint="growth doctor says why",
+            )
+    for workload in signs.workloads:
+        version = _version(workload)
+        if version not in {"", growth.__version__}:
+            name = workload["metadata"]["name"]
+            text = f"{name} is of version {version}, and this command of {growth.__version__}"
+            yield Trouble(
+                reason=Matter.OTHER_VERSION, text=text, hint="growth install brings it up to date"
+            )
+
+
+def _version(workload: Object) -> str:
+    """Of growth's own image, if its tag tells; the second scheduler has a version of its own."""
+    pods = workload["spec"].get("template", {}).get("spec", {})
+    images = [each.get("image", "") for each in pods.get("containers", ())]
+    tags = [OWN_IMAGE.search(image) for image in images]
+    return next((tag["version"] for tag in tags if tag is not None), "")
+
+
+def _of_leaders(signs: Signs) -> Iterator[Trouble]:
+    leading = [each for each in signs.leases if _leads(each, signs.now)]
+    stopped = next((text for each in leading if (text := stopped_by(each, signs.now))), "")
+    match leading:
+        case [] if not signs.leases:
+            text = "no reconciler has ever led; nothing is planned"
+            yield Trouble(reason=Matter.NEVER_LED, text=text, hint="growth install starts one")
+        case []:
+            text = "no reconciler leads; nothing is planned"
+            yield Trouble(reason=Matter.NOBODY_LEADS, text=text, hint="growth doctor says why")
+        case [_, _, *_]:
+            places = ", ".join(sorted(each["metadata"]["namespace"] for each in leading))
+            text = f"several reconcilers lead, in {places}; each buys for the same pods"
+            yield Trouble(reason=Matter.SEVERAL_LEAD, text=text, hint="growth doctor says more")
+        case _ if stopped:
+            text = f"the reconciler has stopped writing: {stopped}"
+            hint = "docs/runbooks/GrowthWritingStopped.md"
+            yield Trouble(reason=Matter.WRITING_STOPPED, text=text, hint=hint)
+        case _:
+            return
+
+
+def _leads(lease: Object, now: datetime) -> bool:
+    spec = lease["spec"]
+    return bool(spec.get("holderIdentity")) and not is_over(spec, now)
+
+
+def _paused(until: str, now: datetime) -> str | None:
+    try:
+        end = parse_time(until)
+    except ValueError:
+        return f'all pools are paused: "{until}" is no time, so the pause has no end'
+    return f"all pools are paused until {write_time(end)}" if end > now else None
+
+
+def _none_is_ready(workload: Object) -> bool:
+    """A Deployment or DaemonSet that should have pods, and has none that is ready."""
+    status = workload.get("status", {})
+    wanted = status.get("desiredNumberScheduled", workload["spec"].get("replicas", 0))
+    return wanted > 0 and not status.get("numberReady", status.get("readyReplicas", 0))
+
+
+async def _signs(questions: _Questions) -> Signs | None:
+    """What can be read; None where the Lease can't, as it matters most."""
+    answer = await questions.read(LEASES, {"fieldSelector": f"metadata.name={RECONCILER_LEASE}"})
+    if answer is None:
+        return None
+    leases = tuple(answer.json()["items"])
+    namespaces = sorted({each["metadata"]["namespace"] for each in leases})
+    around = await together(_around(questions, name) for name in namespaces)
+    untils = {name: _until(pause) for name, (pause, *_) in zip(namespaces, around, strict=True)}
+    workloads = [each for _, *answers in around for each in answers if each is not None]
+    return Signs(
+        now=answer.date,
+        leases=leases,
+        pauses={name: until for name, until in untils.items() if until is not None},
+        workloads=tuple(each for answer in workloads for each in answer.json()["items"]),
+    )
+
+
+async def _around(questions: _Questions, namespace: str) -> list[Response | None]:
+    """The pause and the workloads beside a Lease."""
+    core, apps = (f"/{each}/v1/namespaces/{namespace}" for each in ("api", "apis/apps"))
+    return await together(
+        [
+            questions.read(f"{core}/configmaps/{PAUSE_CONFIG_MAP}"),
+            *(questions.read(f"{apps}/{kind}", NAMED) for kind in WORKLOADS),
+        ]
+    )
+
+
+def _until(pause: Response | None) -> str | None:
+    """When the pause ends, as it is written."""
+    return None if pause is None else (pause.json().get("data") or {}).get(PAUSE_UNTIL_KEY, "")
+
+
+class _Questions:
+    """What is asked of an API server, and whether all of it was answered in time."""
+
+    def __init__(self, lists: Lists) -> None:
+        self._connection = lists.connection
+        self.late: RetryLater | None = None
+        """Why not."""
+
+    async def read(self, path: str, query: Query = ()) -> Response | None:
+        """An answer, where it is there, may be read and comes in time."""
+        try:
+            return await self._connection.request("GET", path, query=query, timeout=PATIENCE)
+        except (Denied, NotFound):
+            return None
+        except RetryLater as late:
+            self.late = late
+            return None

@@ -1,1 +1,0 @@
-"""One module a command: `add_arguments(parser)` declares its words, `run(arguments)` does it."""

@@ -1,0 +1,1 @@
+"""`growth completion`: scripts for shells."""

@@ -1,0 +1,102 @@
+"""What can be said to `growth`: every command's words and flags, read from the parsers themselves.
+
+Shells complete from it, so that nothing that a person can type is written down twice.
+"""
+
+from __future__ import annotations
+
+import argparse
+import enum
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from growth.cli import module_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+class Takes(enum.Enum):
+    """What follows a flag, or stands in a place."""
+
+    NOTHING = enum.auto()
+    CHOICE = enum.auto()
+    FILE = enum.auto()
+    TEXT = enum.auto()
+
+
+class Flag(NamedTuple):
+    """One flag in all its spellings."""
+
+    spellings: tuple[str, ...]
+    help: str
+    takes: Takes
+    choices: tuple[str, ...] = ()
+
+
+class SpokenCommand(NamedTuple):
+    """One command, or one action of a command."""
+
+    purpose: str
+    flags: tuple[Flag, ...]
+    words: tuple[str, ...]
+    """What its first place takes, if that is a choice."""
+    actions: Mapping[str, SpokenCommand]
+    names: str = ""
+    """The kind of object that is named by its last place: pool, or `kind` if a word before says."""
+
+
+def spoken(purposes: Mapping[str, str]) -> Mapping[str, SpokenCommand]:
+    """All commands."""
+    return {name: _command(name, purpose) for name, purpose in purposes.items()}
+
+
+def _command(name: str, purpose: str) -> SpokenCommand:
+    parser = argparse.ArgumentParser(prog=name)
+    module = importlib.import_module(module_of(name))
+    module.add_arguments(parser)
+    return _of(parser, purpose)
+
+
+def _of(parser: argparse.ArgumentParser, purpose: str) -> SpokenCommand:
+    actions: dict[str, SpokenCommand] = {}
+    words: tuple[str, ...] = ()
+    places: list[str] = []
+    for each in _arguments(parser):
+        if isinstance(each, argparse._SubParsersAction):  # noqa: SLF001 - it has no public name
+            actions = {name: _of(one, "") for name, one in each.choices.items()}
+        elif not each.option_strings:
+            words = words or tuple(map(str, each.choices or ()))
+            places.append(each.dest)
+    return SpokenCommand(purpose, tuple(_flags(parser)), words, actions, _named(places))
+
+
+def _named(places: list[str]) -> str:
+    match places:
+        case ["pool"]:
+            return "pool"
+        case ["kind", "name"]:
+            return "kind"
+        case _:
+            return ""
+
+
+def _flags(parser: argparse.ArgumentParser) -> Iterator[Flag]:
+    for each in _arguments(parser):
+        if each.option_strings:
+            text = (each.help or "").replace("%(default)s", str(each.default))
+            choices = tuple(map(str, each.choices or ()))
+            yield Flag(tuple(each.option_strings), text, _takes(each), choices)
+
+
+def _takes(each: argparse.Action) -> Takes:
+    if each.nargs == 0:
+        return Takes.NOTHING
+    if each.choices:
+        return Takes.CHOICE
+    return Takes.FILE if each.type is Path or each.metavar in {"FILE", "FOLDER"} else Takes.TEXT
+
+
+def _arguments(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    return parser._actions  # noqa: SLF001 - argparse has no public way to ask

@@ -1,0 +1,36 @@
+"""`growth convert -f`: the seed's group rewritten, everything else as its author left it."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from growth.api import files
+from growth.api.yaml_text import documents
+from growth.cli.terminal import inputs
+from growth.cli.terminal.output import add_output_argument, print_json
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the words of this command."""
+    inputs.add_files_argument(parser)
+    add_output_argument(parser)
+    parser.epilog = "For example: growth convert -f pools/ | kubectl apply -f -"
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Check all files first, so that nothing half right is ever printed."""
+    texts = list(inputs.manifest_texts(arguments.files))
+    inputs.read_inputs(texts)
+    rewritten = [files.rewrite_group(text) for _, text in texts]
+    if arguments.output == "json":
+        items = [each.data for text in rewritten for each in documents(text)]
+        print_json({"apiVersion": "v1", "kind": "List", "items": items})
+        return 0
+    sys.stdout.write(
+        "---\n".join(text if text.endswith("\n") else text + "\n" for text in rewritten)
+    )
+    return 0

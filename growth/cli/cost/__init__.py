@@ -1,0 +1,1 @@
+"""`growth cost`: where the money goes."""

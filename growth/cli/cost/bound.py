@@ -1,0 +1,77 @@
+"""What all that runs on our nodes would cost if it were planned anew, and what it can't go below.
+
+The pods on our nodes lose them, the nodes and what is on its way is forgotten, and the ordinary
+plan is made: with today's prices, by the same rules and the same optimiser. Nodes of others stay,
+with what is on them. Pods that wait are left out, as nothing is paid for them yet.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from growth.api.noderequest import NodeRequest
+from growth.cli.cost.spending import Bound
+from growth.cli.plan import printing as plan_printing
+from growth.cli.plan.prices import prices_from
+from growth.cli.plan.reading import plan_for_world, world
+from growth.keeping.marks import pool_of_node
+from growth.scheduling.emptiness import keeps_its_node
+from growth.scheduling.node import Node
+from growth.scheduling.pod import Pod
+from growth.scheduling.pod_spec import PodStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from growth.cli.plan.cluster import SeenCluster
+    from growth.instant import Instant
+    from growth.scheduling.cluster import Object
+
+
+def cost_bound(seen: SeenCluster, *, catalogue: str | None, effort: str, now: Instant) -> Bound:
+    """The plan for what runs now."""
+    prices = prices_from(catalogue)
+    resources = [each for each in seen.resources if not isinstance(each, NodeRequest)]
+    anew = world(
+        without_our_nodes(seen.objects),
+        resources,
+        prices,
+        config_maps=seen.config_maps,
+        now=now,
+    )
+    paper = plan_for_world(anew, effort=effort, now=now)
+    return Bound(
+        plan_cost=plan_printing.cost_of_plan(paper),
+        lower_bound=plan_printing.bound_of(paper),
+        unplaced=len(paper.unplaced),
+    )
+
+
+def without_our_nodes(objects: Iterable[Object]) -> Iterator[Object]:
+    """The cluster as it would be if growth had bought nothing, and all its pods came at once."""
+    known = list(objects)
+    ours = {each.name for each in known if isinstance(each, Node) and pool_of_node(each)}
+    for each in known:
+        match each:
+            case Node() if each.name in ours:
+                continue
+            case Pod():
+                yield from _left(each, ours)
+            case _:
+                yield each
+
+
+def _left(pod: Pod, ours: set[str]) -> Iterator[Pod]:
+    if pod.spec.node_name in ours:
+        # DaemonSets put theirs on every new node by themselves.
+        if keeps_its_node(pod) and not pod.is_terminating:
+            yield _unbound(pod)
+    elif pod.spec.node_name:
+        yield pod
+
+
+def _unbound(pod: Pod) -> Pod:
+    spec = msgspec.structs.replace(pod.spec, node_name="")
+    return msgspec.structs.replace(pod, spec=spec, status=PodStatus(phase="Pending"))

@@ -1,0 +1,168 @@
+"""`growth cost`: what pools and workloads cost, what nobody uses, and what the best would cost.
+
+The bound is that of a plan for all that runs now, made here by the code of `growth plan`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.cli.cluster import trouble
+from growth.cli.cluster.connecting import add_connection_arguments, completed
+from growth.cli.cluster.lists import reading_lists, tell_left_out
+from growth.cli.cluster.names import ALONE
+from growth.cli.cluster.survey import surveyed
+from growth.cli.cost.spending import spending
+from growth.cli.explain.story import counted, first_few
+from growth.cli.terminal.money import hourly, month_of, monthly
+from growth.cli.terminal.output import add_output_argument, coloured, print_json
+from growth.cli.terminal.tables import aligned
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+    from decimal import Decimal
+
+    from growth.cli.cluster.lists import Lists
+    from growth.cli.cluster.names import ShortNames
+    from growth.cli.cost.spending import Bound, Share, Spending
+    from growth.instant import Instant
+
+SHOWN: Final = 20
+LONGEST_NAME: Final = 48
+POOLS: Final = ("POOL", "NODES", "PER HOUR", "PER MONTH", "OF ALL", "IDLE")
+WORKLOADS: Final = ("WORKLOAD", "PODS", "PER HOUR", "PER MONTH", "OF ALL")
+TO_THE_RIGHT: Final = frozenset({*POOLS[1:], *WORKLOADS[1:]})
+WITHOUT: Final = "none"
+TIMES: Final = 2
+"""From so many times as much on, that says more than percents."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the words of this command."""
+    parser.add_argument(
+        "--effort",
+        choices=(WITHOUT, "quick", "normal", "thorough"),
+        default="quick",
+        help="how long to look for the best there could be (default: quick; none: don't)",
+    )
+    parser.add_argument(
+        "--catalogue",
+        metavar="FILE",
+        help="Hetzner's prices, as growth catalogue save writes them, for that",
+    )
+    add_connection_arguments(parser)
+    add_output_argument(parser)
+    parser.epilog = (
+        "For example: growth cost, or growth cost --effort none -o json. A pod pays for the larger "
+        "one of its shares of CPU and memory of its node; a month has 730 hours."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print where the money goes."""
+    found, names = completed(_look(arguments))
+    if arguments.output == "json":
+        print_json(found)
+    else:
+        for line in spending_lines(found, names):
+            print(line)
+    return 0
+
+
+async def _look(arguments: argparse.Namespace) -> tuple[Spending, ShortNames]:
+    async with reading_lists(arguments) as lists:
+        seen = await surveyed(lists)
+        tell_left_out(seen.unreadable)
+        found = spending(seen)
+        if arguments.effort == WITHOUT or not found.hourly_cost:
+            return found, seen.names
+        bound = await _bound(arguments, lists, seen.now)
+        return msgspec.structs.replace(found, bound=bound), seen.names
+
+
+async def _bound(arguments: argparse.Namespace, lists: Lists, now: Instant) -> Bound | None:
+    try:
+        from growth.cli.cost.bound import cost_bound  # noqa: PLC0415 - the engine takes a moment
+        from growth.cli.plan.cluster import seen_by  # noqa: PLC0415
+    except ModuleNotFoundError:
+        # What runs here is enough to say what is paid, not what could be.
+        return None
+    seen = await seen_by(lists)
+    return cost_bound(seen, catalogue=arguments.catalogue, effort=arguments.effort, now=now)
+
+
+def spending_lines(found: Spending, names: ShortNames = ALONE) -> Iterator[str]:
+    """Where the money goes, for people."""
+    yield from trouble.trouble_line(found.growth)
+    if not found.pools:
+        yield "No node of growth is there: nothing is paid."
+        return
+    yield from aligned([POOLS, *map(_pool, found.pools)], to_the_right=TO_THE_RIGHT)
+    yield ""
+    yield from aligned([WORKLOADS, *map(_workload, _shown(found))], to_the_right=TO_THE_RIGHT)
+    if len(found.workloads) > SHOWN:
+        yield f"and {counted(len(found.workloads) - SHOWN, 'other workload')}: -o json tells all"
+    yield ""
+    yield _whole(found)
+    if found.bound is not None:
+        yield from _compared(found.hourly_cost, found.bound)
+    if found.unpriced:
+        nodes = counted(len(found.unpriced), "node")
+        unpriced = first_few(map(names.of, found.unpriced))
+        yield coloured(f"the price of {nodes} isn't known: {unpriced}", "yellow")
+
+
+def _shown(found: Spending) -> tuple[Share, ...]:
+    return found.workloads[:SHOWN]
+
+
+def _pool(share: Share) -> tuple[str, ...]:
+    return (*_workload(share), hourly(share.idle_cost))
+
+
+def _workload(share: Share) -> tuple[str, ...]:
+    name = share.name if len(share.name) <= LONGEST_NAME else f"{share.name[: LONGEST_NAME - 1]}…"
+    part = f"{share.part * 100:.0f} %"
+    return (
+        name,
+        str(share.count),
+        hourly(share.hourly_cost),
+        monthly(month_of(share.hourly_cost)),
+        part,
+    )
+
+
+def _whole(found: Spending) -> str:
+    part = found.idle_cost / found.hourly_cost * 100 if found.hourly_cost else 0
+    month = monthly(month_of(found.hourly_cost), found.currency)
+    idle = f"{hourly(found.idle_cost)} of it ({part:.0f} %) unused"
+    return f"{hourly(found.hourly_cost, found.currency)} per hour ({month} per month), {idle}"
+
+
+def _compared(cost: Decimal, bound: Bound) -> Iterator[str]:
+    yield f"{_best(bound)}; {_paid(cost, bound.plan_cost)}"
+    if bound.unplaced:
+        pods = counted(bound.unplaced, "pod")
+        yield f"{pods} would have no place in a new plan, and the last line leaves them out"
+
+
+def _best(bound: Bound) -> str:
+    best, least = hourly(bound.plan_cost), hourly(bound.lower_bound)
+    if best == least:
+        return f"best possible: {best} (proven)"
+    return f"a new plan: {best}, and none costs less than {least}"
+
+
+def _paid(cost: Decimal, best: Decimal) -> str:
+    """What is paid, beside what a plan for the same pods would cost."""
+    more = cost - best
+    if hourly(abs(more)) == hourly(0):
+        return "you pay no more than that"
+    if more < 0:
+        return f"you pay {-more / best * 100:.0f} % less"
+    if best and cost >= TIMES * best:
+        return f"you overpay {hourly(more)}, {cost / best:.1f} times as much"
+    return f"you overpay {hourly(more)}" + (f" ({more / best * 100:.0f} %)" if best else "")

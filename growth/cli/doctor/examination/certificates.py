@@ -1,0 +1,56 @@
+"""Are the certificates there, valid for a while, and trusted by those who have to?"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from certs.objects import Objects
+from certs.showing import rows
+from certs.wanted import POLICY, WANTED
+from growth.cli.doctor.examination.finding import fail, ok, warn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from certs.showing import Row
+    from growth.cli.doctor.examination.finding import ExaminedCluster, Finding, Findings
+
+SOON: Final = timedelta(days=7)
+"""They are renewed a month before their end: what is as old as this was not."""
+
+
+async def examine_certificates(place: ExaminedCluster) -> Findings:
+    """A line for each that is bad, or one for all."""
+    objects = Objects(place.connection, namespace=place.namespace, wanted=WANTED, policy=POLICY)
+    found = await objects.read()
+    listed = rows(found.state, policy=POLICY, now=found.now)
+    if not any(row.until for row in listed):
+        return
+    bad = list(_bad(listed, place, now=found.now))
+    for finding in bad:
+        yield finding
+    if not bad:
+        first = min(row.until for row in listed if row.until)
+        yield ok("certificates", f"all are valid, the first of them for {_days(first, found.now)}")
+
+
+def _bad(listed: tuple[Row, ...], place: ExaminedCluster, *, now: datetime) -> Iterator[Finding]:
+    logs = f"kubectl -n {place.namespace} logs deployment/growth-reconciler"
+    for row in listed:
+        if row.until is not None and row.until < now:
+            text = f"{row.name} ran out {(now - row.until).days} days ago"
+            yield fail(
+                "certificates", text, f"growth certs run-once; why it wasn't renewed: {logs}"
+            )
+        elif not row.good:
+            text = f"{row.name}: {row.standing or 'it can not be used'}"
+            yield fail("certificates", text, f"growth certs run-once, or see {logs}")
+        elif row.until is not None and row.until - now < SOON:
+            text = f"{row.name} runs out in {_days(row.until, now)}, and was not renewed"
+            yield warn("certificates", text, f"growth certs rotate {row.name}; see {logs}")
+
+
+def _days(moment: datetime, now: datetime) -> str:
+    return f"{(moment - now).days} days"

@@ -1,0 +1,99 @@
+"""Can machines be made with each node class, and are pools set up so that they buy?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from growth.api.hetznernodeclass import HetznerNodeClass
+from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.nodepool import NodePool
+from growth.api.wellknown import GROUP_VERSION, TYPES_MISSING
+from growth.cli.doctor.examination.finding import fail, ok, warn
+from growth.cli.doctor.examination.processes import is_installed
+
+if TYPE_CHECKING:
+    from growth.cli.doctor.examination.finding import ExaminedCluster, Finding, Findings
+
+CRI_TELLS_DRIVER_FROM: Final = (1, 37)
+"""The release from which Kubernetes has announced that a kubelet refuses to start where containerd
+can't tell it the cgroup driver, which containerd can from 2.0."""
+OLD_CONTAINERD: Final = frozenset({"debian-11", "debian-12", "debian-13"})
+"""Images whose own packages have an older containerd, and will: Debian changes no such version."""
+NEXT: Final = "docs/guides/install.md has one to begin with: kubectl apply -f docs/examples"
+
+
+async def examine_node_classes(place: ExaminedCluster) -> Findings:
+    """As the cloud has said."""
+    for kind in (HetznerNodeClass, KwokNodeClass):
+        for document in await place.listed(f"/apis/{GROUP_VERSION}/{kind.kind_names[0]}"):
+            yield _of_class(document)
+
+
+def _of_class(document: dict[str, Any]) -> Finding:
+    subject, status = f"class {document['metadata']['name']}", document.get("status", {})
+    if "observedGeneration" not in status:
+        hint = "see whether the reconciler runs and leads"
+        return warn(subject, "its cloud has not been asked yet", hint)
+    if blocked := status.get("blocked"):
+        hint = "growth asks again by itself; nothing has to be restarted"
+        return fail(subject, str(blocked["message"]), hint)
+    doubts = [each for each in status.get("conditions", ()) if each["reason"] == "Implausible"]
+    if doubts:
+        hint = "the last good prices hold; if the change is real, restart the reconciler"
+        return warn(subject, str(doubts[0]["message"]), hint)
+    if outdated := _outdated(document.get("spec", {})):
+        text = f"the containerd of {', '.join(outdated)} is too old for Kubernetes 1.37 or newer"
+        hint = "take a snapshot with containerd 2 and Kubernetes in it, and leave version away"
+        return warn(subject, text, hint)
+    return ok(subject, "machines can be made with it")
+
+
+def _outdated(spec: dict[str, Any]) -> list[str]:
+    """The images on which the kubelet that is installed is announced to refuse to start."""
+    bootstrap = spec.get("bootstrap", {})
+    version = str(bootstrap.get("version") or "").removeprefix("v").split(".")
+    is_installed_here = bootstrap.get("kind") == "Kubeadm" and version != [""]
+    if not is_installed_here or (int(version[0]), int(version[1])) < CRI_TELLS_DRIVER_FROM:
+        return []
+    return sorted(OLD_CONTAINERD.intersection(spec["images"].values()))
+
+
+async def examine_pools(place: ExaminedCluster) -> Findings:
+    """As the reconciler has said."""
+    documents = await place.listed(f"/apis/{GROUP_VERSION}/{NodePool.kind_names[0]}")
+    if not documents and await is_installed(place):
+        yield warn("pools", "there is no NodePool yet, so nothing is bought", NEXT)
+    for document in documents:
+        yield _of_pool(document)
+
+
+def _of_pool(document: dict[str, Any]) -> Finding:
+    name, status = document["metadata"]["name"], document.get("status", {})
+    subject, conditions = (
+        f"pool {name}",
+        {each["type"]: each for each in status.get("conditions", ())},
+    )
+    seen, generation = status.get("observedGeneration", 0), document["metadata"]["generation"]
+    if blocked := status.get("blocked"):
+        hint = f"it buys nothing until that is mended: kubectl edit nodepool {name}"
+        return fail(subject, str(blocked["message"]), hint)
+    if seen < generation:
+        return warn(subject, "no reconciler has read it yet", "see whether one runs and leads")
+    if told := _told(name, conditions):
+        return warn(subject, *told)
+    types = len(document["spec"]["serverTypes"])
+    return ok(subject, f"{types} server types, {status.get('ready', 0)} nodes are ready")
+
+
+def _told(name: str, conditions: dict[str, dict[str, Any]]) -> tuple[str, str] | None:
+    """The first condition that keeps something from the pool, and what to do about it."""
+    remedies = {
+        "Paused": f"growth resume {name}; growth resume where all are paused",
+        "RemovalHeld": "growth gives back nothing until the cloud's list is believed again",
+        "LimitReached": f"kubectl edit nodepool {name}; or let the pods wait that are left out",
+        TYPES_MISSING: f"kubectl edit nodepool {name}",
+    }
+    for condition, remedy in remedies.items():
+        if conditions.get(condition, {}).get("status") == "True":
+            return str(conditions[condition]["message"]), remedy
+    return None

@@ -1,0 +1,158 @@
+"""Do growth's processes run, and does one reconciler lead? If none is there: may they be installed?
+
+What runs beside the cluster (`growth run`) has no Deployment, but it has a Lease.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from growth.api.wellknown import RECONCILER_LEASE
+from growth.cli.cluster.stopped import LEASES, REMEDY, stopped_by
+from growth.cli.doctor.examination.finding import PATIENCE, fail, ok, warn
+from growth.installation.awaiting import complaint, is_over, shortage
+
+if TYPE_CHECKING:
+    from growth.cli.doctor.examination.finding import ExaminedCluster, Findings
+
+APPS: Final = "/apis/apps/v1/namespaces"
+WORKLOADS: Final = {
+    "growth-reconciler": "deployments",
+    "growth-webhooks": "deployments",
+    "growth-extender": "daemonsets",
+    "growth-scheduler": "deployments",
+}
+WEBHOOK: Final = (
+    "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/growth-webhooks"
+)
+REVIEWS: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+NEEDED: Final = (
+    ("", "namespaces"),
+    ("apiextensions.k8s.io", "customresourcedefinitions"),
+    ("rbac.authorization.k8s.io", "clusterroles"),
+    ("admissionregistration.k8s.io", "mutatingwebhookconfigurations"),
+)
+
+
+async def is_installed(place: ExaminedCluster) -> bool:
+    """Whether growth was installed in this namespace."""
+    return await _workload(place, "growth-reconciler") is not None
+
+
+async def examine_processes(place: ExaminedCluster) -> Findings:
+    """Each workload, and who leads."""
+    if await is_installed(place):
+        async for finding in _workloads(place):
+            yield finding
+    else:
+        async for finding in _before(place):
+            yield finding
+    async for finding in _leader(place):
+        yield finding
+
+
+async def _workload(place: ExaminedCluster, name: str) -> dict[str, Any] | None:
+    return await place.found(f"{APPS}/{place.namespace}/{WORKLOADS[name]}/{name}")
+
+
+async def _workloads(place: ExaminedCluster) -> Findings:
+    well = []
+    for name in WORKLOADS:
+        workload = await _workload(place, name)
+        if workload is None:
+            if await _is_missed(place, name):
+                yield fail("processes", f"{name} is gone", "growth install puts it back")
+        elif short := shortage(workload):
+            why = await complaint(place.connection, workload)
+            log = f"kubectl -n {place.namespace} describe pods -l {_selector(workload)}"
+            yield fail("processes", f"{name}: {short}{why}", log)
+        elif _wanted(workload) == 0:
+            text = f"{name}: no replica is wanted, so its work is not done"
+            yield fail("processes", text, _more(name))
+        else:
+            well.append(name.removeprefix("growth-"))
+    if well:
+        yield ok("processes", f"{', '.join(well)}: all are ready")
+
+
+async def _is_missed(place: ExaminedCluster, name: str) -> bool:
+    """Whether somebody needs it: a policy admits pods without a process."""
+    match name:
+        case "growth-webhooks":
+            return await place.found(WEBHOOK) is not None
+        case "growth-scheduler":
+            return False
+        case _:
+            return True
+
+
+def _selector(workload: dict[str, Any]) -> str:
+    labels = workload["spec"]["selector"]["matchLabels"]
+    return ",".join(f"{key}={value}" for key, value in labels.items())
+
+
+def _wanted(workload: dict[str, Any]) -> int:
+    if workload["kind"] == "DaemonSet":
+        return int(workload["status"].get("desiredNumberScheduled", 0))
+    return int(workload["spec"]["replicas"])
+
+
+def _more(name: str) -> str:
+    if WORKLOADS[name] == "daemonsets":
+        return (
+            "no node bears the label node-role.kubernetes.io/control-plane: where the control "
+            "plane is managed, growth install with scheduler: Second"
+        )
+    return f"kubectl scale deployment {name} --replicas=2, or growth install"
+
+
+async def _before(place: ExaminedCluster) -> Findings:
+    hint = "growth install --for hetzner (or kwok); -n names another namespace"
+    yield warn("processes", f"growth isn't installed in namespace {place.namespace}", hint)
+    lacking = [
+        resource for group, resource in NEEDED if not await _may_create(place, resource, group)
+    ]
+    if lacking:
+        text = f"you may not create {', '.join(lacking)}, which an installation needs"
+        yield fail("your rights", text, "ask for cluster-admin for as long as growth install takes")
+    else:
+        yield ok("your rights", "enough to install growth")
+
+
+async def _may_create(place: ExaminedCluster, resource: str, group: str) -> bool:
+    attributes = {"verb": "create", "group": group, "resource": resource}
+    body = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": attributes},
+    }
+    answer = await place.connection.request("POST", REVIEWS, body=body, timeout=PATIENCE)
+    return bool(answer.json()["status"]["allowed"])
+
+
+async def _leader(place: ExaminedCluster) -> Findings:
+    """Of all namespaces: two that lead buy twice, wherever they are."""
+    answer = await place.answer(LEASES, {"fieldSelector": f"metadata.name={RECONCILER_LEASE}"})
+    if answer is None:
+        return
+    held = [each for each in answer.json()["items"] if each["spec"].get("holderIdentity")]
+    alive = [each for each in held if not is_over(each["spec"], answer.date)]
+    who = ", ".join(f"{_spoken(each)}" for each in alive)
+    if len(alive) > 1:
+        hint = "keep one: growth uninstall --machines keep -n NAMESPACE takes the other away"
+        yield fail("leader", f"{len(alive)} reconcilers lead: {who}", hint)
+    elif alive:
+        stopped = stopped_by(alive[0], answer.date)
+        remedy = REMEDY.format(namespace=alive[0]["metadata"]["namespace"])
+        text = f"{who} has stopped writing: {stopped}"
+        yield fail("leader", text, remedy) if stopped else ok("leader", who)
+    elif held:
+        hint = f"kubectl -n {held[0]['metadata']['namespace']} logs deployment/growth-reconciler"
+        yield fail("leader", f"no reconciler leads: {_spoken(held[0])} is silent", hint)
+    elif await is_installed(place):
+        hint = f"kubectl -n {place.namespace} logs deployment/growth-reconciler says why"
+        yield fail("leader", "no reconciler has ever led", hint)
+
+
+def _spoken(lease: dict[str, Any]) -> str:
+    return f"{lease['spec']['holderIdentity']} in {lease['metadata']['namespace']}"

@@ -1,0 +1,108 @@
+"""May each process do what it has to? Asked of the API server for its account, right by right.
+
+What it has to is what its roles say as they are shipped: a test holds that each of those rights is
+used, and that no other is needed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from growth.api.hetznernodeclass import HetznerNodeClass
+from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.wellknown import GROUP_VERSION
+from growth.cli.cluster.lists import together
+from growth.cli.doctor.examination.finding import PATIENCE, fail, ok
+from growth.cli.doctor.examination.processes import WEBHOOK, is_installed
+from growth.installation.rendering import rendered
+from growth.installation.rights import rights_of
+from growth.installation.values import Admission, InstallationValues, ProviderChoice
+
+if TYPE_CHECKING:
+    from growth.cli.doctor.examination.finding import ExaminedCluster, Findings
+    from growth.installation.rights import Right
+
+REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+AT_ONCE: Final = 16
+SHOWN: Final = 3
+CLASSES: Final = {HetznerNodeClass: ProviderChoice.HETZNER, KwokNodeClass: ProviderChoice.KWOK}
+ACCOUNTS: Final = ("growth-reconciler", "growth-webhooks", "growth-extender")
+
+
+async def examine_rights(place: ExaminedCluster) -> Findings:
+    """A line for each process that lacks something, or one for all."""
+    if not await is_installed(place):
+        return
+    needed = await _needed(place)
+    limit, count = asyncio.Semaphore(AT_ONCE), 0
+    for account, rights in needed.items():
+        answers = await together(_is_allowed(place, account, each, limit) for each in rights)
+        lacking = sorted(
+            _spoken(right) for right, allowed in zip(rights, answers, strict=True) if not allowed
+        )
+        if lacking:
+            count += 1
+            more = f", and {len(lacking) - SHOWN} more" if len(lacking) > SHOWN else ""
+            text = f"{account} may not {', '.join(lacking[:SHOWN])}{more}"
+            yield fail("rights", text, "growth install puts its roles and bindings back")
+    if not count:
+        total = sum(len(rights) for rights in needed.values())
+        yield ok("rights", f"each process may do what it has to ({total} rights asked for)")
+
+
+async def _needed(place: ExaminedCluster) -> dict[str, set[Right]]:
+    admission = Admission.POLICY if await place.found(WEBHOOK) is None else Admission.WEBHOOK
+    items = [
+        rendered(
+            InstallationValues(provider=provider, admission=admission), namespace=place.namespace
+        )
+        for provider in await _providers(place)
+    ]
+    accounts = ACCOUNTS if admission is Admission.WEBHOOK else (ACCOUNTS[0], ACCOUNTS[2])
+    return {
+        account: set.intersection(*(rights_of(account, each) for each in items))
+        for account in accounts
+    }
+
+
+async def _providers(place: ExaminedCluster) -> list[ProviderChoice]:
+    """That of the node classes; without one, all: what they have in common is needed anyway."""
+    found = [
+        provider
+        for model, provider in CLASSES.items()
+        if await place.listed(f"/apis/{GROUP_VERSION}/{model.kind_names[0]}", {"limit": "1"})
+    ]
+    return found[:1] or list(ProviderChoice)
+
+
+async def _is_allowed(
+    place: ExaminedCluster, account: str, right: Right, limit: asyncio.Semaphore
+) -> bool:
+    resource, _, subresource = right.resource.partition("/")
+    attributes = {
+        "namespace": right.namespace,
+        "verb": right.verb,
+        "group": right.group,
+        "resource": resource,
+        "subresource": subresource,
+        "name": right.name,
+    }
+    accounts = f"system:serviceaccounts:{place.namespace}"
+    spec = {
+        "user": f"system:serviceaccount:{place.namespace}:{account}",
+        "groups": ["system:serviceaccounts", accounts, "system:authenticated"],
+        "resourceAttributes": attributes,
+    }
+    body = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SubjectAccessReview",
+        "spec": spec,
+    }
+    async with limit:
+        answer = await place.connection.request("POST", REVIEWS, body=body, timeout=PATIENCE)
+    return bool(answer.json()["status"].get("allowed"))
+
+
+def _spoken(right: Right) -> str:
+    return " ".join(filter(None, (right.verb, right.resource, right.name)))

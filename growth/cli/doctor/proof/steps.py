@@ -1,0 +1,171 @@
+"""The steps of a proof in their order: what each waits for, how long, and where to look if in vain.
+
+They are the way of any pod through growth, so the step that fails names the part that is broken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.api.nodepool import PaidHour
+from growth.api.noderequest import RequestPhase
+from growth.cli.doctor.proof.sight import ProofSight
+from growth.cli.terminal.money import hourly
+from growth.demand.detection import is_demand
+from growth.keeping.marks import is_marked
+from growth.keeping.paid_hours import HOUR
+
+if TYPE_CHECKING:
+    from growth.api.nodepool import NodePool
+
+SPARE: Final = 60.0
+"""Seconds on top of what is written in a pool, and for what takes a moment."""
+ANSWER: Final = 300.0
+"""Seconds for a cloud to answer, with the pauses that its rate limit asks for."""
+
+
+class Before(Enum):
+    """What is done when a step begins."""
+
+    NOTHING = auto()
+    DELETE_THE_POD = auto()
+
+
+class ProofStep(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that has to happen."""
+
+    name: str
+    awaited: str
+    """What for, as in `waiting for ...`."""
+    reached: Callable[[ProofSight], str]
+    """What is told when it has happened; empty until then."""
+    seconds: float
+    """How long it is waited for."""
+    look_at: str
+    """Where it shows why it doesn't happen; `{pod}` and `{machine}` are put in."""
+    impossible: Callable[[ProofSight], str] = lambda _: ""
+    """Why it can't happen any more, if that shows."""
+    before: Before = Before.NOTHING
+
+
+def steps_for(pool: NodePool, paid_hour: PaidHour) -> tuple[ProofStep, ...]:
+    """From the pod to the end of its machine."""
+    return (*_coming(pool), *_going(pool, paid_hour))
+
+
+def _coming(pool: NodePool) -> tuple[ProofStep, ...]:
+    """From the pod to its place on a new machine."""
+    return (
+        ProofStep(
+            name="scheduler",
+            awaited="kube-scheduler to find no node for the pod",
+            reached=_unschedulable,
+            seconds=SPARE,
+            look_at="does kube-scheduler run? growth explain pod {pod}",
+            impossible=_bound_elsewhere,
+        ),
+        ProofStep(
+            name="request",
+            awaited="a NodeRequest for the pod",
+            reached=_requested,
+            seconds=2 * SPARE,
+            look_at="growth explain pod {pod}",
+            impossible=lambda sight: sight.without_place or _bound_elsewhere(sight),
+        ),
+        ProofStep(
+            name="machine",
+            awaited="the provider to accept the request",
+            reached=_accepted,
+            seconds=ANSWER,
+            look_at="growth explain node {machine}",
+        ),
+        ProofStep(
+            name="node",
+            awaited="the machine to join as a node that is Ready",
+            reached=lambda sight: "is Ready" if sight.node and sight.node.is_ready else "",
+            seconds=pool.spec.readiness_wait.seconds + SPARE,
+            look_at="growth explain node {machine}; the machine's own log says why it doesn't join",
+        ),
+        ProofStep(
+            name="pod",
+            awaited="kube-scheduler to bind the pod",
+            reached=_bound,
+            seconds=2 * SPARE,
+            look_at="growth explain pod {pod}",
+            impossible=_bound_elsewhere,
+        ),
+    )
+
+
+def _going(pool: NodePool, paid_hour: PaidHour) -> tuple[ProofStep, ...]:
+    """From the end of the pod to the end of the machine."""
+    idle_after = pool.spec.scale_down.idle_after.seconds
+    return (
+        ProofStep(
+            name="pod",
+            awaited="the pod to be gone",
+            reached=lambda sight: "is deleted" if sight.pod is None else "",
+            seconds=SPARE,
+            look_at="kubectl get pod {pod} -o yaml: does it bear a finalizer?",
+            before=Before.DELETE_THE_POD,
+        ),
+        ProofStep(
+            name="node",
+            awaited="the node to be marked as idle",
+            reached=_marked,
+            seconds=2 * SPARE + (HOUR if paid_hour is PaidHour.USE else 0.0),
+            look_at="growth explain node {machine}",
+        ),
+        ProofStep(
+            name="machine",
+            awaited="the machine to be gone",
+            reached=_gone,
+            seconds=idle_after + ANSWER,
+            look_at="growth explain node {machine}; kubectl get noderemovalrequests",
+        ),
+    )
+
+
+def _unschedulable(sight: ProofSight) -> str:
+    has_found_none = sight.pod is not None and is_demand(sight.pod)
+    return "finds no node for the pod" if has_found_none or sight.request is not None else ""
+
+
+def _requested(sight: ProofSight) -> str:
+    if sight.request is None:
+        return ""
+    spec = sight.request.spec
+    return f"{spec.server_type} in {spec.location} at {hourly(spec.price)} per hour"
+
+
+def _accepted(sight: ProofSight) -> str:
+    accepted = {RequestPhase.PROVISIONING, RequestPhase.READY}
+    is_accepted = sight.request is not None and sight.request.status.phase in accepted
+    return "the provider has accepted" if is_accepted else ""
+
+
+def _bound(sight: ProofSight) -> str:
+    is_bound = sight.pod is not None and bool(sight.pod.spec.node_name)
+    return "is bound" if is_bound and not _bound_elsewhere(sight) else ""
+
+
+def _bound_elsewhere(sight: ProofSight) -> str:
+    """A pod that found room on what was bought for others meanwhile proves nothing."""
+    place = sight.pod.spec.node_name if sight.pod is not None else ""
+    requested = sight.request.name if sight.request is not None else ""
+    if not place or place == requested:
+        return ""
+    return f"the pod was bound to {place}, which was bought for others: try again"
+
+
+def _marked(sight: ProofSight) -> str:
+    is_leaving = sight.removal is not None or (sight.node is not None and is_marked(sight.node))
+    return "is marked as idle" if is_leaving or sight.node is None else ""
+
+
+def _gone(sight: ProofSight) -> str:
+    return "is gone" if sight.node is None and sight.removal is None else ""

@@ -1,0 +1,103 @@
+"""The pod of a proof in the cluster: it is deleted again however the proof ends.
+
+Its name is known before the API server hears of it. So it is deleted too when the answer to its
+creation doesn't come, and after Ctrl-C or SIGTERM. Where even that fails, the pod ends by itself:
+see `growth.cli.doctor.proof.pod`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Self
+
+from growth.api.noderequest import NodeRequest
+from growth.cli.doctor.proof.sight import newest
+from growth.errors import DecideAgain, GiveUp, GrowthError, Misconfigured
+from growth.kube.errors import NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import TracebackType
+
+    from growth.cli.cluster.lists import Lists
+    from growth.cli.doctor.proof.attempt import Attempt
+
+
+class TrialPod:
+    """An async context manager: the pod is there inside of it, until it is deleted."""
+
+    def __init__(self, attempt: Attempt, lists: Lists) -> None:
+        self._attempt, self._lists = attempt, lists
+        self.uid = ""
+        self.left = ""
+        """What an early end leaves; empty where all steps were done."""
+
+    @property
+    def path(self) -> str:
+        """The path of the pod."""
+        return f"{self._attempt.pods}/{self._attempt.pod['metadata']['name']}"
+
+    async def delete(self) -> None:
+        """Delete the pod, if it is there."""
+        with suppress(NotFound):
+            query = {"gracePeriodSeconds": "0"}
+            await self._lists.connection.request("DELETE", self.path, query=query)
+
+    async def __aenter__(self) -> Self:
+        try:
+            answer = await self._lists.connection.request(
+                "POST", self._attempt.pods, body=self._attempt.pod
+            )
+            self.uid = answer.json()["metadata"]["uid"]
+        except (GiveUp, Misconfigured, DecideAgain):
+            # The server has refused the pod, so there is none.
+            raise
+        except BaseException:
+            await self._end_early()
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is not None:
+            await self._end_early()
+
+    async def _end_early(self) -> None:
+        try:
+            await self.delete()
+        except GrowthError as error:
+            self.left = f"delete pod {self._attempt.pod_name} yourself: {error}"
+        else:
+            self.left = f"the pod is deleted again; {await self._machine()}"
+
+    async def _machine(self) -> str:
+        """Asked after the pod was deleted, as a request may be younger than the last look."""
+        unknown = "a machine may have been requested for it, and goes when it is idle"
+        if not self.uid:
+            return unknown
+        try:
+            requests = await self._lists.ours(NodeRequest)
+        except GrowthError:
+            return unknown
+        machine = newest(requests, self.uid)
+        if not machine:
+            return "no machine is requested for it"
+        return f"{machine} may still run, and goes when it is idle"
+
+
+@contextmanager
+def cancelled_by_sigterm() -> Iterator[None]:
+    """SIGTERM, as at the end of a CI job's time, cancels the task inside as Ctrl-C does."""
+    task, loop = asyncio.current_task(), asyncio.get_running_loop()
+    assert task is not None  # noqa: S101 - tells mypy what a coroutine knows
+    loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGTERM)

@@ -1,0 +1,101 @@
+"""`growth explain`: why a pod waits, why a node came and stays, what holds a pool."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from typing_extensions import override
+
+from growth.api.noderemovalrequest import NodeRemovalRequest
+from growth.api.noderequest import NodeRequest
+from growth.cli.cluster.connecting import add_connection_arguments, completed
+from growth.cli.cluster.lists import reading_lists, tell_left_out
+from growth.cli.cluster.looking_up import node_named, pod_named, pool_named, said_on
+from growth.cli.cluster.names import KINDS, kind_and_name, kind_of
+from growth.cli.cluster.survey import surveyed
+from growth.cli.explain import node as explain_node
+from growth.cli.explain import pod as explain_pod
+from growth.cli.explain import pool as explain_pool
+from growth.cli.explain.story import Explanation, explanation_lines
+from growth.cli.terminal.output import add_output_argument, print_json
+
+if TYPE_CHECKING:
+    import argparse
+
+    from growth.cli.cluster.lists import Lists
+    from growth.cli.cluster.survey import Survey
+
+
+class _Kinds(tuple[str, ...]):
+    """What can be explained; each is also understood as kubectl spells it, alone or with /NAME."""
+
+    __slots__ = ()
+
+    @override
+    def __contains__(self, word: object) -> bool:
+        return kind_of(str(word).partition("/")[0]) is not None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the words of this command."""
+    parser.add_argument("kind", choices=_Kinds(KINDS), help="or KIND/NAME, as kubectl has it")
+    parser.add_argument(
+        "name",
+        metavar="NAME",
+        nargs="?",
+        help="of a pod: NAMESPACE/NAME; of a node: any part that no other node has",
+    )
+    parser.add_argument("-n", "--namespace", metavar="NAME", help="of the pod")
+    add_connection_arguments(parser)
+    add_output_argument(parser)
+    parser.epilog = (
+        "For example: growth explain pod shop/web-0, or growth explain node/default-7b0c. A "
+        "NodeRequest or NodeRemovalRequest is explained as its node: nr/NAME. Read from objects, "
+        "status and events; "
+        "nothing is asked of growth itself, so it answers when growth doesn't run."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Tell the story."""
+    arguments.kind, arguments.name = kind_and_name(arguments.kind, arguments.name)
+    story, seen = completed(_story(arguments))
+    if arguments.output == "json":
+        print_json(story)
+    else:
+        for line in explanation_lines(story, seen.now.wall, seen.names):
+            print(line)
+    return 0
+
+
+async def _story(arguments: argparse.Namespace) -> tuple[Explanation, Survey]:
+    async with reading_lists(arguments) as lists:
+        seen = await surveyed(lists)
+        tell_left_out(seen.unreadable)
+        return await _with_events(arguments, lists, seen), seen
+
+
+async def _with_events(arguments: argparse.Namespace, lists: Lists, seen: Survey) -> Explanation:
+    match arguments.kind:
+        case "pod":
+            pod = pod_named(arguments.name, arguments.namespace, seen)
+            story, metadata = explain_pod.explained_pod(pod, seen), pod.metadata
+            events = await said_on(
+                lists, "Pod", metadata.name, namespace=metadata.namespace, uid=metadata.uid
+            )
+        case "node":
+            node = node_named(arguments.name, seen)
+            match node:
+                case NodeRequest():
+                    story = explain_node.awaited(node, seen)
+                case NodeRemovalRequest():
+                    story = explain_node.leaving(node, seen)
+                case _:
+                    story = explain_node.explained_node(node, seen)
+            events = await said_on(lists, story.kind, node.name)
+        case _:
+            pool = pool_named(arguments.name, seen)
+            story = explain_pool.explained_pool(pool, seen)
+            events = await said_on(lists, "NodePool", pool.name, uid=pool.metadata.uid)
+    return msgspec.structs.replace(story, events=events, growth=seen.trouble)

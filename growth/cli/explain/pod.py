@@ -1,0 +1,303 @@
+"""Why a pod waits, what comes for it, and how far that is: from the pod, pools and requests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from growth.api.nodepool import NodePool
+from growth.api.noderequest import COMING, NodeRequest, RequestPhase
+from growth.api.written import parse_time, write_time
+from growth.cli.cluster.survey import paused
+from growth.cli.explain.pool import blocked_or_paused
+from growth.cli.explain.story import Explanation, Fact, ago, ahead, counted, span_since
+from growth.cli.terminal.money import hourly
+from growth.cli.terminal.tables import spoken_span
+from growth.demand.detection import PodProgress, scheduled, standing
+from growth.demand.pools import UsablePools, match, pools_of, why_unreadable, wish_of
+from growth.scheduling.resources import shortages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
+
+    from growth.api.nodepool_status import UnplacedPod
+    from growth.cli.cluster.survey import Survey
+    from growth.cli.explain.story import Figure
+    from growth.scheduling.pod import Pod
+
+UNSEEN_AFTER: Final = 30
+"""Seconds after which a pod that no plan has looked at tells that nobody plans."""
+MOST_UNPLACED: Final = 50
+"""As many pods without a place as the status of a pool tells of."""
+
+
+def explained_pod(pod: Pod, seen: Survey) -> Explanation:
+    """The story of one pod."""
+    now = seen.now.wall
+    return Explanation(
+        kind="Pod",
+        name=pod.name,
+        headline=_headline(pod, now),
+        facts=tuple(_facts(pod, seen)),
+        figures=_figures(pod, seen),
+    )
+
+
+def is_waiting(pod: Pod) -> bool:
+    """Whether a node is what it waits for."""
+    return standing(pod) in {PodProgress.UNREACHED, PodProgress.UNSCHEDULABLE}
+
+
+def _headline(pod: Pod, now: datetime) -> str:
+    return f"{pod.name} {_without_a_wish(pod) or _waits(pod, now)}."
+
+
+def _without_a_wish(pod: Pod) -> str:
+    """Why no node is looked for; empty if one is."""
+    if pod.is_terminating:
+        return "is being deleted: it gets no new node"
+    if pod.is_finished:
+        return f"has ended ({pod.status.phase}): it needs no node"
+    if pod.spec.node_name:
+        return f"is on node {pod.spec.node_name}"
+    if pod.spec.scheduling_gates:
+        gates = ", ".join(gate.name for gate in pod.spec.scheduling_gates)
+        return f"is held by the scheduling gate {gates}: no node is looked for yet"
+    return ""
+
+
+def _waits(pod: Pod, now: datetime) -> str:
+    since = span_since(_time(pod.metadata.creation_timestamp), now)
+    match standing(pod):
+        case PodProgress.UNREACHED:
+            return f"waits for {since}: no scheduler has looked at it"
+        case PodProgress.NOMINATED:
+            place = pod.status.nominated_node_name
+            return f"gets its place on {place}: the scheduler evicts others for it"
+        case PodProgress.UNSCHEDULABLE:
+            return f"waits for a node for {since}"
+        case PodProgress.APART:
+            return "has no node, and a new one isn't what it waits for"
+
+
+def _facts(pod: Pod, seen: Survey) -> Iterator[Fact]:
+    verdict = scheduled(pod)
+    if not pod.spec.node_name and verdict is not None and verdict.status != "True":
+        at = ago(_time(verdict.last_transition_time), seen.now.wall)
+        yield Fact("scheduler", f"{verdict.reason} {at}: {verdict.message or 'it says no more'}")
+    if pod.spec.node_name:
+        yield from _on_its_node(pod, seen)
+    elif is_waiting(pod):
+        yield from _of_pools(pod, seen)
+        yield from _of_plans(pod, seen)
+        yield from _of_requests(pod, seen)
+
+
+def _on_its_node(pod: Pod, seen: Survey) -> Iterator[Fact]:
+    name = pod.spec.node_name
+    if name not in seen.scene.cluster.nodes:
+        yield Fact("node", f"node {name} is gone: the pod is about to be removed")
+    elif name in seen.kept:
+        yield Fact("node", f"bought by growth: growth explain node {name}")
+    else:
+        yield Fact("node", "not bought by growth")
+
+
+def _of_pools(pod: Pod, seen: Survey) -> Iterator[Fact]:
+    wish = wish_of(pod)
+    verdict = match(wish, seen.pools)
+    if not isinstance(verdict, UsablePools):
+        kind = f"{NodePool.kind_names[0]} "
+        broken = [name.removeprefix(kind) for name in seen.unreadable if name.startswith(kind)]
+        yield Fact("pool", why_unreadable(wish, broken) or verdict.text)
+        return
+    names = ", ".join(sorted(verdict.names))
+    yield Fact("pool", names if wish.names_a_pool else f"{names} (by default: the pod names none)")
+    for name in sorted(verdict.names):
+        for fact in blocked_or_paused(seen.pools[name], seen.now.wall):
+            yield Fact(fact.topic, f"pool {name}: {fact.text}")
+
+
+def _of_plans(pod: Pod, seen: Survey) -> Iterator[Fact]:
+    """What plans have said, pool by pool; where all say the same, once."""
+    told: dict[str, UnplacedPod] = {}
+    for pool, entry in _unplaced(pod, seen.pools):
+        if all(entry.reason != other.reason for other in told.values()):
+            told[pool] = entry
+    for pool, entry in told.items():
+        yield Fact("last plan", f"no place in pool {pool}: {entry.reason}")
+    if told:
+        yield Fact("next try", _next_try(next(iter(told.values())), seen.now.wall))
+    yield from _in_vain(pod, seen)
+    usable = [seen.pools[name] for name in sorted(pools_of(pod, seen.pools))]
+    if usable and not told and not _awaited(pod, seen):
+        yield from _unplanned(pod, usable, seen)
+
+
+def _next_try(entry: UnplacedPod, now: datetime) -> str:
+    tries = f"{counted(entry.tries, 'plan')} in a row left it out"
+    at_once = "it is planned at once when the pod, its pool or what is sold changes"
+    if entry.next_try is None:
+        return f"when something changes ({tries}, so it rests); {at_once}"
+    return f"{ahead(entry.next_try, now)} at the latest ({tries}); {at_once}"
+
+
+def _in_vain(pod: Pod, seen: Survey) -> Iterator[Fact]:
+    for name, pool in sorted(seen.pools.items()):
+        for entry in pool.status.unserved:
+            if entry.shape == pod.shape and entry.until > seen.now.wall:
+                until = ahead(entry.until, seen.now.wall)
+                yield Fact(
+                    "in vain",
+                    f"{entry.offering} of pool {name} was bought for a pod like it, which didn't "
+                    f"get there: it isn't bought again for it until then ({until})",
+                )
+
+
+def _unplanned(pod: Pod, usable: Sequence[NodePool], seen: Survey) -> Iterator[Fact]:
+    """Nobody has said anything: too early, one of too many, or nobody is there who plans."""
+    since = _time(pod.metadata.creation_timestamp)
+    seconds = 0.0 if since is None else (seen.now.wall - since).total_seconds()
+    full = [pool.name for pool in usable if len(pool.status.unplaced) >= MOST_UNPLACED]
+    if seen.trouble is not None and seen.trouble.stands_still:
+        text = f"none: {seen.trouble.text}"
+    elif full:
+        text = f"pool {full[0]} tells of its {MOST_UNPLACED} most urgent pods only: see the events"
+    elif seconds < UNSEEN_AFTER:
+        text = "none yet: pods that come together are planned together, within a second"
+    elif all(paused(pool) for pool in usable):
+        text = "none while pools are paused: growth resume ends that"
+    else:
+        text = f"none in {spoken_span(int(seconds))}: growth doctor says whether growth runs"
+    yield Fact("last plan", text)
+
+
+def _of_requests(pod: Pod, seen: Survey) -> Iterator[Fact]:
+    for request in _requests_for(pod, seen):
+        others = len(request.spec.pods) - 1
+        spec = request.spec
+        machine = f"{spec.server_type} in {spec.location}, {hourly(spec.price)} per hour"
+        pods = f"for it and {counted(others, 'other pod')}"
+        yield Fact("request", f"{request.name} ({machine}) {pods}: {_for_this(pod, request, seen)}")
+
+
+def _requests_for(pod: Pod, seen: Survey) -> list[NodeRequest]:
+    """The newest first, as an older one is one that didn't come to anything."""
+    found = [
+        request
+        for request in seen.scene.requests.values()
+        if any(each.uid == pod.metadata.uid for each in request.spec.pods)
+    ]
+    return sorted(found, key=lambda each: (_made(each), each.name), reverse=True)
+
+
+def _awaited(pod: Pod, seen: Survey) -> list[NodeRequest]:
+    """Those of its requests that it can still get its place by."""
+    return [
+        each
+        for each in _requests_for(pod, seen)
+        if each.status.phase in COMING
+        or (_has_joined(each, seen) and not _too_little(pod, each.name, seen))
+    ]
+
+
+def _for_this(pod: Pod, request: NodeRequest, seen: Survey) -> str:
+    """How far a purchase is for one of the pods that it was made for."""
+    if request.status.phase is not RequestPhase.READY:
+        return how_far(request, seen)
+    if request.name not in seen.scene.cluster.nodes:
+        return "its node is gone; the pod is planned anew"
+    if lacks := _too_little(pod, request.name, seen):
+        return f"others have taken the pod's place ({lacks})"
+    # For how long that is waited for is a setting of the reconciler, which isn't known here.
+    return f"{how_far(request, seen)}, and the pod isn't bound to it"
+
+
+def _too_little(pod: Pod, name: str, seen: Survey) -> str:
+    """What of the pod's requests is no longer left on a node; empty where all is."""
+    node, held = seen.scene.cluster.nodes[name], seen.scene.cluster.occupancy(name)
+    lacking = shortages(pod.requests, have=node.allocatable, taken=held.requested)
+    return lacking[0].text if lacking else ""
+
+
+def _has_joined(request: NodeRequest, seen: Survey) -> bool:
+    """Whether its node is ready, and still there."""
+    is_ready = request.status.phase is RequestPhase.READY
+    return is_ready and request.name in seen.scene.cluster.nodes
+
+
+def _made(request: NodeRequest) -> str:
+    made = request.metadata.creation_timestamp
+    return "" if made is None else write_time(made)
+
+
+def how_far(request: NodeRequest, seen: Survey) -> str:
+    """Where a purchase stands, and when it is given up."""
+    status, now = request.status, seen.now.wall
+    pool = seen.pools.get(request.spec.pool)
+    since = span_since(status.last_transition_time or request.metadata.creation_timestamp, now)
+    match status.phase:
+        case RequestPhase.PENDING:
+            return f"the provider is about to be asked, for {since}"
+        case RequestPhase.PROVISIONING:
+            until = _given_up(status.accepted_at, pool, now)
+            return f"the provider has accepted {since} ago, {_joined(request, seen)}{until}"
+        case RequestPhase.READY if request.name not in seen.scene.cluster.nodes:
+            return f"its node was ready {since} ago and is gone{_forgotten(request, pool, now)}"
+        case RequestPhase.READY:
+            return f"the node is ready since {since}"
+        case RequestPhase.UNMET:
+            return f"the provider had none {since} ago; it is planned without that offer"
+        case RequestPhase.DEPROVISIONING:
+            return f"its node never served and is given back, for {since}"
+
+
+def _forgotten(request: NodeRequest, pool: NodePool | None, now: datetime) -> str:
+    """When a request that has done its work is deleted, as `kubectl get` shows it until then."""
+    since = request.status.last_transition_time
+    if since is None or pool is None:
+        return ""
+    left = ahead(since + pool.spec.request_ttl.ready.timedelta, now)
+    return f"; this request is deleted {left}"
+
+
+def _joined(request: NodeRequest, seen: Survey) -> str:
+    node = seen.scene.cluster.nodes.get(request.name)
+    if node is None:
+        return "the node hasn't joined yet"
+    return "the node is Ready" if node.is_ready else "the node has joined and isn't Ready yet"
+
+
+def _given_up(accepted_at: datetime | None, pool: NodePool | None, now: datetime) -> str:
+    if accepted_at is None or pool is None:
+        return ""
+    return f"; given up {ahead(accepted_at + pool.spec.readiness_wait.timedelta, now)}"
+
+
+def _unplaced(pod: Pod, pools: Mapping[str, NodePool]) -> Iterator[tuple[str, UnplacedPod]]:
+    for name, pool in sorted(pools.items()):
+        for entry in pool.status.unplaced:
+            if entry.pod.uid == pod.metadata.uid:
+                yield name, entry
+
+
+def _figures(pod: Pod, seen: Survey) -> dict[str, Figure]:
+    found = next((entry for _, entry in _unplaced(pod, seen.pools)), None)
+    coming = _awaited(pod, seen)
+    at = None if found is None else found.next_try
+    return {
+        "state": standing(pod).name.lower() if not pod.spec.node_name else "bound",
+        "node": pod.spec.node_name or None,
+        "tries": None if found is None else found.tries,
+        "reason": None if found is None else found.reason,
+        "nextTry": None if at is None else write_time(at),
+        "request": coming[0].name if coming and is_waiting(pod) else None,
+        "requestPhase": coming[0].status.phase.value if coming and is_waiting(pod) else None,
+    }
+
+
+def _time(text: str | None) -> datetime | None:
+    try:
+        return parse_time(text or "")
+    except ValueError:
+        return None

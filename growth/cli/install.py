@@ -1,0 +1,162 @@
+"""`growth install`: everything that growth is into a cluster, and the word that it works.
+
+What is applied is `manifests/`, with a file of values that Helm takes too. Running it again changes
+what has changed and nothing else, so it is also the upgrade.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from growth.api.written import Duration
+from growth.cli.cluster.connecting import (
+    add_connection_arguments,
+    add_own_namespace_argument,
+    completed,
+    connected,
+)
+from growth.cli.terminal.output import add_output_argument, tell_steps
+from growth.errors import GiveUp, Misconfigured
+from growth.installation.applying import apply, rehearse
+from growth.installation.awaiting import missing_of, until_nothing_is_missing
+from growth.installation.definitions import apply_definitions, compared, refuse_narrower
+from growth.installation.rendering import rendered
+from growth.installation.resources import title_of
+from growth.installation.values import (
+    Admission,
+    CertificatesChoice,
+    InstallationValues,
+    ProviderChoice,
+)
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import AsyncIterator
+
+    from growth.installation.applying import ApplyOutcome
+    from growth.installation.shipped import Object
+    from growth.kube.transport import Connection
+
+HINT: Final = "hint: kubectl --namespace {} get pods; the same command again goes on from here"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the words of this command."""
+    parser.add_argument(
+        "--for",
+        dest="provider",
+        choices=[provider.value for provider in ProviderChoice],
+        help="where machines come from, instead of what the values say (default: hetzner)",
+    )
+    parser.add_argument(
+        "--values", type=Path, metavar="FILE", help="what else is chosen; Helm takes the same file"
+    )
+    add_own_namespace_argument(parser)
+    parser.add_argument(
+        "--dry-run", action="store_true", help="let the API server check all of it, and say what"
+    )
+    parser.add_argument(
+        "--wait", metavar="DURATION", default="3m", help="for it to work (3m); 0s: don't"
+    )
+    add_connection_arguments(parser)
+    add_output_argument(parser)
+    parser.epilog = "Again, it is the upgrade. growth uninstall takes it away."
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Install, or rehearse it."""
+    values = _values(arguments.values, arguments.provider)
+    seconds = _seconds(arguments.wait)
+    if arguments.dry_run:
+        completed(tell_steps(_rehearsal(arguments, values), arguments, _rehearsed))
+        return 0
+    completed(tell_steps(_installation(arguments, values, seconds=seconds), arguments, _counted))
+    if seconds and arguments.output == "text":
+        print("growth works: its processes are ready, one reconciler leads")
+        print("hint: growth doctor looks closer; next it needs a NodePool: docs/guides/install.md")
+    return 0
+
+
+def _values(path: Path | None, provider: str | None) -> InstallationValues:
+    values = (
+        InstallationValues()
+        if path is None
+        else InstallationValues.parse(_content(path), place=str(path))
+    )
+    return (
+        values
+        if provider is None
+        else values.model_copy(update={"provider": ProviderChoice(provider)})
+    )
+
+
+def _content(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except OSError as error:
+        reason = (error.strerror or "not readable").lower()
+        raise Misconfigured(f"--values {path}: {reason}") from None
+    except UnicodeDecodeError:
+        raise Misconfigured(f"--values {path}: this is not UTF-8 text") from None
+
+
+def _seconds(written: str) -> float:
+    try:
+        return Duration.parse(written).seconds
+    except ValueError as mistake:
+        raise Misconfigured(f'--wait: "{written}" {mistake}') from None
+
+
+async def _rehearsal(
+    arguments: argparse.Namespace, values: InstallationValues
+) -> AsyncIterator[tuple[str, ApplyOutcome]]:
+    async with connected(arguments) as connection:
+        definitions = await compared(connection)
+        refuse_narrower(definitions)
+        items = [each.wanted for each in definitions]
+        for item in [*items, *rendered(values, namespace=arguments.namespace)]:
+            yield title_of(item), await rehearse(connection, item)
+
+
+async def _installation(
+    arguments: argparse.Namespace, values: InstallationValues, *, seconds: float
+) -> AsyncIterator[tuple[str, Counter[ApplyOutcome]]]:
+    namespace = arguments.namespace
+    items = rendered(values, namespace=namespace)
+    async with connected(arguments) as connection:
+        outcomes = await apply_definitions(connection, await compared(connection))
+        yield "definitions", Counter(outcomes)
+        yield "objects", Counter([await apply(connection, item) for item in items])
+        if seconds:
+            await _wait(connection, _awaited(items, values), namespace=namespace, seconds=seconds)
+
+
+def _awaited(items: list[Object], values: InstallationValues) -> list[Object]:
+    """Where others keep the certificates it is theirs to make the webhook trusted."""
+    ours = (
+        values.certificates is CertificatesChoice.MANAGED and values.admission is Admission.WEBHOOK
+    )
+    return [item for item in items if ours or item["kind"] != "MutatingWebhookConfiguration"]
+
+
+async def _wait(
+    connection: Connection, items: list[Object], *, namespace: str, seconds: float
+) -> None:
+    try:
+        await until_nothing_is_missing(
+            partial(missing_of, connection, items, namespace=namespace), seconds=seconds
+        )
+    except GiveUp as missing:
+        raise GiveUp(f"{missing}\n{HINT.format(namespace)}") from None
+
+
+def _rehearsed(title: str, outcome: ApplyOutcome) -> str:
+    return f"{outcome:9}  {title}"
+
+
+def _counted(what: str, outcomes: Counter[ApplyOutcome]) -> str:
+    counted = ", ".join(f"{number} {outcome}" for outcome, number in sorted(outcomes.items()))
+    return f"{what:12} {counted}"

@@ -1,0 +1,1 @@
+"""`growth pause` and `growth resume`: how a pause is written and ended."""

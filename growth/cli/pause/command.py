@@ -1,0 +1,67 @@
+"""`growth pause`: buy nothing and give nothing back for a while, in one pool or in all."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from growth.api.written import Duration, write_time
+from growth.cli.cluster.connecting import add_connection_arguments, completed, connected
+from growth.cli.pause.pausing import add_pool_arguments, own_namespace, pause_all, pause_pool
+from growth.cli.terminal.output import add_output_argument
+from growth.errors import Misconfigured
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the words of this command."""
+    add_pool_arguments(parser)
+    parser.add_argument(
+        "--for",
+        dest="span",
+        metavar="DURATION",
+        default="1h",
+        help="how long, such as 30m or 12h (default: 1h); it ends by itself",
+    )
+    parser.add_argument("--reason", metavar="TEXT", default="", help="why, for whoever asks")
+    add_connection_arguments(parser)
+    add_output_argument(parser)
+    parser.epilog = (
+        "What is on its way is finished: its node joins and serves. growth resume ends a pause "
+        "earlier. Both work while growth itself doesn't run."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the pause, and tell what it means."""
+    until = write_time(datetime.now(UTC).replace(microsecond=0) + _span(arguments.span).timedelta)
+    completed(_pause(arguments, until))
+    if arguments.output == "json":
+        print(json.dumps({"pool": arguments.pool, "until": until, "reason": arguments.reason}))
+        return 0
+    who = f"pool {arguments.pool} is" if arguments.pool else "all pools are"
+    print(f"{who} paused until {until}: nothing is bought and nothing given back")
+    print(f"hint: growth resume{f' {arguments.pool}' if arguments.pool else ''} ends it earlier")
+    return 0
+
+
+def _span(written: str) -> Duration:
+    try:
+        span = Duration.parse(written)
+    except ValueError as mistake:
+        raise Misconfigured(f'--for: "{written}" {mistake}') from None
+    if not span.nanoseconds:
+        raise Misconfigured("--for: a pause must last for a while; growth resume ends one")
+    return span
+
+
+async def _pause(arguments: argparse.Namespace, until: str) -> None:
+    async with connected(arguments) as connection:
+        if arguments.pool:
+            await pause_pool(connection, arguments.pool, until=until, reason=arguments.reason)
+            return
+        namespace = await own_namespace(connection, arguments.namespace)
+        await pause_all(connection, namespace, until=until, reason=arguments.reason)

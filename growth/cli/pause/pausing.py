@@ -1,0 +1,148 @@
+"""How a pause is written into a cluster and taken away: at the API server, whether or not we run.
+
+A pool is paused by an annotation on it, all of them by one ConfigMap in growth's own namespace,
+which is where its Lease is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from growth.api.wellknown import (
+    GROUP_VERSION,
+    PAUSE_CONFIG_MAP,
+    PAUSE_REASON_KEY,
+    PAUSE_UNTIL_KEY,
+    PAUSED_REASON_ANNOTATION,
+    PAUSED_UNTIL_ANNOTATION,
+    RECONCILER_LEASE,
+)
+from growth.cli.cluster.names import bare, unknown
+from growth.cli.cluster.stopped import LEASES
+from growth.errors import GiveUp, Misconfigured
+from growth.kube.call import APPLY_PATCH, MERGE_PATCH
+from growth.kube.errors import NotFound
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+    from growth.kube.transport import Connection
+
+POOLS: Final = f"/apis/{GROUP_VERSION}/nodepools"
+
+
+def add_pool_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what is meant: one pool, or all of them."""
+    parser.add_argument(
+        "pool", metavar="POOL", nargs="?", type=_pool_name, help="default: every pool"
+    )
+    parser.add_argument(
+        "-n",
+        "--namespace",
+        metavar="NAME",
+        help="of growth itself; default: where its Lease is",
+    )
+
+
+def _pool_name(word: str) -> str:
+    return bare(word, kind="pool")
+
+
+async def pause_pool(connection: Connection, pool: str, *, until: str, reason: str) -> None:
+    """Annotate a pool."""
+    annotations = {PAUSED_UNTIL_ANNOTATION: until, PAUSED_REASON_ANNOTATION: reason or None}
+    await _annotate(connection, pool, annotations)
+
+
+async def resume_pool(connection: Connection, pool: str) -> str | None:
+    """Take the annotation away, and give what it said; None where there was none."""
+    found = await _pool(connection, pool)
+    until: str | None = found["metadata"].get("annotations", {}).get(PAUSED_UNTIL_ANNOTATION)
+    gone = {PAUSED_UNTIL_ANNOTATION: None, PAUSED_REASON_ANNOTATION: None}
+    await _annotate(connection, pool, gone)
+    return until
+
+
+async def pause_all(connection: Connection, namespace: str, *, until: str, reason: str) -> None:
+    """Write the ConfigMap, whether or not there is one already."""
+    body = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": PAUSE_CONFIG_MAP, "namespace": namespace},
+        "data": {PAUSE_UNTIL_KEY: until} | ({PAUSE_REASON_KEY: reason} if reason else {}),
+    }
+    try:
+        await connection.request(
+            "PATCH",
+            _config_map(namespace),
+            query={"fieldManager": "growth-cli", "force": "true"},
+            body=body,
+            content_type=APPLY_PATCH,
+        )
+    except NotFound:
+        raise Misconfigured(f'there is no namespace "{namespace}"; name it with -n') from None
+
+
+async def resume_all(connection: Connection, namespace: str) -> str | None:
+    """Delete the ConfigMap, and give what it said; None where there was none."""
+    until = await paused_all(connection, namespace)
+    if until is not None:
+        await connection.request("DELETE", _config_map(namespace))
+    return until
+
+
+async def paused_all(connection: Connection, namespace: str) -> str | None:
+    """Until when all pools are paused, as it is written."""
+    try:
+        found = (await connection.request("GET", _config_map(namespace))).json()
+    except NotFound:
+        return None
+    until: str = found.get("data", {}).get(PAUSE_UNTIL_KEY, "")
+    return until
+
+
+async def own_namespace(connection: Connection, given: str | None) -> str:
+    """Where growth is: the namespace of its Lease, which stays when it doesn't run."""
+    if given is not None:
+        return given
+    query = {"fieldSelector": f"metadata.name={RECONCILER_LEASE}"}
+    leases = (await connection.request("GET", LEASES, query=query)).json()["items"]
+    found = sorted(each["metadata"]["namespace"] for each in leases)
+    match found:
+        case [namespace]:
+            return str(namespace)
+        case []:
+            raise GiveUp(
+                f"no Lease {RECONCILER_LEASE} tells where growth is; name its namespace with -n"
+            )
+        case _:
+            places = ", ".join(found)
+            raise GiveUp(
+                f"Leases {RECONCILER_LEASE} are in {places}; name growth's namespace with -n"
+            )
+
+
+async def _annotate(
+    connection: Connection, pool: str, annotations: Mapping[str, str | None]
+) -> None:
+    await _pool(connection, pool)
+    await connection.request(
+        "PATCH",
+        f"{POOLS}/{pool}",
+        query={"fieldManager": "growth-cli"},
+        body={"metadata": {"annotations": annotations}},
+        content_type=MERGE_PATCH,
+    )
+
+
+async def _pool(connection: Connection, pool: str) -> dict[str, Any]:
+    found = (await connection.request("GET", POOLS)).json()["items"]
+    pools = {each["metadata"]["name"]: each for each in found}
+    if pool not in pools:
+        raise unknown(pool, pools, kind="pool")
+    return dict(pools[pool])
+
+
+def _config_map(namespace: str) -> str:
+    return f"/api/v1/namespaces/{namespace}/configmaps/{PAUSE_CONFIG_MAP}"

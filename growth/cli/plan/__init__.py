@@ -1,0 +1,1 @@
+"""`growth plan`: what would be bought, and what it would cost."""

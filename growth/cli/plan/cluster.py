@@ -1,0 +1,88 @@
+"""What `growth plan --from-cluster` sees: whole lists, asked for once, and nothing written.
+
+A cluster in which growth isn't installed has none of its objects, which is no mistake: pools and
+classes may come from files.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.api.hetznernodeclass import HetznerNodeClass
+from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.nodepool import NodePool
+from growth.api.noderequest import NodeRequest
+from growth.cli.cluster.lists import NotInstalled, reading_lists, together
+from growth.cli.plan.prices import DataKey
+from growth.kube.errors import NotFound
+from growth.scheduling.cluster import Object
+from reconciler.sources import BUILT_IN
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import AsyncIterator, Iterable
+
+    from growth.cli.cluster.lists import Lists
+    from growth.kube.transport import Connection
+
+Ours = NodePool | NodeRequest | KwokNodeClass | HetznerNodeClass
+OURS: Final[tuple[type[Ours], ...]] = (NodePool, NodeRequest, KwokNodeClass, HetznerNodeClass)
+
+
+class SeenCluster(msgspec.Struct, frozen=True, kw_only=True):
+    """A cluster at one moment."""
+
+    objects: tuple[Object, ...]
+    resources: tuple[Ours, ...]
+    """Objects of growth."""
+    config_maps: Mapping[DataKey, str]
+    """Those that classes have their catalogues from."""
+    unreadable: tuple[str, ...]
+    """What was left out: kind and name."""
+
+
+async def see_cluster(arguments: argparse.Namespace) -> SeenCluster:
+    """Everything that a plan depends on."""
+    async with reading_lists(arguments) as lists:
+        return await seen_by(lists)
+
+
+async def seen_by(lists: Lists) -> SeenCluster:
+    """The same, by whoever reads already."""
+    built_in = [lists.all_of(path, decode) for path, decode in BUILT_IN.values()]
+    objects = await together(built_in)
+    resources = await together(_if_known(lists, kind) for kind in OURS)
+    ours = tuple(each for several in resources for each in several)
+    config_maps = {key: text async for key, text in _catalogues(lists.connection, ours)}
+    return SeenCluster(
+        objects=tuple(each for several in objects for each in several),
+        resources=ours,
+        config_maps=config_maps,
+        unreadable=lists.unreadable,
+    )
+
+
+async def _if_known(lists: Lists, kind: type[Ours]) -> tuple[Ours, ...]:
+    try:
+        return await lists.ours(kind)
+    except NotInstalled:
+        return ()
+
+
+async def _catalogues(
+    connection: Connection, resources: Iterable[Ours]
+) -> AsyncIterator[tuple[DataKey, str]]:
+    """The catalogues that are in ConfigMaps; one that is missing is told where it is needed."""
+    for each in resources:
+        reference = each.spec.catalogue_from if isinstance(each, KwokNodeClass) else None
+        if reference is None:
+            continue
+        path = f"/api/v1/namespaces/{reference.namespace}/configmaps/{reference.name}"
+        with contextlib.suppress(NotFound):
+            found = (await connection.request("GET", path)).json().get("data") or {}
+            if reference.key in found:
+                yield (reference.namespace, reference.name, reference.key), found[reference.key]

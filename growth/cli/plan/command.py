@@ -1,0 +1,191 @@
+"""`growth plan`: what would be bought for a set of manifests, and what it would cost.
+
+No cluster is needed. The files hold pods or workloads, pools, node classes, and nodes where some
+are there already; the plan is made by the same rules and the same solver as in a cluster. With
+`--from-cluster` it starts from what is there now, and the files are a what-if on top.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import yaml
+
+from growth.cli.cluster.connecting import add_connection_arguments
+from growth.cli.cluster.lists import tell_left_out
+from growth.cli.support import not_installed
+from growth.cli.terminal import inputs
+from growth.cli.terminal.money import hourly
+from growth.errors import Misconfigured
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from growth.cli.plan.printing import Told
+    from reconciler.replacement.on_paper import RenewalOnPaper as Consolidated
+    from reconciler.solver import Plan
+
+SHOW_AFTER = 1.0
+"""Seconds after which a plan on the way is worth a line."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the words of this command."""
+    files = inputs.add_files_argument(parser)
+    files.required, files.default = False, []
+    parser.add_argument(
+        "--from-cluster",
+        action="store_true",
+        help="start from what is in the cluster now (it is only read); -f comes on top",
+    )
+    parser.add_argument(
+        "--from-bundle",
+        metavar="FILE",
+        help="start from what growth bundle has packed, at the moment when it did",
+    )
+    parser.add_argument(
+        "--consolidate",
+        action="store_true",
+        help="show which nodes could be given back, or replaced by cheaper ones, and do nothing",
+    )
+    parser.add_argument(
+        "--catalogue",
+        metavar="FILE",
+        help="Hetzner's prices, as growth catalogue save writes them (default: those of "
+        "growth's own list, with its date)",
+    )
+    parser.add_argument(
+        "--replicas",
+        choices=("min", "max"),
+        default="min",
+        help="how many pods of a workload in the files that a HorizontalPodAutoscaler scales: its "
+        "minimum (default) or its maximum",
+    )
+    parser.add_argument(
+        "--effort",
+        choices=("quick", "normal", "thorough"),
+        default="thorough",
+        help="how long to look for a cheaper plan and a better bound (default: thorough)",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        choices=("text", "json", "yaml", "requests"),
+        default="text",
+        help="text for people (default), json or yaml for programs, or the NodeRequests",
+    )
+    add_connection_arguments(parser)
+    parser.epilog = (
+        "For example: growth plan -f docs/examples/hetzner -f my-app/, "
+        "growth plan --from-cluster -f bigger.yaml, "
+        "or growth plan --consolidate --from-cluster"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Plan, and say what comes out; a pod without a place makes the exit code 1."""
+    if arguments.from_cluster and arguments.from_bundle:
+        raise Misconfigured("growth plan: --from-cluster or --from-bundle: a plan starts from one")
+    if not (arguments.files or arguments.from_cluster or arguments.from_bundle):
+        raise Misconfigured("growth plan: say what to plan for: -f FILE, --from-cluster, or both")
+    if arguments.consolidate:
+        return _consolidate(arguments)
+    planned = _planner()
+    begun = time.monotonic()
+    plan = planned(arguments)
+    _print(plan, arguments.output, seconds=time.monotonic() - begun)
+    return 1 if plan.paper.unplaced else 0
+
+
+def _consolidate(arguments: argparse.Namespace) -> int:
+    """The other direction: what is there could be had cheaper."""
+    consolidated = _consolidator()
+    begun = time.monotonic()
+    paper = consolidated(arguments)
+    from growth.cli.plan import consolidation as printing  # noqa: PLC0415 - with the rest
+
+    seconds = time.monotonic() - begun
+    match arguments.output:
+        case "json":
+            print(json.dumps(printing.consolidation_document(paper, seconds=seconds), indent=2))
+        case "yaml":
+            document = printing.consolidation_document(paper, seconds=seconds)
+            print(yaml.safe_dump(document, sort_keys=False), end="")
+        case "requests":
+            documents = [request.document() for request in paper.comes]
+            print(yaml.safe_dump_all(documents, sort_keys=False), end="")
+        case _:
+            print("\n".join(printing.consolidation_table(paper, seconds=seconds)))
+    return 0
+
+
+def _consolidator() -> Callable[[argparse.Namespace], Consolidated]:
+    try:
+        from growth.cli.plan.reading import consolidating, plan_reading  # noqa: PLC0415 - see below
+    except ModuleNotFoundError as error:
+        raise not_installed(error, command="plan") from None
+
+    def consolidate(arguments: argparse.Namespace) -> Consolidated:
+        read = plan_reading(arguments)
+        tell_left_out(read.unreadable)
+        return consolidating(read.world, effort=arguments.effort, now=read.now)
+
+    return consolidate
+
+
+def _planner() -> Callable[[argparse.Namespace], Told]:
+    """The whole way from files to a plan; loaded only here, as the engine takes a moment."""
+    try:
+        from growth.cli.plan.prices import bill_of  # noqa: PLC0415 - see above
+        from growth.cli.plan.printing import Told  # noqa: PLC0415
+        from growth.cli.plan.reading import plan_for_world, plan_reading  # noqa: PLC0415
+        from growth.cli.plan.remarks import remarks_of  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise not_installed(error, command="plan") from None
+
+    def plan(arguments: argparse.Namespace) -> Told:
+        read = plan_reading(arguments)
+        tell_left_out(read.unreadable)
+        paper = plan_for_world(read.world, effort=arguments.effort, now=read.now, watch=_progress())
+        return Told(
+            paper=paper,
+            bill=bill_of(read.world, read.prices),
+            remarks=remarks_of(paper, read.manifests),
+        )
+
+    return plan
+
+
+def _progress() -> Callable[[Plan], None]:
+    """One line on a terminal that is written over as the plan gets better."""
+    begun = time.monotonic()
+
+    def show(plan: Plan) -> None:
+        if sys.stderr.isatty() and time.monotonic() - begun > SHOW_AFTER:
+            seconds = time.monotonic() - begun
+            text = f"{hourly(plan.cost / 1e6)} per hour, within {plan.gap * 100:.1f} %"
+            print(f"\r\x1b[2K{text}, {seconds:.0f} s", end="\r", file=sys.stderr, flush=True)
+
+    return show
+
+
+def _print(plan: Told, output: str, *, seconds: float) -> None:
+    from growth.cli.plan import printing  # noqa: PLC0415 - with the rest of planning
+
+    if sys.stderr.isatty():
+        print("\r\x1b[2K", end="", file=sys.stderr)
+    match output:
+        case "json":
+            print(json.dumps(printing.plan_document(plan, seconds=seconds), indent=2))
+        case "yaml":
+            document = printing.plan_document(plan, seconds=seconds)
+            print(yaml.safe_dump(document, sort_keys=False), end="")
+        case "requests":
+            documents = [request.document() for request in plan.paper.requests.values()]
+            print(yaml.safe_dump_all(documents, sort_keys=False), end="")
+        case _:
+            print("\n".join(printing.plan_table(plan, seconds=seconds)))

@@ -1,0 +1,122 @@
+"""How `growth plan --consolidate` tells what could go and what would come for it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, Final
+
+from growth.cli.cluster.names import ShortNames
+from growth.cli.explain.story import first_few
+from growth.cli.terminal.money import HOURS_A_MONTH, hourly, monthly
+from growth.cli.terminal.tables import aligned
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.api.noderequest import NodeRequest
+    from reconciler.replacement.on_paper import Hindrance, Leaving, RenewalOnPaper
+
+MILLION: Final = 1_000_000
+SHOWN: Final = 20
+"""So many nodes that stay are told to people."""
+COLUMNS: Final = ("", "POOL", "TYPE", "PLACE", "NODES", "PODS", "PER HOUR")
+TO_THE_RIGHT: Final = frozenset({"NODES", "PODS", "PER HOUR"})
+
+
+def consolidation_document(paper: RenewalOnPaper, *, seconds: float) -> dict[str, Any]:
+    """What could be had cheaper, for programs."""
+    return {
+        "result": "Cheaper" if paper.goes else "NothingToGain",
+        "cost": paper.cost / MILLION,
+        "saving": paper.saving / MILLION,
+        "savingPerMonth": round(paper.saving * HOURS_A_MONTH / MILLION, 6),
+        "goes": [_leaving(each) for each in paper.goes],
+        "comes": [_coming(each) for each in paper.comes],
+        "evictions": sum(len(each.pods) for each in paper.goes),
+        "held": [{"node": name, "reason": why} for name, why in sorted(paper.held.items())],
+        "idle": list(paper.idle),
+        "hindrance": None if paper.hindrance is None else _hindrance(paper.hindrance),
+        "seconds": round(seconds, 3),
+    }
+
+
+def _hindrance(found: Hindrance) -> dict[str, Any]:
+    limits, pools = list(found.limits), list(found.pools)
+    return {"limits": limits, "pools": pools, "saving": found.saving / MILLION}
+
+
+def _leaving(each: Leaving) -> dict[str, Any]:
+    return {
+        "node": each.name,
+        "pool": each.pool,
+        "serverType": each.server_type,
+        "price": each.price / MILLION,
+        "pods": [pod.name for pod in each.pods],
+    }
+
+
+def _coming(each: NodeRequest) -> dict[str, Any]:
+    return {
+        "pool": each.spec.pool,
+        "serverType": str(each.spec.server_type),
+        "location": each.spec.location,
+        "price": float(each.spec.price),
+    }
+
+
+def consolidation_table(paper: RenewalOnPaper, *, seconds: float) -> Iterator[str]:
+    """The same for people. Nothing of it is done."""
+    if paper.goes:
+        yield from aligned([COLUMNS, *_gone(paper), *_came(paper)], to_the_right=TO_THE_RIGHT)
+        yield ""
+        yield from _summary(paper, seconds)
+    else:
+        cost = hourly(paper.cost / MILLION)
+        yield f"Within the pools' limits nothing is cheaper than what runs, {cost} per hour."
+        if paper.hindrance is not None:
+            yield from _hindered(paper.cost, paper.hindrance)
+    names = ShortNames([*paper.held, *paper.idle, *(each.name for each in paper.goes)])
+    if paper.idle:
+        shown = first_few(map(names.of, paper.idle))
+        yield f"  no pod is planned onto what is idle and goes by itself: {shown}"
+    for name, why in sorted(paper.held.items())[:SHOWN]:
+        yield names.in_text(f"  {name} stays: {why}")
+    if len(paper.held) > SHOWN:
+        yield f"  and {len(paper.held) - SHOWN} other nodes stay: -o json tells all of them"
+
+
+def _hindered(cost: int, found: Hindrance) -> Iterator[str]:
+    limits, pools = " and ".join(found.limits), " and ".join(found.pools)
+    yield f"Without {limits} of pool {pools}: {hourly((cost - found.saving) / MILLION)} per hour."
+    yield "While pods move, the old and the new machine both count."
+
+
+def _gone(paper: RenewalOnPaper) -> Iterator[tuple[str, ...]]:
+    alike: defaultdict[tuple[str, str], list[Leaving]] = defaultdict(list)
+    for each in paper.goes:
+        alike[each.pool, each.server_type].append(each)
+    for (pool, server_type), nodes in sorted(alike.items()):
+        pods = sum(len(each.pods) for each in nodes)
+        price = sum(each.price for each in nodes) / MILLION
+        yield "goes", pool, server_type, "", str(len(nodes)), str(pods), f"-{hourly(price)}"
+
+
+def _came(paper: RenewalOnPaper) -> Iterator[tuple[str, ...]]:
+    alike: defaultdict[tuple[str, str, str], list[NodeRequest]] = defaultdict(list)
+    for each in paper.comes:
+        spec = each.spec
+        alike[spec.pool, spec.server_type.canonical, spec.location].append(each)
+    for (pool, server_type, place), requests in sorted(alike.items()):
+        price = float(sum(each.spec.price for each in requests))
+        yield "comes", pool, server_type, place, str(len(requests)), "", hourly(price)
+
+
+def _summary(paper: RenewalOnPaper, seconds: float) -> Iterator[str]:
+    before, saving = paper.cost / MILLION, paper.saving / MILLION
+    pods = sum(len(each.pods) for each in paper.goes)
+    yield (
+        f"{hourly(before)} per hour become {hourly(before - saving)}, "
+        f"{saving * 100 / before:.0f} % less ({monthly(saving * HOURS_A_MONTH)} per month) · "
+        f"{pods} pods move once · {seconds:.2f} s"
+    )
+    yield "Nothing is done: the reconciler does it in steps that the pools' budgets allow."

@@ -1,0 +1,124 @@
+"""What a plan depends on as a document, so that a bug report can be planned again.
+
+It is what `growth plan --from-cluster` sees, with the moment at which it was seen: times to live
+that had not run out then have not run out when it is replayed.
+"""
+
+from __future__ import annotations
+
+import json
+import tarfile
+import zlib
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+import msgspec
+import pydantic
+import yaml
+
+from growth.cli.plan.cluster import Ours, SeenCluster
+from growth.cli.plan.input_fields import fields_of, fields_of_ours
+from growth.errors import Misconfigured
+from growth.instant import Instant
+from growth.scheduling import objects
+from reconciler.providers.kwok.catalogue import types_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from growth.cli.plan.prices import DataKey
+
+INPUT: Final = "input.json"
+VERSION: Final = 1
+KINDS: Final[Mapping[str, type[Any]]] = {
+    name: kind for name in objects.__all__ if isinstance(kind := getattr(objects, name), type)
+}
+OURS: Final = {kind.__name__: kind for kind in get_args(Ours)}
+LARGEST: Final = 256 * 2**20
+"""Bytes: what comes from strangers must not fill this machine's memory."""
+
+
+class Input(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A cluster at one moment, as text."""
+
+    version: int = VERSION
+    at: datetime
+    objects: dict[str, list[Any]]
+    """By kind, Kubernetes' own."""
+    resources: dict[str, list[Any]]
+    """By kind, growth's own."""
+    catalogues: list[dict[str, str]]
+    """Lists of types that are in ConfigMaps: namespace, name, key and text."""
+
+
+def input_of(seen: SeenCluster, at: datetime) -> Input:
+    """The document for what was seen."""
+    built_in: dict[str, list[Any]] = {}
+    resources: dict[str, list[Any]] = {}
+    for each in seen.objects:
+        built_in.setdefault(type(each).__name__, []).append(fields_of(each))
+    for one in seen.resources:
+        resources.setdefault(type(one).__name__, []).append(fields_of_ours(one))
+    return Input(at=at, objects=built_in, resources=resources, catalogues=list(_catalogues(seen)))
+
+
+def _catalogues(seen: SeenCluster) -> Iterator[dict[str, str]]:
+    """Only what is a list of types, as a ConfigMap can hold anything."""
+    for (namespace, name, key), text in seen.config_maps.items():
+        try:
+            types = types_of(text, place=name)
+        except Misconfigured:
+            continue
+        written = yaml.safe_dump([each.document() for each in types], sort_keys=False)
+        yield {"namespace": namespace, "name": name, "key": key, "text": written}
+
+
+def seen_of(given: Input) -> SeenCluster:
+    """What was seen, from the document."""
+    return SeenCluster(
+        objects=tuple(
+            msgspec.convert(each, KINDS[kind])
+            for kind, several in given.objects.items()
+            for each in several
+        ),
+        resources=tuple(
+            OURS[kind].model_validate(each)
+            for kind, several in given.resources.items()
+            for each in several
+        ),
+        config_maps=dict(map(_catalogue, given.catalogues)),
+        unreadable=(),
+    )
+
+
+def _catalogue(each: dict[str, str]) -> tuple[DataKey, str]:
+    return (each["namespace"], each["name"], each["key"]), each["text"]
+
+
+def open_bundle(path: str) -> tuple[SeenCluster, Instant]:
+    """What a bundle was made of, and when."""
+    try:
+        given = msgspec.json.decode(_content(path), type=Input)
+        return seen_of(given), Instant(0.0, given.at)
+    except (msgspec.MsgspecError, pydantic.ValidationError, KeyError) as error:
+        first = str(error).splitlines()[0]
+        raise Misconfigured(f"{path}: {INPUT} can't be read by this growth: {first}") from None
+
+
+def _content(path: str) -> bytes:
+    try:
+        with tarfile.open(path, "r:gz") as bundle:
+            found = next((each for each in bundle if each.name.endswith(f"/{INPUT}")), None)
+            held = None if found is None else bundle.extractfile(found)
+            if found is None or held is None or found.size > LARGEST:
+                raise Misconfigured(f"{path}: this is no bundle: there is no {INPUT} in it")
+            return held.read()
+    except OSError as error:
+        raise Misconfigured(f"{path}: {(error.strerror or 'not readable').lower()}") from None
+    except (tarfile.TarError, EOFError, zlib.error):
+        raise Misconfigured(f"{path}: this is no bundle: growth bundle writes one") from None
+
+
+def as_builtins(given: Input) -> Any:
+    """The document as plain dicts and lists, to be changed."""
+    return json.loads(msgspec.json.encode(given))

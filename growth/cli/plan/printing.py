@@ -1,0 +1,233 @@
+"""How `growth plan` tells its plan: a table for people, one document for programs."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections import defaultdict
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
+
+from growth.api.wellknown import PLAN_ANNOTATION
+from growth.cli.plan import remarks as plan_remarks
+from growth.cli.terminal.money import HOURS_A_MONTH, hourly, monthly
+from growth.cli.terminal.tables import aligned
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from growth.api.noderequest import NodeRequest
+    from growth.cli.plan.prices import Bill
+    from growth.cli.plan.remarks import Remarks
+    from growth.scheduling.pod import Pod
+    from reconciler.planning.offline import PlanOnPaper
+
+ESTIMATED: Final = "~"
+WIDTH: Final = 100
+SHOWN: Final = 20
+"""So many reasons are told to people."""
+COLUMNS: Final = ("POOL", "TYPE", "PLACE", "NODES", "PODS", "CPU", "MEMORY", "PER HOUR")
+TO_THE_RIGHT: Final = frozenset({"NODES", "PODS", "CPU", "MEMORY", "PER HOUR"})
+
+
+class Told(NamedTuple):
+    """Everything that is told."""
+
+    paper: PlanOnPaper
+    bill: Bill
+    remarks: Remarks
+
+
+def plan_document(plan: Told, *, seconds: float) -> dict[str, Any]:
+    """The plan for programs."""
+    paper, bill = plan.paper, plan.bill
+    cost, bound = cost_of_plan(paper), bound_of(paper)
+    return {
+        "result": result_of(paper),
+        "cost": float(cost),
+        "lowerBound": float(bound),
+        "gap": gap_of(paper),
+        "firstFitCost": float(first_fit_of(paper)),
+        "nodes": [_node(name, paper, bill) for name in paper.requests],
+        "unplaced": [{"pod": pod.name, "reason": reason} for pod, reason in paper.unplaced],
+        "stop": stop_of(paper),
+        "seconds": round(seconds, 3),
+        "costPerMonth": float(month_of_plan(paper, paper.requests)),
+        "prices": msgspec.to_builtins(bill.origin),
+        "notOffered": msgspec.to_builtins(bill.not_offered),
+        **msgspec.to_builtins(plan.remarks),
+    }
+
+
+def _node(name: str, paper: PlanOnPaper, bill: Bill) -> dict[str, Any]:
+    spec = paper.requests[name].spec
+    return {
+        "pool": spec.pool,
+        "serverType": str(spec.server_type),
+        "location": spec.location,
+        "price": float(spec.price),
+        "pricePerMonth": float(month_of_plan(paper, [name])),
+        "estimated": bill.is_estimated(spec),
+        "nextBest": next_best(paper.requests[name]),
+        "pods": [pod.name for pod in paper.pods.get(name, ())],
+    }
+
+
+def next_best(request: NodeRequest) -> dict[str, Any] | None:
+    """The cheapest other type that holds the node's pods, and its price an hour."""
+    found = json.loads(request.metadata.annotations[PLAN_ANNOTATION])["next"]
+    return None if found is None else {"type": found["type"], "price": float(found["price"])}
+
+
+def month_of_plan(paper: PlanOnPaper, names: Iterable[str]) -> Decimal:
+    """What these machines cost a month: all its hours, or the most that a month may cost."""
+    offerings = (paper.items[name].offering for name in names)
+    hours = ((each.price * HOURS_A_MONTH, each.monthly_cap) for each in offerings)
+    return sum((paid if cap is None else min(paid, cap) for paid, cap in hours), Decimal(0))
+
+
+def result_of(paper: PlanOnPaper) -> str:
+    """AllPlaced, NoDemands or IncompletePlacement."""
+    if paper.unplaced:
+        return "IncompletePlacement"
+    return "AllPlaced" if paper.pods else "NoDemands"
+
+
+def cost_of_plan(paper: PlanOnPaper) -> Decimal:
+    """What all machines of the plan cost an hour."""
+    return sum((request.spec.price for request in paper.requests.values()), Decimal(0))
+
+
+def bound_of(paper: PlanOnPaper) -> Decimal:
+    """What no plan of the same rounds undercuts."""
+    return Decimal(sum(plan.bound for plan in paper.plans)) / 1_000_000
+
+
+def first_fit_of(paper: PlanOnPaper) -> Decimal:
+    """What packing first-fit would have paid."""
+    return Decimal(sum(plan.first_fit_cost for plan in paper.plans)) / 1_000_000
+
+
+def gap_of(paper: PlanOnPaper) -> float | None:
+    """How much dearer than the bound, as a fraction; nothing where no bound was found."""
+    cost, bound = cost_of_plan(paper), bound_of(paper)
+    if not bound:
+        return None if cost else 0.0
+    return round(float(cost / bound - 1), 6)
+
+
+def stop_of(paper: PlanOnPaper) -> str:
+    """What ended the search; of several rounds, the last."""
+    return paper.plans[-1].stop.value if paper.plans else "nothing to do"
+
+
+def plan_table(plan: Told, *, seconds: float) -> Iterator[str]:
+    """The plan for people."""
+    paper, bill = plan.paper, plan.bill
+    rows = list(_rows(paper, bill))
+    if rows:
+        yield from aligned([COLUMNS, *rows, _total(paper, bill)], to_the_right=TO_THE_RIGHT)
+        yield ""
+        yield _quality(paper, seconds)
+    elif paper.pods:
+        yield "Nothing has to be bought: every pod has room on the nodes that are there."
+    elif not paper.unplaced:
+        yield "Nothing to plan: no pod waits for a node."
+    yield from _origin(bill)
+    yield from _reasons(paper)
+    if paper.unplaced:
+        yield from _without_place(paper.unplaced)
+    for each in bill.not_offered:
+        yield f"pool {each.pool}: {each.reason}"
+    yield from plan_remarks.lines(plan.remarks)
+
+
+def _origin(bill: Bill) -> Iterator[str]:
+    if bill.origin is not None:
+        origin = bill.origin
+        yield f"prices in {origin.currency} before taxes, Hetzner {origin.date} ({origin.origin})"
+        if bill.estimated:
+            yield f"{ESTIMATED} estimated; growth catalogue save writes today's prices"
+
+
+def _reasons(paper: PlanOnPaper) -> Iterator[str]:
+    """For each offer that is bought, what the next best type would have cost."""
+    if paper.requests:
+        yield "why these types:"
+    for (pool, server_type, place, price), names in _alike(paper):
+        others = [each for name in names if (each := next_best(paper.requests[name]))]
+        is_used = any(paper.pods.get(name) for name in names)
+        reason = _compared(price, others) if is_used else "the pool's min keeps it without load"
+        yield f"  {server_type} in {place} for {pool}: {reason}"
+
+
+def _compared(price: Decimal, others: Sequence[dict[str, Any]]) -> str:
+    if not others:
+        return "no other type that the pool may buy holds these pods"
+    best = min(others, key=lambda each: each["price"])
+    dearer = (best["price"] / float(price) - 1) * 100
+    if dearer < 0:
+        return f"{best['type']} costs {hourly(best['price'])}, but limits or spreading keep it away"
+    return f"next best {best['type']} at {hourly(best['price'])} (+{dearer:.0f} %)"
+
+
+def _quality(paper: PlanOnPaper, seconds: float) -> str:
+    return f"{_proof(gap_of(paper))} · first-fit {hourly(first_fit_of(paper))} · {seconds:.2f} s"
+
+
+def _proof(gap: float | None) -> str:
+    if gap is None:
+        return "nothing is proven of its cost"
+    return "proven optimal" if gap <= 0 else f"proven within {gap * 100:.2g} % of the optimum"
+
+
+def _rows(paper: PlanOnPaper, bill: Bill) -> Iterator[tuple[str, ...]]:
+    """One row for all machines of one offer."""
+    for (pool, server_type, place, price), names in _alike(paper):
+        pods = [pod for name in names for pod in paper.pods.get(name, ())]
+        mark = ESTIMATED if bill.is_estimated(paper.requests[names[0]].spec) else ""
+        fill = (_fill(paper, names, pods, resource) for resource in ("cpu", "memory"))
+        counts = (str(len(names)), str(len(pods)))
+        yield (pool, server_type, place, *counts, *fill, f"{mark}{hourly(price * len(names))}")
+
+
+def _alike(paper: PlanOnPaper) -> list[tuple[tuple[str, str, str, Decimal], list[str]]]:
+    """The machines of one offer; spot and on demand are two, though they are of one type."""
+    alike: defaultdict[tuple[str, str, str, Decimal], list[str]] = defaultdict(list)
+    for name, request in paper.requests.items():
+        spec = request.spec
+        alike[spec.pool, spec.server_type.canonical, spec.location, spec.price].append(name)
+    return sorted(alike.items())
+
+
+def _fill(paper: PlanOnPaper, names: Sequence[str], pods: Iterable[Pod], resource: str) -> str:
+    room = sum(paper.items[name].room[resource] for name in names)
+    used = sum(pod.requests[resource] for pod in pods)
+    return f"{used * 100 // room} %" if room else "-"
+
+
+def _total(paper: PlanOnPaper, bill: Bill) -> tuple[str, ...]:
+    cost = cost_of_plan(paper)
+    specs = (request.spec for request in paper.requests.values())
+    mark = ESTIMATED if any(bill.is_estimated(spec) for spec in specs) else ""
+    pods = sum(len(paper.pods.get(name, ())) for name in paper.requests)
+    currency = bill.origin.currency if bill.origin else ""
+    month = f"({mark}{monthly(month_of_plan(paper, paper.requests), currency)} per month)"
+    return ("", "", "", str(len(paper.requests)), str(pods), "", "", f"{mark}{hourly(cost)}", month)
+
+
+def _without_place(unplaced: Sequence[tuple[Pod, str]]) -> Iterator[str]:
+    """Pods by reason; of many with one reason, the first and their number."""
+    by_reason: defaultdict[str, list[str]] = defaultdict(list)
+    for pod, reason in unplaced:
+        by_reason[reason].append(pod.name)
+    pods = "1 pod has" if len(unplaced) == 1 else f"{len(unplaced)} pods have"
+    yield f"{pods} no place:"
+    for reason, names in list(by_reason.items())[:SHOWN]:
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        line = f"{names[0]}{more}   {reason}"
+        yield textwrap.fill(line, WIDTH, initial_indent="  ", subsequent_indent="      ")
+    if len(by_reason) > SHOWN:
+        yield f"  and {len(by_reason) - SHOWN} other reasons: -o json tells all of them"

@@ -1,0 +1,73 @@
+"""What a plan leaves unsaid: objects that it goes without, replicas and images that it took for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.cli.explain.story import counted, first_few, wrapped
+from growth.cli.plan.manifests import Autoscaled, LeftOut, WhatRuns
+from growth.scheduling.owners import workload_of
+from reconciler.planning.blueprints import ARCHITECTURE_LABEL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.scheduling.pod import Pod
+    from reconciler.planning.offers import Purchasable
+    from reconciler.planning.offline import PlanOnPaper
+
+ARM: Final = "arm64"
+OTHER: Final = "amd64"
+
+
+class Remarks(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What a reader of the plan should know besides."""
+
+    left_out: tuple[LeftOut, ...]
+    autoscaled: tuple[Autoscaled, ...]
+    any_architecture: tuple[str, ...]
+    """Workloads that get Arm machines and don't say whether their images are made for them."""
+
+
+def remarks_of(paper: PlanOnPaper, files: WhatRuns) -> Remarks:
+    """What there is to say."""
+    bought = (
+        (paper.items[name], pod) for name in paper.requests for pod in paper.pods.get(name, ())
+    )
+    owners = Counter(str(workload_of(pod)) for item, pod in bought if _is_a_guess(item, pod))
+    return Remarks(
+        left_out=files.left_out,
+        autoscaled=files.autoscaled,
+        any_architecture=tuple(name for name, _ in owners.most_common()),
+    )
+
+
+def _is_a_guess(item: Purchasable, pod: Pod) -> bool:
+    """Whether a pod gets an Arm machine and says nothing of what its image is made for."""
+    is_arm = item.offering.labels.get(ARCHITECTURE_LABEL) == ARM
+    return is_arm and ARCHITECTURE_LABEL not in pod.wanted_nodes.keys
+
+
+def lines(remarks: Remarks) -> Iterator[str]:
+    """The same for people."""
+    for text in _texts(remarks):
+        yield from wrapped("", text, indent=2)
+
+
+def _texts(remarks: Remarks) -> Iterator[str]:
+    for each in remarks.autoscaled:
+        span = f"{each.minimum} to {counted(each.maximum, 'replica')}"
+        yield (
+            f"{each.workload} is planned with {each.replicas} of the {span} that its autoscaler "
+            "keeps (--replicas)"
+        )
+    for left_out in remarks.left_out:
+        yield f"not planned: {left_out.object} ({left_out.reason})"
+    if remarks.any_architecture:
+        yield (
+            f"{first_few(remarks.any_architecture)} would run on Arm: see that their images are "
+            f"made for {ARM}, or give their pods the nodeSelector {ARCHITECTURE_LABEL}: {OTHER}"
+        )

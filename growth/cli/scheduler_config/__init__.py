@@ -1,0 +1,1 @@
+"""`growth scheduler-config`: what makes kube-scheduler ask growth."""

@@ -1,0 +1,146 @@
+"""`growth status`: what there is, what it costs, what is on its way, and what is stuck."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from growth.api.written import write_time
+from growth.cli.cluster import trouble
+from growth.cli.cluster.connecting import add_connection_arguments, completed
+from growth.cli.cluster.lists import reading_lists
+from growth.cli.cluster.names import ALONE
+from growth.cli.cluster.survey import surveyed
+from growth.cli.explain.story import counted, wrapped
+from growth.cli.status.overview import overview
+from growth.cli.status.watched import watched_in
+from growth.cli.terminal.money import hourly
+from growth.cli.terminal.output import add_output_argument, coloured, print_json
+from growth.cli.terminal.tables import aligned, spoken_span
+from growth.keeping.wanting import KeepingReason
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from growth.cli.cluster.names import ShortNames
+    from growth.cli.status.overview import KeptNodes, OnItsWay, Overview, PoolLine
+
+COLUMNS: Final = ("POOL", "NODES", "READY", "COMING", "GOING", "PER HOUR", "STATE")
+FIGURES: Final = frozenset({"NODES", "READY", "COMING", "GOING", "PER HOUR"})
+SHOWN: Final = 10
+"""Lines of each list; the rest is counted."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the words of this command."""
+    add_connection_arguments(parser)
+    add_output_argument(parser)
+    parser.epilog = "Exit code 0 when nothing needs a person, 1 otherwise."
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print how growth is doing."""
+    found, names = completed(_look(arguments))
+    if arguments.output == "json":
+        print_json(found)
+    else:
+        for line in overview_lines(found, names):
+            print(line)
+    return int(not found.is_well)
+
+
+async def _look(arguments: argparse.Namespace) -> tuple[Overview, ShortNames]:
+    async with reading_lists(arguments) as lists:
+        seen = await surveyed(lists)
+        return overview(watched_in(seen), seen.now.wall, seen.kept), seen.names
+
+
+def overview_lines(found: Overview, names: ShortNames = ALONE) -> Iterator[str]:
+    """The overview for people."""
+    yield from trouble.trouble_line(found.growth)
+    yield from _pools(found)
+    yield ""
+    yield _demand(found)
+    yield from _listed("on their way", [names.in_text(_coming(each)) for each in found.coming])
+    yield from _listed("being given back", [names.in_text(_going(each)) for each in found.going])
+    yield from _listed(
+        "sold out",
+        [
+            f"{each.offer}, pool {each.pool}: retry in {spoken_span(each.seconds)} "
+            f"({counted(each.failures, 'refusal')})"
+            for each in found.sold_out
+        ],
+    )
+    yield from _listed(
+        "pods without a place", [f"{each.pod}   {each.reason}" for each in found.without_place]
+    )
+    if found.kept:
+        kept = ", ".join(map(_kept, found.kept))
+        yield from wrapped("nodes: ", kept, indent=2)
+    for line in found.needs_a_person:
+        for part in wrapped("needs a person: ", names.in_text(line), indent=2):
+            yield coloured(part, "red")
+
+
+def _kept(each: KeptNodes) -> str:
+    nodes = f"{each.nodes} {each.reason}"
+    if each.until is None or each.seconds is None:
+        return nodes
+    match each.reason:
+        case KeepingReason.IDLE:
+            return f"{nodes} (the next leaves in {spoken_span(each.seconds)})"
+        case KeepingReason.PAUSED:
+            return f"{nodes} until {write_time(each.until)}"
+        case _:
+            return f"{nodes} (the first for {spoken_span(each.seconds)} more)"
+
+
+def _pools(found: Overview) -> Iterator[str]:
+    if not found.pools:
+        yield "There is no NodePool yet: nothing is bought."
+        return
+    yield from aligned(
+        [COLUMNS, *(_row(pool) for pool in found.pools)],
+        to_the_right=FIGURES,
+    )
+
+
+def _row(pool: PoolLine) -> tuple[str, ...]:
+    figures = (pool.nodes, pool.ready, pool.coming, pool.going)
+    return (pool.name, *(str(figure) for figure in figures), hourly(pool.hourly_cost), pool.state)
+
+
+def _demand(found: Overview) -> str:
+    cost = f"Everything costs {hourly(found.hourly_cost, found.currency)} per hour."
+    if not found.pending:
+        return f"No pod waits for a node. {cost}"
+    pods = "1 pod waits" if found.pending == 1 else f"{found.pending} pods wait"
+    return f"{pods} for a node, the oldest for {spoken_span(found.longest_wait)}. {cost}"
+
+
+def _coming(each: OnItsWay) -> str:
+    return f"{each.name}   {each.what}   {_wanted_for(each)}, {_in_phase(each)}"
+
+
+def _wanted_for(each: OnItsWay) -> str:
+    if each.pods:
+        return f"for {counted(each.pods, 'pod')}"
+    return "replaces another node" if each.replaces else "for its pool's minimum"
+
+
+def _in_phase(each: OnItsWay) -> str:
+    return f"{each.phase} for {spoken_span(each.seconds)}" if each.seconds else f"just {each.phase}"
+
+
+def _going(each: OnItsWay) -> str:
+    return f"{each.name}   {each.what}   {_in_phase(each)}"
+
+
+def _listed(what: str, lines: list[str]) -> Iterator[str]:
+    if not lines:
+        return
+    yield f"{what}:"
+    for line in lines[:SHOWN]:
+        yield from wrapped("  ", line, indent=6)
+    if len(lines) > SHOWN:
+        yield f"  and {len(lines) - SHOWN} more"

@@ -1,0 +1,315 @@
+"""How growth is doing, from what lies in the cluster: pure, so that it can be shown and tested.
+
+The answer has one form for people and programs. What needs a person stands at its end, where the
+eye of somebody who has just run a command is.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.api.conditions import Truth
+from growth.api.noderemovalrequest import RemovalPhase
+from growth.api.noderequest import COMING, RequestPhase
+from growth.api.wellknown import POOL_LABEL, REPLACES_ANNOTATION, TYPES_MISSING
+from growth.api.written import parse_time
+from growth.cli.cluster.trouble import Trouble
+from growth.cli.explain.story import counted
+from growth.demand.detection import is_demand
+from growth.keeping.serving import serves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from growth.api.nodepool import NodePool
+    from growth.api.noderemovalrequest import NodeRemovalRequest
+    from growth.api.noderequest import NodeRequest
+    from growth.cli.status.watched import WatchedCluster
+    from growth.keeping.wanting import Keeping
+    from growth.scheduling.pod import Pod
+
+PAUSED: Final = "Paused"
+REMOVAL_HELD: Final = "RemovalHeld"
+MANY_SICK: Final = "ManySick"
+LIMIT_REACHED: Final = "LimitReached"
+
+
+class PoolLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """One pool in figures."""
+
+    name: str
+    nodes: int
+    ready: int
+    coming: int
+    going: int
+    hourly_cost: str
+    state: str
+    """ok, or what keeps it from working."""
+
+
+class OnItsWay(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A machine that is coming or going."""
+
+    name: str
+    pool: str
+    what: str
+    """Type and place of one that comes, the reason of one that goes."""
+    phase: str
+    seconds: int
+    """Since the phase began."""
+    pods: int = 0
+    """It was bought for so many."""
+    replaces: bool = False
+    """Whether it takes the place of another node."""
+
+
+class WithoutPlace(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A pod that the last plan had no place for."""
+
+    pod: str
+    pool: str
+    reason: str
+    tries: int
+    next_try: str | None
+
+
+class SoldOut(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What the provider couldn't deliver."""
+
+    pool: str
+    offer: str
+    until: str
+    failures: int
+    seconds: int
+    """Until it is tried again."""
+
+
+class KeptNodes(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Nodes that are there for one reason."""
+
+    reason: str
+    nodes: int
+    seconds: int | None
+    """Until the first of them can change by itself, if that is known."""
+    until: datetime | None = None
+    """When that is."""
+
+
+class Overview(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How growth is doing."""
+
+    pools: tuple[PoolLine, ...]
+    hourly_cost: str
+    pending: int
+    """Pods that wait for a node that isn't there."""
+    longest_wait: int
+    """Seconds that the oldest of them waits."""
+    coming: tuple[OnItsWay, ...]
+    going: tuple[OnItsWay, ...]
+    without_place: tuple[WithoutPlace, ...]
+    sold_out: tuple[SoldOut, ...]
+    needs_a_person: tuple[str, ...]
+    """One line each: what, and how to mend it."""
+    kept: tuple[KeptNodes, ...] = ()
+    """Nodes by the reason for which they are there, the most first."""
+    currency: str = ""
+    """Of what is paid, if it is known."""
+    growth: Trouble | None = None
+    """What is wrong with growth itself."""
+
+    @property
+    def is_well(self) -> bool:
+        """Whether nobody has to do anything."""
+        growth_is_well = self.growth is None or not self.growth.needs_a_person
+        return growth_is_well and not self.needs_a_person
+
+
+def overview(
+    seen: WatchedCluster,
+    now: datetime,
+    kept: Mapping[str, Keeping] | None = None,
+) -> Overview:
+    """Everything that is worth a line."""
+    pending = [pod for pod in seen.pending if is_demand(pod)]
+    return Overview(
+        pools=tuple(_pool(pool, seen, now) for pool in _by_name(seen)),
+        hourly_cost=str(sum(pool.status.hourly_cost for pool in seen.pools)),
+        pending=len(pending),
+        longest_wait=max((_waited(pod, now) for pod in pending), default=0),
+        coming=tuple(_coming(seen, now)),
+        going=tuple(_going(seen, now)),
+        without_place=tuple(_without_place(seen)),
+        sold_out=tuple(_sold_out(seen, now)),
+        needs_a_person=tuple(_for_a_person(seen, now)),
+        kept=_kept((kept or {}).values(), now),
+        currency=seen.currency,
+        growth=seen.trouble,
+    )
+
+
+def _kept(keepings: Iterable[Keeping], now: datetime) -> tuple[KeptNodes, ...]:
+    found: defaultdict[str, list[Keeping]] = defaultdict(list)
+    for each in keepings:
+        found[each.reason.value].append(each)
+    ordered = sorted(found.items(), key=lambda one: (-len(one[1]), one[0]))
+    return tuple(_for_one_reason(reason, several, now) for reason, several in ordered)
+
+
+def _for_one_reason(reason: str, several: list[Keeping], now: datetime) -> KeptNodes:
+    first = min((each.until for each in several if each.until), default=None)
+    return KeptNodes(
+        reason=reason,
+        nodes=len(several),
+        seconds=None if first is None else max(0, int((first - now).total_seconds())),
+        until=first,
+    )
+
+
+def _by_name(seen: WatchedCluster) -> list[NodePool]:
+    return sorted(seen.pools, key=lambda pool: pool.name)
+
+
+def _pool(pool: NodePool, seen: WatchedCluster, now: datetime) -> PoolLine:
+    nodes = [node for node in seen.nodes if node.labels.get(POOL_LABEL) == pool.name]
+    requests = [each for each in seen.requests if each.spec.pool == pool.name]
+    return PoolLine(
+        name=pool.name,
+        nodes=len(nodes),
+        ready=sum(serves(node, pool) for node in nodes),
+        coming=sum(each.status.phase in COMING for each in requests),
+        going=sum(each.spec.pool == pool.name for each in seen.removals),
+        hourly_cost=str(pool.status.hourly_cost),
+        state=_state(pool, now),
+    )
+
+
+def _state(pool: NodePool, now: datetime) -> str:
+    if pool.metadata.deletion_timestamp is not None:
+        return "being deleted"
+    if pool.status.blocked is not None:
+        return f"blocked: {pool.status.blocked.reason}"
+    if told := _told(pool):
+        return told
+    refused = sum(offer.holds(now) for offer in pool.status.unmet_offers)
+    return f"ok, {counted(refused, 'offer')} sold out" if refused else "ok"
+
+
+def _told(pool: NodePool) -> str:
+    """The gravest condition that keeps something from the pool, if there is one."""
+    true = {each.type: each.reason for each in pool.status.conditions if each.status is Truth.TRUE}
+    words = {
+        PAUSED: "paused",
+        REMOVAL_HELD: f"gives nothing back: {true.get(REMOVAL_HELD)}",
+        MANY_SICK: f"repairs nothing: {true.get(MANY_SICK)}",
+        LIMIT_REACHED: f"limit reached: {_limit(true.get(LIMIT_REACHED, ''), pool)}",
+        TYPES_MISSING: "some of its types aren't sold",
+    }
+    return next((text for condition, text in words.items() if condition in true), "")
+
+
+def _limit(reason: str, pool: NodePool) -> str:
+    """A limit by the name that a person has written, with its figures where they are known."""
+    limits, status = pool.spec.limits, pool.status
+    written = {
+        "Nodes": f"limits.nodes {status.wanted}/{limits.nodes}",
+        "HourlyCost": f"limits.hourlyCost {status.hourly_cost}/{limits.hourly_cost}",
+        "Cpu": f"limits.cpu {limits.cpu}",
+        "Memory": f"limits.memory {limits.memory}",
+        "NodesPerHour": f"limits.nodesPerHour {limits.nodes_per_hour}",
+        "TypeMaximum": "the max of a type",
+    }
+    return written.get(reason, reason)
+
+
+def _coming(seen: WatchedCluster, now: datetime) -> Iterator[OnItsWay]:
+    for each in sorted(seen.requests, key=lambda request: request.name):
+        if each.status.phase in {*COMING, RequestPhase.DEPROVISIONING}:
+            yield OnItsWay(
+                name=each.name,
+                pool=each.spec.pool,
+                what=f"{each.spec.server_type} {each.spec.location}",
+                phase=each.status.phase,
+                seconds=_in_phase(each, now),
+                pods=len(each.spec.pods),
+                replaces=REPLACES_ANNOTATION in each.metadata.annotations,
+            )
+
+
+def _going(seen: WatchedCluster, now: datetime) -> Iterator[OnItsWay]:
+    for each in sorted(seen.removals, key=lambda removal: removal.name):
+        yield OnItsWay(
+            name=each.name,
+            pool=each.spec.pool,
+            what=each.spec.reason,
+            phase=each.status.phase,
+            seconds=_in_phase(each, now),
+        )
+
+
+def _without_place(seen: WatchedCluster) -> Iterator[WithoutPlace]:
+    for pool in _by_name(seen):
+        for each in pool.status.unplaced:
+            yield WithoutPlace(
+                pod=f"{each.pod.namespace}/{each.pod.name}",
+                pool=pool.name,
+                reason=each.reason,
+                tries=each.tries,
+                next_try=None if each.next_try is None else each.next_try.isoformat(),
+            )
+
+
+def _sold_out(seen: WatchedCluster, now: datetime) -> Iterator[SoldOut]:
+    for pool in _by_name(seen):
+        for each in pool.status.unmet_offers:
+            if each.holds(now):
+                yield SoldOut(
+                    pool=pool.name,
+                    offer=" in ".join(filter(None, (each.server_type, each.location)))
+                    or "everything",
+                    until=each.until.isoformat(),
+                    failures=each.failures,
+                    seconds=max(0, int((each.until - now).total_seconds())),
+                )
+
+
+def _for_a_person(seen: WatchedCluster, now: datetime) -> Iterator[str]:
+    for pool in _by_name(seen):
+        if pool.status.blocked is not None:
+            yield f"pool {pool.name} buys nothing: {pool.status.blocked.message}"
+    for removal in seen.removals:
+        if removal.status.phase is RemovalPhase.REMOVAL_FAILED:
+            yield (
+                f"{removal.name} could not be given back and may still cost money: look at it at "
+                f"the provider, then kubectl delete nodeRemovalRequest {removal.name} tries again"
+            )
+    yield from _late(seen, now)
+    for name in seen.unreadable:
+        yield f"{name} can't be read: kubectl get it, and compare it with growth crds"
+
+
+def _late(seen: WatchedCluster, now: datetime) -> Iterator[str]:
+    """Machines that take longer than their pool allows, which growth should have noticed."""
+    waits = {pool.name: pool.spec.readiness_wait.seconds for pool in seen.pools}
+    for request in seen.requests:
+        allowed = waits.get(request.spec.pool)
+        if allowed is None or request.status.phase not in COMING:
+            continue
+        if _in_phase(request, now) > 2 * allowed:
+            yield (
+                f"{request.name} is {request.status.phase} for twice its pool's readinessWait: is "
+                "the reconciler running? growth doctor says"
+            )
+
+
+def _in_phase(resource: NodeRequest | NodeRemovalRequest, now: datetime) -> int:
+    since = resource.status.last_transition_time or resource.metadata.creation_timestamp
+    return 0 if since is None else max(0, int((now - since).total_seconds()))
+
+
+def _waited(pod: Pod, now: datetime) -> int:
+    created = pod.metadata.creation_timestamp
+    return 0 if created is None else max(0, int((now - parse_time(created)).total_seconds()))

@@ -1,0 +1,1 @@
+"""What several commands take from people and show them."""

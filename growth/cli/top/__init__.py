@@ -1,0 +1,1 @@
+"""`growth top`: how full each node is and what it costs."""

@@ -1,0 +1,43 @@
+"""`growth validate -f`: the mistakes of a set of manifests, before any cluster sees them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from growth.api import references
+from growth.api.files import Mistakes
+from growth.cli.terminal import inputs
+from growth.cli.terminal.output import add_output_argument, print_json
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the words of this command."""
+    inputs.add_files_argument(parser)
+    add_output_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Say what the files hold, or all that is wrong with them."""
+    manifests = inputs.read_inputs(inputs.manifest_texts(arguments.files))
+    mistakes = [
+        *references.missing_node_classes(manifests),
+        *references.types_not_sold(manifests),
+    ]
+    if mistakes:
+        raise inputs.mistakes_of_inputs(Mistakes(mistakes))
+    counts = Counter(found.kind for found, _ in manifests.resources)
+    if arguments.output == "json":
+        print_json({"valid": counts, "others": len(manifests.others)})
+    else:
+        print(_summary(counts, len(manifests.others)))
+    return 0
+
+
+def _summary(counts: Counter[str], others: int) -> str:
+    counted = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
+    beside = f"; {others} of other kinds, not looked at" if others else ""
+    return f"valid: {counted or 'no object of growth'}{beside}"

@@ -1,0 +1,1 @@
+"""`growth watch`: what happens, as it happens."""

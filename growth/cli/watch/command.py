@@ -1,0 +1,154 @@
+"""`growth watch`: what happens, as it happens: a view on a terminal, plain lines in a pipe."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.cli.cluster.connecting import add_connection_arguments, completed
+from growth.cli.cluster.lists import reading_lists
+from growth.cli.cluster.names import ALONE
+from growth.cli.explain.story import wrapped
+from growth.cli.status import command as status
+from growth.cli.status.overview import overview
+from growth.cli.status.watched import NOTHING, WatchedCluster, watched
+from growth.cli.terminal import screen
+from growth.cli.terminal.money import hourly
+from growth.cli.terminal.output import add_output_argument
+from growth.cli.terminal.spans import add_every_argument, seconds_of
+from growth.cli.watch.happenings import Happening, happenings
+from growth.cli.watch.settling import Settling
+from growth.errors import RetryLater
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import AsyncIterator, Iterable, Sequence
+
+    from growth.cli.cluster.lists import Lists
+    from growth.cli.cluster.names import ShortNames
+
+REMEMBERED: Final = 500
+"""Happenings that a view can show."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the words of this command."""
+    add_every_argument(parser, default="1s")
+    parser.add_argument(
+        "--until-settled",
+        action="store_true",
+        help="end when nothing waits that can have a place, and nothing comes or goes; with exit "
+        "code 1 when something does, and growth stands still",
+    )
+    add_connection_arguments(parser)
+    add_output_argument(parser)
+    parser.epilog = (
+        "For example: growth watch, or growth watch --until-settled | tee night.log. On a terminal "
+        "it is a view of everything with what happened last; into a pipe it is a line for each "
+        "thing that happens, with -o json an object for each. Ctrl-C ends it."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Tell until it is over."""
+    every = seconds_of(arguments.every, "--every")
+    is_view = arguments.output == "text" and screen.is_terminal() and not arguments.until_settled
+    try:
+        completed(_view(arguments, every) if is_view else _lines(arguments, every))
+    except KeyboardInterrupt:
+        # The way in which it ends.
+        return 0
+    return 0
+
+
+async def _lines(arguments: argparse.Namespace, every: float) -> None:
+    """One line for each thing; a look that fails is only told on the other stream by the next."""
+    async with reading_lists(arguments) as lists:
+        before, settling = await watched(lists), Settling()
+        for each in happenings(NOTHING, WatchedCluster(trouble=before.trouble), datetime.now(UTC)):
+            print(line_of(each, arguments.output), flush=True)
+        if arguments.output == "text":
+            print(_beginning(before), flush=True)
+        async for after in _looks(lists, before, every=every):
+            names = after.names
+            for each in happenings(before, after, datetime.now(UTC)):
+                print(line_of(each, arguments.output, names), flush=True)
+            if arguments.until_settled:
+                settling = settling.after(after, seconds=every)
+            if settling.is_over:
+                return
+            before = after
+
+
+async def _looks(
+    lists: Lists, last: WatchedCluster, *, every: float
+) -> AsyncIterator[WatchedCluster]:
+    """Look after look; one that fails is left out, as the next one tells all that happened."""
+    while True:
+        await asyncio.sleep(every)
+        try:
+            last = await watched(lists, last)
+        except RetryLater:
+            continue
+        yield last
+
+
+def _beginning(seen: WatchedCluster) -> str:
+    found = overview(seen, datetime.now(UTC))
+    nodes, pods = len(seen.nodes), found.pending
+    cost = hourly(found.hourly_cost, found.currency)
+    return (
+        f"watching: {nodes} {'node' if nodes == 1 else 'nodes'} at {cost} per hour, "
+        f"{pods} {'pod' if pods == 1 else 'pods'} without a node; Ctrl-C ends it"
+    )
+
+
+def line_of(each: Happening, output: str, names: ShortNames = ALONE) -> str:
+    """A happening in the form that was asked for."""
+    if output == "json":
+        return msgspec.json.encode(each).decode()
+    return happening_line(each, names)
+
+
+def happening_line(each: Happening, names: ShortNames = ALONE) -> str:
+    """A happening for people: the time of day in UTC, who, and what."""
+    return f"{each.at[11:19]}  {names.in_text(f'{each.subject}  {each.text}')}"
+
+
+def latest_lines(last: Iterable[Happening], names: ShortNames, *, room: int) -> list[str]:
+    """As many whole lines of what happened last as there is room for; nothing is cut off."""
+    newest = list(last)[-room:]
+    lines = [
+        line for each in newest for line in wrapped("", happening_line(each, names), indent=10)
+    ]
+    return lines[-room:]
+
+
+async def _view(arguments: argparse.Namespace, every: float) -> None:
+    async with reading_lists(arguments) as lists:
+        view = View(lists)
+        await screen.redrawn(view.look, every=every)
+
+
+class View:
+    """The overview above, and what happened last below."""
+
+    def __init__(self, lists: Lists) -> None:
+        self._lists = lists
+        self._before = NOTHING
+        self._last: deque[Happening] = deque(maxlen=REMEMBERED)
+
+    async def look(self) -> Sequence[str]:
+        """The lines of this moment."""
+        seen, now = await watched(self._lists, self._before), datetime.now(UTC)
+        if self._before is not NOTHING:
+            self._last.extend(happenings(self._before, seen, now))
+        self._before = seen
+        above = [*status.overview_lines(overview(seen, now), seen.names), ""]
+        room = max(3, screen.height() - len(above) - 2)
+        below = latest_lines(self._last, seen.names, room=room)
+        return [*above, *(below or ["nothing has happened yet; Ctrl-C ends it"])]

@@ -1,0 +1,44 @@
+"""When `growth watch --until-settled` ends: nothing is left to do, or nothing can be done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.cli.watch.happenings import is_settled
+from growth.errors import GiveUp
+
+if TYPE_CHECKING:
+    from growth.cli.status.watched import WatchedCluster
+
+QUIET_LOOKS: Final = 5
+"""Looks in a row that find nothing to do, before it is believed: who has just made pods must not be
+told that all is done because no scheduler has seen them yet."""
+STANDSTILL: Final = 30.0
+"""Seconds in which growth itself stands still, before that is the answer: the successor of a leader
+that is restarted needs less."""
+
+
+class Settling(msgspec.Struct, frozen=True, kw_only=True):
+    """What the looks until now have in common."""
+
+    quiet: int = 0
+    """Looks in a row that found nothing to do."""
+    still: float = 0.0
+    """Seconds for which growth stands still."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.quiet >= QUIET_LOOKS
+
+    def after(self, seen: WatchedCluster, *, seconds: float) -> Settling:
+        """With another look, so many seconds later; raises where no end can come."""
+        quiet = self.quiet + 1 if is_settled(seen) else 0
+        trouble = seen.trouble
+        if quiet or trouble is None or not trouble.stands_still:
+            return Settling(quiet=quiet)
+        if self.still + seconds >= STANDSTILL:
+            raise GiveUp(f"this does not settle: {trouble.text} ({trouble.hint})")
+        return Settling(still=self.still + seconds)
