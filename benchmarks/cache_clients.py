@@ -20,9 +20,9 @@ from prometheus_client import CollectorRegistry
 
 from benchmarks.cache_pods import NAMESPACE
 from benchmarks.memory import megabytes
-from growth.kube.cache_metrics import CacheMetrics
-from growth.kube.reflector import Reflector
-from growth.kube.resource import Index, WatchedResource
+from growth.kube.cache.metrics import CacheMetrics
+from growth.kube.cache.reflector import Reflector
+from growth.kube.cache.resource import Index, WatchedResource
 from growth.kube.transport import connect
 from growth.scheduling.objects import Pod, decode_pod
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from prometheus_client import CollectorRegistry
 
 from benchmarks.cache_clients import PODS
-from growth.kube.cache_metrics import CacheMetrics
-from growth.kube.reflector import Reflector
+from growth.kube.cache.metrics import CacheMetrics
+from growth.kube.cache.reflector import Reflector
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -27,8 +27,8 @@ from extender.serving import verbs_port
 from extender.settings import ExtenderSettings
 from extender.steering import Steering
 from extender.verbs import VerbMetrics, Verbs
-from growth.kube.contents import Change, ChangeKind
-from growth.kube.resource import key_of
+from growth.kube.cache.contents import Change, ChangeKind
+from growth.kube.cache.resource import key_of
 from growth.scheduling.objects import Node, Pod
 from growth.service.context import Service
 from growth.service.health import ProcessHealth

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import msgspec
 
 from growth.errors import GiveUp
-from growth.kube.watch_events import Lines
+from growth.kube.cache.watch_events import Lines
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator

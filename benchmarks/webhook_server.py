@@ -21,7 +21,7 @@ from prometheus_client import CollectorRegistry
 from certs.making import make_authority, make_leaf
 from certs.wanted import WEBHOOKS
 from growth.api.nodepool import NodePool
-from growth.kube.garbage import keep_for_good
+from growth.kube.cache.garbage import keep_for_good
 from growth.service.address import Address
 from growth.service.endpoints import listen
 from webhooks.desk import Desk

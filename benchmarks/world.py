@@ -18,9 +18,9 @@ import msgspec
 
 from growth.api.noderequest import NodeRequest
 from growth.instant import Instant
-from growth.kube.contents import Change, ChangeKind
-from growth.kube.health import CacheHealth
-from growth.kube.resource import key_of
+from growth.kube.cache.contents import Change, ChangeKind
+from growth.kube.cache.health import CacheHealth
+from growth.kube.cache.resource import key_of
 from growth.scheduling.node import Node
 from growth.scheduling.pod import Pod
 from reconciler.brakes import BrakesLedger

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from certs.issued import read_certificate, read_certificates, read_pair
 from certs.state import AuthoritySecret, Configuration, LeafSecret
 from growth.api.written import parse_time
-from growth.kube.resource import Key
+from growth.kube.cache.resource import Key
 from growth.kube.writes import Decided
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from extender.protocol import PodHead
     from growth.api.nodepool import NodePool
-    from growth.kube.contents import Change
+    from growth.kube.cache.contents import Change
     from growth.scheduling.pod import Pod
 
 

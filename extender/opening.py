@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from growth.api.noderequest import NodeRequest
-    from growth.kube.contents import Change
+    from growth.kube.cache.contents import Change
     from growth.scheduling.node import Node
 
 LONGEST: Final = 0.15

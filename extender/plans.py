@@ -12,7 +12,7 @@ from growth.api.noderequest import FAILED, NodeRequest
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from growth.kube.contents import Change
+    from growth.kube.cache.contents import Change
 
 
 class Plans:

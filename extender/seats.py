@@ -25,7 +25,7 @@ from growth.scheduling.resources import Resources, parse_resources
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from growth.kube.contents import Change
+    from growth.kube.cache.contents import Change
     from growth.scheduling.pod import Pod
 
 

@@ -17,7 +17,7 @@ from extender.steering import Steering
 from extender.streaming import ServedStreamMetrics, Streaming
 from extender.verbs import VerbMetrics, Verbs
 from extender.warming import warm
-from growth.kube.cache_metrics import CacheMetrics
+from growth.kube.cache.metrics import CacheMetrics
 from growth.kube.transport import connect
 from growth.service.tls import Certificates, Files
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from extender.settings import ExtenderSettings
-    from growth.kube.contents import Change
+    from growth.kube.cache.contents import Change
     from growth.scheduling.pod import Pod
     from growth.service.context import Service
 

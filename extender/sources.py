@@ -11,8 +11,8 @@ from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.api.wellknown import GROUP_VERSION
-from growth.kube.reflector import Reflector
-from growth.kube.resource import WatchedResource
+from growth.kube.cache.reflector import Reflector
+from growth.kube.cache.resource import WatchedResource
 from growth.scheduling.objects import Node, Pod, decode_node, decode_pod
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from random import Random
 
     from growth.api.meta import CustomResource as ApiResource
-    from growth.kube.cache_metrics import CacheMetrics
-    from growth.kube.contents import Change
-    from growth.kube.server import ApiServer
+    from growth.kube.cache.contents import Change
+    from growth.kube.cache.metrics import CacheMetrics
+    from growth.kube.cache.server import ApiServer
 
 
 @dataclass(frozen=True, kw_only=True)

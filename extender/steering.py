@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.api.noderequest import NodeRequest
-    from growth.kube.contents import Change
+    from growth.kube.cache.contents import Change
     from growth.scheduling.metadata import Metadata
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod

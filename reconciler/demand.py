@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from growth.demand.history import EntryChange as DemandChange
     from growth.demand.wire import Bookmark, PositionExpired
     from growth.instant import Instant
-    from growth.kube.contents import Change
+    from growth.kube.cache.contents import Change
     from growth.scheduling.pod import Pod
 
 PODS = "pods"

@@ -22,7 +22,7 @@ from growth.demand import wire
 from growth.demand.wire import Bookmark, PositionExpired
 from growth.errors import RetryLater
 from growth.kube.backoff import Backoff
-from growth.kube.watch_events import Garbled, Lines
+from growth.kube.cache.watch_events import Garbled, Lines
 
 if TYPE_CHECKING:
     import ssl

@@ -19,8 +19,8 @@ import structlog
 
 from growth.errors import DecideAgain, GrowthError, RetryLater
 from growth.kube.backoff import Backoff
+from growth.kube.cache.resource import Key
 from growth.kube.errors import AlreadyExists, NotFound
-from growth.kube.resource import Key
 from growth.kube.writes import Decided, Writes
 from reconciler.actions import (
     NODES,

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from growth.errors import GiveUp, Misconfigured
+from growth.kube.cache.resource import Key
 from growth.kube.errors import ApiError, BudgetExhausted, Conflict, NotFound, Overloaded
-from growth.kube.resource import Key
 from growth.scheduling.objects import decode_pod
 from reconciler.actions import Evict, Evicted
 

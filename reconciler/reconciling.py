@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 import certs
 from growth.api.wellknown import RECONCILER_LEASE
-from growth.kube.cache_metrics import CacheMetrics
+from growth.kube.cache.metrics import CacheMetrics
+from growth.kube.cache.timing import CacheTiming
 from growth.kube.election import (
     ElectionMetrics,
     LeaseOnServer,
@@ -23,7 +24,6 @@ from growth.kube.election import (
     lead_for_ever,
     this_run,
 )
-from growth.kube.timing import CacheTiming
 from growth.kube.transport import connect
 from reconciler.announcing import announcing
 from reconciler.brakes import BrakesLedger

@@ -12,8 +12,8 @@ from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.api.wellknown import PAUSE_CONFIG_MAP
-from growth.kube.reflector import Reflector
-from growth.kube.resource import Index, WatchedResource
+from growth.kube.cache.reflector import Reflector
+from growth.kube.cache.resource import Index, WatchedResource
 from growth.scheduling import objects
 from reconciler import pauses
 from reconciler.demand import KnownDemand
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from random import Random
 
     from growth.api.meta import CustomResource as ApiResource
-    from growth.kube.cache_metrics import CacheMetrics
-    from growth.kube.contents import Change, Unreadable
-    from growth.kube.health import CacheHealth
-    from growth.kube.resource import Key
-    from growth.kube.server import ApiServer
-    from growth.kube.store import Store
-    from growth.kube.timing import CacheTiming
+    from growth.kube.cache.contents import Change, Unreadable
+    from growth.kube.cache.health import CacheHealth
+    from growth.kube.cache.metrics import CacheMetrics
+    from growth.kube.cache.resource import Key
+    from growth.kube.cache.server import ApiServer
+    from growth.kube.cache.store import Store
+    from growth.kube.cache.timing import CacheTiming
 
 BUILT_IN: Mapping[str, tuple[str, Callable[[bytes], Any]]] = {
     "nodes": ("/api/v1/nodes", objects.decode_node),

@@ -18,7 +18,7 @@ from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.api.written import write_time
-from growth.kube.contents import Statement
+from growth.kube.cache.contents import Statement
 from reconciler.actions import (
     PatchStatus,
     Sequence,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from growth.instant import Instant
-    from growth.kube.contents import Unreadable
+    from growth.kube.cache.contents import Unreadable
     from reconciler.world import World
 
 REASON: Final = "Unreadable"

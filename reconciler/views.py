@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from growth.demand.demanded import Demanded
-    from growth.kube.contents import Change
-    from growth.kube.health import CacheHealth
-    from growth.kube.resource import Key
+    from growth.kube.cache.contents import Change
+    from growth.kube.cache.health import CacheHealth
+    from growth.kube.cache.resource import Key
     from growth.scheduling.pod import Pod
     from reconciler.ledger import Ledger
     from reconciler.markets import NodeClassMarket

@@ -18,8 +18,8 @@ from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.demand.announced import Announced
 from growth.demand.demanded import Demanded
-from growth.kube.contents import Unreadable
-from growth.kube.health import CacheHealth
+from growth.kube.cache.contents import Unreadable
+from growth.kube.cache.health import CacheHealth
 from growth.scheduling.cluster import Cluster
 from growth.scheduling.pod import Pod
 from reconciler.actions import Evicted, Solved, Subject

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from growth.kube.cache_metrics import CacheMetrics
+from growth.kube.cache.metrics import CacheMetrics
 from growth.kube.transport import connect
 from growth.service.endpoints import listen, place_of
 from growth.service.tls import Certificates, Files

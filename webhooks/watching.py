@@ -10,16 +10,16 @@ import msgspec
 
 from growth.api.nodepool import NodePool
 from growth.api.wellknown import GROUP_VERSION
-from growth.kube.reflector import Reflector
-from growth.kube.resource import WatchedResource
+from growth.kube.cache.reflector import Reflector
+from growth.kube.cache.resource import WatchedResource
 from webhooks.pools import AdmissionPools, pools_of_moment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from growth.kube.cache_metrics import CacheMetrics
-    from growth.kube.contents import Change
-    from growth.kube.server import ApiServer
+    from growth.kube.cache.contents import Change
+    from growth.kube.cache.metrics import CacheMetrics
+    from growth.kube.cache.server import ApiServer
 
 NODE_POOLS = WatchedResource(
     path=f"/apis/{GROUP_VERSION}/{NodePool.kind_names[0]}", decode=NodePool.model_validate_json

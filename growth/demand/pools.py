@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from growth.api.wellknown import DEFAULT_POOL, POOL_LABEL
-from growth.kube.contents import ChangeKind
+from growth.kube.cache.contents import ChangeKind
 from growth.scheduling.selectors import Requirement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from growth.api.nodepool import NodePool
-    from growth.kube.contents import Change
+    from growth.kube.cache.contents import Change
     from growth.scheduling.node_affinity import NodeSelectorTerm
     from growth.scheduling.pod import Pod
 

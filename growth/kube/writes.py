@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from growth.kube.cache.own_writes import Deleted, OwnWrite
+from growth.kube.cache.resource import Key
 from growth.kube.call import APPLY_PATCH, JSON_PATCH, MERGE_PATCH
-from growth.kube.own_writes import Deleted, OwnWrite
-from growth.kube.resource import Key
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from growth.kube.own_writes import OwnWrites
-    from growth.kube.resource import KubernetesObject
+    from growth.kube.cache.own_writes import OwnWrites
+    from growth.kube.cache.resource import KubernetesObject
     from growth.kube.transport import Connection, Response
 
 FIELD_MANAGER = "growth"

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from growth.kube.contents import Change, ChangeKind, difference
-from growth.kube.health import CacheHealth
-from growth.kube.suspicion import suspicion_of
+from growth.kube.cache.contents import Change, ChangeKind, difference
+from growth.kube.cache.health import CacheHealth
+from growth.kube.cache.suspicion import suspicion_of
 from reconciler.simulation.faults import SimulatedFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from growth.kube.own_writes import Deleted, OwnWrite
-    from growth.kube.resource import Key
+    from growth.kube.cache.own_writes import Deleted, OwnWrite
+    from growth.kube.cache.resource import Key
     from reconciler.simulation.chance import Chance
     from reconciler.simulation.server import StoredChange, StoredKind
     from reconciler.simulation.surroundings import Surroundings

@@ -16,8 +16,8 @@ import msgspec
 
 from growth.api.wellknown import MANAGED_BY_LABEL, POOL_LABEL
 from growth.api.written import Duration
+from growth.kube.cache.resource import Key
 from growth.kube.errors import AlreadyExists, NotFound
-from growth.kube.resource import Key
 from growth.scheduling.metadata import ObservedCondition
 from growth.scheduling.node import Node
 from growth.scheduling.taints import NO_SCHEDULE, Taint

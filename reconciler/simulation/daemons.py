@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from growth.kube.resource import Key
+from growth.kube.cache.resource import Key
 from growth.scheduling.affinity_terms import Affinity
 from growth.scheduling.daemonsets import daemon_pods
 

@@ -15,9 +15,9 @@ import msgspec
 
 from growth.errors import DecideAgain, GrowthError, RetryLater
 from growth.kube.backoff import Backoff
+from growth.kube.cache.own_writes import Deleted, OwnWrite
+from growth.kube.cache.resource import Key
 from growth.kube.errors import AlreadyExists, NotFound, Overloaded, Unreachable
-from growth.kube.own_writes import Deleted, OwnWrite
-from growth.kube.resource import Key
 from growth.scheduling.emptiness import keepers, left_on
 from reconciler.actions import (
     NODES,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from growth.kube.resource import Key
+from growth.kube.cache.resource import Key
 from growth.scheduling import budgets
 from growth.scheduling.budgets import BudgetSpec, PodDisruptionBudget
 from growth.scheduling.metadata import Metadata

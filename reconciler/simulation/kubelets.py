@@ -16,7 +16,7 @@ from growth.kube.errors import NotFound
 from growth.scheduling.metadata import ObservedCondition
 
 if TYPE_CHECKING:
-    from growth.kube.resource import Key
+    from growth.kube.cache.resource import Key
     from growth.scheduling.pod import Pod
     from reconciler.simulation.server import StoredChange
     from reconciler.simulation.surroundings import Surroundings

@@ -16,8 +16,8 @@ import msgspec
 
 from growth.api.conditions import Truth
 from growth.api.wellknown import DO_NOT_DISRUPT_ANNOTATION, SCALE_DOWN_TAINT
+from growth.kube.cache.resource import Key
 from growth.kube.errors import NotFound
-from growth.kube.resource import Key
 from growth.scheduling.objects import Pod
 from reconciler.simulation.chance import Chance
 from reconciler.simulation.cloud import pool_of_simulated_node

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from growth.kube.resource import Key
+    from growth.kube.cache.resource import Key
     from reconciler.simulation.server import SimulatedApiServer, StoredChange
     from reconciler.simulation.surroundings import Surroundings
 

@@ -32,9 +32,9 @@ from reconciler.views import Views, subjects_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from growth.kube.contents import Change
-    from growth.kube.health import CacheHealth
-    from growth.kube.resource import Key
+    from growth.kube.cache.contents import Change
+    from growth.kube.cache.health import CacheHealth
+    from growth.kube.cache.resource import Key
     from reconciler import actions
     from reconciler.invariants.breach import Breach
     from reconciler.loop import Room

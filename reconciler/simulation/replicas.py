@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from growth.kube.resource import Key
+from growth.kube.cache.resource import Key
 from growth.scheduling.metadata import Metadata, OwnerReference
 from growth.scheduling.objects import Pod, ReplicaSet
 from growth.scheduling.workloads import PodTemplate, ReplicaSetSpec

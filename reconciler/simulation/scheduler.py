@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from growth.kube.contents import Change, ChangeKind
+from growth.kube.cache.contents import Change, ChangeKind
 from growth.scheduling.fits import feasible_nodes
 from growth.scheduling.metadata import ObservedCondition
 from growth.scheduling.taints import untolerated
@@ -24,7 +24,7 @@ from reconciler.views import Views
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from growth.kube.resource import Key
+    from growth.kube.cache.resource import Key
     from growth.scheduling.cluster import Cluster
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod

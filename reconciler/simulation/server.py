@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from growth.api.meta import CustomResource
+from growth.kube.cache.resource import Key, KubernetesObject, key_of
 from growth.kube.errors import AlreadyExists, Conflict, NotFound
-from growth.kube.resource import Key, KubernetesObject, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from growth.kube.resource import Key
+from growth.kube.cache.resource import Key
 from reconciler.simulation.cloud import Showing
 from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.people import People

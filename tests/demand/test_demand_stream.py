@@ -14,8 +14,8 @@ from structlog.testing import capture_logs
 from extender.listening import Port, serve_port
 from extender.streaming import ServedStreamMetrics as ServerMetrics
 from extender.streaming import Streaming
-from growth.kube.contents import Change, ChangeKind
-from growth.kube.resource import key_of
+from growth.kube.cache.contents import Change, ChangeKind
+from growth.kube.cache.resource import key_of
 from growth.service.address import Address
 from growth.service.tls import Certificates, Files
 from reconciler.demand import KnownDemand

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from growth.api.nodepool import NodePool
-from growth.kube.contents import Change, ChangeKind, difference
-from growth.kube.resource import key_of
+from growth.kube.cache.contents import Change, ChangeKind, difference
+from growth.kube.cache.resource import key_of
 from reconciler.demand import POOLS, KnownDemand
 from tests.demand.build import NOW, marked
 from tests.reconciler.build import pool

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from prometheus_client import CollectorRegistry
 
-from growth.kube.cache_metrics import CacheMetrics
-from growth.kube.reflector import Reflector
-from growth.kube.resource import WatchedResource
+from growth.kube.cache.metrics import CacheMetrics
+from growth.kube.cache.reflector import Reflector
+from growth.kube.cache.resource import WatchedResource
 from growth.kube.transport import connect
 from growth.scheduling.objects import Pod, decode_pod
 from reconciler.demand_stream import StreamSource

@@ -9,14 +9,14 @@ import msgspec
 
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
-from growth.kube.contents import Change, ChangeKind
-from growth.kube.resource import key_of
+from growth.kube.cache.contents import Change, ChangeKind
+from growth.kube.cache.resource import key_of
 from growth.scheduling.objects import Node, Pod
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from growth.kube.resource import KubernetesObject
+    from growth.kube.cache.resource import KubernetesObject
 
 T = TypeVar("T", bound="KubernetesObject")
 

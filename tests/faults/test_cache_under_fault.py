@@ -18,10 +18,10 @@ import msgspec
 import pytest
 from prometheus_client import CollectorRegistry
 
-from growth.kube.cache_metrics import CacheMetrics
-from growth.kube.reflector import Reflector
-from growth.kube.resource import Index, Key, WatchedResource
-from growth.kube.timing import CacheTiming
+from growth.kube.cache.metrics import CacheMetrics
+from growth.kube.cache.reflector import Reflector
+from growth.kube.cache.resource import Index, Key, WatchedResource
+from growth.kube.cache.timing import CacheTiming
 from growth.kube.transport import Connection, connect
 from growth.kube.writes import Decided, Writes
 from tests.faults.control_plane import compact, kill_api_server, start_api_server

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from growth.kube.cache.resource import Index, Key, WatchedResource
 from growth.kube.call import pairs
 from growth.kube.errors import ApiError, Expired, Overloaded, Refused, Unreachable
-from growth.kube.resource import Index, Key, WatchedResource
 from growth.kube.transport import Response
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic
 
-from growth.kube.contents import Change, ChangeKind
-from growth.kube.resource import Key, T
+from growth.kube.cache.contents import Change, ChangeKind
+from growth.kube.cache.resource import Key, T
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

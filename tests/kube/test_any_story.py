@@ -13,11 +13,11 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 from prometheus_client import CollectorRegistry
 from typing_extensions import override
 
-from growth.kube.cache_metrics import CacheMetrics
+from growth.kube.cache.metrics import CacheMetrics
+from growth.kube.cache.own_writes import OwnWrite
+from growth.kube.cache.reflector import Reflector
+from growth.kube.cache.timing import CacheTiming
 from growth.kube.errors import Denied, Overloaded, Unreachable
-from growth.kube.own_writes import OwnWrite
-from growth.kube.reflector import Reflector
-from growth.kube.timing import CacheTiming
 from growth.kube.versions import is_before
 from tests.kube.memory import BY_COLOUR, THINGS, MemoryServer, Thing
 from tests.kube.mirror import Mirror

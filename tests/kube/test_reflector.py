@@ -12,20 +12,20 @@ from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 
 from growth.errors import GiveUp, Misconfigured, RetryLater
-from growth.kube.cache_metrics import CacheMetrics
+from growth.kube.cache.metrics import CacheMetrics
+from growth.kube.cache.own_writes import Deleted, OwnWrite
+from growth.kube.cache.reflector import Reflector
+from growth.kube.cache.resource import Key
+from growth.kube.cache.suspicion import Suspicion
+from growth.kube.cache.timing import CacheTiming
 from growth.kube.errors import Denied, Expired, Overloaded
-from growth.kube.own_writes import Deleted, OwnWrite
-from growth.kube.reflector import Reflector
-from growth.kube.resource import Key
-from growth.kube.suspicion import Suspicion
-from growth.kube.timing import CacheTiming
 from tests.kube.memory import BY_COLOUR, THINGS, MemoryServer, MemoryStream, Metadata, Thing
 from tests.kube.mirror import Mirror
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from growth.kube.health import CacheHealth
+    from growth.kube.cache.health import CacheHealth
     from growth.kube.transport import Response
 
 pytestmark = pytest.mark.looptime

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from growth.kube.contents import Unreadable
-from growth.kube.resource import Key, WatchedResource
-from growth.kube.watch_events import LONGEST_LINE, EventKind, Garbled, Lines, decoded_events
+from growth.kube.cache.contents import Unreadable
+from growth.kube.cache.resource import Key, WatchedResource
+from growth.kube.cache.watch_events import LONGEST_LINE, EventKind, Garbled, Lines, decoded_events
 from tests.kube.memory import PATH, THINGS
 
 SECRET = "canary-51d0"

@@ -9,7 +9,9 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from growth.errors import DecideAgain, RetryLater
-from growth.kube.cache_metrics import CacheMetrics
+from growth.kube.cache.metrics import CacheMetrics
+from growth.kube.cache.reflector import Reflector
+from growth.kube.cache.resource import Key, WatchedResource
 from growth.kube.errors import (
     AlreadyExists,
     BudgetExhausted,
@@ -18,8 +20,6 @@ from growth.kube.errors import (
     NotFound,
     Refused,
 )
-from growth.kube.reflector import Reflector
-from growth.kube.resource import Key, WatchedResource
 from growth.kube.writes import Decided, Writes
 
 if TYPE_CHECKING:

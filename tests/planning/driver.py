@@ -17,7 +17,7 @@ from tests.reconciler.build import RELEASED, at, world
 if TYPE_CHECKING:
     from growth.api.noderequest import NodeRequest
     from growth.demand.announced import Announced
-    from growth.kube.health import CacheHealth
+    from growth.kube.cache.health import CacheHealth
     from reconciler.actions import Action
     from reconciler.brakes import BrakesLedger
     from reconciler.planning.ledger import PlanningLedger

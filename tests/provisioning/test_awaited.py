@@ -8,7 +8,7 @@ import pytest
 
 from growth.api.written import write_time
 from growth.demand.announced import Announced
-from growth.kube.health import CacheHealth
+from growth.kube.cache.health import CacheHealth
 from reconciler.planning.awaited import Awaiting
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.planning.nominations import Nominated, Nomination

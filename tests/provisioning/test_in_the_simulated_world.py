@@ -12,7 +12,7 @@ import pytest
 
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
-from growth.kube.resource import Key
+from growth.kube.cache.resource import Key
 from growth.scheduling.metadata import Metadata
 from growth.scheduling.objects import Namespace
 from reconciler.providers.kwok.catalogue import kwok_offerings

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from growth.kube.health import CacheHealth
+from growth.kube.cache.health import CacheHealth
 from reconciler.providers.port import (
     Accepted,
     Checked,

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from growth.kube.cache.resource import key_of
 from growth.kube.call import MERGE_PATCH, Call
 from growth.kube.errors import ApiError, Status, Unreachable, error_of
-from growth.kube.resource import key_of
 from growth.kube.transport import Response
 from reconciler.sources import BUILT_IN, OURS, path_of_kind
 

@@ -13,7 +13,7 @@ from growth.api.nodepool import NodePool
 from growth.api.noderequest import NodeRequest
 from growth.demand.demanded import DemandBooks
 from growth.instant import Instant
-from growth.kube.health import CacheHealth
+from growth.kube.cache.health import CacheHealth
 from growth.scheduling.cluster import Object, cluster_of
 from growth.scheduling.objects import Pod
 from reconciler.brakes import BrakesLedger

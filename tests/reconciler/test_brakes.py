@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from growth.kube.health import CacheHealth
-from growth.kube.suspicion import Suspicion
+from growth.kube.cache.health import CacheHealth
+from growth.kube.cache.suspicion import Suspicion
 from reconciler import brakes
 from reconciler.brakes import BrakesLedger
 from reconciler.ledger import Ledger

@@ -12,11 +12,11 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from growth.errors import GiveUp
-from growth.kube.cache_metrics import CacheMetrics
+from growth.kube.cache.metrics import CacheMetrics
+from growth.kube.cache.timing import CacheTiming
 from growth.kube.election import Leadership
 from growth.kube.errors import Overloaded
 from growth.kube.events import Event, ObjectReference
-from growth.kube.timing import CacheTiming
 from growth.scheduling.taints import Taint
 from reconciler.actions import (
     Action,

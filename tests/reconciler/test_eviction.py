@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from growth.kube.cache.resource import key_of
 from growth.kube.call import Call
 from growth.kube.errors import ApiError, Details, Status, StatusCause, error_of
-from growth.kube.resource import key_of
 from growth.scheduling.objects import decode_pod
 from reconciler.actions import Evict, Evicted
 from tests.reconciler.build import at

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry
 
-from growth.kube.cache_metrics import CacheMetrics
+from growth.kube.cache.metrics import CacheMetrics
+from growth.kube.cache.timing import CacheTiming
 from growth.kube.events import ObjectReference
-from growth.kube.timing import CacheTiming
 from reconciler.sources import ReconcilerSources
 from reconciler.speaking import concerns_us
 from tests.reconciler.api import PATHS, Api

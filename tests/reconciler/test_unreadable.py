@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from growth.api.kwoknodeclass import KwokNodeClass
-from growth.kube.contents import Unreadable
-from growth.kube.resource import Key, WatchedResource
-from growth.kube.watch_events import read_object
+from growth.kube.cache.contents import Unreadable
+from growth.kube.cache.resource import Key, WatchedResource
+from growth.kube.cache.watch_events import read_object
 from reconciler import brakes
 from reconciler.actions import PatchStatus
 from reconciler.planning.demand import pools_by_pod

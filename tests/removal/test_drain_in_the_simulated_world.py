@@ -16,7 +16,7 @@ from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import RemovalReason
 from growth.api.wellknown import CORDONED_ANNOTATION, POOL_LABEL
-from growth.kube.resource import Key
+from growth.kube.cache.resource import Key
 from growth.scheduling.metadata import Metadata
 from growth.scheduling.objects import Namespace, Pod
 from growth.scheduling.occupancy import Occupancy

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from growth.kube.health import CacheHealth
+from growth.kube.cache.health import CacheHealth
 from reconciler.providers.port import Sight
 from reconciler.trust import Trust, trusts
 from tests.reconciler.build import request

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from growth.kube.resource import Key
+from growth.kube.cache.resource import Key
 from growth.scheduling.metadata import ObservedCondition
 from tests.replacement.town import Town
 

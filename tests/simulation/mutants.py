@@ -18,8 +18,8 @@ from growth.api.noderemovalrequest import RemovalPhase
 from growth.api.wellknown import CORDONED_ANNOTATION
 from growth.api.written import Duration
 from growth.keeping.marks import is_cordoned_by_a_person
+from growth.kube.cache.resource import Key
 from growth.kube.errors import NotFound
-from growth.kube.resource import Key
 from reconciler import planning, provisioning, removal
 from reconciler.actions import DeleteMachine, Sequence, SetNode, machine
 from reconciler.invariants.breach import Invariant

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from growth.kube.resource import Key
+from growth.kube.cache.resource import Key
 from growth.scheduling.objects import DaemonSet, Node, Pod
 from reconciler.simulation.cloud import SimulatedJoining, with_ready
 from reconciler.simulation.kubelets import COMPLETES_AFTER_ANNOTATION

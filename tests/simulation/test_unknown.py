@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from growth.kube.resource import Key
+from growth.kube.cache.resource import Key
 from reconciler.simulation.cloud import SimulatedJoining, SimulatedMachine
 from reconciler.simulation.living import Living
 from reconciler.simulation.people import LOOKS_AFTER, People

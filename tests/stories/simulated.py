@@ -9,8 +9,8 @@ from typing_extensions import override
 
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
+from growth.kube.cache.resource import Key
 from growth.kube.errors import Unreachable
-from growth.kube.resource import Key
 from growth.scheduling.metadata import Metadata
 from growth.scheduling.objects import DaemonSet, Namespace, Node, Pod
 from growth.scheduling.templates import defaulted

@@ -12,10 +12,10 @@ import msgspec
 from prometheus_client import CollectorRegistry
 
 from growth.api.noderequest import NodeRequest
-from growth.kube.cache_metrics import CacheMetrics
-from growth.kube.reflector import Reflector
-from growth.kube.resource import Key, WatchedResource
-from growth.kube.timing import CacheTiming
+from growth.kube.cache.metrics import CacheMetrics
+from growth.kube.cache.reflector import Reflector
+from growth.kube.cache.resource import Key, WatchedResource
+from growth.kube.cache.timing import CacheTiming
 from growth.scheduling import objects as kinds
 from tests.stories.ending import Seen
 from tests.stories.objects import STORY_LABEL
@@ -23,7 +23,7 @@ from tests.stories.objects import STORY_LABEL
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
 
-    from growth.kube.contents import Change
+    from growth.kube.cache.contents import Change
     from growth.kube.transport import Connection
     from tests.stories.story import Story
 

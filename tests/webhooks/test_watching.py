@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 from prometheus_client import CollectorRegistry
 
-from growth.kube.cache_metrics import CacheMetrics
+from growth.kube.cache.metrics import CacheMetrics
 from growth.kube.transport import connect
 from tests.kube.listening import kubeconfig, listening
 from webhooks.watching import PoolCache

@@ -18,8 +18,8 @@ import pydantic
 from growth.api.wellknown import GROUP_VERSION
 from growth.cli.cluster.connecting import PATIENCE, greeted
 from growth.errors import GiveUp, RetryLater
+from growth.kube.cache.listing import ListPage
 from growth.kube.errors import NotFound, Overloaded
-from growth.kube.listing import ListPage
 
 if TYPE_CHECKING:
     import argparse

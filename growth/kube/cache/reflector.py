@@ -21,27 +21,27 @@ import structlog
 
 from growth.errors import GrowthError, RetryLater
 from growth.kube.backoff import Backoff
-from growth.kube.contents import Change, ChangeKind, Unreadable
+from growth.kube.cache.contents import Change, ChangeKind, Unreadable
+from growth.kube.cache.garbage import keep_for_good, no_collections
+from growth.kube.cache.listing import CollectedList
+from growth.kube.cache.questions import Questions
+from growth.kube.cache.relisting import ListCause, Occasions
+from growth.kube.cache.resource import T, WatchedResource
+from growth.kube.cache.store import Store
+from growth.kube.cache.suspicion import suspicion_of
+from growth.kube.cache.timing import CacheTiming
+from growth.kube.cache.vitals import Vitals
+from growth.kube.cache.watch_events import EventKind, EventStream, Garbled, WatchEvent
 from growth.kube.errors import Expired, Overloaded, Refused, Unreachable
-from growth.kube.garbage import keep_for_good, no_collections
-from growth.kube.listing import CollectedList
-from growth.kube.occasions import ListCause, Occasions
-from growth.kube.questions import Questions
-from growth.kube.resource import T, WatchedResource
-from growth.kube.store import Store
-from growth.kube.suspicion import suspicion_of
-from growth.kube.timing import CacheTiming
 from growth.kube.versions import is_before
-from growth.kube.vitals import Vitals
-from growth.kube.watch_events import EventKind, EventStream, Garbled, WatchEvent
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
     from random import Random
 
-    from growth.kube.cache_metrics import CacheMetrics
-    from growth.kube.health import CacheHealth
-    from growth.kube.server import ApiServer
+    from growth.kube.cache.health import CacheHealth
+    from growth.kube.cache.metrics import CacheMetrics
+    from growth.kube.cache.server import ApiServer
 
 S = TypeVar("S")
 

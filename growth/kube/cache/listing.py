@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Generic
 
 import msgspec
 
-from growth.kube.contents import Change, Contents, Unreadable, content_differences
-from growth.kube.resource import KubernetesObject, T, WatchedResource, key_of
-from growth.kube.watch_events import EventKind, Garbled, WatchEvent, read_object
+from growth.kube.cache.contents import Change, Contents, Unreadable, content_differences
+from growth.kube.cache.resource import KubernetesObject, T, WatchedResource, key_of
+from growth.kube.cache.watch_events import EventKind, Garbled, WatchEvent, read_object
 from growth.undecodable import UNDECODABLE
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from growth.kube.health import CacheHealth
+from growth.kube.cache.health import CacheHealth
 
 if TYPE_CHECKING:
     from growth.errors import GrowthError
-    from growth.kube.suspicion import Suspicion
+    from growth.kube.cache.suspicion import Suspicion
 
 
 class Vitals:

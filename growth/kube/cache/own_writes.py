@@ -19,7 +19,7 @@ from growth.kube.versions import is_before, number, reaches
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from growth.kube.resource import Key, KubernetesObject
+    from growth.kube.cache.resource import Key, KubernetesObject
 
 
 class OwnWrite(msgspec.Struct, frozen=True, gc=False):

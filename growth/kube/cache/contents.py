@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic
 
 import msgspec
 
-from growth.kube.resource import Index, Key, T
+from growth.kube.cache.resource import Index, Key, T
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator, Mapping

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Generic
 import msgspec
 import pydantic
 
+from growth.kube.cache.contents import Statement, Unreadable
+from growth.kube.cache.resource import Key, T, WatchedResource, key_of
 from growth.kube.call import Call
-from growth.kube.contents import Statement, Unreadable
 from growth.kube.errors import ApiError, Unreachable, error_of, status_of
-from growth.kube.resource import Key, T, WatchedResource, key_of
 from growth.undecodable import UNDECODABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from growth.kube.server import ByteStream
+    from growth.kube.cache.server import ByteStream
 
 LONGEST_LINE = 2**24
 """The API server takes objects of 3 MiB at most; far beyond, it is a stream without line ends."""

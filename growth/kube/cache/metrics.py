@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
     from prometheus_client import CollectorRegistry
 
-    from growth.kube.contents import Change
-    from growth.kube.resource import T
-    from growth.kube.store import Store
+    from growth.kube.cache.contents import Change
+    from growth.kube.cache.resource import T
+    from growth.kube.cache.store import Store
 
 LAG_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic
 
-from growth.kube.resource import T, WatchedResource
+from growth.kube.cache.resource import T, WatchedResource
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
     from random import Random
 
-    from growth.kube.server import ApiServer, ByteStream
-    from growth.kube.timing import CacheTiming
+    from growth.kube.cache.server import ApiServer, ByteStream
+    from growth.kube.cache.timing import CacheTiming
 
 
 class Questions(Generic[T]):

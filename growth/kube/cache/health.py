@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from growth.kube.suspicion import Suspicion
+from growth.kube.cache.suspicion import Suspicion
 
 
 class CacheHealth(msgspec.Struct, frozen=True, kw_only=True):

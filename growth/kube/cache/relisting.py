@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from random import Random
 
-    from growth.kube.own_writes import OwnWrites
-    from growth.kube.timing import CacheTiming
+    from growth.kube.cache.own_writes import OwnWrites
+    from growth.kube.cache.timing import CacheTiming
 
 
 class ListCause(enum.Enum):

@@ -10,14 +10,14 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic
 
-from growth.kube.contents import Change, ChangeKind, Contents, Unreadable, difference
-from growth.kube.own_writes import OwnWrites
-from growth.kube.resource import Key, KubernetesObject, T, WatchedResource
+from growth.kube.cache.contents import Change, ChangeKind, Contents, Unreadable, difference
+from growth.kube.cache.own_writes import OwnWrites
+from growth.kube.cache.resource import Key, KubernetesObject, T, WatchedResource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
 
-    from growth.kube.resource import Index
+    from growth.kube.cache.resource import Index
 
 
 class Store(Generic[T]):

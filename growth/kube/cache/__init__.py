@@ -1,0 +1,1 @@
+"""A cache of one kind: what the API server holds, kept equal by a list and a watch."""
