@@ -25,10 +25,10 @@ from growth.kube.cache.garbage import keep_for_good
 from growth.service.address import Address
 from growth.service.endpoints import listen
 from webhooks.desk import Desk
+from webhooks.door import AdmissionDoor, open_door
 from webhooks.metrics import AdmissionMetrics
 from webhooks.pools import pools_of_moment
 from webhooks.review import allowed_review
-from webhooks.server import AdmissionDoor, open_door
 
 if TYPE_CHECKING:
     import socket

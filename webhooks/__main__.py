@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 from growth.service import process
-from webhooks.admitting import admit
+from webhooks.serving import admit
 from webhooks.settings import WebhooksSettings
 
 PROCESS = process.Process(

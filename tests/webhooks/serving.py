@@ -13,9 +13,9 @@ from prometheus_client import CollectorRegistry
 from growth.service.address import Address
 from growth.service.endpoints import listen, place_of
 from webhooks.desk import Desk
+from webhooks.door import AdmissionDoor, open_door
 from webhooks.metrics import AdmissionMetrics
 from webhooks.registration.names import PATH
-from webhooks.server import AdmissionDoor, open_door
 
 if TYPE_CHECKING:
     import ssl

@@ -16,7 +16,7 @@ from tests.webhooks.mutations import mutated
 from tests.webhooks.reviews import changed_by, pools_from, posted, review_of, warnings_of
 from tests.webhooks.serving import Served, served
 from tests.webhooks.table import POOLS, TABLE
-from webhooks import server
+from webhooks import door as server
 from webhooks.desk import Desk
 from webhooks.metrics import AdmissionMetrics
 from webhooks.review import NotAReview

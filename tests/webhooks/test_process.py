@@ -24,10 +24,10 @@ from tests.webhooks.reviews import posted
 from tests.webhooks.serving import served
 from tests.webhooks.table import TABLE
 from tests.webhooks.test_cases import desk_with
+from webhooks.door import AdmissionDoor, open_door
 from webhooks.metrics import AdmissionMetrics
 from webhooks.pools import AdmissionPools
 from webhooks.registration.names import PATH
-from webhooks.server import AdmissionDoor, open_door
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ from prometheus_client import CollectorRegistry
 from growth.kube.cache.metrics import CacheMetrics
 from growth.kube.transport import connect
 from tests.kube.listening import kubeconfig, listening
-from webhooks.watching import PoolCache
+from webhooks.sources import PoolCache
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -15,9 +15,9 @@ from growth.kube.transport import connect
 from growth.service.endpoints import listen, place_of
 from growth.service.tls import Certificates, Files
 from webhooks.desk import Desk
+from webhooks.door import AdmissionDoor, open_door
 from webhooks.metrics import AdmissionMetrics
-from webhooks.server import AdmissionDoor, open_door
-from webhooks.watching import PoolCache
+from webhooks.sources import PoolCache
 
 if TYPE_CHECKING:
     from growth.service.context import Service
