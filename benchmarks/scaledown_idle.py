@@ -17,7 +17,7 @@ from benchmarks.lives import watched
 from benchmarks.scaledown_stage import PATIENCE, PODS, load
 from benchmarks.stages import decided, percentile
 from growth.api.written import Duration
-from reconciler.timing import Timing
+from reconciler.core.timing import Timing
 
 if TYPE_CHECKING:
     import argparse

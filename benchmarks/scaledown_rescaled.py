@@ -20,7 +20,7 @@ from benchmarks.scaledown_stage import load
 from benchmarks.scaledown_virtual import Virtual
 from benchmarks.stages import percentile
 from growth.api.written import Duration
-from reconciler.timing import Timing
+from reconciler.core.timing import Timing
 
 if TYPE_CHECKING:
     import argparse

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from growth.api.noderequest import NodeRequest
-    from reconciler.actions import Evict
-    from reconciler.eviction import EvictionRefusal
+    from reconciler.core.actions import Evict
+    from reconciler.core.timing import Timing
+    from reconciler.effects.eviction import EvictionRefusal
     from reconciler.simulation.server import StoredChange
-    from reconciler.timing import Timing
 
 _CALM: Final = Story(seed=1, minutes=600.0, faults=(), workloads=0)
 _BEGINS: Final = 15.0

@@ -23,22 +23,22 @@ from growth.kube.cache.health import CacheHealth
 from growth.kube.cache.resource import key_of
 from growth.scheduling.node import Node
 from growth.scheduling.pod import Pod
-from reconciler.brakes import BrakesLedger
-from reconciler.demand import KnownDemand
+from reconciler.brakes.rule import BrakesLedger
+from reconciler.core.timing import Timing
+from reconciler.core.world import Replies
 from reconciler.ledger import Ledger
 from reconciler.loop import decide
+from reconciler.seeing.demand import KnownDemand
+from reconciler.seeing.indexes import Views
+from reconciler.seeing.sources import BUILT_IN, OURS
 from reconciler.simulation import catalogue
 from reconciler.simulation.chance import Chance
-from reconciler.sources import BUILT_IN, OURS
-from reconciler.timing import Timing
-from reconciler.views import Views
-from reconciler.world import Replies
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterable, Sequence
 
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 GOAL_WORLD: Final = 2.0
 GOAL_PASS: Final = 20.0

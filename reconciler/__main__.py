@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 from growth.service import process
-from reconciler.reconciling import reconcile
+from reconciler.process.reconciling import reconcile
 from reconciler.settings import ReconcilerSettings
 
 PROCESS = process.Process(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from reconciler.brakes import BrakesLedger
+from reconciler.brakes.rule import BrakesLedger
 from reconciler.invariants.ledger import InvariantsLedger
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.provisioning.ledger import ProvisioningLedger

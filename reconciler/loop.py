@@ -19,21 +19,23 @@ from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias
 
 import structlog
 
-from reconciler import brakes, node_classes, planning, provisioning, removal, replacement
-from reconciler.decision import NEVER, Decision, earliest
+from reconciler import planning, provisioning, removal, replacement
+from reconciler.brakes import rule as brakes
+from reconciler.brakes.pauses import buys_in_paused_pool
+from reconciler.core.decision import NEVER, Decision, earliest
 from reconciler.invariants.judging import judged
-from reconciler.pauses import buys_in_paused_pool
+from reconciler.pools import node_classes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from growth.instant import Instant
-    from reconciler import actions
-    from reconciler.actions import Subject
+    from reconciler.core import actions
+    from reconciler.core.actions import Subject
+    from reconciler.core.world import World
     from reconciler.invariants.breach import Breach
     from reconciler.invariants.judging import Judgement
     from reconciler.ledger import Ledger
-    from reconciler.world import World
 
 _log = structlog.get_logger(__name__)
 

@@ -15,9 +15,9 @@ from growth.kube import election
 from growth.service.address import Address, is_loopback
 from growth.service.settings import Listed, MetricsAddress, ServiceSettings
 from growth.service.tls import TlsFolder  # noqa: TC001 - pydantic reads it at run time
-from reconciler.caps import Caps
-from reconciler.demand_place import server_url
-from reconciler.timing import Timing
+from reconciler.core.caps import Caps
+from reconciler.core.timing import Timing
+from reconciler.seeing.demand_place import server_url
 
 ENDPOINT = "https://api.hetzner.cloud/v1"
 OWN_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from growth.scheduling.cluster import Cluster
     from growth.scheduling.occupancy import Occupancy
-    from reconciler.planning.offers import Purchasable
+    from reconciler.buying.offers import Purchasable
 
 SOLD: Final = (CPU, MEMORY, PODS)
 """What every machine has."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from growth.demand.entry import DemandEntry
     from growth.instant import Instant
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 
 class WaitingState(StrEnum):

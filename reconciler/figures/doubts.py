@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from prometheus_client.core import GaugeMetricFamily
 
 from growth.api.conditions import Truth
-from reconciler import limits_reached
+from reconciler.pools import limits_reached
 from reconciler.removal import held
 from reconciler.replacement import many_sick
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from prometheus_client import Metric
 
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 LABELS = ("kind", "node_class")
 BRAKES: Final = (held.CONDITION, many_sick.CONDITION, limits_reached.CONDITION)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, assert_never
 
 import prometheus_client as prometheus
 
-from reconciler.points import Side
+from reconciler.effects.points import Side
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
-    from reconciler.points import Point
+    from reconciler.effects.points import Point
 
 
 class EffectFigures:

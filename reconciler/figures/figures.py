@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
-    from reconciler.points import Point
-    from reconciler.world import World
+    from reconciler.core.world import World
+    from reconciler.effects.points import Point
 
 
 SOON: Final = 0.01

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry, Metric
 
     from growth.instant import Instant
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 
 class WorldGauges(Collector):

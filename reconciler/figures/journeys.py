@@ -18,14 +18,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, assert_never
 
 from growth.api.noderequest import RequestPhase
-from reconciler.planning.requested import unconfirmed
+from reconciler.facts.requested import unconfirmed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 
 class JourneyStage(StrEnum):

@@ -13,7 +13,7 @@ from prometheus_client.core import GaugeMetricFamily
 
 from growth.keeping.answer import keeping_answers
 from growth.keeping.marks import pool_of_node
-from reconciler.keeping_scene import scene_of
+from reconciler.facts.keeping_scene import scene_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from growth.instant import Instant
     from growth.keeping.wanting import Keeping
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 
 def kept_families(world: World, now: Instant) -> Iterator[Metric]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from prometheus_client.core import GaugeMetricFamily
 
 from growth.api.noderequest import RequestPhase
-from reconciler.actions import SubjectKind
+from reconciler.core.actions import SubjectKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from prometheus_client import Metric
 
     from growth.instant import Instant
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 
 def machine_families(world: World, now: Instant) -> Iterator[Metric]:

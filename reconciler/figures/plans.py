@@ -16,8 +16,8 @@ from reconciler.solver import Plan, Renewed
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
-    from reconciler.actions import Solved
-    from reconciler.world import World
+    from reconciler.core.actions import Solved
+    from reconciler.core.world import World
 
 MILLION = 1_000_000
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0)

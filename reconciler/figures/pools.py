@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from prometheus_client.core import GaugeMetricFamily
 
 from growth.scheduling.resources import CPU, MEMORY, Resources, total
+from reconciler.buying.fleet import nodes_of_pools
 from reconciler.figures.bounds import least_cost
-from reconciler.planning.fleet import nodes_of_pools
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from growth.api.nodepool import NodePool
     from growth.instant import Instant
+    from reconciler.core.world import World
     from reconciler.figures.bounds import KeptPods
-    from reconciler.world import World
 
 MILLION = 1_000_000
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
     from growth.api.noderemovalrequest import NodeRemovalRequest
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 
 class RemovalFigures:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from reconciler.actions import CreateNodeRequest, machine
+from reconciler.buying.fleet import CountedMachine, may_have_machine, nodes_of_pools, standing_of
+from reconciler.core.actions import CreateNodeRequest, machine
+from reconciler.facts.requested import HOUR, unconfirmed
 from reconciler.invariants.breach import Breach, Invariant
 from reconciler.invariants.ledger import Begun, InvariantsLedger
-from reconciler.planning.fleet import CountedMachine, may_have_machine, nodes_of_pools, standing_of
-from reconciler.planning.requested import HOUR, unconfirmed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
-    from reconciler.actions import Sequence
-    from reconciler.world import World
+    from reconciler.core.actions import Sequence
+    from reconciler.core.world import World
 
 MILLION = 1_000_000
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from reconciler.actions import (
+from reconciler.core.actions import (
     CreateMachine,
     CreateNodeRequest,
     DeleteMachine,
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from growth.instant import Instant
-    from reconciler.actions import Action, Sequence, Subject
-    from reconciler.world import World
+    from reconciler.core.actions import Action, Sequence, Subject
+    from reconciler.core.world import World
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):

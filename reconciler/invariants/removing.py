@@ -8,10 +8,17 @@ from growth.api.noderemovalrequest import RemovalPhase, RemovalReason
 from growth.api.noderequest import RequestPhase
 from growth.keeping.marks import is_cordoned_by_a_person
 from growth.scheduling.emptiness import left_on
-from reconciler.actions import CreateMachine, Delete, DeleteMachine, Evict, OpenRemoval, SetNode
+from reconciler.core.actions import (
+    CreateMachine,
+    Delete,
+    DeleteMachine,
+    Evict,
+    OpenRemoval,
+    SetNode,
+)
 from reconciler.invariants.breach import Breach, Invariant
 from reconciler.providers.port import MachineState
-from reconciler.removal.drain import DRAINING
+from reconciler.removal.drain.draining import DRAINING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,9 +27,9 @@ if TYPE_CHECKING:
     from growth.instant import Instant
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
-    from reconciler.actions import Action
+    from reconciler.core.actions import Action
+    from reconciler.core.world import World
     from reconciler.providers.port import Machine, Order
-    from reconciler.world import World
 
 
 def forbidden(step: Action, world: World, now: Instant) -> Iterator[Breach]:

@@ -24,13 +24,13 @@ from growth.api.wellknown import (
 )
 from growth.scheduling.owners import Owner, owner_of, workload_of
 from growth.scheduling.resources import CPU, Resources, shown_amount
-from reconciler.decision import NEVER
-from reconciler.ownership import owned_by
-from reconciler.planning.blueprints import blueprint_of
-from reconciler.planning.limits import SetLimit
+from reconciler.buying.blueprints import blueprint_of
+from reconciler.buying.limits import SetLimit
+from reconciler.core.decision import NEVER
+from reconciler.facts.ownership import owned_by
+from reconciler.facts.requested import all_requests
 from reconciler.planning.nominations import Nomination, serves
 from reconciler.planning.reasons import reason_text, why
-from reconciler.planning.requested import all_requests
 from reconciler.solver import HOSTNAME, UnplacedCause
 
 if TYPE_CHECKING:
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from growth.instant import Instant
     from growth.scheduling.metadata import Metadata
     from growth.scheduling.pod import Pod
-    from reconciler.planning.fleet import Market
-    from reconciler.planning.offers import Purchasable
-    from reconciler.planning.question import PlanningProblem
+    from reconciler.buying.fleet import Market
+    from reconciler.buying.offers import Purchasable
+    from reconciler.core.world import World
+    from reconciler.planning.problem import PlanningProblem
     from reconciler.solver import Plan, PlannedNode
-    from reconciler.world import World
 
 LIMITS = frozenset({UnplacedCause.LIMIT, UnplacedCause.COUNT})
 """Reasons that end when there is room again."""

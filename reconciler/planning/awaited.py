@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
     from growth.scheduling.owners import Owner
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from growth.scheduling.pod import Pod
     from growth.scheduling.shape import Shape
-    from reconciler.planning.limits import SetLimit
+    from reconciler.buying.limits import SetLimit
+    from reconciler.facts.pool_notices import Words
     from reconciler.planning.tries import Try
-    from reconciler.pool_notices import Words
 
 IN_TOTAL = "is reached: raise it in the reconciler's settings, or wait until a node goes"
 

@@ -19,9 +19,9 @@ from growth.scheduling.daemonsets import runs_on
 from growth.scheduling.node import Node
 from growth.scheduling.occupancy import Occupancy
 from growth.scheduling.resources import Resources, total
-from reconciler.marks import reusable
+from reconciler.buying.offers import asked_for, offer_key
+from reconciler.facts.marks import reusable
 from reconciler.planning.nominations import passing_taints, serves
-from reconciler.planning.offers import asked_for, offer_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
     from growth.api.noderequest import NodeRequest
     from growth.scheduling.pod import Pod
+    from reconciler.buying.offers import Purchasable
+    from reconciler.core.world import World
     from reconciler.planning.nominations import Nominated
-    from reconciler.planning.offers import Purchasable
-    from reconciler.world import World
 
 
 class Spot(msgspec.Struct, frozen=True, kw_only=True):

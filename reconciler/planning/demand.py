@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
     from growth.scheduling.shape import Shape
+    from reconciler.core.world import World
     from reconciler.planning.nominations import Nominated
     from reconciler.planning.tries import Try
-    from reconciler.world import World
 
 
 MAKING = 30.0

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 import msgspec
 
 from growth.api.noderequest import NodeRequest
-from reconciler.decision import NEVER
+from reconciler.buying.offers import Shelf
+from reconciler.buying.refusals import Probe, Refusals
+from reconciler.core.decision import NEVER
+from reconciler.facts.pool_notices import Words
 from reconciler.planning.commit import WaveWindow
 from reconciler.planning.nominations import Nominated
-from reconciler.planning.offers import Shelf
-from reconciler.planning.question import PlanningProblem
-from reconciler.planning.refusals import Probe, Refusals
+from reconciler.planning.problem import PlanningProblem
 from reconciler.planning.tries import Try
-from reconciler.pool_notices import Words
 
 
 class AskedProblem(msgspec.Struct, frozen=True, kw_only=True):

@@ -26,7 +26,7 @@ from growth.scheduling.occupancy import Occupancy
 from growth.scheduling.resources import total
 from growth.scheduling.shape import Shape
 from growth.scheduling.verdicts import Fits
-from reconciler.decision import NEVER
+from reconciler.core.decision import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
     from growth.scheduling.resources import Resources
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 ENOUGH = 2
 """Offers that served a shape in vain, until no other is tried: it isn't the offers' fault then."""

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from growth.demand.pools import pools_of
-from reconciler.decision import NEVER
-from reconciler.planning.market import market, sold
-from reconciler.planning.refusals import Probe, matching, to_be_probed
-from reconciler.planning.requested import all_requests
+from reconciler.buying.market import market, sold
+from reconciler.buying.refusals import Probe, matching, to_be_probed
+from reconciler.core.decision import NEVER
+from reconciler.facts.requested import all_requests
 from reconciler.planning.tries import PodTries
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
-    from reconciler.planning.fleet import Market
-    from reconciler.planning.offers import Purchasable
-    from reconciler.world import World
+    from reconciler.buying.fleet import Market
+    from reconciler.buying.offers import Purchasable
+    from reconciler.core.world import World
 
 
 class ProbePlan(NamedTuple):

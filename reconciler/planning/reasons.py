@@ -14,21 +14,21 @@ from growth.demand.pools import UsablePools, wish_of
 from growth.demand.pools import match as pools_of
 from growth.scheduling.resources import CPU, MEMORY, shown_amount
 from growth.scheduling.verdicts import RejectionReason as Constraint
-from reconciler.planning.limits import LimitKind
-from reconciler.planning.offers import node_class_of, offer_key, sold_to
-from reconciler.planning.question import NARROWED_BY
-from reconciler.planning.templates import node_labels
+from reconciler.buying.limits import LimitKind
+from reconciler.buying.offers import node_class_of, offer_key, sold_to
+from reconciler.buying.templates import node_labels
+from reconciler.planning.problem import NARROWED_BY
 from reconciler.solver import UnplacedCause
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from growth.scheduling.pod import Pod
-    from reconciler.planning.limits import SetLimit
-    from reconciler.planning.offers import Purchasable
+    from reconciler.buying.limits import SetLimit
+    from reconciler.buying.offers import Purchasable
+    from reconciler.core.world import World
     from reconciler.providers.port import Offering
     from reconciler.solver import PlannedNode, UnplacedReason
-    from reconciler.world import World
 
 NAMED: Final = 5
 """So many of a kind are named in one text."""

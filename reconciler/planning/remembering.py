@@ -6,21 +6,16 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from reconciler.actions import machine
+from reconciler.buying.blocking import may_buy
+from reconciler.buying.fleet import listed_alone, may_have_machine, nodes_of_pools
+from reconciler.buying.offers import shelf
+from reconciler.buying.refusals import refusals
+from reconciler.core.actions import machine
+from reconciler.facts.requested import all_requests, bought_lately, is_lost, still_of_the_hour
 from reconciler.planning.awaited import Awaiting
-from reconciler.planning.blocking import may_buy
 from reconciler.planning.demand import without_place
-from reconciler.planning.fleet import listed_alone, may_have_machine, nodes_of_pools
 from reconciler.planning.ledger import LimitCounts
 from reconciler.planning.nominations import carried_on
-from reconciler.planning.offers import shelf
-from reconciler.planning.refusals import refusals
-from reconciler.planning.requested import (
-    all_requests,
-    bought_lately,
-    is_lost,
-    still_of_the_hour,
-)
 from reconciler.planning.returning import taken_back
 from reconciler.planning.seats import seated
 from reconciler.planning.tries import LeftOutCause
@@ -32,8 +27,8 @@ if TYPE_CHECKING:
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
+    from reconciler.core.world import World
     from reconciler.planning.ledger import PlanningLedger
-    from reconciler.world import World
 
 REQUESTS: Final = "NodeRequest"
 

@@ -15,7 +15,7 @@ import msgspec
 from growth.scheduling.fits import verdict
 from growth.scheduling.resources import CPU, MEMORY
 from growth.scheduling.verdicts import Fits
-from reconciler.marks import reusable
+from reconciler.facts.marks import reusable
 from reconciler.planning.capacity import ground
 from reconciler.planning.nominations import Nomination
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
     from growth.scheduling.resources import Resources
+    from reconciler.buying.offers import Purchasable
+    from reconciler.core.world import World
     from reconciler.planning.nominations import Nominated
-    from reconciler.planning.offers import Purchasable
-    from reconciler.world import World
 
 MOST: Final = 100
 """Pods in one pass: whoever comes with more than that has time for a plan."""

@@ -14,9 +14,18 @@ from uuid import UUID
 
 import msgspec
 
-from reconciler.actions import CreateNodeRequest, Sequence, Solve, Subject, SubjectKind, machine
-from reconciler.decision import NEVER, Decision
-from reconciler.marks import is_tainted
+from reconciler.buying.market import market
+from reconciler.core.actions import (
+    CreateNodeRequest,
+    Sequence,
+    Solve,
+    Subject,
+    SubjectKind,
+    machine,
+)
+from reconciler.core.decision import NEVER, Decision
+from reconciler.facts.marks import is_tainted
+from reconciler.facts.requested import HOUR, all_requests, bought_lately
 from reconciler.planning.applying import Applied, apply_plan
 from reconciler.planning.binding import binding_limits
 from reconciler.planning.capacity import ground
@@ -30,12 +39,10 @@ from reconciler.planning.demand import (
     without_place,
 )
 from reconciler.planning.ledger import AskedProblem, Bought
-from reconciler.planning.market import market
 from reconciler.planning.nominations import next_nomination_end
 from reconciler.planning.probing import next_trial
-from reconciler.planning.question import question
+from reconciler.planning.problem import question
 from reconciler.planning.remembering import promises_looked_after
-from reconciler.planning.requested import HOUR, all_requests, bought_lately
 from reconciler.planning.seats import kept_seats
 from reconciler.planning.telling import try_events
 from reconciler.planning.tries import PAUSE, LeftOutCause, PodTries, after_left_out, after_overtaken
@@ -47,10 +54,10 @@ if TYPE_CHECKING:
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
-    from reconciler.planning.fleet import Market
-    from reconciler.planning.refusals import Probe
+    from reconciler.buying.fleet import Market
+    from reconciler.buying.refusals import Probe
+    from reconciler.core.world import World
     from reconciler.planning.tries import Try
-    from reconciler.world import World
 
 LANE = "demand"
 

@@ -21,7 +21,7 @@ from growth.scheduling.fits import verdict
 from growth.scheduling.owners import Owner, workload_of
 from growth.scheduling.resources import parse_resources
 from growth.scheduling.verdicts import Fits
-from reconciler.decision import NEVER
+from reconciler.core.decision import NEVER
 from reconciler.planning.nominations import PATIENCE, Nomination, serves
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
     from growth.scheduling.resources import Resources
+    from reconciler.core.world import World
     from reconciler.planning.demand import ComingPods
     from reconciler.planning.nominations import Nominated
-    from reconciler.world import World
 
 Free = dict[Owner, list[str]]
 """The machines with free seats for a workload: one entry for each seat."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from growth.kube.events.event import Event, ObjectReference, Severity
-from reconciler.actions import EmitEvent, Sequence, Subject, SubjectKind
+from reconciler.core.actions import EmitEvent, Sequence, Subject, SubjectKind
 from reconciler.planning.tries import PodTries
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 import msgspec
 
-from reconciler.planning.limits import SetLimit
+from reconciler.buying.limits import SetLimit
 
 PATIENCE = 5
 """Tries in a row before a pod waits longer than a second."""

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
     from growth.scheduling.shape import Shape
+    from reconciler.core.world import World
     from reconciler.planning.ledger import PlanningLedger
     from reconciler.planning.tries import Try
-    from reconciler.world import World
 
 # As many as the definition of NodePool admits.
 MOST_PODS: Final = 50

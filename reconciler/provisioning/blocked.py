@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from growth.api.meta import Blockage
 from growth.api.noderequest import RequestPhase
-from reconciler.planning import blocking
-from reconciler.planning.blocking import ANSWERED, LONGEST
+from reconciler.buying import blocking
+from reconciler.buying.blocking import ANSWERED, LONGEST
 from reconciler.providers.port import Failed
 from reconciler.provisioning.pending import is_current
 

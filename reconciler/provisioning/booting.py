@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Final
 from growth.api.noderemovalrequest import RemovalReason
 from growth.api.noderequest import RequestPhase, UnmetScope
 from growth.instant import just_after
-from reconciler.actions import OpenRemoval
+from reconciler.core.actions import OpenRemoval
+from reconciler.core.step import WAIT, Step
+from reconciler.facts.opening import removal_of
 from reconciler.providers.port import MachineState
 from reconciler.provisioning.evidence import machine_is_gone, machine_of_request
 from reconciler.provisioning.joining import node_of, step_with_node
 from reconciler.provisioning.pending import refused_request
 from reconciler.provisioning.writing import delete_request, happened, moved, warned
-from reconciler.removal.opening import removal_of
-from reconciler.step import WAIT, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
     from growth.api.noderequest import NodeRequest
     from growth.scheduling.node import Node
-    from reconciler.actions import PatchStatus
+    from reconciler.core.actions import PatchStatus
     from reconciler.providers.port import Machine
     from reconciler.provisioning.look import ProvisioningLook
 

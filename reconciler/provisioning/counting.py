@@ -10,7 +10,7 @@ import msgspec
 
 from growth.api.nodepool_status import ServerTypeCount
 from growth.api.noderequest import COMING
-from reconciler.planning.fleet import nodes_of_pools, planned_price
+from reconciler.buying.fleet import nodes_of_pools, planned_price
 from reconciler.planning.nominations import serves
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from growth.api.nodepool import NodePool
     from growth.api.written import ServerTypeName
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 
 class MachineSort(NamedTuple):

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reconciler.planning.offers import node_class_of
+from reconciler.buying.offers import node_class_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from growth.api.nodepool import NodePool
     from growth.api.noderequest import NodeRequest
+    from reconciler.core.world import World
     from reconciler.providers.port import ClassKey, Listing, Machine
-    from reconciler.world import World
 
 
 def pool_of_request(request: NodeRequest, world: World) -> NodePool | None:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from growth.api.noderequest import RequestPhase
 from growth.instant import just_after
-from reconciler.holding import has_our_finalizer, let_go
-from reconciler.planning.refusals import is_written
+from reconciler.buying.refusals import is_written
+from reconciler.core.step import WAIT, Step
+from reconciler.facts.finalizers import has_our_finalizer, let_go
 from reconciler.provisioning.refused import time_to_live
 from reconciler.provisioning.writing import delete_request
-from reconciler.step import WAIT, Step
 
 if TYPE_CHECKING:
     from growth.api.nodepool import NodePool

@@ -31,13 +31,13 @@ from growth.api.wellknown import (
 )
 from growth.api.written import write_time
 from growth.keeping.marks import is_unregistered
-from reconciler.actions import SetNode, machine, version_of
-from reconciler.decision import NEVER
-from reconciler.planning.offers import node_class_of, offer_of
-from reconciler.planning.templates import UNREGISTERED, node_taints
+from reconciler.buying.offers import node_class_of, offer_of
+from reconciler.buying.templates import UNREGISTERED, node_taints
+from reconciler.core.actions import SetNode, machine, version_of
+from reconciler.core.decision import NEVER
+from reconciler.core.step import WAIT, Step
 from reconciler.provisioning.together import together_at
 from reconciler.provisioning.writing import happened, moved
-from reconciler.step import WAIT, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from growth.instant import Instant
     from growth.scheduling.node import Node
     from growth.scheduling.taints import Taint
+    from reconciler.core.world import World
     from reconciler.provisioning.look import ProvisioningLook
-    from reconciler.world import World
 
 DRIVERS_WAIT: Final = 60.0
 """Seconds after Ready for which storage drivers are waited for."""

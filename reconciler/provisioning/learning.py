@@ -20,14 +20,14 @@ from growth.scheduling.resources import (
     parse_resources,
     shown_amount,
 )
-from reconciler.planning.offers import node_class_of
+from reconciler.buying.offers import node_class_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from growth.api.nodepool import NodePool
     from growth.scheduling.node import Node
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 LEARNT: Final = (CPU, MEMORY, EPHEMERAL_STORAGE, PODS)
 MOST: Final = 256

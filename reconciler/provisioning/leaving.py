@@ -13,12 +13,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from growth.api.noderemovalrequest import RemovalReason
-from reconciler.actions import OpenRemoval
-from reconciler.holding import has_our_finalizer, let_go
+from reconciler.core.actions import OpenRemoval
+from reconciler.core.step import WAIT, Step
+from reconciler.facts.finalizers import has_our_finalizer, let_go
+from reconciler.facts.opening import removal_of
 from reconciler.provisioning.evidence import machine_is_gone, machine_of_request, pool_of_request
 from reconciler.provisioning.writing import delete_request
-from reconciler.removal.opening import removal_of
-from reconciler.step import WAIT, Step
 
 if TYPE_CHECKING:
     from growth.api.noderequest import NodeRequest

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from growth.api.noderequest import COMING, FAILED
 from growth.api.wellknown import POOL_LABEL
+from reconciler.buying.fleet import nodes_of_pools
 from reconciler.planning.awaited import Awaiting
-from reconciler.planning.fleet import nodes_of_pools
 from reconciler.provisioning.duplicates import duplicates
 from reconciler.provisioning.joining import node_of
 from reconciler.provisioning.together import ComingMachine, ComingTogether, companies
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
     from growth.scheduling.node import Node
+    from reconciler.core.world import World
+    from reconciler.facts.sighted_clock import Clock
     from reconciler.provisioning.ledger import ProvisioningLedger
-    from reconciler.removal.seeing import Clock
-    from reconciler.world import World
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
+    from reconciler.core.world import World
+    from reconciler.facts.sighted_clock import Clock
     from reconciler.provisioning.ledger import ProvisioningLedger
-    from reconciler.removal.seeing import Clock
-    from reconciler.world import World
 
 FINISHED = frozenset({RequestPhase.READY, RequestPhase.UNMET})
 

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Final, assert_never
 import msgspec
 
 from growth.api.noderequest import RequestPhase, UnmetScope
-from reconciler.actions import CreateMachine
-from reconciler.planning.offers import node_class_of, offer_of
-from reconciler.planning.templates import node_labels, node_taints
+from reconciler.buying.offers import node_class_of, offer_of
+from reconciler.buying.templates import node_labels, node_taints
+from reconciler.core.actions import CreateMachine
+from reconciler.core.step import WAIT, Step
 from reconciler.providers.port import Accepted, Failed, FailureClass, Order, Throttled, Unmet
 from reconciler.provisioning.joining import node_annotations
 from reconciler.provisioning.ledger import AskedOf
 from reconciler.provisioning.writing import delete_request, happened, moved, warned
-from reconciler.step import WAIT, Step
 
 if TYPE_CHECKING:
     from growth.api.nodepool import NodePool

@@ -14,12 +14,12 @@ import msgspec
 from growth.api.conditions import Condition, Truth, joined_conditions, stated
 from growth.api.nodepool import DeletionPolicy
 from growth.api.wellknown import UNREGISTERED_TAINT
-from reconciler.actions import PatchStatus, Sequence, machine, version_of
-from reconciler.holding import has_our_finalizer, let_go
-from reconciler.marks import is_cordoned_by_a_person, is_marked, unmarked
-from reconciler.ownership import pool_of_node
+from reconciler.core.actions import PatchStatus, Sequence, machine, version_of
+from reconciler.core.step import WAIT, Step
+from reconciler.facts.finalizers import has_our_finalizer, let_go
+from reconciler.facts.marks import is_cordoned_by_a_person, is_marked, unmarked
+from reconciler.facts.ownership import pool_of_node
 from reconciler.provisioning.memory import FINISHED
-from reconciler.step import WAIT, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

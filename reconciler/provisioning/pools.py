@@ -13,18 +13,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from growth.api.conditions import Truth, condition, conditions_of
 from growth.api.standing import object_verdict
 from growth.keeping.answer import keeping_answers
-from reconciler.actions import (
-    PatchStatus,
-    Sequence,
-    Subject,
-    SubjectKind,
-    version_of,
-)
-from reconciler.decision import NEVER, Decision, earliest
-from reconciler.holding import has_our_finalizer, held
-from reconciler.keeping_scene import scene_of
-from reconciler.planning import blocking
-from reconciler.planning.offers import node_class_of
+from reconciler.buying import blocking
+from reconciler.buying.offers import node_class_of
+from reconciler.core.actions import PatchStatus, Sequence, Subject, SubjectKind, version_of
+from reconciler.core.decision import NEVER, Decision, earliest
+from reconciler.facts.finalizers import has_our_finalizer, held
+from reconciler.facts.keeping_scene import scene_of
 from reconciler.planning.unplaced import unplaced_by_pool
 from reconciler.provisioning import keeping, learning
 from reconciler.provisioning.blocked import blockage_for_status
@@ -41,7 +35,7 @@ if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
     from growth.api.nodepool_status import NodePoolStatus
     from growth.instant import Instant
-    from reconciler.actions import Action
+    from reconciler.core.actions import Action
     from reconciler.provisioning.look import ProvisioningLook
 
 BETWEEN_COUNTS: Final = 1.0

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final
 from growth.api.nodepool_status import UnmetOffer
 from growth.api.noderequest import RequestPhase
 from growth.instant import just_after
-from reconciler.planning.offers import asked_for, node_class_of
-from reconciler.planning.refusals import key_of_refusal, refusal_of_entry
+from reconciler.buying.offers import asked_for, node_class_of
+from reconciler.buying.refusals import key_of_refusal, refusal_of_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
-    from reconciler.planning.refusals import EntryKey
-    from reconciler.world import World
+    from reconciler.buying.refusals import EntryKey
+    from reconciler.core.world import World
 
 CEILING: Final = 1800.0
 """Seconds that no refusal lasts longer, unless the pool's own time to live is longer."""

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, assert_never
 import msgspec
 
 from growth.api.noderequest import RequestPhase
-from reconciler.actions import CreateMachine, Sequence, machine
-from reconciler.decision import Decision, earliest
+from reconciler.core.actions import CreateMachine, Sequence, machine
+from reconciler.core.decision import Decision, earliest
+from reconciler.core.step import WAIT, Step
+from reconciler.facts.sighted_clock import clock
 from reconciler.provisioning.booting import booting
 from reconciler.provisioning.evidence import pool_of_request
 from reconciler.provisioning.finished import finished
@@ -27,8 +29,6 @@ from reconciler.provisioning.pending import asked_of, step_while_pending
 from reconciler.provisioning.pools import pools_decided
 from reconciler.provisioning.together import spare
 from reconciler.provisioning.writing import delete_request
-from reconciler.removal.seeing import clock
-from reconciler.step import WAIT, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
+    from reconciler.core.world import World
     from reconciler.provisioning.ledger import PoolsCounted, ProvisioningLedger
-    from reconciler.world import World
 
 POOLS = "NodePool"
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from growth.api.nodepool import NodePool
     from growth.api.nodepool_status import NodePoolStatus
-    from reconciler.actions import Action
+    from reconciler.core.actions import Action
 
 
 def status_events(pool: NodePool, after: NodePoolStatus) -> Iterator[Action]:

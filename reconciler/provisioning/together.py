@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from growth.demand.one_plan import of_one_plan, second_of
 from growth.keeping.marks import is_held_back
 from growth.scheduling.resources import CPU, MEMORY, parse_resources
-from reconciler.decision import NEVER
+from reconciler.core.decision import NEVER
 from reconciler.planning.seats import seats_of
 
 if TYPE_CHECKING:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reconciler.planning.offers import node_class_of
-from reconciler.pool_notices import notice
+from reconciler.buying.offers import node_class_of
+from reconciler.facts.pool_notices import notice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from growth.instant import Instant
-    from reconciler.actions import Sequence
+    from reconciler.core.actions import Sequence
+    from reconciler.core.world import World
     from reconciler.providers.port import ClassKey
     from reconciler.removal.orphans import Orphans
-    from reconciler.world import World
 
 CONDITION: Final = "RemovalHeld"
 RELEASED: Final = ("Released", "What the cloud lists is believed.")

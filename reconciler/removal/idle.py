@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Final
 from growth.api.noderemovalrequest import RemovalReason
 from growth.keeping.answer import of_unoccupied
 from growth.keeping.wanting import KeepingReason, occupied
-from reconciler.actions import OpenRemoval, machine
-from reconciler.keeping_scene import scene_of
-from reconciler.marks import (
+from reconciler.buying.offers import node_class_of
+from reconciler.core.actions import OpenRemoval, machine
+from reconciler.core.step import WAIT, Step
+from reconciler.facts.keeping_scene import scene_of
+from reconciler.facts.marks import (
     barred,
     is_barred,
     is_marked,
@@ -25,11 +27,9 @@ from reconciler.marks import (
     scale_down_at,
     tainted,
 )
-from reconciler.marks import unmarked as without_marks
-from reconciler.ownership import pool_of_node
-from reconciler.planning.offers import node_class_of
-from reconciler.removal.opening import removal_of
-from reconciler.step import WAIT, Step
+from reconciler.facts.marks import unmarked as without_marks
+from reconciler.facts.opening import removal_of
+from reconciler.facts.ownership import pool_of_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from growth.keeping.wanting import Keeping
     from growth.scheduling.cluster import Cluster
     from growth.scheduling.node import Node
+    from reconciler.core.world import World
+    from reconciler.facts.listings import SightedCloud
+    from reconciler.facts.sighted_clock import Clock
     from reconciler.providers.port import ClassKey, Machine
-    from reconciler.removal.seeing import Clock
-    from reconciler.removal.sights import SightedCloud
-    from reconciler.world import World
 
 GOES: Final = frozenset({KeepingReason.IDLE, KeepingReason.PAID})
 """Where nothing else keeps a node, it is given back: at once, or when its hour is nearly over."""

@@ -16,20 +16,20 @@ from growth.api.noderequest import COMING
 from growth.api.wellknown import CORDONED_ANNOTATION
 from growth.api.written import parse_time
 from growth.kube.events.event import Severity
-from reconciler.actions import Sequence, SetNode, machine, version_of
-from reconciler.ownership import pool_of_node
-from reconciler.planning.offers import node_class_of
+from reconciler.buying.offers import node_class_of
+from reconciler.core.actions import Sequence, SetNode, machine, version_of
+from reconciler.facts.listings import kubelet_reports
+from reconciler.facts.ownership import pool_of_node
 from reconciler.removal import writing
-from reconciler.removal.sights import kubelet_reports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from growth.scheduling.node import Node
-    from reconciler.actions import Action
+    from reconciler.core.actions import Action
+    from reconciler.core.world import World
+    from reconciler.facts.listings import SightedCloud
     from reconciler.providers.port import ClassKey
-    from reconciler.removal.sights import SightedCloud
-    from reconciler.world import World
 
 A_SECOND = timedelta(seconds=1)
 

@@ -19,16 +19,18 @@ from growth.api.nodepool import ScaleDown
 from growth.api.noderemovalrequest import RemovalPhase, RemovalReason
 from growth.instant import just_after
 from growth.kube.events.event import Severity
-from reconciler.actions import DeleteMachine
-from reconciler.holding import has_our_finalizer, let_go
-from reconciler.marks import is_marked, unmarked
+from reconciler.core.actions import DeleteMachine
+from reconciler.core.step import WAIT, Step
+from reconciler.facts.finalizers import has_our_finalizer, let_go
+from reconciler.facts.listings import MachineFate, kubelet_reports
+from reconciler.facts.marks import is_marked, unmarked
+from reconciler.facts.wanted import keeper_on, promised, reason_to_stay
 from reconciler.providers.port import DeleteAnswer, DeleteOutcome, Occupied
-from reconciler.removal import drain, drain_telling, writing
-from reconciler.removal.drain import DRAINING
-from reconciler.removal.drain_marks import is_ours, uncordoned
-from reconciler.removal.sights import MachineFate, kubelet_reports
-from reconciler.removal.wanted import keeper_on, promised, reason_to_stay
-from reconciler.step import WAIT, Step
+from reconciler.removal import writing
+from reconciler.removal.drain import draining as drain
+from reconciler.removal.drain import telling as drain_telling
+from reconciler.removal.drain.cordons import is_ours, uncordoned
+from reconciler.removal.drain.draining import DRAINING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,9 +38,9 @@ if TYPE_CHECKING:
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.instant import Instant
     from growth.scheduling.node import Node
-    from reconciler.actions import Action, SetNode
-    from reconciler.removal.sights import SightedCloud
-    from reconciler.world import World
+    from reconciler.core.actions import Action, SetNode
+    from reconciler.core.world import World
+    from reconciler.facts.listings import SightedCloud
 
 
 def removal_step(

@@ -23,11 +23,11 @@ import msgspec
 
 from growth.api.noderemovalrequest import RemovalReason
 from growth.kube.events.event import Severity
-from reconciler.actions import OpenRemoval, Sequence, machine
-from reconciler.planning.offers import node_class_of
+from reconciler.buying.offers import node_class_of
+from reconciler.core.actions import OpenRemoval, Sequence, machine
+from reconciler.facts.opening import removal_of
 from reconciler.providers.port import Machine, MachineState
 from reconciler.removal import writing
-from reconciler.removal.opening import removal_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.instant import Instant
+    from reconciler.core.world import World
+    from reconciler.facts.listings import SightedCloud
+    from reconciler.facts.sighted_clock import Clock
     from reconciler.providers.port import ClassKey
-    from reconciler.removal.seeing import Clock
-    from reconciler.removal.sights import SightedCloud
-    from reconciler.world import World
 
 Ages = Mapping[str, float]
 """Since when orphans are known as such, by name."""

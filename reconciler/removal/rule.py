@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from growth.api.noderemovalrequest import RemovalPhase
-from reconciler.actions import Sequence, machine
-from reconciler.decision import NEVER, Decision, earliest
-from reconciler.removal import drain_marks, drain_pools, held, idle, leftovers, life, seeing
-from reconciler.removal.drain import Draining
-from reconciler.removal.drain_evicting import evictions
+from reconciler.core.actions import Sequence, machine
+from reconciler.core.decision import NEVER, Decision, earliest
+from reconciler.facts import sighted_clock as seeing
+from reconciler.facts.listings import cloud_of, clouds
+from reconciler.removal import held, idle, leftovers, life
+from reconciler.removal.drain import cordons as drain_marks
+from reconciler.removal.drain import deleted_pools as drain_pools
+from reconciler.removal.drain.draining import Draining
+from reconciler.removal.drain.evicting import evictions
 from reconciler.removal.orphans import ages, is_for_orphan, orphans, removals_of_orphans
-from reconciler.removal.sights import cloud_of, clouds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -21,13 +24,13 @@ if TYPE_CHECKING:
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
+    from reconciler.core.step import Step
+    from reconciler.core.world import World
+    from reconciler.facts.listings import SightedCloud
+    from reconciler.facts.sighted_clock import Clock
     from reconciler.providers.port import ClassKey
     from reconciler.removal.ledger import RemovalLedger
     from reconciler.removal.orphans import Orphans
-    from reconciler.removal.seeing import Clock
-    from reconciler.removal.sights import SightedCloud
-    from reconciler.step import Step
-    from reconciler.world import World
 
 
 def decide(world: World, now: Instant) -> Decision:

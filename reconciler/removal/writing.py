@@ -9,7 +9,7 @@ from growth.api.standing import conditions
 from growth.api.wellknown import GROUP_VERSION
 from growth.kube.events import event as said
 from growth.kube.events.event import ObjectReference, Severity
-from reconciler.actions import Delete, EmitEvent, PatchStatus, version_of
+from reconciler.core.actions import Delete, EmitEvent, PatchStatus, version_of
 
 if TYPE_CHECKING:
     from growth.api.noderemovalrequest import NodeRemovalRequest

@@ -12,7 +12,7 @@ from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING, Final
 
 from growth.api.disruption import Consolidation, DisruptionReason, Weekday
-from reconciler.decision import NEVER
+from reconciler.core.decision import NEVER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,14 +16,14 @@ import msgspec
 
 from growth.demand.pools import PoolNotFound, match, wish_of
 from growth.scheduling.unsupported import unsupported
-from reconciler.marks import is_marked
-from reconciler.ownership import pool_of_node
+from reconciler.buying.market import market
+from reconciler.facts.marks import is_marked
+from reconciler.facts.ownership import pool_of_node
+from reconciler.facts.requested import all_requests
+from reconciler.facts.swap_annotation import place_taken
 from reconciler.planning.capacity import ground
-from reconciler.planning.market import market
-from reconciler.planning.question import question
-from reconciler.planning.requested import all_requests
+from reconciler.planning.problem import question
 from reconciler.replacement.worth import NEAR, RELUCTANCE, OccupiedNode, disturbances
-from reconciler.replaces import place_taken
 from reconciler.solver import Offer, RenewableNode, Renewal
 
 OF_NO_NODE: Final = (
@@ -48,10 +48,10 @@ if TYPE_CHECKING:
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
     from growth.scheduling.shape import Shape
-    from reconciler.planning.fleet import Market
-    from reconciler.planning.question import PlanningProblem
+    from reconciler.buying.fleet import Market
+    from reconciler.core.world import World
+    from reconciler.planning.problem import PlanningProblem
     from reconciler.replacement.candidates import ReplacementCandidate
-    from reconciler.world import World
 
 
 def unbound(pods: Iterable[Pod]) -> list[Pod]:

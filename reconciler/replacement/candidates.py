@@ -11,15 +11,15 @@ from growth.api.noderequest import RequestPhase
 from growth.keeping.marks import is_held_by_a_person
 from growth.keeping.order import kept_at_least, leaving_nodes
 from growth.scheduling.moving import obstacle
-from reconciler.actions import machine
-from reconciler.decision import NEVER
-from reconciler.marks import is_marked
-from reconciler.ownership import pool_of_node
-from reconciler.planning.fleet import nodes_of_pools
+from reconciler.buying.fleet import nodes_of_pools
+from reconciler.buying.offers import node_class_of
+from reconciler.core.actions import machine
+from reconciler.core.decision import NEVER
+from reconciler.facts.marks import is_marked
+from reconciler.facts.ownership import pool_of_node
+from reconciler.facts.paid_hours import seconds_until_marked
+from reconciler.facts.wanted import promised
 from reconciler.planning.nominations import serves
-from reconciler.planning.offers import node_class_of
-from reconciler.removal.paid_hours import seconds_until_marked
-from reconciler.removal.wanted import promised
 from reconciler.replacement.allowance import allowed_disruptions
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from growth.instant import Instant
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
+    from reconciler.core.world import World
+    from reconciler.facts.listings import SightedCloud
     from reconciler.providers.port import ClassKey
-    from reconciler.removal.sights import SightedCloud
-    from reconciler.world import World
 
 
 AHEAD = 600.0

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING
 
 from growth.api.written import ServerTypeName
 from growth.scheduling.taints import NO_EXECUTE
-from reconciler.planning.blueprints import DIGEST, parts_of, read_blueprint, taints_of
-from reconciler.planning.offers import node_class_of
-from reconciler.replacement.makes import makes
+from reconciler.buying.blueprints import DIGEST, parts_of, read_blueprint, taints_of
+from reconciler.buying.offers import node_class_of
 from reconciler.replacement.mending import lacking_taints
+from reconciler.replacement.nodes_by_blueprint import makes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from growth.api.nodepool import NodePool
     from growth.scheduling.node import Node
-    from reconciler.planning.blueprints import Blueprint
-    from reconciler.replacement.makes import NodeMake
-    from reconciler.world import NodeClass, World
+    from reconciler.buying.blueprints import Blueprint
+    from reconciler.core.world import NodeClass, World
+    from reconciler.replacement.nodes_by_blueprint import NodeMake
 
 
 def drifted(world: World) -> Mapping[str, str]:

@@ -21,20 +21,20 @@ import msgspec
 
 from growth.api.disruption import DisruptionReason
 from growth.api.noderequest import COMING, RequestPhase
-from reconciler.actions import Delete, Sequence, machine, version_of
-from reconciler.decision import NEVER
-from reconciler.planning.requested import all_requests
+from reconciler.core.actions import Delete, Sequence, machine, version_of
+from reconciler.core.decision import NEVER
+from reconciler.facts.requested import all_requests
+from reconciler.facts.swap_annotation import annotation, on_nodes
 from reconciler.replacement.swaps import SwapStage
 from reconciler.replacement.writing import forgotten
-from reconciler.replaces import annotation, on_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from growth.instant import Instant
+    from reconciler.core.world import World
     from reconciler.replacement.ledger import ReplacementLedger
     from reconciler.replacement.swaps import Swap
-    from reconciler.world import World
 
 REASONS: Final = {each.value: each for each in DisruptionReason}
 LACKS: Final = 60.0

@@ -23,12 +23,12 @@ import msgspec
 
 from growth.api.noderequest import RequestPhase
 from growth.keeping.marks import is_unregistered
-from reconciler.decision import earliest
-from reconciler.ownership import pool_of_node
-from reconciler.planning.offers import node_class_of
+from reconciler.buying.offers import node_class_of
+from reconciler.core.decision import earliest
+from reconciler.facts.listings import clouds
+from reconciler.facts.ownership import pool_of_node
+from reconciler.facts.sighted_clock import clock
 from reconciler.providers.port import MachineState
-from reconciler.removal.seeing import clock
-from reconciler.removal.sights import clouds
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from growth.instant import Instant
     from growth.scheduling.metadata import ObservedCondition
     from growth.scheduling.node import Node
+    from reconciler.core.world import World
+    from reconciler.facts.listings import SightedCloud
+    from reconciler.facts.sighted_clock import Clock
     from reconciler.providers.port import ClassKey
-    from reconciler.removal.seeing import Clock
-    from reconciler.removal.sights import SightedCloud
-    from reconciler.world import World
 
 MOST: Final = 20
 """Per cent of a pool's nodes, or of all, that may be sick: Karpenter's figure. It is rounded up, so

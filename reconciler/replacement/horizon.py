@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from growth.api.noderemovalrequest import RemovalReason
-from reconciler.decision import NEVER
+from reconciler.core.decision import NEVER
 from reconciler.replacement.worth import HORIZON
 
 if TYPE_CHECKING:
     from growth.instant import Instant
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 CALM: Final = 16
 """So many times the quiet of a node is the calm of a cluster: four minutes. In three minutes of a

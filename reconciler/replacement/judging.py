@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from growth.api.disruption import DisruptionReason
 from growth.keeping.marks import is_held_by_a_person
-from reconciler.actions import machine
+from reconciler.core.actions import machine
 from reconciler.replacement.candidates import price_of_node
 from reconciler.replacement.rehearsal import Preference, left_over, with_slack
 from reconciler.replacement.worth import OccupiedNode, disturbances, pays
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from growth.scheduling.pod import Pod
+    from reconciler.core.world import World
     from reconciler.planning.applying import Applied
-    from reconciler.planning.question import PlanningProblem
+    from reconciler.planning.problem import PlanningProblem
     from reconciler.replacement.ledger import PendingProof
     from reconciler.solver import Plan
-    from reconciler.world import World
 
 
 def culprits(asked: PendingProof, result: Applied, world: World) -> frozenset[str]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reconciler.pool_notices import notice
+from reconciler.facts.pool_notices import notice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from growth.instant import Instant
-    from reconciler.actions import Sequence
+    from reconciler.core.actions import Sequence
+    from reconciler.core.world import World
     from reconciler.replacement.health import SickNodes
-    from reconciler.world import World
 
 CONDITION: Final = "ManySick"
 RELEASED: Final = ("Released", "Sick nodes are repaired again.")

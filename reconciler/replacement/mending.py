@@ -17,9 +17,9 @@ import msgspec
 from growth.api.wellknown import TEMPLATE_ANNOTATION
 from growth.keeping.marks import is_unregistered
 from growth.scheduling.taints import NO_EXECUTE
-from reconciler.actions import Sequence, SetNode, machine, version_of
-from reconciler.planning.blueprints import read_blueprint, taints_of
-from reconciler.replacement.makes import makes
+from reconciler.buying.blueprints import read_blueprint, taints_of
+from reconciler.core.actions import Sequence, SetNode, machine, version_of
+from reconciler.replacement.nodes_by_blueprint import makes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
     from growth.scheduling.node import Node
     from growth.scheduling.taints import Taint
-    from reconciler.planning.blueprints import Blueprint
-    from reconciler.world import World
+    from reconciler.buying.blueprints import Blueprint
+    from reconciler.core.world import World
 
 
 def mended(world: World) -> Iterator[Sequence]:

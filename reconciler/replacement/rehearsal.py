@@ -23,7 +23,7 @@ from reconciler.solver import PlannedNode
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from reconciler.planning.question import PlanningProblem
+    from reconciler.planning.problem import PlanningProblem
     from reconciler.solver import Offer, Plan, PodClass
 
 SCORED = (CPU, MEMORY)

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from reconciler.actions import machine
-from reconciler.planning.requested import is_lost, still_of_the_hour
+from reconciler.core.actions import machine
+from reconciler.facts.requested import is_lost, still_of_the_hour
+from reconciler.facts.swap_annotation import annotation
 from reconciler.replacement.horizon import regret
 from reconciler.replacement.stillness import stillness
-from reconciler.replaces import annotation
 
 if TYPE_CHECKING:
     from growth.instant import Instant
+    from reconciler.core.world import World
     from reconciler.replacement.ledger import ReplacementLedger
-    from reconciler.world import World
 
 
 def swaps_looked_after(world: World, now: Instant) -> ReplacementLedger:

@@ -20,14 +20,16 @@ from uuid import UUID
 import msgspec
 
 from growth.api.disruption import DisruptionReason
-from reconciler.actions import Sequence, Solve, Subject, SubjectKind, machine
-from reconciler.decision import NEVER, Decision
+from reconciler.buying.market import market, nothing_sold
+from reconciler.core.actions import Sequence, Solve, Subject, SubjectKind, machine
+from reconciler.core.decision import NEVER, Decision
+from reconciler.facts.listings import clouds
+from reconciler.facts.swap_annotation import swap_text
 from reconciler.planning.applying import apply_plan
 from reconciler.planning.ledger import Bought
-from reconciler.planning.market import market, nothing_sold
-from reconciler.removal.sights import clouds
 from reconciler.replacement import asking, going_on, many_sick, writing
 from reconciler.replacement.allowance import next_change
+from reconciler.replacement.at_rest import is_moving, sight
 from reconciler.replacement.candidates import (
     ReplacementCandidate,
     ReplacementLook,
@@ -55,9 +57,7 @@ from reconciler.replacement.judging import (
 from reconciler.replacement.ledger import Confirmation, PendingProof, PendingSearch
 from reconciler.replacement.mending import mended
 from reconciler.replacement.remembering import swaps_looked_after
-from reconciler.replacement.rest import is_moving, sight
 from reconciler.replacement.swaps import SwapStage, swaps
-from reconciler.replaces import swap_text
 from reconciler.solver import Plan, Renewed
 
 if TYPE_CHECKING:
@@ -66,11 +66,11 @@ if TYPE_CHECKING:
     from growth.instant import Instant
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
-    from reconciler.actions import EmitEvent, Solved
+    from reconciler.core.actions import EmitEvent, Solved
+    from reconciler.core.world import World
     from reconciler.planning.applying import Applied
     from reconciler.replacement.swaps import Swap
     from reconciler.solver import Problem, Renewal
-    from reconciler.world import World
 
 LANE = "replacement"
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from growth.instant import Instant
     from growth.scheduling.occupancy import Occupancy
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 
 def stillness(before: Mapping[str, Still], world: World, now: Instant) -> Mapping[str, Still]:

@@ -16,14 +16,14 @@ import msgspec
 from growth.api.disruption import DisruptionReason
 from growth.api.noderequest import COMING, RequestPhase
 from growth.keeping.marks import is_held_by_a_person
+from reconciler.facts.requested import all_requests
+from reconciler.facts.swap_annotation import annotation, on_nodes, read_swap
 from reconciler.planning.nominations import serves
-from reconciler.planning.requested import all_requests
-from reconciler.replaces import annotation, on_nodes, read_swap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 
 class SwapStage(enum.Enum):

@@ -8,12 +8,12 @@ from growth.api.disruption import DisruptionReason
 from growth.api.noderemovalrequest import RemovalReason
 from growth.api.wellknown import INSTANCE_TYPE_LABEL, REPLACES_ANNOTATION
 from growth.keeping.marks import is_held_by_a_person
-from reconciler.actions import CreateNodeRequest, OpenRemoval, Sequence, SetNode, machine
-from reconciler.actions import version_of as version
-from reconciler.ownership import pool_of_node
-from reconciler.planning.offers import node_class_of
-from reconciler.removal.drain_marks import cordoned
-from reconciler.removal.opening import removal_of
+from reconciler.buying.offers import node_class_of
+from reconciler.core.actions import CreateNodeRequest, OpenRemoval, Sequence, SetNode, machine
+from reconciler.core.actions import version_of as version
+from reconciler.facts.opening import removal_of
+from reconciler.facts.ownership import pool_of_node
+from reconciler.removal.drain.cordons import cordoned
 from reconciler.removal.writing import said_of_node
 from reconciler.replacement.candidates import price_of_node
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from growth.api.noderequest import NodeRequest
     from growth.scheduling.node import Node
-    from reconciler.actions import EmitEvent
+    from reconciler.core.actions import EmitEvent
+    from reconciler.core.world import World
+    from reconciler.facts.listings import SightedCloud
     from reconciler.providers.port import ClassKey
-    from reconciler.removal.sights import SightedCloud
-    from reconciler.world import World
 
 SHOWN = 3
 """So many types are named to people."""

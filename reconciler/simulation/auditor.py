@@ -19,7 +19,7 @@ from growth.demand.detection import is_demand
 from growth.instant import Instant
 from growth.keeping.marks import is_cordoned_by_a_person
 from growth.scheduling.emptiness import keepers, left_on
-from reconciler.actions import Solve
+from reconciler.core.actions import Solve
 from reconciler.simulation.cloud import pool_of_simulated_node
 from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.pod_collector import pods_bound_to
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from growth.api.meta import PodReference
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
+    from reconciler.core.timing import Timing
     from reconciler.providers.port import Machine as ListedMachine
     from reconciler.providers.port import Order
     from reconciler.simulation.cloud import SimulatedCloud
     from reconciler.simulation.server import StoredChange
     from reconciler.simulation.surroundings import Surroundings
-    from reconciler.timing import Timing
 
 ON_THE_WAY: Final = frozenset({RequestPhase.PENDING, RequestPhase.PROVISIONING})
 ORDER: Final = (

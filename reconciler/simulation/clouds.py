@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from growth.instant import Instant
+    from reconciler.core.timing import Timing
     from reconciler.providers.port import Listing
+    from reconciler.seeing.indexes import Views
     from reconciler.simulation.cloud import SimulatedCloud
     from reconciler.simulation.surroundings import Surroundings
-    from reconciler.timing import Timing
-    from reconciler.views import Views
 
 THERE_AND_BACK = 0.2
 """Seconds that a listing takes."""

@@ -1,4 +1,4 @@
-"""The effects room of the simulated world: it treats sequences as `reconciler.effects` does.
+"""The effects of the simulated world: sequences are treated as `effects.carrying_out` treats them.
 
 A subject is busy while its sequence runs, and after a failure for a while; steps go one after the
 other and the first failure ends the sequence; every step is announced before and after. A call
@@ -19,7 +19,7 @@ from growth.kube.cache.own_writes import Deleted, OwnWrite
 from growth.kube.cache.resource import Key
 from growth.kube.errors import AlreadyExists, NotFound, Overloaded, Unreachable
 from growth.scheduling.emptiness import keepers, left_on
-from reconciler.actions import (
+from reconciler.core.actions import (
     NODES,
     Action,
     CreateMachine,
@@ -38,9 +38,10 @@ from reconciler.actions import (
     Version,
     decided_on,
 )
-from reconciler.effects import FIRST_PAUSE, REMOVALS
-from reconciler.eviction import EvictionRefusal, evicted
-from reconciler.points import Point, Side, point
+from reconciler.core.world import Replies
+from reconciler.effects.carrying_out import FIRST_PAUSE, REMOVALS
+from reconciler.effects.eviction import EvictionRefusal, evicted
+from reconciler.effects.points import Point, Side, point
 from reconciler.providers.port import (
     Answered,
     CreateAnswer,
@@ -55,7 +56,6 @@ from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.server import Precondition, with_metadata
 from reconciler.solver import Effort
 from reconciler.solver.answering import solve_within
-from reconciler.world import Replies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
     from growth.scheduling.node import Node
-    from reconciler.actions import Sequence, Subject
+    from reconciler.core.actions import Sequence, Subject
     from reconciler.providers.port import Machine
     from reconciler.simulation.caches import Cache
     from reconciler.simulation.chance import Chance

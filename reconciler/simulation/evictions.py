@@ -17,11 +17,11 @@ from growth.scheduling import budgets
 from growth.scheduling.budgets import BudgetSpec, PodDisruptionBudget
 from growth.scheduling.metadata import Metadata
 from growth.scheduling.selectors import LabelSelector
-from reconciler.eviction import EvictionRefusal
+from reconciler.effects.eviction import EvictionRefusal
 
 if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
-    from reconciler.actions import Evict
+    from reconciler.core.actions import Evict
     from reconciler.simulation.kubelets import Kubelets
     from reconciler.simulation.server import StoredChange
     from reconciler.simulation.surroundings import Surroundings

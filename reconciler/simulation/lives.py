@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from reconciler.effects.points import Names, Side
 from reconciler.loop import decide
-from reconciler.points import Names, Side
 from reconciler.simulation.chance import Chance
 from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.process import Parts, ProcessFate, SimulatedProcess
 
 if TYPE_CHECKING:
     from growth.instant import Instant
+    from reconciler.core.world import World
+    from reconciler.effects.points import Point
     from reconciler.invariants.breach import Breach
-    from reconciler.points import Point
     from reconciler.simulation.auditor import Auditor
     from reconciler.simulation.cloud import SimulatedCloud
     from reconciler.simulation.surroundings import Surroundings
-    from reconciler.world import World
 
 RESTARTS: Final = 0.05
 """The share of announced effects at which our process ends, where restarts are on."""

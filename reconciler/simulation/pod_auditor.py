@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
-    from reconciler.actions import Evict
-    from reconciler.eviction import EvictionRefusal
+    from reconciler.core.actions import Evict
+    from reconciler.effects.eviction import EvictionRefusal
     from reconciler.simulation.kubelets import Kubelets
     from reconciler.simulation.server import StoredChange
     from reconciler.simulation.surroundings import Surroundings

@@ -9,7 +9,7 @@ from growth.demand.pools import pools_of
 from growth.scheduling.daemonsets import daemon_pods
 from growth.scheduling.fits import verdict
 from growth.scheduling.verdicts import Fits
-from reconciler.planning.templates import template
+from reconciler.buying.templates import template
 from reconciler.providers.kwok.catalogue import kwok_offerings
 
 if TYPE_CHECKING:

@@ -18,16 +18,16 @@ from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.instant import Instant
-from reconciler.demand import KnownDemand
+from reconciler.core.timing import Timing
 from reconciler.invariants.judging import judged
 from reconciler.ledger import Ledger
 from reconciler.loop import ROOMS, Judge, Loop
+from reconciler.seeing.demand import KnownDemand
+from reconciler.seeing.indexes import Views, subjects_of
 from reconciler.simulation.caches import Cache
 from reconciler.simulation.clouds import SimulatedClouds
 from reconciler.simulation.effects import SimulatedEffects
 from reconciler.simulation.server import START
-from reconciler.timing import Timing
-from reconciler.views import Views, subjects_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from growth.kube.cache.contents import Change
     from growth.kube.cache.health import CacheHealth
     from growth.kube.cache.resource import Key
-    from reconciler import actions
+    from reconciler.core import actions
+    from reconciler.core.world import World
+    from reconciler.effects.points import Point
     from reconciler.invariants.breach import Breach
     from reconciler.loop import Room
-    from reconciler.points import Point
     from reconciler.simulation.chance import Chance
     from reconciler.simulation.cloud import SimulatedCloud
     from reconciler.simulation.surroundings import Surroundings
-    from reconciler.world import World
 
 TIMING = Timing()
 WATCHED = (

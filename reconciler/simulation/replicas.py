@@ -12,7 +12,7 @@ from growth.kube.cache.resource import Key
 from growth.scheduling.metadata import Metadata, OwnerReference
 from growth.scheduling.objects import Pod, ReplicaSet
 from growth.scheduling.workloads import PodTemplate, ReplicaSetSpec
-from reconciler.views import REPLICA_SETS
+from reconciler.seeing.indexes import REPLICA_SETS
 
 if TYPE_CHECKING:
     from reconciler.simulation.kubelets import Kubelets

@@ -18,8 +18,8 @@ from growth.kube.cache.contents import Change, ChangeKind
 from growth.scheduling.fits import feasible_nodes
 from growth.scheduling.metadata import ObservedCondition
 from growth.scheduling.taints import untolerated
+from reconciler.seeing.indexes import Views
 from reconciler.simulation.preferences import Prefer, preferred_node
-from reconciler.views import Views
 
 if TYPE_CHECKING:
     from collections.abc import Callable

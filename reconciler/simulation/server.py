@@ -21,8 +21,8 @@ from growth.kube.errors import AlreadyExists, Conflict, NotFound
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reconciler.actions import Evict
-    from reconciler.eviction import EvictionRefusal
+    from reconciler.core.actions import Evict
+    from reconciler.effects.eviction import EvictionRefusal
     from reconciler.simulation.timeline import Timeline
     from reconciler.simulation.trace import Trace
 

@@ -22,7 +22,7 @@ from growth.cli.plan.input import KINDS, input_of, open_bundle, seen_of
 from growth.cli.plan.input_fields import fields_of, fields_of_ours
 from growth.scheduling import objects
 from growth.scheduling.pod import Pod
-from reconciler.sources import BUILT_IN
+from reconciler.seeing.sources import BUILT_IN
 from tests.cli.test_doctor import nobody_listens
 from tests.cli.test_plan_from_cluster import node_class, pool, wait_for_pods
 from tests.reconciler import build as worlds

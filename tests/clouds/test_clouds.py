@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from prometheus_client import CollectorRegistry
 
-from reconciler.cloud_metrics import CloudMetrics
-from reconciler.clouds import LISTING_LIMIT, Clouds
-from reconciler.timing import Timing
+from reconciler.core.timing import Timing
+from reconciler.figures.clouds import CloudMetrics
+from reconciler.seeing.clouds import LISTING_LIMIT, Clouds
 from tests.clouds.stub import KEY, OTHER, Stub, going_on, machine, now
 
 if TYPE_CHECKING:

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import pytest
 from prometheus_client import CollectorRegistry
 
-from reconciler.cloud_metrics import CloudMetrics
-from reconciler.markets import ASKING_LIMIT, FIRST_ANSWERS_WITHIN, Markets
+from reconciler.figures.clouds import CloudMetrics
 from reconciler.providers.port import FailureClass
+from reconciler.seeing.catalogues import ASKING_LIMIT, FIRST_ANSWERS_WITHIN, Markets
 from tests.clouds.stub import KEY, OTHER, Stub, going_on, now
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from reconciler.markets import NodeClassMarket
     from reconciler.providers.port import ClassKey
+    from reconciler.seeing.catalogues import NodeClassMarket
 
 pytestmark = pytest.mark.looptime
 

@@ -9,8 +9,8 @@ import pytest
 
 from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.wellknown import PROVIDER_CLEANUP_FINALIZER
-from reconciler import node_classes
-from reconciler.actions import PatchStatus, SetFinalizers
+from reconciler.core.actions import PatchStatus, SetFinalizers
+from reconciler.pools import node_classes
 from reconciler.providers.port import Checked, ClassKey, FailureClass, Listing, Sight
 from tests.clouds.stub import machine
 from tests.hetzner import build as hetzner
@@ -18,9 +18,9 @@ from tests.reconciler.build import at, pool, request, world
 from tests.scheduling import build
 
 if TYPE_CHECKING:
-    from reconciler.actions import Action
+    from reconciler.core.actions import Action
+    from reconciler.core.world import World
     from reconciler.providers.port import Machine
-    from reconciler.world import World
 
 KEY = ClassKey("HetznerNodeClass", "default")
 FOUND = {"images": {"x86": "11"}, "sshKeys": ["21"], "placementGroups": []}

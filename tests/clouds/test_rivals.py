@@ -12,8 +12,8 @@ from structlog.testing import capture_logs
 
 from growth.api.wellknown import RECONCILER_LEASE
 from growth.kube.transport import connect
-from reconciler import rivals
-from reconciler.rivals import RivalLease, Rivals, StandBack, alive, elder
+from reconciler.process import rivals
+from reconciler.process.rivals import RivalLease, Rivals, StandBack, alive, elder
 from tests.clouds.stub import going_on
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from growth.errors import Misconfigured
-from reconciler.demand_place import DemandPlace, server_url
+from reconciler.seeing.demand_place import DemandPlace, server_url
 
 
 @pytest.mark.parametrize(

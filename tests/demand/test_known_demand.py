@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from growth.api.nodepool import NodePool
 from growth.kube.cache.contents import Change, ChangeKind, difference
 from growth.kube.cache.resource import key_of
-from reconciler.demand import POOLS, KnownDemand
+from reconciler.seeing.demand import POOLS, KnownDemand
 from tests.demand.build import NOW, marked
 from tests.reconciler.build import pool
 

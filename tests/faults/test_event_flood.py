@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from growth.kube.events.aggregation import Aggregation, Create, Extend
 from growth.kube.events.budget import EventLimits
-from reconciler.actions import EmitEvent
+from reconciler.core.actions import EmitEvent
 from tests.events.stories import wall
 from tests.planning.driver import Planner
 from tests.reconciler.build import node_class, pool, waiting
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
     from growth.kube.events.aggregation import Dropped, Write
     from growth.kube.events.event import Event
-    from reconciler.actions import Action
+    from reconciler.core.actions import Action
 
 HOUR: Final = 3600.0
 DAY: Final = 24 * HOUR

@@ -50,17 +50,17 @@ numbers = count()
 
 PLANTED = {
     4: """
-from reconciler import effects
+from reconciler.effects import carrying_out as effects
 async def looks_nowhere(connection, node, now): return ()
 effects.pods_in_the_way = looks_nowhere
 """,
     5: """
-from reconciler import reconciling
+from reconciler.process import reconciling
 from reconciler.removal.ledger import RemovalLedger
 reconciling.RemovalLedger = lambda unseen: RemovalLedger()
 """,
     13: """
-from reconciler.sources import Sources
+from reconciler.seeing.sources import Sources
 Sources.relist = lambda self, name: None
 """,
 }

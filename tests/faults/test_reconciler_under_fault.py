@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from growth.kube.transport import connect
-from reconciler.points import is_stable
+from reconciler.effects.points import is_stable
 from tests.faults.behind import SHORT_LEASE, leading_behind
 from tests.faults.events import all_but_the_first
 from tests.faults.lagging import lagging_api_server
@@ -48,7 +48,7 @@ stories = count()
 PLANTED = {
     3: """
 async def believes(self, request): pass
-from reconciler.effects import Effects
+from reconciler.effects.carrying_out import Effects
 Effects._check_bought_once = believes
 """,
     17: """
@@ -63,7 +63,7 @@ loop.ROOMS = (loop.ROOMS[0], loop.Room("planning", forgets))
 loop.Loop.__init__.__kwdefaults__["rooms"] = loop.ROOMS
 """,
     19: """
-from reconciler.sources import Sources
+from reconciler.seeing.sources import Sources
 Sources.relist = lambda self, name: None
 """,
 }

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from prometheus_client import CollectorRegistry
 
+from reconciler.brakes.trust import Trust
 from reconciler.figures import Figures
 from reconciler.removal.ledger import RemovalLedger
-from reconciler.trust import Trust
 from tests.figures.reading import told
 from tests.reconciler.build import at, pool
 from tests.removal.build import CLOUD, machine, world
 
 if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 DOUBTED = Trust(judged=90.0, suspected_at=90.0, doubt="a listing shows 0 of the 4 machines")
 UNSEEN = Trust(doubt="not seen: no answer")

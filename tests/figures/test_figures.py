@@ -14,7 +14,8 @@ from prometheus_client import CollectorRegistry
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.demand.demanded import Demanded
 from growth.demand.entry import DemandEntry, State
-from reconciler.actions import (
+from reconciler.buying.offers import Shelf, shelf
+from reconciler.core.actions import (
     DeleteMachine,
     PatchStatus,
     Solved,
@@ -23,14 +24,13 @@ from reconciler.actions import (
     Version,
     machine,
 )
+from reconciler.effects.points import Side, point
 from reconciler.figures import Figures
 from reconciler.figures.figures import SOON
 from reconciler.ledger import Ledger
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.planning.nominations import Nominated, Nomination
-from reconciler.planning.offers import Shelf, shelf
 from reconciler.planning.tries import LeftOutCause, Try
-from reconciler.points import Side, point
 from reconciler.providers.port import ClassKey, Machine, MachineState
 from reconciler.solver import Plan, Renewed
 from reconciler.solver.plan import PlannedNode, Stop, Unplaced, UnplacedReason
@@ -41,8 +41,8 @@ from tests.scheduling import build
 
 if TYPE_CHECKING:
     from growth.scheduling.node import Node
-    from reconciler.actions import Action
-    from reconciler.world import World
+    from reconciler.core.actions import Action
+    from reconciler.core.world import World
 
 NOW = at(100.0)
 LATER = (START + timedelta(seconds=200)).isoformat().replace("+00:00", "Z")

@@ -16,7 +16,7 @@ from tests.scheduling import build
 
 if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 EARLY = waiting("early")
 POD = waiting("web-0")

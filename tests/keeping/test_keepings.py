@@ -10,11 +10,11 @@ import pytest
 from growth.api.disruption import DisruptionReason
 from growth.keeping.answer import keepings
 from growth.keeping.wanting import Keeping, KeepingReason
-from reconciler.actions import machine as subject
+from reconciler.core.actions import machine as subject
+from reconciler.facts.keeping_scene import scene_of
+from reconciler.facts.swap_annotation import swap_text
 from reconciler.figures.kept import kept_families
-from reconciler.keeping_scene import scene_of
 from reconciler.removal import decide
-from reconciler.replaces import swap_text
 from tests.reconciler.build import START, at, pool, request
 from tests.removal.build import NAME, SCALE_DOWN, machine, marked, node, removal, world
 from tests.removal.test_idle import left_behind, paused, promised
@@ -22,7 +22,7 @@ from tests.scheduling import build
 
 if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 OWNED = {"kind": "ReplicaSet", "name": "web-5d", "uid": "u", "apiVersion": "apps/v1"}
 BY_DEPLOYMENT = {

@@ -20,13 +20,13 @@ from growth.keeping.marks import is_marked
 from growth.keeping.wanting import KeepingReason
 from reconciler import provisioning
 from reconciler import removal as removing
-from reconciler.actions import PatchStatus, SetNode
+from reconciler.brakes.pauses import Pause, PauseCause
+from reconciler.core.actions import PatchStatus, SetNode
+from reconciler.facts.keeping_scene import scene_of
+from reconciler.facts.swap_annotation import swap_text
 from reconciler.figures.kept import kept_families
-from reconciler.keeping_scene import scene_of
-from reconciler.pauses import Pause, PauseCause
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.planning.nominations import Nominated, Nomination
-from reconciler.replaces import swap_text
 from tests.provisioning.build import settled
 from tests.reconciler.build import START, at, node_class, request, waiting
 from tests.removal.build import SCALE_DOWN, node, removal, world
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from growth.cli.cluster.survey import Survey
     from growth.keeping.wanting import Keeping
     from growth.scheduling.pod import Pod
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 NOW = at(100)
 LONG_AGO = {"phase": "Ready", "readyAt": START.isoformat()}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from reconciler import planning
-from reconciler.actions import CreateNodeRequest, EmitEvent, Solve, Solved
+from reconciler.core.actions import CreateNodeRequest, EmitEvent, Solve, Solved
 from reconciler.ledger import Ledger
 from reconciler.replacement.ledger import ReplacementLedger
 from reconciler.solver import Effort, Problem
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from growth.api.noderequest import NodeRequest
     from growth.demand.announced import Announced
     from growth.kube.cache.health import CacheHealth
-    from reconciler.actions import Action
-    from reconciler.brakes import BrakesLedger
+    from reconciler.brakes.rule import BrakesLedger
+    from reconciler.core.actions import Action
+    from reconciler.core.world import NodeClass, World
     from reconciler.planning.ledger import PlanningLedger
     from reconciler.providers.port import ClassKey, Offering
-    from reconciler.world import NodeClass, World
 
 
 class Planner:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from reconciler.decision import NEVER
+from reconciler.core.decision import NEVER
 from reconciler.planning.nominations import Nominated, Nomination, carried_on, next_nomination_end
 from tests.reconciler.build import at, pool, request, waiting, world
 from tests.removal.build import NAME, node

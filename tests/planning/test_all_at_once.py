@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from growth.scheduling import objects
-from reconciler.planning.blueprints import read_blueprint
+from reconciler.buying.blueprints import read_blueprint
 from tests.planning.driver import Planner, bought
 from tests.reconciler.build import node_class, pool, request, waiting
 from tests.scheduling import build

@@ -10,7 +10,7 @@ import pytest
 
 from growth.api.written import ServerTypeName
 from growth.scheduling.resources import parse_resources
-from reconciler.actions import CreateNodeRequest
+from reconciler.core.actions import CreateNodeRequest
 from reconciler.providers.port import (
     ClassKey,
     Listing,

@@ -9,13 +9,13 @@ import msgspec
 import pytest
 
 from growth.api.wellknown import INSTANCE_TYPE_LABEL, POOL_LABEL
-from reconciler.actions import CreateNodeRequest
+from reconciler.brakes.trust import Trust
+from reconciler.buying.fleet import fleet
+from reconciler.core.actions import CreateNodeRequest
 from reconciler.invariants.buying import overbought
 from reconciler.invariants.ledger import InvariantsLedger
 from reconciler.ledger import Ledger
-from reconciler.planning.fleet import fleet
 from reconciler.providers.port import Sight
-from reconciler.trust import Trust
 from tests.reconciler.build import RELEASED, START, node_class, pool, request, waiting, world
 from tests.reconciler.solved import planned
 from tests.removal.build import CLOUD, listing, machine

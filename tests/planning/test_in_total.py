@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from reconciler.actions import CreateNodeRequest
-from reconciler.caps import Caps
+from reconciler.core.actions import CreateNodeRequest
+from reconciler.core.caps import Caps
 from reconciler.ledger import Ledger
 from reconciler.planning.ledger import Bought, PlanningLedger
 from tests.planning.driver import Planner

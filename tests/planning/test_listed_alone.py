@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from typing_extensions import override
 
-from reconciler.caps import Caps
-from reconciler.planning.fleet import fleet
+from reconciler.buying.fleet import fleet
+from reconciler.core.caps import Caps
 from reconciler.providers.port import MachineState, Sight
 from tests.planning.driver import Planner
 from tests.reconciler.build import node_class, request, waiting
@@ -17,9 +17,9 @@ from tests.reconciler.build import pool as made
 from tests.removal.build import CLOUD, listing, machine, node, world
 
 if TYPE_CHECKING:
-    from reconciler.brakes import BrakesLedger
+    from reconciler.brakes.rule import BrakesLedger
+    from reconciler.core.world import World
     from reconciler.providers.port import Machine
-    from reconciler.world import World
 
 ONE = made(limits={"nodes": 1})
 BELIEVED: BrakesLedger = world().ledger.brakes

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from reconciler.planning import refusals
+from reconciler.buying import refusals
 from tests.planning.driver import Planner, bought
 from tests.reconciler.build import START, node_class, pool, waiting
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reconciler import lane
-from reconciler.lane import Lane
+from reconciler.effects import lane
+from reconciler.effects.lane import Lane
 from reconciler.solver import Effort, Offer, PodClass, Problem, Stop
 
 if TYPE_CHECKING:

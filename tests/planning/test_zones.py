@@ -8,7 +8,7 @@ import pytest
 
 from growth.api.written import ServerTypeName
 from growth.scheduling.resources import parse_resources
-from reconciler.planning.offers import REGION_LABEL, ZONE_LABEL, Shelf, shelf
+from reconciler.buying.offers import REGION_LABEL, ZONE_LABEL, Shelf, shelf
 from reconciler.providers.port import ClassKey, Offering
 from tests.reconciler.build import pool, world
 from tests.scheduling import build

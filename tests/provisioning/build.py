@@ -10,7 +10,8 @@ import msgspec
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.scheduling.metadata import ObservedCondition
 from reconciler import provisioning
-from reconciler.actions import (
+from reconciler.brakes.trust import Trust
+from reconciler.core.actions import (
     CreateMachine,
     Delete,
     EmitEvent,
@@ -19,12 +20,11 @@ from reconciler.actions import (
     SetFinalizers,
     SetNode,
 )
-from reconciler.actions import machine as subject
+from reconciler.core.actions import machine as subject
+from reconciler.facts import sighted_clock as seeing
 from reconciler.ledger import Ledger
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.providers.port import Answered, CreateAnswer, Machine, Order, Sight
-from reconciler.removal import seeing
-from reconciler.trust import Trust
 from tests.reconciler.build import RELEASED, START, at, node_class, pool, request, world
 from tests.removal.build import CLOUD, listing, machine
 from tests.scheduling import build
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
     from growth.api.noderequest import NodeRequest
     from growth.scheduling.node import Node
-    from reconciler.actions import Action, Version
-    from reconciler.world import World
+    from reconciler.core.actions import Action, Version
+    from reconciler.core.world import World
 
 NAME = "default-1"
 HELD = ["growth.dev/provider-cleanup"]

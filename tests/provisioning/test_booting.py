@@ -11,7 +11,7 @@ import pytest
 from growth.scheduling.csi import CSIDriver, CSIDriverSpec, CSINode, CSINodeSpec, NodeDriver
 from growth.scheduling.metadata import Metadata
 from growth.scheduling.taints import Taint
-from reconciler.actions import machine as subject
+from reconciler.core.actions import machine as subject
 from reconciler.providers.port import MachineState, UnmetScope
 from tests.provisioning.build import NAME, UNREGISTERED, Life, machine, made_at, node, settled
 from tests.reconciler.build import START

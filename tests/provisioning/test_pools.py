@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from growth.api.wellknown import INSTANCE_TYPE_LABEL, MANAGED_BY, MANAGED_BY_LABEL, POOL_LABEL
+from reconciler.buying.offers import Shelf, shelf
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.planning.nominations import Nominated
-from reconciler.planning.offers import Shelf, shelf
 from reconciler.planning.tries import Try
 from tests.provisioning.build import HELD, NAME, Life, machine, made_at, node, settled
 from tests.provisioning.test_booting import coming, provisioning

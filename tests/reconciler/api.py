@@ -17,12 +17,12 @@ from growth.kube.cache.resource import key_of
 from growth.kube.call import MERGE_PATCH, Call
 from growth.kube.errors import ApiError, Status, Unreachable, error_of
 from growth.kube.transport import Response
-from reconciler.sources import BUILT_IN, OURS, path_of_kind
+from reconciler.seeing.sources import BUILT_IN, OURS, path_of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reconciler.sources import ReconcilerSources
+    from reconciler.seeing.sources import ReconcilerSources
 
 Object = dict[str, Any]
 PATHS: Mapping[str, str] = {name: path for name, (path, _) in BUILT_IN.items()} | {

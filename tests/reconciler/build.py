@@ -16,12 +16,12 @@ from growth.instant import Instant
 from growth.kube.cache.health import CacheHealth
 from growth.scheduling.cluster import Object, cluster_of
 from growth.scheduling.objects import Pod
-from reconciler.brakes import BrakesLedger
+from reconciler.brakes.rule import BrakesLedger
+from reconciler.core.timing import Timing
+from reconciler.core.world import World
 from reconciler.ledger import Ledger
 from reconciler.providers.kwok.catalogue import kwok_offerings
 from reconciler.providers.port import ClassKey
-from reconciler.timing import Timing
-from reconciler.world import World
 from tests.scheduling import build
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

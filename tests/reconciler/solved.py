@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from reconciler import loop, planning
-from reconciler.actions import Solve, Solved
+from reconciler.core.actions import Solve, Solved
 from reconciler.solver import Effort
 from reconciler.solver.answering import solve_within
 from tests.reconciler.build import at
@@ -15,10 +15,10 @@ from tests.reconciler.build import at
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reconciler.actions import Sequence
-    from reconciler.decision import Decision
+    from reconciler.core.actions import Sequence
+    from reconciler.core.decision import Decision
+    from reconciler.core.world import World
     from reconciler.loop import PassOutcome
-    from reconciler.world import World
 
 PASSES = 5
 BETWEEN = 0.03

@@ -7,8 +7,8 @@ import pytest
 
 from growth.kube.cache.health import CacheHealth
 from growth.kube.cache.suspicion import Suspicion
-from reconciler import brakes
-from reconciler.brakes import BrakesLedger
+from reconciler.brakes import rule as brakes
+from reconciler.brakes.rule import BrakesLedger
 from reconciler.ledger import Ledger
 from tests.reconciler.build import WHOLE, at, world
 

@@ -18,7 +18,7 @@ from growth.kube.election import Leadership
 from growth.kube.errors import Overloaded
 from growth.kube.events import Event, ObjectReference
 from growth.scheduling.taints import Taint
-from reconciler.actions import (
+from reconciler.core.actions import (
     Action,
     CreateMachine,
     CreateNodeRequest,
@@ -34,8 +34,9 @@ from reconciler.actions import (
     Version,
     machine,
 )
-from reconciler.effects import Effects
-from reconciler.points import Side
+from reconciler.effects.carrying_out import Effects
+from reconciler.effects.points import Side
+from reconciler.effects.stopping import Stopped
 from reconciler.providers.kwok.provider import KwokProvider
 from reconciler.providers.port import (
     Accepted,
@@ -49,10 +50,9 @@ from reconciler.providers.port import (
     Occupied,
     Order,
 )
+from reconciler.seeing.sources import ReconcilerSources
 from reconciler.solver import Effort, Plan, Problem
 from reconciler.solver.answering import solve_within
-from reconciler.sources import ReconcilerSources
-from reconciler.stopping import Stopped
 from tests.reconciler.api import PATHS, Api
 from tests.reconciler.build import at, node_class, request, waiting
 from tests.removal.build import removal
@@ -60,7 +60,7 @@ from tests.removal.build import removal
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from reconciler.points import Point
+    from reconciler.effects.points import Point
     from reconciler.solver import Renewed
 
 pytestmark = pytest.mark.looptime

@@ -11,7 +11,7 @@ from growth.kube.cache.resource import key_of
 from growth.kube.call import Call
 from growth.kube.errors import ApiError, Details, Status, StatusCause, error_of
 from growth.scheduling.objects import decode_pod
-from reconciler.actions import Evict, Evicted
+from reconciler.core.actions import Evict, Evicted
 from tests.reconciler.build import at
 from tests.reconciler.test_effects import NAME, NODES, Stage, given_back, order, outcome, staged
 

@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from growth.api.wellknown import PRICE_ANNOTATION
-from reconciler.actions import (
+from reconciler.brakes.trust import Trust
+from reconciler.core.actions import (
     CreateMachine,
     CreateNodeRequest,
     Delete,
@@ -23,24 +24,23 @@ from reconciler.actions import (
     Version,
     machine,
 )
-from reconciler.caps import Caps
-from reconciler.decision import Decision
+from reconciler.core.caps import Caps
+from reconciler.core.decision import Decision
+from reconciler.facts.requested import HOUR
 from reconciler.invariants.breach import Invariant
 from reconciler.invariants.judging import judged
 from reconciler.invariants.ledger import InvariantsLedger
 from reconciler.ledger import Ledger
 from reconciler.loop import Room, decide
-from reconciler.planning.requested import HOUR
 from reconciler.providers.port import MachineState, Order, Sight
-from reconciler.trust import Trust
 from tests.reconciler.build import RELEASED, at, pool, request, world
 from tests.removal import build as leaving
 from tests.scheduling import build
 
 if TYPE_CHECKING:
     from growth.scheduling.node import Node
-    from reconciler.actions import Action
-    from reconciler.world import World
+    from reconciler.core.actions import Action
+    from reconciler.core.world import World
 
 NOW = at(100)
 NAME = leaving.NAME

@@ -10,10 +10,10 @@ import msgspec
 import pytest
 from typing_extensions import override
 
-from reconciler import limits_reached
-from reconciler.actions import PatchStatus
-from reconciler.caps import Caps
+from reconciler.core.actions import PatchStatus
+from reconciler.core.caps import Caps
 from reconciler.planning.ledger import PlanningLedger
+from reconciler.pools import limits_reached
 from tests.planning.driver import Planner
 from tests.reconciler.build import at, node_class, pool, waiting
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from growth.api.nodepool import NodePool
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 SMALL = [{"name": "small", "max": 9}]
 ONE = {"cpu": "1500m"}

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reconciler.decision import NEVER, Decision
+from reconciler.core.decision import NEVER, Decision
+from reconciler.core.timing import Timing
 from reconciler.loop import Loop, Room
-from reconciler.timing import Timing
 from tests.reconciler.build import at, world
 
 if TYPE_CHECKING:
     from growth.instant import Instant
-    from reconciler.actions import Sequence
+    from reconciler.core.actions import Sequence
+    from reconciler.core.world import World
     from reconciler.invariants.breach import Breach
     from reconciler.ledger import Ledger
-    from reconciler.world import World
 
 pytestmark = pytest.mark.looptime
 PAUSE = 0.01

@@ -8,16 +8,16 @@ import msgspec
 import pytest
 
 from growth.api.wellknown import TYPES_MISSING
-from reconciler import not_sold
-from reconciler.actions import PatchStatus
+from reconciler.buying.offers import Shelf, shelf
+from reconciler.core.actions import PatchStatus
 from reconciler.ledger import Ledger
 from reconciler.planning.ledger import PlanningLedger
-from reconciler.planning.offers import Shelf, shelf
+from reconciler.pools import not_sold
 from tests.reconciler.build import RELEASED, at, node_class, pool, world
 
 if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 NOWHERE = [{"region": "nowhere"}]
 

@@ -10,8 +10,11 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from growth.api.nodepool import NodePool
 from growth.scheduling.metadata import Metadata
-from reconciler import brakes, loop
-from reconciler.actions import (
+from reconciler import loop
+from reconciler.brakes import rule as brakes
+from reconciler.brakes.pauses import PauseCause, PauseOfAll, decode
+from reconciler.brakes.rule import BrakesLedger
+from reconciler.core.actions import (
     Action,
     CreateMachine,
     CreateNodeRequest,
@@ -20,15 +23,13 @@ from reconciler.actions import (
     Subject,
     SubjectKind,
 )
-from reconciler.brakes import BrakesLedger
-from reconciler.pause_metrics import PausedPools
-from reconciler.pauses import PauseCause, PauseOfAll, decode
+from reconciler.figures.pauses import PausedPools
 from tests.reconciler.build import at, node_class, pool, request, waiting, world
 from tests.reconciler.solved import settled
 from tests.scheduling import build
 
 if TYPE_CHECKING:
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 SOON = "2026-01-01T00:01:40Z"
 """100 seconds after the start."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reconciler import planning
-from reconciler.actions import CreateNodeRequest, machine
+from reconciler.core.actions import CreateNodeRequest, machine
 from reconciler.ledger import Ledger
 from reconciler.planning.ledger import PlanningLedger
 from tests.reconciler.build import (
@@ -27,7 +27,7 @@ from tests.scheduling import build
 if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
     from growth.api.noderequest import NodeRequest
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 
 def bought(seen: World, seconds: float = 100.0) -> list[NodeRequest]:

@@ -9,14 +9,22 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from reconciler.actions import Delete, PatchStatus, SetNode, Subject, SubjectKind, Version, machine
-from reconciler.announcing import VARIABLE, announcing
-from reconciler.points import Names, Point, Side, is_stable, point
+from reconciler.core.actions import (
+    Delete,
+    PatchStatus,
+    SetNode,
+    Subject,
+    SubjectKind,
+    Version,
+    machine,
+)
+from reconciler.effects.announcing import VARIABLE, announcing
+from reconciler.effects.points import Names, Point, Side, is_stable, point
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reconciler.actions import Action
+    from reconciler.core.actions import Action
 
 VERSION = Version(name="any", uid="any", resource_version="1")
 READY = PatchStatus(kind="NodeRequest", version=VERSION, status={"phase": "Ready"})

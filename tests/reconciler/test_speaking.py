@@ -11,8 +11,8 @@ from prometheus_client import CollectorRegistry
 from growth.kube.cache.metrics import CacheMetrics
 from growth.kube.cache.timing import CacheTiming
 from growth.kube.events import ObjectReference
-from reconciler.sources import ReconcilerSources
-from reconciler.speaking import concerns_us
+from reconciler.process.speaking import concerns_us
+from reconciler.seeing.sources import ReconcilerSources
 from tests.reconciler.api import PATHS, Api
 from tests.reconciler.build import request
 

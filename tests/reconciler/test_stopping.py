@@ -7,8 +7,8 @@ from prometheus_client import CollectorRegistry
 
 from growth.api.wellknown import WRITING_STOPPED_ANNOTATION
 from growth.kube.events import Event
+from reconciler.effects.stopping import Stopped, Stopping
 from reconciler.invariants.breach import Breach, Invariant
-from reconciler.stopping import Stopped, Stopping
 
 FIRST = Breach(invariant=Invariant.MAXIMUM_KEPT, text="4 nodes in pool web, 3 allowed", pool="web")
 SECOND = Breach(invariant=Invariant.CORDON_KEPT, text="node a is cordoned by a person")

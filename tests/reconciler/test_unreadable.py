@@ -12,14 +12,14 @@ from growth.api.kwoknodeclass import KwokNodeClass
 from growth.kube.cache.contents import Unreadable
 from growth.kube.cache.resource import Key, WatchedResource
 from growth.kube.cache.watch_events import read_object
-from reconciler import brakes
-from reconciler.actions import PatchStatus
+from reconciler.brakes import rule as brakes
+from reconciler.core.actions import PatchStatus
 from reconciler.planning.demand import pools_by_pod
-from reconciler.unreadable import notices
+from reconciler.pools.unreadable import notices
 from tests.reconciler.build import WHOLE, at, waiting, world
 
 if TYPE_CHECKING:
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 CLASSES = WatchedResource(
     path="/apis/growth.dev/v1alpha1/kwoknodeclasses", decode=KwokNodeClass.model_validate_json

@@ -18,6 +18,7 @@ from growth.api.wellknown import (
 from growth.api.written import write_time
 from growth.scheduling.metadata import ObservedCondition
 from reconciler import removal as removing
+from reconciler.brakes.trust import Trust
 from reconciler.ledger import Ledger
 from reconciler.providers.port import (
     ClassKey,
@@ -29,16 +30,15 @@ from reconciler.providers.port import (
     MachineState,
     Sight,
 )
-from reconciler.trust import Trust
 from tests.reconciler.build import RELEASED, START, at, node_class, pool
 from tests.reconciler.build import world as seen
 from tests.scheduling import build
 
 if TYPE_CHECKING:
     from growth.scheduling.node import Node
-    from reconciler.actions import Action
+    from reconciler.core.actions import Action
+    from reconciler.core.world import World
     from reconciler.providers.port import Occupied
-    from reconciler.world import World
 
 CLOUD = ClassKey("KwokNodeClass", "default")
 NAME = "default-1"

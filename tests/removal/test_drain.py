@@ -14,11 +14,11 @@ from growth.api.noderemovalrequest import RemovalReason
 from growth.kube.events.event import Severity
 from growth.scheduling.objects import decode_disruption_budget, decode_volume_attachment
 from reconciler import removal as removing
-from reconciler.actions import DeleteMachine, EmitEvent, Evict, Evicted, SetNode, pod_subject
+from reconciler.brakes.pauses import Pause, PauseCause
+from reconciler.brakes.trust import Trust
+from reconciler.core.actions import DeleteMachine, EmitEvent, Evict, Evicted, SetNode, pod_subject
 from reconciler.ledger import Ledger
-from reconciler.pauses import Pause, PauseCause
-from reconciler.removal.drain import DRAINING, OPTIONAL
-from reconciler.trust import Trust
+from reconciler.removal.drain.draining import DRAINING, OPTIONAL
 from tests.reconciler.build import RELEASED, START, at, pool, request
 from tests.removal.build import (
     CLOUD,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from growth.scheduling.csi import VolumeAttachment
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 FORCED = sorted(DRAINING - OPTIONAL)
 READY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}

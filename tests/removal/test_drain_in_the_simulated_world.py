@@ -21,10 +21,10 @@ from growth.scheduling.metadata import Metadata
 from growth.scheduling.objects import Namespace, Pod
 from growth.scheduling.occupancy import Occupancy
 from reconciler import removal
+from reconciler.facts.marks import is_cordoned_by_a_person
+from reconciler.facts.opening import removal_of
 from reconciler.loop import ROOMS, Room
-from reconciler.marks import is_cordoned_by_a_person
 from reconciler.providers.kwok.catalogue import kwok_offerings
-from reconciler.removal.opening import removal_of
 from reconciler.simulation.cloud import SimulatedJoining
 from reconciler.simulation.effects import Result, SimulatedEffects
 from reconciler.simulation.faults import SimulatedFault, drawn
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.instant import Instant
     from growth.scheduling.node import Node
-    from reconciler.actions import Evict
-    from reconciler.decision import Decision
+    from reconciler.core.actions import Evict
+    from reconciler.core.decision import Decision
+    from reconciler.core.world import World
     from reconciler.simulation.server import StoredChange
-    from reconciler.world import World
 
 NEW, OLD = "default", "old"
 SETTLED = 60.0

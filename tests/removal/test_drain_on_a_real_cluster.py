@@ -9,8 +9,8 @@ import pytest
 
 from growth.api.wellknown import POOL_LABEL
 from growth.kube.transport import connect
-from reconciler.actions import Evict
-from reconciler.eviction import EvictionRefusal, evict
+from reconciler.core.actions import Evict
+from reconciler.effects.eviction import EvictionRefusal, evict
 from tests.live import wait_until
 from tests.thread.growing import deployment, pool_of, reconciling, wait_until_bound
 

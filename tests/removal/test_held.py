@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from reconciler.actions import PatchStatus
+from reconciler.brakes.trust import Trust
+from reconciler.core.actions import PatchStatus
 from reconciler.ledger import Ledger
-from reconciler.trust import Trust
 from tests.reconciler.build import RELEASED, pool
 from tests.removal.build import CLOUD, machine, node, steps, world
 
 if TYPE_CHECKING:
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 DOUBTED = Trust(judged=90.0, suspected_at=90.0, doubt="a listing shows 0 of the 4 machines")
 

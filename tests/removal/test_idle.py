@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from growth.scheduling.emptiness import keepers
 from reconciler import removal as removing
-from reconciler.actions import DeleteMachine, OpenRemoval, SetNode
-from reconciler.actions import machine as subject
+from reconciler.brakes.pauses import Pause, PauseCause
+from reconciler.core.actions import DeleteMachine, OpenRemoval, SetNode
+from reconciler.core.actions import machine as subject
 from reconciler.ledger import Ledger
-from reconciler.pauses import Pause, PauseCause
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.planning.nominations import Nominated, Nomination
 from reconciler.removal.ledger import RemovalLedger
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 
 LEAVING = {"key": "growth.dev/leaving", "effect": "NoSchedule"}

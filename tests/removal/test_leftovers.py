@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from growth.api.wellknown import CORDONED_ANNOTATION
-from reconciler.actions import Delete, EmitEvent, SetNode
+from reconciler.core.actions import Delete, EmitEvent, SetNode
 from tests.reconciler.build import request
 from tests.removal.build import NAME, kinds, machine, node, removal, steps, world
 from tests.scheduling import build

@@ -10,12 +10,12 @@ import pytest
 from growth.api.noderemovalrequest import RemovalReason
 from growth.kube.events.event import Severity
 from reconciler import removal as removing
-from reconciler.actions import DeleteMachine, EmitEvent, PatchStatus, SetFinalizers, SetNode
+from reconciler.brakes.pauses import Pause, PauseCause
+from reconciler.brakes.trust import Trust
+from reconciler.core.actions import DeleteMachine, EmitEvent, PatchStatus, SetFinalizers, SetNode
 from reconciler.ledger import Ledger
-from reconciler.pauses import Pause, PauseCause
 from reconciler.providers.port import DeleteOutcome, Occupied, Sight
-from reconciler.removal.drain import DRAINING
-from reconciler.trust import Trust
+from reconciler.removal.drain.draining import DRAINING
 from tests.reconciler.build import RELEASED, at, pool
 from tests.removal.build import (
     CLOUD,
@@ -34,7 +34,7 @@ from tests.removal.build import (
 from tests.scheduling import build
 
 if TYPE_CHECKING:
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 CANCELLING = sorted(set(RemovalReason) - DRAINING - {RemovalReason.ORPHAN})
 DONE = ["Delete NodeRemovalRequest"]

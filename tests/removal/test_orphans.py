@@ -8,11 +8,11 @@ import msgspec
 import pytest
 
 from reconciler import removal as removing
-from reconciler.actions import DeleteMachine, EmitEvent, OpenRemoval
+from reconciler.core.actions import DeleteMachine, EmitEvent, OpenRemoval
+from reconciler.facts.listings import clouds
 from reconciler.providers.port import MachineState
 from reconciler.removal.ledger import RemovalLedger
 from reconciler.removal.orphans import orphans
-from reconciler.removal.sights import clouds
 from tests.reconciler.build import at, pool, request
 from tests.removal.build import (
     CLOUD,
@@ -29,7 +29,7 @@ from tests.scheduling import build
 
 if TYPE_CHECKING:
     from growth.api.noderemovalrequest import NodeRemovalRequest
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 KNOWN_BY = {
     "its request": (request(),),

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth.kube.cache.health import CacheHealth
+from reconciler.brakes.trust import Trust, trusts
 from reconciler.providers.port import Sight
-from reconciler.trust import Trust, trusts
 from tests.reconciler.build import request
 from tests.removal.build import CLOUD, attempted, listing, machine, node, removal, world
 

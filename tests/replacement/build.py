@@ -11,7 +11,7 @@ from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.wellknown import TEMPLATE_ANNOTATION
 from growth.api.written import ServerTypeName
 from growth.scheduling.resources import Resources
-from reconciler.planning.blueprints import blueprint_of
+from reconciler.buying.blueprints import blueprint_of
 from reconciler.providers.port import ClassKey, Offering
 from tests.hetzner.build import node_class as hetzner
 from tests.reconciler.build import node_class, pool, world
@@ -21,7 +21,7 @@ from tests.removal.build import node as plain
 if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
     from growth.scheduling.node import Node
-    from reconciler.world import NodeClass, World
+    from reconciler.core.world import NodeClass, World
 
 
 def offering(server_type: str = "small", *, arch: str = "amd64", zone: str = "") -> Offering:

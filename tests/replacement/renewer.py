@@ -12,7 +12,8 @@ import msgspec
 from growth.api.noderequest import NodeRequest, RequestPhase
 from growth.scheduling.objects import Node, Pod
 from reconciler import replacement
-from reconciler.actions import (
+from reconciler.buying.offers import Shelf, shelf
+from reconciler.core.actions import (
     CreateNodeRequest,
     Delete,
     EmitEvent,
@@ -22,7 +23,6 @@ from reconciler.actions import (
     Solved,
 )
 from reconciler.ledger import Ledger
-from reconciler.planning.offers import Shelf, shelf
 from reconciler.replacement.ledger import ReplacementLedger
 from reconciler.simulation.effects import set_node
 from reconciler.solver import Effort
@@ -33,9 +33,9 @@ from tests.scheduling import build
 
 if TYPE_CHECKING:
     from growth.api.noderemovalrequest import NodeRemovalRequest
-    from reconciler.actions import Action
+    from reconciler.core.actions import Action
+    from reconciler.core.world import World
     from reconciler.planning.tries import Try
-    from reconciler.world import World
 
 WHOLE = {"small": {"cpu": "2", "memory": "4Gi"}, "large": {"cpu": "8", "memory": "16Gi"}}
 PRICES = {"small": "1", "large": "3"}

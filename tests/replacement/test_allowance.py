@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from growth.api.disruption import DisruptionReason
 from growth.instant import Instant
-from reconciler.decision import NEVER
+from reconciler.core.decision import NEVER
 from reconciler.replacement.allowance import allowed_disruptions, next_change
 from tests.reconciler.build import pool
 

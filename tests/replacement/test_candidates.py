@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from growth.scheduling.occupancy import EMPTY
-from reconciler.pauses import Pause, PauseCause
+from reconciler.brakes.pauses import Pause, PauseCause
+from reconciler.facts.listings import clouds
 from reconciler.planning.nominations import Nominated, Nomination
-from reconciler.removal.sights import clouds
 from reconciler.replacement.candidates import ReplacementLook, candidates, eligible, movable
 from reconciler.replacement.ledger import ReplacementLedger, Still
 from tests.reconciler.build import START, at, pool, request

@@ -11,7 +11,7 @@ from growth.api.hetznernodeclass import Bootstrap, HetznerNodeClass, HetznerNode
 from growth.api.nodepool import NodePool, NodePoolSpec
 from growth.api.wellknown import TEMPLATE_ANNOTATION
 from growth.api.written import ServerTypeName
-from reconciler.planning.blueprints import blueprint_of, parts_of
+from reconciler.buying.blueprints import blueprint_of, parts_of
 from reconciler.providers.hetzner.bootstrap import cloud_config
 from reconciler.providers.hetzner.bootstrap.rendering import user_data
 from reconciler.replacement.drift import drifted

@@ -10,20 +10,20 @@ from hypothesis import given as examples
 from hypothesis import strategies as st
 
 from growth.scheduling.metadata import ObservedCondition
-from reconciler.actions import PatchStatus
-from reconciler.decision import NEVER
+from reconciler.brakes.trust import Trust
+from reconciler.core.actions import PatchStatus
+from reconciler.core.decision import NEVER
+from reconciler.facts.sighted_clock import clock, with_clock
 from reconciler.ledger import Ledger
 from reconciler.providers.port import MachineState
-from reconciler.removal.seeing import clock, with_clock
 from reconciler.replacement.health import HealthCount, SickNodes, sick
 from reconciler.replacement.many_sick import notices
-from reconciler.trust import Trust
 from tests.reconciler.build import RELEASED, at, pool, request
 from tests.removal.build import CLOUD, machine, node, world
 
 if TYPE_CHECKING:
     from growth.scheduling.node import Node
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 LONG = 600.0
 COMING = {"key": "growth.dev/unregistered", "value": "", "effect": "NoSchedule"}

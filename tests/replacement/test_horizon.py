@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.decision import NEVER
+from reconciler.core.decision import NEVER
+from reconciler.core.timing import Timing
 from reconciler.planning.ledger import Bought
 from reconciler.replacement.horizon import CALM, LONG_AGO, Regret, horizon, regret
 from reconciler.replacement.worth import HORIZON
-from reconciler.timing import Timing
 from tests.reconciler.build import at, world
 from tests.removal.build import removal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 QUIET = Timing().quiet
 MOMENTS = st.floats(min_value=0, max_value=10_000)

@@ -8,9 +8,9 @@ import pytest
 
 from growth.errors import DecideAgain
 from reconciler import planning, replacement
-from reconciler.actions import Solve
-from reconciler.lane import EASY
-from reconciler.lanes import Lanes
+from reconciler.core.actions import Solve
+from reconciler.effects.lane import EASY
+from reconciler.effects.lanes import Lanes
 from reconciler.solver import Plan
 
 DEMAND = Solve(lane=planning.LANE, number=1, problem=EASY)

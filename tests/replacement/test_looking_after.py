@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reconciler import replacement
-from reconciler.actions import PatchStatus, SetNode
+from reconciler.core.actions import PatchStatus, SetNode
+from reconciler.facts.requested import UNCONFIRMED
 from reconciler.planning.ledger import Bought
-from reconciler.planning.requested import UNCONFIRMED
 from reconciler.replacement.ledger import ReplacementLedger
 from reconciler.replacement.remembering import swaps_looked_after
 from tests.reconciler.build import at, request
@@ -17,8 +17,8 @@ from tests.replacement.build import having, made_in, node_class, pool
 from tests.replacement.test_health import TEN, ill, of
 
 if TYPE_CHECKING:
-    from reconciler.actions import Action
-    from reconciler.world import World
+    from reconciler.core.actions import Action
+    from reconciler.core.world import World
 
 
 def steps(given: World) -> list[Action]:

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from growth.api.wellknown import TEMPLATE_ANNOTATION
 from growth.scheduling.taints import Taint
-from reconciler.actions import SetNode
-from reconciler.actions import machine as subject
-from reconciler.pauses import Pause, PauseCause
-from reconciler.planning.blueprints import read_blueprint
+from reconciler.brakes.pauses import Pause, PauseCause
+from reconciler.buying.blueprints import read_blueprint
+from reconciler.core.actions import SetNode
+from reconciler.core.actions import machine as subject
 from reconciler.replacement.drift import drifted
 from reconciler.replacement.mending import mended
 from tests.removal.build import NAME, removal
@@ -22,7 +22,7 @@ from tests.replacement.build import having, made_in, node_class, pool
 
 if TYPE_CHECKING:
     from growth.scheduling.node import Node
-    from reconciler.world import World
+    from reconciler.core.world import World
 
 SOFT = {"key": "team", "value": "shop", "effect": "NoSchedule"}
 HARD = {"key": "team", "value": "shop", "effect": "NoExecute"}

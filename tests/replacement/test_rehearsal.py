@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from growth.api.written import ServerTypeName
+from reconciler.buying.offers import Purchasable
 from reconciler.planning.capacity import Spot
-from reconciler.planning.offers import Purchasable
-from reconciler.planning.question import PlanningProblem
+from reconciler.planning.problem import PlanningProblem
 from reconciler.providers.port import Offering
 from reconciler.replacement.rehearsal import NodeRoom, Preference, left_over, with_slack
 from reconciler.solver import Effort, Offer, PodClass, Problem

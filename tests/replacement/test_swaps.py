@@ -10,13 +10,13 @@ import pytest
 from growth.api.disruption import DisruptionReason
 from growth.api.noderequest import RequestPhase
 from growth.api.wellknown import REPLACES_ANNOTATION
-from reconciler.planning.market import market
+from reconciler.buying.market import market
+from reconciler.facts.swap_annotation import read_swap, swap_text
+from reconciler.facts.wanted import reason_to_stay
 from reconciler.planning.tries import Try
-from reconciler.removal.wanted import reason_to_stay
 from reconciler.replacement import asking
 from reconciler.replacement.judging import has_changed
 from reconciler.replacement.ledger import PendingProof
-from reconciler.replaces import read_swap, swap_text
 from tests.reconciler.build import at, request, waiting
 from tests.replacement.renewer import Renewer, running, standing
 

@@ -19,8 +19,8 @@ from reconciler.simulation.story import Story
 if TYPE_CHECKING:
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.scheduling.node import Node
-    from reconciler.actions import Evict
-    from reconciler.eviction import EvictionRefusal
+    from reconciler.core.actions import Evict
+    from reconciler.effects.eviction import EvictionRefusal
     from reconciler.simulation.process import Parts
     from reconciler.simulation.server import StoredChange
 

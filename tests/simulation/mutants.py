@@ -21,13 +21,13 @@ from growth.keeping.marks import is_cordoned_by_a_person
 from growth.kube.cache.resource import Key
 from growth.kube.errors import NotFound
 from reconciler import planning, provisioning, removal
-from reconciler.actions import DeleteMachine, Sequence, SetNode, machine
+from reconciler.core.actions import DeleteMachine, Sequence, SetNode, machine
 from reconciler.invariants.breach import Invariant
 from reconciler.invariants.judging import Judgement
 from reconciler.loop import ROOMS, Room
 from reconciler.planning.nominations import Nominated
-from reconciler.removal.drain import DRAINING
-from reconciler.removal.drain_marks import uncordoned
+from reconciler.removal.drain.cordons import uncordoned
+from reconciler.removal.drain.draining import DRAINING
 from reconciler.simulation.caches import Cache
 from reconciler.simulation.effects import Result, SimulatedEffects, Write
 from reconciler.simulation.faults import SimulatedFault
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.instant import Instant
     from growth.scheduling.node import Node
-    from reconciler.actions import Evict
-    from reconciler.decision import Decision
+    from reconciler.core.actions import Evict
+    from reconciler.core.decision import Decision
+    from reconciler.core.world import World
     from reconciler.providers.port import ClassKey, Listing, Machine, Offering, Sight
-    from reconciler.world import World
 
 CONSOLIDATING = range(3, 10)
 """Seeds in which nodes are replaced by cheaper ones."""

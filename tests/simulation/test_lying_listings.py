@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 
 from growth.api.written import ServerTypeName
 from growth.instant import Instant
+from reconciler.core.timing import Timing
 from reconciler.providers.port import ClassKey, Order
 from reconciler.simulation.cloud import SimulatedJoining, SimulatedMachine
 from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.living import Living
 from reconciler.simulation.story import Story
 from reconciler.simulation.trouble import SimulatedTrouble
-from reconciler.timing import Timing
 from tests.simulation import today
 
 A_DAY = 24 * 60.0

@@ -17,7 +17,7 @@ import pytest
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.api.wellknown import INSTANCE_TYPE_LABEL
-from reconciler.points import is_stable
+from reconciler.effects.points import is_stable
 from reconciler.simulation.cloud import SimulatedJoining
 from reconciler.simulation.living import Living
 from reconciler.simulation.story import Story

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reconciler.lane import Lane
+from reconciler.effects.lane import Lane
 from reconciler.solver import Effort
 from reconciler.solver.renew import renew, unchanged
 from tests.solver.test_renew import asked, pod

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.workloads import catalogue, workload
-from reconciler import lane
-from reconciler.lane import Lane
+from reconciler.effects import lane
+from reconciler.effects.lane import Lane
 from reconciler.solver import Effort, Plan, Problem, Stop
 from reconciler.solver.framing import LENGTH
 from tests.live import wait_until

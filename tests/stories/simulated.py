@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from growth.api.noderequest import NodeRequest
-    from reconciler.actions import CreateMachine
+    from reconciler.core.actions import CreateMachine
     from reconciler.providers.port import CreateAnswer
     from tests.stories import objects
     from tests.stories.story import Step, Story

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from reconciler.announcing import VARIABLE
-from reconciler.points import Names, Point
+from reconciler.effects.announcing import VARIABLE
+from reconciler.effects.points import Names, Point
 from tests.thread.growing import QUICKLY
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(120)]
 FORGETS_MAXIMA = """
-from reconciler.planning import fleet
+from reconciler.buying import fleet
 fleet._maxima = lambda *known, **more: iter(())
 """
 

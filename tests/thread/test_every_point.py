@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import pytest
 
 from growth.kube.transport import connect
-from reconciler.points import is_stable
+from reconciler.effects.points import is_stable
 from tests import order
 from tests.thread import scaledown, thirty, twenty
 from tests.thread.clearing import cleared

@@ -10,15 +10,15 @@ import msgspec
 from growth.api.noderemovalrequest import NodeRemovalRequestStatus
 from growth.api.wellknown import SCALE_DOWN_AT_ANNOTATION
 from reconciler import removal
-from reconciler.actions import Delete, DeleteMachine, EmitEvent, PatchStatus, SetNode
-from reconciler.decision import NEVER
+from reconciler.core.actions import Delete, DeleteMachine, EmitEvent, PatchStatus, SetNode
+from reconciler.core.decision import NEVER
 from reconciler.providers.port import DeleteAnswer, DeleteOutcome, GivenBack, Sight
 from tests.reconciler.build import at
 from tests.removal.build import CLOUD, NAME, listing
 
 if TYPE_CHECKING:
-    from reconciler.actions import Action, Sequence
-    from reconciler.world import World
+    from reconciler.core.actions import Action, Sequence
+    from reconciler.core.world import World
 
 NOW = 1000.0
 SCALE_DOWN = "growth.dev/scale-down"

@@ -10,7 +10,7 @@ import msgspec
 
 from growth.demand.pools import PoolNotFound, match, wish_of
 from growth.scheduling.metadata import ObservedCondition
-from reconciler.actions import CreateNodeRequest
+from reconciler.core.actions import CreateNodeRequest
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.providers.kwok.catalogue import kwok_offerings as offerings_of
 from tests.provisioning.build import Life, held

@@ -27,8 +27,8 @@ from reconciler.providers.hetzner.metrics import HetznerMetrics
 from reconciler.providers.hetzner.price_list import PriceList
 from reconciler.providers.hetzner.project import TOKEN, HetznerProject
 from reconciler.providers.port import ProviderTrouble
+from reconciler.seeing.sources import path_of_kind
 from reconciler.settings import ENDPOINT, api_url
-from reconciler.sources import path_of_kind
 
 if TYPE_CHECKING:
     import argparse

@@ -20,7 +20,7 @@ from growth.cli.cluster.lists import NotInstalled, reading_lists, together
 from growth.cli.plan.prices import DataKey
 from growth.kube.errors import NotFound
 from growth.scheduling.cluster import Object
-from reconciler.sources import BUILT_IN
+from reconciler.seeing.sources import BUILT_IN
 
 if TYPE_CHECKING:
     import argparse

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from growth.cli.plan.printing import Told
-    from reconciler.replacement.on_paper import RenewalOnPaper as Consolidated
+    from reconciler.paper.consolidated import RenewalOnPaper as Consolidated
     from reconciler.solver import Plan
 
 SHOW_AFTER = 1.0

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from growth.api.noderequest import NodeRequest
-    from reconciler.replacement.on_paper import Hindrance, Leaving, RenewalOnPaper
+    from reconciler.paper.consolidated import Hindrance, Leaving, RenewalOnPaper
 
 MILLION: Final = 1_000_000
 SHOWN: Final = 20

@@ -17,8 +17,8 @@ from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.cli.terminal import inputs
 from growth.errors import Misconfigured
-from reconciler.planning.missing_types import why_missing
-from reconciler.planning.offers import node_class_of, sold_to
+from reconciler.buying.missing_types import why_missing
+from reconciler.buying.offers import node_class_of, sold_to
 from reconciler.providers.hetzner import catalogue as hetzner
 from reconciler.providers.hetzner import listed, price_list
 from reconciler.providers.hetzner.price_list import PriceList
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
     from growth.api.noderequest import NodeRequestSpec
     from growth.api.written import ServerTypeName
+    from reconciler.core.world import NodeClass, World
     from reconciler.providers.port import ClassKey, Offering
-    from reconciler.world import NodeClass, World
 
 SHIPPED = "shipped with growth"
 DataKey = tuple[str, str, str]

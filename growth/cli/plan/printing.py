@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from growth.cli.plan.prices import Bill
     from growth.cli.plan.remarks import Remarks
     from growth.scheduling.pod import Pod
-    from reconciler.planning.offline import PlanOnPaper
+    from reconciler.paper.planned import PlanOnPaper
 
 ESTIMATED: Final = "~"
 WIDTH: Final = 100

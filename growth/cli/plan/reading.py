@@ -27,14 +27,14 @@ from growth.errors import Misconfigured
 from growth.instant import Instant
 from growth.scheduling.expansion import expanded
 from growth.scheduling.pod import Pod
-from reconciler.planning.offline import plan_offline, world_of
+from reconciler.core.world import World
+from reconciler.paper.consolidated import consolidated
+from reconciler.paper.hindering import hindrance
+from reconciler.paper.planned import plan_offline, world_of
 from reconciler.providers.port import ClassKey
-from reconciler.replacement.hindering import hindrance
-from reconciler.replacement.on_paper import consolidated
 from reconciler.solver import Effort
 from reconciler.solver.renew import renew
 from reconciler.solver.solving import solve
-from reconciler.world import World
 
 if TYPE_CHECKING:
     import argparse
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from growth.cli.plan.prices import DataKey
     from growth.scheduling.cluster import Object
     from reconciler import solver
-    from reconciler.planning.offline import PlanOnPaper
-    from reconciler.replacement.on_paper import RenewalOnPaper as Consolidated
+    from reconciler.paper.consolidated import RenewalOnPaper as Consolidated
+    from reconciler.paper.planned import PlanOnPaper
     from reconciler.solver import Plan, Renewal, Renewed
 
 NO_POOL = "no NodePool is in the files or the cluster: add one by another -f (docs/examples/kwok)"

@@ -10,14 +10,14 @@ import msgspec
 from growth.cli.explain.story import counted, first_few, wrapped
 from growth.cli.plan.manifests import Autoscaled, LeftOut, WhatRuns
 from growth.scheduling.owners import workload_of
-from reconciler.planning.blueprints import ARCHITECTURE_LABEL
+from reconciler.buying.blueprints import ARCHITECTURE_LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from growth.scheduling.pod import Pod
-    from reconciler.planning.offers import Purchasable
-    from reconciler.planning.offline import PlanOnPaper
+    from reconciler.buying.offers import Purchasable
+    from reconciler.paper.planned import PlanOnPaper
 
 ARM: Final = "arm64"
 OTHER: Final = "amd64"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from growth.scheduling.fits import verdict
 from growth.scheduling.verdicts import Fits
-from reconciler.planning.templates import node_labels
+from reconciler.buying.templates import node_labels
 from tests.provisioning.build import Life, node, settled
 from tests.reconciler.build import node_class, pool, request, world
 from tests.scheduling import build
@@ -16,7 +16,7 @@ from tests.vectors.registry import adapts
 
 if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
-    from reconciler.world import World
+    from reconciler.core.world import World
     from tests.vectors.rows import Json
 
 

@@ -14,9 +14,9 @@ from pydantic import ValidationError
 
 from growth.api.nodepool import NodePool
 from growth.scheduling.resources import CPU, MEMORY
-from reconciler.planning.fleet import fleet
+from reconciler.buying.fleet import fleet
+from reconciler.buying.offers import sold_to
 from reconciler.planning.ledger import PlanningLedger
-from reconciler.planning.offers import sold_to
 from tests.reconciler.build import pool, request, world
 from tests.scheduling import build
 from tests.vectors.answers import AtLeast, InAnyOrder

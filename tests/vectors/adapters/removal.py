@@ -10,8 +10,8 @@ from growth.api.nodepool import ScaleDown
 from growth.api.noderemovalrequest import RemovalPhase
 from growth.api.wellknown import SCALE_DOWN_AT_ANNOTATION
 from growth.api.written import parse_time
-from reconciler.actions import OpenRemoval, SetNode
-from reconciler.decision import NEVER
+from reconciler.core.actions import OpenRemoval, SetNode
+from reconciler.core.decision import NEVER
 from reconciler.providers.port import DeleteOutcome, Sight
 from tests.reconciler.build import at, pool
 from tests.removal.build import CLOUD, NAME, attempted, machine, marked, node, removal, steps, world
@@ -21,7 +21,7 @@ from tests.vectors.removing import NOW, SCALE_DOWN, Removing
 
 if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
-    from reconciler.world import World
+    from reconciler.core.world import World
     from tests.vectors.rows import Json
 
 A_MOMENT_AGO = NOW - 1.0

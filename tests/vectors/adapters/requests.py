@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from growth.errors import RetryLater
 from growth.kube.call import Call
 from growth.kube.errors import Status, error_of
-from reconciler.planning.refusals import Refusals, refusals
+from reconciler.buying.refusals import Refusals, refusals
 from reconciler.providers.port import (
     Accepted,
     Failed,

@@ -1,0 +1,1 @@
+"""The first rule of every pass: what may be done at all."""

@@ -1,0 +1,186 @@
+"""Which pools a person has paused, until when, and what they are told about it.
+
+A pool is paused by its annotation, all of them by one ConfigMap; both work without us, and end by
+themselves. A time that can't be read pauses too: somebody wanted growth to stop, and a typing
+mistake must not make it go on. Of two pauses the longer one counts.
+
+A paused pool buys nothing and gives nothing back. What is on its way is finished: a machine that is
+paid for should serve.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.api.conditions import Condition, Truth, joined_conditions, stated
+from growth.api.wellknown import (
+    PAUSE_CONFIG_MAP,
+    PAUSE_REASON_KEY,
+    PAUSE_UNTIL_KEY,
+    PAUSED_REASON_ANNOTATION,
+    PAUSED_UNTIL_ANNOTATION,
+)
+from growth.api.written import parse_time, write_time
+from growth.scheduling.metadata import Metadata
+from reconciler.core.actions import (
+    CreateMachine,
+    CreateNodeRequest,
+    PatchStatus,
+    Sequence,
+    Subject,
+    SubjectKind,
+    version_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from growth.api.nodepool import NodePool
+    from growth.instant import Instant
+    from reconciler.core.world import World
+
+CONDITION: Final = "Paused"
+LOOKS_AGAIN: Final = 60.0
+"""Seconds: the end is on the wall's clock, which somebody may move."""
+
+
+class PauseOfAll(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The ConfigMap that pauses every pool."""
+
+    metadata: Metadata = Metadata()
+    data: dict[str, str] = {}
+
+
+decode = msgspec.json.Decoder(PauseOfAll).decode
+
+
+class PauseCause(StrEnum):
+    """Who says so, as the condition's reason."""
+
+    POOL = "PausedByAnnotation"
+    ALL = "PausedByConfigMap"
+    UNREADABLE = "PauseUnreadable"
+
+
+class Pause(msgspec.Struct, frozen=True, kw_only=True):
+    """One pool is paused."""
+
+    cause: PauseCause
+    message: str
+    until: datetime | None = None
+    """None: until somebody mends what is written."""
+
+
+def pauses(world: World, now: Instant) -> Mapping[str, Pause]:
+    """The paused pools of this moment, by name."""
+    of_all = _of_all(world.pause_of_all)
+    found = {
+        name: [pause for pause in (_of_pool(pool), of_all) if pause and _lasts(pause, now)]
+        for name, pool in sorted(world.pools.items())
+    }
+    return {name: max(several, key=_length) for name, several in found.items() if several}
+
+
+def buys_in_paused_pool(sequence: Sequence, held: Mapping[str, Pause]) -> bool:
+    """Whether a sequence would buy something in a paused pool."""
+    return any(pool in held for step in sequence.steps for pool in _buys_for(step))
+
+
+def next_pause_end(held: Mapping[str, Pause], now: Instant) -> float:
+    """When a pause may have ended, in monotonic seconds; infinity while none has an end."""
+    ends = [-now.seconds_since(pause.until) for pause in held.values() if pause.until is not None]
+    return now.monotonic + min(*ends, LOOKS_AGAIN) if ends else float("inf")
+
+
+def notices(world: World, held: Mapping[str, Pause], now: Instant) -> Iterator[Sequence]:
+    """The condition of each pool whose pause has begun, changed or ended."""
+    for name, pool in sorted(world.pools.items()):
+        subject = Subject(SubjectKind.POOL, name)
+        told = next((each for each in pool.status.conditions if each.type == CONDITION), None)
+        wanted = _condition(pool, held.get(name), told, now)
+        if wanted is not None and world.is_free(subject):
+            stands = joined_conditions(pool.status.conditions, wanted)
+            status = {"conditions": [each.document() for each in stands]}
+            patch = PatchStatus(kind="NodePool", version=version_of(pool), status=status)
+            yield Sequence(subject=subject, steps=(patch,), why=wanted.message)
+
+
+def _of_pool(pool: NodePool) -> Pause | None:
+    annotations = pool.metadata.annotations
+    if PAUSED_UNTIL_ANNOTATION not in annotations:
+        return None
+    return _read(
+        annotations[PAUSED_UNTIL_ANNOTATION],
+        PauseCause.POOL,
+        reason=annotations.get(PAUSED_REASON_ANNOTATION, ""),
+        place=f"annotation {PAUSED_UNTIL_ANNOTATION}",
+    )
+
+
+def _of_all(written: PauseOfAll | None) -> Pause | None:
+    if written is None:
+        return None
+    return _read(
+        written.data.get(PAUSE_UNTIL_KEY, ""),
+        PauseCause.ALL,
+        reason=written.data.get(PAUSE_REASON_KEY, ""),
+        place=f"ConfigMap {written.metadata.namespace}/{PAUSE_CONFIG_MAP}: {PAUSE_UNTIL_KEY}",
+    )
+
+
+def _read(until: str, cause: PauseCause, *, reason: str, place: str) -> Pause:
+    try:
+        end = parse_time(until)
+    except ValueError as mistake:
+        message = f'{place}: "{until[:64]}" {mistake}; until it is mended the pool stays paused'
+        return Pause(cause=PauseCause.UNREADABLE, message=message)
+    told = f"Until {write_time(end)}" + (f": {reason[:512]}" if reason else "")
+    return Pause(cause=cause, message=told, until=end)
+
+
+def _lasts(pause: Pause, now: Instant) -> bool:
+    return pause.until is None or now.seconds_since(pause.until) < 0
+
+
+def _length(pause: Pause) -> float:
+    return float("inf") if pause.until is None else pause.until.timestamp()
+
+
+def _buys_for(step: object) -> Iterator[str]:
+    match step:
+        case CreateNodeRequest(request=request):
+            yield request.spec.pool
+        case CreateMachine(order=order):
+            yield order.pool
+        case _:
+            return
+
+
+def _condition(
+    pool: NodePool, pause: Pause | None, told: Condition | None, now: Instant
+) -> Condition | None:
+    """What is to be written; None while what is told is right."""
+    truth = Truth.FALSE if pause is None else Truth.TRUE
+    reason = "Resumed" if pause is None else pause.cause.value
+    message = "The pool buys and gives back again." if pause is None else pause.message
+    is_unspoken = told is None and pause is None
+    is_told = told is not None and (told.status, told.reason, told.message) == (
+        truth,
+        reason,
+        message,
+    )
+    if is_unspoken or is_told:
+        return None
+    wanted = Condition(
+        type=CONDITION,
+        status=truth,
+        observed_generation=pool.metadata.generation,
+        last_transition_time=now.wall,
+        reason=reason,
+        message=message,
+    )
+    return stated(pool.status.conditions, wanted)

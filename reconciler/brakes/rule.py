@@ -1,0 +1,128 @@
+"""The first rule of every pass: what may be done at all, given how well we see.
+
+A cache that is old or half full looks exactly like one that is right. So nothing is done before
+every cache is whole and has stayed whole for a stable interval; and nothing is removed while a
+source is blind or its last list looks like something else than the truth. The clock of that
+interval starts anew whenever the sight is lost.
+
+Of each cloud it is known whether its last listing is believed; a rule that concludes anything from
+machines asks for that.
+
+Pools that somebody has paused are known here too, so that every later rule can ask; whatever a rule
+decides, the loop starts nothing that would buy for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from reconciler.brakes.pauses import Pause, next_pause_end, notices, pauses
+from reconciler.brakes.trust import Trust, trusts
+from reconciler.core.decision import NEVER, Decision
+from reconciler.invariants.breach import Breach
+from reconciler.pools import limits_reached, not_sold, unreadable
+from reconciler.providers.port import ClassKey
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.instant import Instant
+    from reconciler.core.world import World
+
+
+class BrakesLedger(msgspec.Struct, frozen=True, kw_only=True):
+    """What the brakes say, for the rooms after them."""
+
+    whole_since: float | None = None
+    """Since when every cache is whole, at its first time."""
+    clear_since: float | None = None
+    """Since when nothing has been wrong with any source."""
+    may_act: bool = False
+    """Whether anything may be decided."""
+    may_remove: bool = False
+    """Whether machines may be given back."""
+    reason: str = "nothing has been seen yet"
+    """Why not, for people; empty when everything may be done."""
+    pauses: Mapping[str, Pause] = {}
+    """Pools that a person has paused."""
+    clouds: Mapping[ClassKey, Trust] = {}
+    """How far each cloud is believed."""
+    breach: Breach | None = None
+    """What was decided and must not be done: from then on nothing is, until a person looks."""
+
+    def stopped(self, breach: Breach) -> BrakesLedger:
+        """The end of all deciding."""
+        return msgspec.structs.replace(
+            self,
+            breach=breach,
+            may_act=False,
+            may_remove=False,
+            reason=f"{breach.invariant}: {breach.text}",
+        )
+
+    def believes(self, cloud: ClassKey) -> bool:
+        """Whether what was listed last there is the truth."""
+        trust = self.clouds.get(cloud)
+        return trust is not None and not trust.doubt
+
+
+def decide(world: World, now: Instant) -> Decision:
+    """How far the sources can be trusted now."""
+    before = world.ledger.brakes
+    missing = sorted(name for name, health in world.sources.items() if not health.is_complete)
+    doubts = list(_doubts(world))
+    whole_since = None if missing else _since(before.whole_since, now)
+    clear_since = None if missing or doubts else _since(before.clear_since, now)
+    acts_at = _after(whole_since, world)
+    removes_at = _after(clear_since, world)
+    held = pauses(world, now)
+    return Decision(
+        section=BrakesLedger(
+            whole_since=whole_since,
+            clear_since=clear_since,
+            may_act=acts_at <= now.monotonic,
+            may_remove=max(acts_at, removes_at) <= now.monotonic,
+            reason=_reason(missing, doubts, waits=removes_at > now.monotonic),
+            pauses=held,
+            clouds=trusts(world, before.clouds),
+        ),
+        sequences=(
+            *notices(world, held, now),
+            *unreadable.notices(world, now),
+            *not_sold.notices(world, now),
+            *limits_reached.notices(world, now),
+        ),
+        wake_at=min(
+            (at for at in (acts_at, removes_at, next_pause_end(held, now)) if at > now.monotonic),
+            default=NEVER,
+        ),
+    )
+
+
+def _since(before: float | None, now: Instant) -> float:
+    return now.monotonic if before is None else before
+
+
+def _after(since: float | None, world: World) -> float:
+    return NEVER if since is None else since + world.timing.stable_interval
+
+
+def _doubts(world: World) -> Iterator[str]:
+    for name, health in sorted(world.sources.items()):
+        if health.blind_since is not None:
+            yield f"{name}: {health.problem or 'not connected'}"
+        if health.suspicion is not None:
+            yield f"{name}: {health.suspicion.value}"
+        if health.unreadable:
+            yield f"{name}: {health.unreadable} of them can't be read"
+
+
+def _reason(missing: list[str], doubts: list[str], *, waits: bool) -> str:
+    if missing:
+        return f"waiting for the first list of {', '.join(missing)}"
+    if doubts:
+        return "; ".join(doubts)
+    return "everything is seen, and has to stay so for a while" if waits else ""

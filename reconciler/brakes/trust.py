@@ -1,0 +1,90 @@
+"""Which clouds are believed: a listing that lacks what must be there proves nothing yet.
+
+Machines are given up, and nodes freed, on the word of a listing. A token of another project, a
+broken page or a provider's bad minute shows an empty one that calls itself complete. So a listing
+that shows none, or less than half, of the machines that our nodes and requests imply is not
+believed until a second one, a stable interval later, agrees. A cloud of which nothing complete
+comes at all isn't believed either; what was seen of it last is old.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from growth.api.noderemovalrequest import RemovalPhase
+from growth.api.noderequest import RequestPhase
+from reconciler.buying.offers import node_class_of
+from reconciler.facts.ownership import pool_of_node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from reconciler.core.world import World
+    from reconciler.providers.port import ClassKey, Listing, Sight
+
+
+class Trust(msgspec.Struct, frozen=True, kw_only=True):
+    """What is thought of one cloud."""
+
+    judged: float | None = None
+    """The moment of the listing that this is about."""
+    suspected_at: float | None = None
+    """The moment of the first of the listings in a row that lack too much."""
+    doubt: str = ""
+    """Why the cloud isn't believed now; empty if it is."""
+
+
+def trusts(world: World, before: Mapping[ClassKey, Trust]) -> Mapping[ClassKey, Trust]:
+    """What is thought of each cloud after this look; nothing while we don't see our own side."""
+    if not all(health.is_complete for health in world.sources.values()):
+        return {}
+    return {
+        key: _trust(key, sight, world, before.get(key, Trust()))
+        for key, sight in sorted(world.clouds.items())
+    }
+
+
+def _trust(key: ClassKey, sight: Sight, world: World, before: Trust) -> Trust:
+    listing = sight.listing
+    if listing is None:
+        return Trust(doubt=f"nothing complete was listed yet: {sight.problem}")
+    if before.judged == listing.at.monotonic:
+        judged = before
+    else:
+        judged = _judged(listing, _implied(key, world), world, before)
+    if sight.blind_since is None:
+        return judged
+    return msgspec.structs.replace(judged, judged=None, doubt=f"not seen: {sight.problem}")
+
+
+def _judged(listing: Listing, implied: frozenset[str], world: World, before: Trust) -> Trust:
+    at, found = listing.at.monotonic, len(implied & listing.machines.keys())
+    if 2 * found >= len(implied):
+        return Trust(judged=at)
+    since = at if before.suspected_at is None else before.suspected_at
+    if at >= since + world.timing.stable_interval:
+        return Trust(judged=at, suspected_at=since)
+    doubt = f"a listing shows {found} of the {len(implied)} machines that must be there"
+    return Trust(judged=at, suspected_at=since, doubt=doubt)
+
+
+def _implied(key: ClassKey, world: World) -> frozenset[str]:
+    """The machines that must be there by all we know, less those that we had deleted."""
+    given_back = {
+        name
+        for name, removal in world.removals.items()
+        if removal.status.phase is not RemovalPhase.PENDING
+    }
+    pools = {name for name, pool in world.pools.items() if node_class_of(pool, world) == key}
+    return frozenset(name for name in _known(world, pools) if name not in given_back)
+
+
+def _known(world: World, pools: set[str]) -> Iterator[str]:
+    for name, node in world.cluster.nodes.items():
+        if pool_of_node(node) in pools:
+            yield name
+    for name, request in world.requests.items():
+        if request.status.phase is RequestPhase.PROVISIONING and request.spec.pool in pools:
+            yield name

@@ -1,0 +1,69 @@
+"""What several offers share and what has an end: a private network takes so many servers.
+
+The provider tells who was in it when it looked, which may be minutes ago. What we have bought since
+takes a place too, so machines of ours that it doesn't name are counted beside.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reconciler.buying.offers import node_class_of
+from reconciler.solver import Limit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reconciler.buying.fleet import Fleet
+    from reconciler.buying.offers import Purchasable
+    from reconciler.core.world import World
+    from reconciler.providers.port import Offering, SharedNetwork
+
+
+def shared(items: Sequence[Purchasable], fleet: Fleet, world: World) -> tuple[Limit, ...]:
+    """What is left of each room for all its offers together."""
+    rooms = {room.name: room for item in items for room in item.offering.rooms}
+    return tuple(_left(room, items, fleet, world) for _, room in sorted(rooms.items()))
+
+
+def _left(room: SharedNetwork, items: Sequence[Purchasable], fleet: Fleet, world: World) -> Limit:
+    offers = (item.name for item in items if _is_in(room, item.offering))
+    return Limit(
+        name=f"{room.name} takes {room.most} servers",
+        amounts=dict.fromkeys(offers, 1),
+        most=max(0, room.most - len(room.taken) - _newcomers(room, fleet, world)),
+    )
+
+
+def _newcomers(room: SharedNetwork, fleet: Fleet, world: World) -> int:
+    """Machines of ours that weren't in it when the provider looked."""
+    pools, ids = _pools_in(room, world), _ids(world)
+    return sum(
+        ids.get(name) not in room.taken
+        for name, machine in fleet.machines.items()
+        if machine.pool in pools
+    )
+
+
+def _pools_in(room: SharedNetwork, world: World) -> frozenset[str]:
+    return frozenset(
+        name
+        for name, pool in world.pools.items()
+        if any(_is_in(room, each) for each in world.offerings.get(node_class_of(pool, world), ()))
+    )
+
+
+def _is_in(room: SharedNetwork, offering: Offering) -> bool:
+    return any(each.name == room.name for each in offering.rooms)
+
+
+def _ids(world: World) -> Mapping[str, str]:
+    """What the provider calls our machines, by their name."""
+    sights = (sight.listing for sight in world.clouds.values() if sight.listing is not None)
+    listed = (each for listing in sights for each in listing.machines.values())
+    accepted = {
+        name: request.status.node_id
+        for name, request in world.requests.items()
+        if request.status.node_id is not None
+    }
+    return accepted | {machine.name: machine.machine_id for machine in listed}

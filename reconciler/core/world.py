@@ -1,0 +1,114 @@
+"""One immutable view of everything that a decision may depend on.
+
+It is made anew for each pass from indexes that are kept up to date as events come in, so making it
+costs a few shallow copies; what has to be worked out for a pod or a node was worked out when the
+object entered the cache. Rules walk nodes and pending pods, never all pods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from growth.api.hetznernodeclass import HetznerNodeClass
+from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.nodepool import NodePool
+from growth.api.noderemovalrequest import NodeRemovalRequest
+from growth.api.noderequest import NodeRequest
+from growth.demand.announced import Announced
+from growth.demand.demanded import Demanded
+from growth.kube.cache.contents import Unreadable
+from growth.kube.cache.health import CacheHealth
+from growth.scheduling.cluster import Cluster
+from growth.scheduling.pod import Pod
+from reconciler.brakes.pauses import PauseOfAll
+from reconciler.core.actions import Evicted, Solved, Subject
+from reconciler.core.caps import Caps
+from reconciler.core.timing import Timing
+from reconciler.ledger import Ledger
+from reconciler.providers.port import Answered, Checked, ClassKey, GivenBack, Offering, Sight
+
+NodeClass = HetznerNodeClass | KwokNodeClass
+
+
+class Replies(msgspec.Struct, frozen=True, kw_only=True):
+    """What effects have brought back and no object shows yet."""
+
+    answers: Mapping[str, Answered] = {}
+    deletions: Mapping[str, GivenBack] = {}
+    evictions: Mapping[str, Evicted] = {}
+    plans: Mapping[str, Solved] = {}
+
+
+class World(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known at one instant. Mappings are read only and never change afterwards."""
+
+    cluster: Cluster
+    """Nodes and what is on them, namespaces, volumes, DaemonSets, budgets."""
+    pending: Mapping[str, Pod]
+    """Pods without a node that have not ended, by uid."""
+    demand: Demanded
+    """Which of them need a new node, and until when that can be said without any change."""
+    announced: Mapping[str, Announced] = {}
+    """Owners that have fewer pods than they want, by their uid."""
+    wanted: int = 0
+    """Pods that all ReplicaSets want together."""
+    pools: Mapping[str, NodePool]
+    pause_of_all: PauseOfAll | None = None
+    """What pauses every pool, if somebody has written it."""
+    node_classes: Mapping[ClassKey, NodeClass]
+    requests: Mapping[str, NodeRequest]
+    removals: Mapping[str, NodeRemovalRequest]
+    offerings: Mapping[ClassKey, tuple[Offering, ...]]
+    """The last good catalogue of each node class, also of one that is blocked: what is on its way
+    still comes."""
+    checks: Mapping[ClassKey, Checked] = {}
+    """What the cloud last said of each node class itself; none of one that wasn't asked yet."""
+    answers: Mapping[str, Answered]
+    """What the provider said to the last create of a request, by its name; it stays until the
+    request's status shows it."""
+    clouds: Mapping[ClassKey, Sight] = {}
+    """The machines of each node class, as its provider lists them."""
+    deletions: Mapping[str, GivenBack] = {}
+    """What came of the last try to delete a machine, by its name; it stays until the removal's
+    status shows it."""
+    evictions: Mapping[str, Evicted] = {}
+    """What the API server said to the last eviction of a pod, by its uid, until the pod is gone."""
+    plans: Mapping[str, Solved] = {}
+    """The last plan of each lane, until the next one comes."""
+    busy: frozenset[Subject]
+    """Subjects that a sequence is at work on, or whose last write the cache hasn't seen yet.
+    Nothing is decided on them."""
+    is_steered: bool = False
+    """Whether the extender ranks nodes for the scheduler: the fullest gets a pod, and not the
+    emptiest."""
+    sources: Mapping[str, CacheHealth]
+    """How far each cache can be trusted."""
+    unreadable: Mapping[str, tuple[Unreadable, ...]] = {}
+    """Objects of ours that are there and can't be decoded, by kind."""
+    timing: Timing
+    caps: Caps = Caps()
+    """The most that may be had of all pools together."""
+    seed: int
+    """The only chance in a pass, drawn by the shell: names of new requests come from it."""
+    ledger: Ledger
+
+    def is_free(self, subject: Subject) -> bool:
+        """Whether this may be decided on now."""
+        return subject not in self.busy
+
+    def is_blocked(self, key: ClassKey) -> bool:
+        """Whether no machine can be made for a node class, until somebody changes something."""
+        node_class, checked = self.node_classes.get(key), self.checks.get(key)
+        is_going = node_class is not None and node_class.metadata.deletion_timestamp is not None
+        return is_going or (checked is not None and checked.failure is not None)
+
+    def is_paused(self, pool: str) -> bool:
+        """Whether nothing may be bought for a pool, and nothing given back of it."""
+        return pool in self.ledger.brakes.pauses
+
+    def remembering(self, room: str, section: msgspec.Struct) -> World:
+        """The same world, with a room's new part of the ledger."""
+        ledger = msgspec.structs.replace(self.ledger, **{room: section})
+        return msgspec.structs.replace(self, ledger=ledger)

@@ -1,0 +1,1 @@
+"""How decisions are carried out: the only writer."""

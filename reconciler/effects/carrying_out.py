@@ -1,0 +1,377 @@
+"""Carries out what was decided, and nothing else.
+
+Each sequence is a task; its steps go one after the other and the first failure ends it, since what
+comes next was decided on a world that has turned out to be another. A subject is busy from the
+moment its sequence starts until it has ended and the cache has seen what it wrote. Before a call
+that costs money the leadership is asked for.
+
+Every effect is announced before and after it happens, which is where tests end the process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, assert_never
+
+import structlog
+
+from growth.errors import DecideAgain, GrowthError, RetryLater
+from growth.kube.backoff import Backoff
+from growth.kube.cache.resource import Key
+from growth.kube.errors import AlreadyExists, NotFound
+from growth.kube.writes import Decided, Writes
+from reconciler.core.actions import (
+    NODES,
+    Action,
+    CreateMachine,
+    CreateNodeRequest,
+    Delete,
+    DeleteMachine,
+    EmitEvent,
+    Evict,
+    Evicted,
+    OpenRemoval,
+    PatchStatus,
+    SetFinalizers,
+    SetNode,
+    Solve,
+    Solved,
+    Version,
+    decided_on,
+)
+from reconciler.core.world import Replies
+from reconciler.effects.eviction import evict, evicted, pod_is_gone
+from reconciler.effects.last_look import check_waiting, pods_in_the_way
+from reconciler.effects.points import Point, Side, point
+from reconciler.effects.stopping import Stopped
+from reconciler.providers.port import (
+    Answered,
+    DeleteAnswer,
+    DeleteOutcome,
+    Failed,
+    FailureClass,
+    GivenBack,
+    Occupied,
+)
+from reconciler.seeing.sources import BY_POD
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from random import Random
+
+    from growth.api.meta import CustomResource
+    from growth.api.noderequest import NodeRequest
+    from growth.instant import Instant
+    from growth.kube.election import Leadership
+    from growth.kube.events import Event
+    from growth.kube.transport import Connection
+    from growth.scheduling.taints import Taint
+    from reconciler.core.actions import Sequence, Subject
+    from reconciler.providers.port import ClassKey, Machine, Order, Provider
+    from reconciler.seeing.sources import ReconcilerSources
+    from reconciler.solver import Plan, Renewed
+
+_log = structlog.get_logger(__name__)
+
+PODS = "pods"
+REQUESTS = "NodeRequest"
+REMOVALS = "NodeRemovalRequest"
+FIRST_PAUSE = 0.1
+"""Seconds after a first failure; each further one in a row doubles it."""
+LOOKS = 10
+LOOK_AGAIN_AFTER = 0.005
+"""Seconds between looks whether the cache has caught up with a write that came before ours."""
+REMEMBERED_FAILURES = 1000
+"""Of subjects that failed last; what disappears while it fails is forgotten with time."""
+
+
+class Outdated(DecideAgain):
+    """The object has changed since, and the cache knows: nothing is to be waited for."""
+
+
+@dataclass(kw_only=True)
+class Effects:
+    """The only writer of this process."""
+
+    connection: Connection
+    sources: ReconcilerSources
+    provider_of: Callable[[ClassKey], Provider | None]
+    leadership: Leadership
+    now: Callable[[], Instant]
+    ended: Callable[[], None]
+    """Called whenever a subject is free again."""
+    tasks: asyncio.TaskGroup
+    chance: Random
+    plan: Callable[[Solve], Awaitable[Plan | Renewed]]
+    """Where questions are solved: away from this process, as they take long."""
+    may_write: Callable[[], None] = lambda: None
+    """Raises `Stopped` when nothing is to be written any more, also of what has begun."""
+    say: Callable[[Event], None] = lambda _: None
+    announce: Callable[[Point], None] = lambda _: None
+    answers: dict[str, Answered] = field(default_factory=dict)
+    """What providers said, by the name of the request, until its status shows it."""
+    deletions: dict[str, GivenBack] = field(default_factory=dict)
+    """What came of deletes, by the name of the machine, until the removal's status shows it."""
+    evictions: dict[str, Evicted] = field(default_factory=dict)
+    """What the API server said to evictions, by the pod's uid, until the pod is gone."""
+    plans: dict[str, Solved] = field(default_factory=dict)
+    """The last plan of each lane."""
+
+    def __post_init__(self) -> None:
+        self._numbers = itertools.count(1)
+        self._running: set[Subject] = set()
+        self._backoffs: dict[Subject, Backoff] = {}
+
+    @property
+    def subjects(self) -> frozenset[Subject]:
+        """What is being worked on."""
+        return frozenset(self._running)
+
+    @property
+    def replies(self) -> Replies:
+        """What no object shows yet."""
+        return Replies(
+            answers=self.answers,
+            deletions=self.deletions,
+            evictions=self.evictions,
+            plans=self.plans,
+        )
+
+    def start(self, sequence: Sequence) -> None:
+        """Begin a sequence; whoever decided made sure that its subject is free."""
+        if sequence.subject in self._running:
+            raise RuntimeError(f"{sequence.subject} is being worked on already")
+        self._running.add(sequence.subject)
+        self.tasks.create_task(self._guarded(sequence), name=f"effects on {sequence.subject}")
+
+    async def _guarded(self, sequence: Sequence) -> None:
+        try:
+            for step in sequence.steps:
+                await self._announced(step, sequence)
+            self._backoffs.pop(sequence.subject, None)
+        except Outdated as changed:
+            _log.debug("decided on an older state", subject=sequence.subject.name, why=str(changed))
+        except Stopped as stopped:
+            _log.warning("left undone", subject=sequence.subject.name, why=str(stopped))
+        except GrowthError as error:
+            await self._rest(sequence, error)
+        finally:
+            self._running.discard(sequence.subject)
+            self.ended()
+
+    async def _rest(self, sequence: Sequence, error: GrowthError) -> None:
+        """What failed is decided anew, but not at once: the subject stays busy for a while."""
+        pause = self._backoff(sequence.subject).after_failure(
+            asked=error.after if isinstance(error, RetryLater) else None
+        )
+        subject = sequence.subject.name
+        _log.warning("a step failed", subject=subject, error=str(error), seconds=round(pause, 1))
+        await asyncio.sleep(pause)
+
+    def _backoff(self, subject: Subject) -> Backoff:
+        if len(self._backoffs) > REMEMBERED_FAILURES:
+            del self._backoffs[next(iter(self._backoffs))]
+        return self._backoffs.setdefault(subject, Backoff(chance=self.chance, first=FIRST_PAUSE))
+
+    async def _announced(self, action: Action, sequence: Sequence) -> None:
+        number, subject = next(self._numbers), sequence.subject
+        self.announce(point(action, number=number, subject=subject, side=Side.BEFORE))
+        # Also what costs nothing: a request that a deposed leader writes is bought by the next one.
+        self._check_may_write()
+        try:
+            await self._carry_out(action)
+        except DecideAgain as error:
+            if await self._moves_on(action):
+                raise Outdated(str(error)) from error
+            raise
+        self.announce(point(action, number=number, subject=subject, side=Side.AFTER))
+
+    def _check_may_write(self) -> None:
+        self.may_write()
+        self.leadership.check()
+
+    async def _moves_on(self, action: Action) -> bool:
+        """Whether the cache shows another state; the event that tells it is often on its way."""
+        for _ in range(LOOKS):
+            if self._has_moved_on(action):
+                return True
+            await asyncio.sleep(LOOK_AGAIN_AFTER)
+        return self._has_moved_on(action)
+
+    def _has_moved_on(self, action: Action) -> bool:
+        """Whether the cache shows another state by now, so that it makes sense to decide again.
+
+        A cache that still shows what was decided on would give the same decision at once, for as
+        long as it lags.
+        """
+        decided = decided_on(action)
+        if decided is None:
+            # A question that was stopped may be asked again as soon as somebody wants to.
+            return isinstance(action, Solve)
+        kind, version = decided
+        known = self.sources.store(kind).get(version.name)
+        return known is None or known.metadata.resource_version != version.resource_version
+
+    async def _carry_out(self, action: Action) -> None:
+        match action:
+            case CreateNodeRequest(request=request):
+                await self._check_bought_once(request)
+                await self._create(request)
+            case OpenRemoval(removal=removal):
+                await self._create(removal)
+            case CreateMachine() | DeleteMachine() | Evict():
+                await self._ask(action)
+            case SetNode():
+                await self._set_node(action)
+            case PatchStatus():
+                await self._patch_status(action)
+            case SetFinalizers():
+                await self._set_finalizers(action)
+            case Delete():
+                await self._delete(action)
+            case EmitEvent(event=event):
+                self.say(event)
+            case Solve(lane=lane, number=number):
+                self.plans[lane] = Solved(number=number, plan=await self.plan(action))
+            case _:
+                assert_never(action)
+
+    async def _check_bought_once(self, request: NodeRequest) -> None:
+        """Pods that were bought for before are looked up: they may be bound, unknown to the cache.
+
+        A cache that lags says nothing of it, and a second machine costs more than a question.
+        """
+        requests = self.sources.store(type(request).__name__)
+        for pod in request.spec.pods:
+            if any(key.name != request.name for key in requests.by(BY_POD, pod.uid)):
+                await check_waiting(self.connection, pod)
+
+    async def _create(self, resource: CustomResource) -> None:
+        kind, key = type(resource).__name__, Key("", resource.metadata.name)
+        try:
+            await self._writes(kind).create(resource.document())
+        except AlreadyExists:
+            # An earlier try whose answer was lost: our names are nobody else's.
+            await self._writes(kind).adopt(key)
+            store = self.sources.store(kind)
+            if key not in store.objects and not store.own.is_unseen(key):
+                # Unreadable, or its event was never told: deciding again would give the same, and
+                # no event will come that shows it.
+                self.sources.relist(kind)
+                raise RetryLater(
+                    f"{kind} {key.name} exists, and the cache doesn't show it"
+                ) from None
+
+    async def _ask(self, action: CreateMachine | DeleteMachine | Evict) -> None:
+        match action:
+            case CreateMachine(order=order):
+                provider = self.provider_of(order.node_class)
+                if provider is not None:
+                    await self._create_machine(provider, order)
+            case DeleteMachine(node_class=node_class, machine=machine):
+                provider = self.provider_of(node_class)
+                if provider is not None:
+                    await self._delete_machine(provider, machine)
+            case Evict():
+                await self._evict(action)
+            case _:
+                assert_never(action)
+
+    async def _create_machine(self, provider: Provider, order: Order) -> None:
+        try:
+            answer = await provider.create(order)
+        except GrowthError as error:
+            answer = Failed(failure=FailureClass.TRANSIENT, reason=str(error))
+        self.answers[order.name] = Answered(at=self.now().monotonic, answer=answer)
+
+    async def _delete_machine(self, provider: Provider, machine: Machine) -> None:
+        pods = await pods_in_the_way(self.connection, machine.name, self.now())
+        self._check_may_write()
+        answer = Occupied(pods=pods) if pods else await _deleted(provider, machine)
+        self.deletions[machine.name] = GivenBack(at=self.now().monotonic, answer=answer)
+
+    async def _set_node(self, action: SetNode) -> None:
+        metadata: dict[str, Any] = {}
+        if action.labels:
+            metadata["labels"] = dict(action.labels)
+        if action.annotations:
+            metadata["annotations"] = dict(action.annotations)
+        spec: dict[str, Any] = {}
+        if action.taints is not None:
+            spec["taints"] = _written(action.taints)
+        if action.unschedulable is not None:
+            spec["unschedulable"] = action.unschedulable or None
+        patch = {"metadata": metadata, "spec": spec}
+        await self._writes(NODES).merge(_decided(action.node), patch)
+
+    async def _evict(self, action: Evict) -> None:
+        before = self.evictions.get(action.uid)
+        if before is not None and not before.refused:
+            await self._check_its_end_was_told(action)
+        self._check_may_write()
+        refused = await evict(self.connection, action)
+        self.evictions = evicted(
+            self.evictions, action, refused, now=self.now(), pods=self.sources.store(PODS).objects
+        )
+
+    async def _check_its_end_was_told(self, pod: Evict) -> None:
+        """A pod that the cache shows still, though it has agreed to go: the event may be lost.
+
+        Its drain would wait until the next list, which comes after more than half an hour.
+        """
+        if await pod_is_gone(self.connection, pod):
+            self.sources.relist(PODS)
+
+    async def _patch_status(self, action: PatchStatus) -> None:
+        await self._writes(action.kind).merge(
+            _decided(action.version), {"status": action.status}, subresource="status"
+        )
+        said = self.deletions if action.kind == REMOVALS else self.answers
+        said.pop(action.version.name, None)
+
+    async def _set_finalizers(self, action: SetFinalizers) -> None:
+        patch = {"metadata": {"finalizers": list(action.finalizers)}}
+        writes = self._writes(action.kind)
+        try:
+            await writes.merge(_decided(action.version), patch)
+        except NotFound:
+            # It was let go and has gone, and the event of that is on its way.
+            writes.gone(_decided(action.version))
+        if action.kind == REQUESTS:
+            # A request that is let go without a status takes its answer with it.
+            self.answers.pop(action.version.name, None)
+
+    async def _delete(self, action: Delete) -> None:
+        writes = self._writes(action.kind)
+        try:
+            await writes.delete(_decided(action.version))
+        except NotFound:
+            # It is gone already, which the cache has to learn before anything is decided again.
+            writes.gone(_decided(action.version))
+        if action.kind == REMOVALS:
+            # A removal that ends without a status takes its answer with it.
+            self.deletions.pop(action.version.name, None)
+
+    def _writes(self, kind: str) -> Writes:
+        store = self.sources.store(kind)
+        return Writes(self.connection, path=store.resource.path, noted=store.own)
+
+
+async def _deleted(provider: Provider, machine: Machine) -> DeleteAnswer:
+    try:
+        return await provider.delete(machine)
+    except GrowthError as error:
+        return DeleteAnswer(outcome=DeleteOutcome.FAILED, reason=str(error))
+
+
+def _decided(version: Version) -> Decided:
+    return Decided(Key("", version.name), version.uid, version.resource_version)
+
+
+def _written(taints: tuple[Taint, ...]) -> list[dict[str, str]] | None:
+    """As the API has them; no taint at all is written by removing the field."""
+    return [
+        {"key": taint.key, "value": taint.value, "effect": taint.effect} for taint in taints
+    ] or None

@@ -1,0 +1,100 @@
+"""Asks the API server to move a pod away, and remembers what it said.
+
+This is the only way in which growth ends a pod: the server counts the pod's budgets and refuses
+what would break one. A pod that is gone, or another one under its name, is an eviction that worked.
+What a later try may change is an answer and no error: it belongs to the pod and holds up nobody
+else. Only when the server itself is in trouble the step has failed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.errors import GiveUp, Misconfigured
+from growth.kube.cache.resource import Key
+from growth.kube.errors import ApiError, BudgetExhausted, Conflict, NotFound, Overloaded
+from growth.scheduling.objects import decode_pod
+from reconciler.core.actions import Evict, Evicted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from growth.instant import Instant
+    from growth.kube.transport import Connection
+    from growth.scheduling.pod import Pod
+
+SEVERAL_BUDGETS: Final = 500
+"""What the server answers where two budgets count one pod."""
+
+
+class EvictionRefusal(msgspec.Struct, frozen=True):
+    """Why a pod stays, and how long the server wants to be left alone with it."""
+
+    why: str
+    seconds: float = 0.0
+
+
+async def evict(connection: Connection, pod: Evict) -> EvictionRefusal | None:
+    """Evict one pod; None if it goes, or has gone already."""
+    path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}/eviction"
+    try:
+        await connection.request("POST", path, body=_eviction(pod))
+    except (NotFound, Conflict):
+        return None
+    except BudgetExhausted as error:
+        return EvictionRefusal(error.message, error.after or 0.0)
+    except Overloaded as error:
+        if error.status != SEVERAL_BUDGETS:
+            raise
+        return EvictionRefusal(error.message)
+    except (GiveUp, Misconfigured) as error:
+        return EvictionRefusal(error.message if isinstance(error, ApiError) else str(error))
+    return None
+
+
+async def pod_is_gone(connection: Connection, pod: Evict) -> bool:
+    """Whether the server has it no more, or another one under its name."""
+    path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}"
+    try:
+        found = decode_pod((await connection.request("GET", path)).body)
+    except NotFound:
+        return True
+    return found.metadata.uid != pod.uid
+
+
+def _eviction(pod: Evict) -> dict[str, object]:
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "Eviction",
+        "metadata": {"name": pod.name, "namespace": pod.namespace},
+        "deleteOptions": {"preconditions": {"uid": pod.uid}},
+    }
+
+
+def evicted(
+    known: Mapping[str, Evicted],
+    pod: Evict,
+    refused: EvictionRefusal | None,
+    *,
+    now: Instant,
+    pods: Mapping[Key, Pod],
+) -> dict[str, Evicted]:
+    """What is known after one more answer, without what was known of pods that are gone."""
+    before = known.get(pod.uid)
+    answer = Evicted(pod=pod, at=now.monotonic)
+    if refused is not None:
+        answer = msgspec.structs.replace(
+            answer,
+            refused=refused.why,
+            seconds=refused.seconds,
+            times=1 + (before.times if before is not None else 0),
+        )
+    there = {uid: each for uid, each in known.items() if _is_there(each.pod, pods)}
+    return {**there, pod.uid: answer}
+
+
+def _is_there(pod: Evict, pods: Mapping[Key, Pod]) -> bool:
+    found = pods.get(Key(pod.namespace, pod.name))
+    return found is not None and found.metadata.uid == pod.uid

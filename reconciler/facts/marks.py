@@ -1,0 +1,115 @@
+"""The marks of a node that is about to go, and who may still have it.
+
+The taint keeps pods away and tells when it was set; the annotation tells when the node goes. A
+second taint is set when its removal is opened, as who tolerates the first one could come between
+the last look at the node's pods and the end of its machine. All three are ours alone. A cordon is a
+person's, unless it bears our mark: such a node is nobody's business here.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.api.noderemovalrequest import RemovalPhase, RemovalReason
+from growth.api.wellknown import LEAVING_TAINT, SCALE_DOWN_AT_ANNOTATION, SCALE_DOWN_TAINT
+from growth.api.written import write_time
+from growth.keeping.marks import (
+    is_barred,
+    is_cordoned_by_a_person,
+    is_marked,
+    is_tainted,
+    scale_down_at,
+)
+from growth.scheduling.taints import NO_SCHEDULE, Taint
+from reconciler.core.actions import SetNode, machine, version_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from growth.instant import Instant
+    from growth.scheduling.cluster import Cluster
+    from growth.scheduling.node import Node
+    from reconciler.core.world import World
+
+__all__ = [
+    "barred",
+    "is_barred",
+    "is_cordoned_by_a_person",
+    "is_marked",
+    "is_tainted",
+    "is_to_be_had",
+    "marked",
+    "reusable",
+    "scale_down_at",
+    "tainted",
+    "unmarked",
+]
+
+
+MARKS: Final = frozenset({SCALE_DOWN_TAINT, LEAVING_TAINT})
+
+
+def marked(node: Node, now: Instant, *, seconds: float) -> SetNode:
+    """The node goes in so many seconds, unless a pod comes."""
+    taint = Taint(SCALE_DOWN_TAINT, NO_SCHEDULE, str(int(now.wall.timestamp())))
+    at = write_time(now.wall + timedelta(seconds=seconds))
+    return SetNode(
+        node=version_of(node),
+        annotations={SCALE_DOWN_AT_ANNOTATION: at},
+        taints=(*_other_taints(node), taint),
+    )
+
+
+def barred(node: Node) -> SetNode:
+    """Nobody comes any more, whatever they tolerate of us: the node's machine is given back."""
+    others = (taint for taint in node.spec.taints if taint.key != LEAVING_TAINT)
+    return SetNode(node=version_of(node), taints=(*others, Taint(LEAVING_TAINT, NO_SCHEDULE)))
+
+
+def unmarked(node: Node) -> SetNode:
+    """The node stays; what others have set on it stays too."""
+    present = SCALE_DOWN_AT_ANNOTATION in node.metadata.annotations
+    annotations = {SCALE_DOWN_AT_ANNOTATION: None} if present else {}
+    return SetNode(node=version_of(node), annotations=annotations, taints=_other_taints(node))
+
+
+def tainted(cluster: Cluster) -> Mapping[str, Node]:
+    """The nodes that are about to go, by name; found once for each snapshot of the cluster."""
+    return cluster.remembered(
+        "tainted",
+        lambda: {name: node for name, node in cluster.nodes.items() if is_tainted(node)},
+    )
+
+
+def reusable(world: World) -> Mapping[str, Node]:
+    """Nodes that are about to go and may be had still, as they will be without the mark."""
+    return dict(_reusable(world))
+
+
+def _reusable(world: World) -> Iterator[tuple[str, Node]]:
+    for name, node in tainted(world.cluster).items():
+        if is_to_be_had(name, world):
+            spec = msgspec.structs.replace(node.spec, taints=_other_taints(node))
+            yield name, msgspec.structs.replace(node, spec=spec)
+
+
+def is_to_be_had(name: str, world: World) -> bool:
+    """Whether the provider wasn't asked for the machine's end, nor is being asked right now."""
+    removal = world.removals.get(name)
+    if removal is None:
+        return True
+    return (
+        removal.spec.reason is RemovalReason.IDLE
+        and removal.status.phase is RemovalPhase.PENDING
+        and removal.status.remove_attempted_at is None
+        and removal.metadata.deletion_timestamp is None
+        and name not in world.deletions
+        and world.is_free(machine(name))
+    )
+
+
+def _other_taints(node: Node) -> tuple[Taint, ...]:
+    return tuple(taint for taint in node.spec.taints if taint.key not in MARKS)

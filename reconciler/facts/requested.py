@@ -1,0 +1,50 @@
+"""Every machine that was asked for, whichever room asked: the one place that puts this together.
+
+A request is written, and the cache shows it some milliseconds later. Until then only the memory of
+the room that decided on it knows of it. Limits, promised places and plans are about all machines,
+so they ask here and never one room alone: what one room forgets, another would buy again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from growth.api.noderequest import NodeRequest
+    from growth.instant import Instant
+    from reconciler.core.world import World
+    from reconciler.planning.ledger import Bought
+
+HOUR: Final = 3600.0
+UNCONFIRMED: Final = 60.0
+"""Seconds for which a request that the cache doesn't show counts as bought, while its creates
+fail."""
+
+
+def is_lost(decided: Bought, now: Instant) -> bool:
+    """Whether the creates of a machine that was decided on have failed for too long."""
+    return now.monotonic - decided.at > UNCONFIRMED
+
+
+def unconfirmed(world: World) -> Mapping[str, NodeRequest]:
+    """Requests that were decided on and that the cache doesn't show yet, by name."""
+    return {**world.ledger.replacement.unconfirmed, **world.ledger.planning.unconfirmed}
+
+
+def all_requests(world: World) -> Mapping[str, NodeRequest]:
+    """All requests by name, also those that the cache doesn't show yet."""
+    return {**unconfirmed(world), **world.requests}
+
+
+def bought_lately(world: World, now: Instant) -> Mapping[str, Bought]:
+    """The machines that were bought within the last hour, by the name of their request."""
+    known = {**world.ledger.replacement.bought, **world.ledger.planning.bought}
+    # A room clears its memory in its own turn, which may come after the room that asks.
+    return still_of_the_hour(known, now)
+
+
+def still_of_the_hour(bought: Mapping[str, Bought], now: Instant) -> Mapping[str, Bought]:
+    """Those of them that were bought within the last hour."""
+    return {name: each for name, each in bought.items() if each.at + HOUR > now.monotonic}

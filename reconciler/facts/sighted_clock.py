@@ -1,0 +1,44 @@
+"""The clock of removal: it stands still while we don't see everything.
+
+An outage is not idle time. What happened in an hour of blindness nobody knows, so a wait that was
+under way goes on afterwards where it stood.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from reconciler.core.decision import NEVER
+
+if TYPE_CHECKING:
+    from growth.instant import Instant
+    from reconciler.core.world import World
+    from reconciler.removal.ledger import RemovalLedger
+
+
+class Clock(msgspec.Struct, frozen=True, kw_only=True):
+    """This moment, in seconds of sight."""
+
+    now: float
+    monotonic: float
+    runs: bool
+
+    def wake_at(self, moment: float) -> float:
+        """When a moment of this clock comes, in monotonic seconds; NEVER while it stands."""
+        return self.monotonic + moment - self.now if self.runs else NEVER
+
+
+def clock(world: World, now: Instant) -> Clock:
+    """The clock at this pass."""
+    known = world.ledger.removal
+    runs = world.ledger.brakes.may_remove
+    passed = 0.0 if known.looked_at is None or not runs else now.monotonic - known.looked_at
+    return Clock(now=known.seen + passed, monotonic=now.monotonic, runs=runs)
+
+
+def with_clock(ledger: RemovalLedger, shown: Clock) -> RemovalLedger:
+    """The memory with the clock as it is shown now."""
+    looked_at = shown.monotonic if shown.runs else None
+    return msgspec.structs.replace(ledger, seen=shown.now, looked_at=looked_at)

@@ -1,0 +1,72 @@
+"""The annotation that ties a swap's machines to the nodes that they replace.
+
+It stands on the request and, from the join on, on the node; the same words on all machines of one
+swap, so that nothing else has to be remembered of it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from growth.api.disruption import DisruptionReason
+from growth.api.wellknown import REPLACES_ANNOTATION
+from growth.undecodable import UNDECODABLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from growth.api.noderequest import NodeRequest
+    from growth.scheduling.cluster import Cluster
+    from growth.scheduling.node import Node
+    from reconciler.core.world import World
+
+
+class Words(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the annotation says."""
+
+    nodes: tuple[str, ...]
+    of: int
+    """How many machines come in their place."""
+    reason: DisruptionReason
+
+
+def swap_text(nodes: Iterable[str], *, of: int, reason: DisruptionReason) -> str:
+    """The words of a swap; the same for all of its machines."""
+    words = {"nodes": sorted(nodes), "of": of, "reason": reason.value}
+    return json.dumps(words, separators=(",", ":"))
+
+
+def read_swap(text: str) -> Words | None:
+    """What is written; None for what nobody of us wrote."""
+    try:
+        return msgspec.json.decode(text, type=Words)
+    except UNDECODABLE:
+        return None
+
+
+def annotation(resource: NodeRequest | Node) -> str | None:
+    """What is written on a request or a node; None for an ordinary one."""
+    return resource.metadata.annotations.get(REPLACES_ANNOTATION)
+
+
+def on_nodes(cluster: Cluster) -> Mapping[str, str]:
+    """What is written on nodes, by their names; read once for each snapshot of the cluster."""
+    return cluster.remembered("words of swaps", lambda: _on_nodes(cluster))
+
+
+def _on_nodes(cluster: Cluster) -> Mapping[str, str]:
+    found = ((name, annotation(node)) for name, node in cluster.nodes.items())
+    return {name: text for name, text in found if text is not None}
+
+
+def place_taken(node: Node, world: World) -> str:
+    """A node that goes when this one serves; empty for one that is in nobody's place."""
+    text = annotation(node)
+    if text is None or text in world.ledger.replacement.given_up:
+        return ""
+    words = read_swap(text)
+    names = () if words is None else words.nodes
+    return next((name for name in names if name in world.cluster.nodes), "")

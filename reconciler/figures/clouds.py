@@ -1,0 +1,81 @@
+"""How well the clouds are seen, and which node classes are blocked: told when somebody looks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+from typing_extensions import override
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from prometheus_client import CollectorRegistry, Metric
+
+    from growth.instant import Instant
+    from reconciler.providers.port import ClassKey, Sight
+    from reconciler.seeing.catalogues import NodeClassMarket
+
+LABELS = ("kind", "node_class")
+
+
+class CloudMetrics(Collector):
+    """One line for each node class. Make it once for each registry."""
+
+    def __init__(
+        self,
+        registry: CollectorRegistry,
+        *,
+        sights: Callable[[], Mapping[ClassKey, Sight]],
+        markets: Callable[[], Mapping[ClassKey, NodeClassMarket]],
+        now: Callable[[], Instant],
+    ) -> None:
+        self._sights = sights
+        self._markets = markets
+        self._now = now
+        registry.register(self)
+
+    @override
+    def collect(self) -> Iterable[Metric]:
+        """As it is now; nothing in a process that doesn't lead."""
+        yield from self._of_sights()
+        yield from self._of_markets()
+
+    def _of_sights(self) -> Iterator[Metric]:
+        age = GaugeMetricFamily(
+            "growth_cloud_listing_age_seconds",
+            "How old the last complete listing of a node class's machines is",
+            labels=LABELS,
+        )
+        blind = GaugeMetricFamily(
+            "growth_cloud_blind_seconds",
+            "Since when no complete listing of a node class's machines has come; 0 while all is "
+            "well",
+            labels=LABELS,
+        )
+        now = self._now().monotonic
+        for key, sight in sorted(self._sights().items()):
+            if sight.listing is not None:
+                age.add_metric(key, now - sight.listing.at.monotonic)
+            blind.add_metric(key, 0.0 if sight.blind_since is None else now - sight.blind_since)
+        yield age
+        yield blind
+
+    def _of_markets(self) -> Iterator[Metric]:
+        blocked = GaugeMetricFamily(
+            "growth_node_class_blocked",
+            "Whether no machine can be made for a node class until somebody changes something",
+            labels=LABELS,
+        )
+        doubts = GaugeMetricFamily(
+            "growth_node_class_price_doubts",
+            "Prices that a cloud tells and that aren't believed; the last good ones hold",
+            labels=LABELS,
+        )
+        for key, market in sorted(self._markets().items()):
+            if market.checked is not None:
+                blocked.add_metric(key, float(market.checked.failure is not None))
+                doubts.add_metric(key, float(len(market.checked.doubts)))
+        yield blocked
+        yield doubts

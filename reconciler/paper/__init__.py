@@ -1,0 +1,1 @@
+"""Planning on paper: the same rules on what somebody has written down, for `growth plan`."""

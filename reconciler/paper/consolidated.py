@@ -1,0 +1,202 @@
+"""Consolidation on paper: which nodes could go now, and what would come for them.
+
+The same search and the same proof as in the loop, with two differences: nobody has to wait for its
+quiet, and budgets don't bound what is shown, since a person wants to know what there is to gain and
+not only the first step of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import msgspec
+
+from growth.api.disruption import Consolidation, DisruptionReason
+from growth.api.noderequest import NodeRequest
+from growth.api.wellknown import INSTANCE_TYPE_LABEL
+from growth.keeping.marks import protection
+from growth.scheduling.moving import obstacle
+from growth.scheduling.pod import Pod
+from reconciler.buying.market import market
+from reconciler.buying.offers import Shelf, shelf
+from reconciler.buying.refusals import Refusals, refusals
+from reconciler.facts.marks import is_cordoned_by_a_person
+from reconciler.facts.ownership import pool_of_node
+from reconciler.planning.applying import apply_plan
+from reconciler.planning.ledger import PlanningLedger
+from reconciler.replacement import asking
+from reconciler.replacement.candidates import ReplacementCandidate, is_in_use, price_of_node
+from reconciler.replacement.judging import culprits, is_worth_it, pods_to_move, uids
+from reconciler.replacement.ledger import PendingProof
+from reconciler.replacement.worth import HORIZON
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Protocol
+
+    from growth.api.nodepool import NodePool
+    from growth.instant import Instant
+    from growth.scheduling.node import Node
+    from reconciler.core.world import World
+    from reconciler.planning.applying import Applied
+    from reconciler.solver import Plan, Problem, Renewal, Renewed
+
+    class Answer(Protocol):
+        """The solver, for both of its questions."""
+
+        def search(self, question: Renewal) -> Renewed:
+            """Which nodes could go."""
+
+        def plan(self, question: Problem) -> Plan:
+            """Where their pods would be."""
+
+
+MOST_ROUNDS = 8
+"""Proofs that fail, until what is left isn't looked at any more."""
+
+
+class Leaving(msgspec.Struct, frozen=True, kw_only=True):
+    """A node that would go."""
+
+    name: str
+    pool: str
+    server_type: str
+    price: int
+    """Millionths an hour."""
+    pods: tuple[Pod, ...]
+
+
+class Hindrance(msgspec.Struct, frozen=True, kw_only=True):
+    """What could be had without some limits."""
+
+    limits: tuple[str, ...]
+    """As people write them."""
+    pools: tuple[str, ...]
+    """Whose limits they are."""
+    saving: int
+    """Millionths an hour."""
+
+
+class RenewalOnPaper(msgspec.Struct, frozen=True, kw_only=True):
+    """What would go, what would come, and who stays whatever that costs."""
+
+    goes: tuple[Leaving, ...]
+    comes: tuple[NodeRequest, ...]
+    cost: int
+    """What all nodes of growth cost an hour now, in millionths."""
+    held: Mapping[str, str]
+    """Nodes that stay for a reason that a person could change, with the reason."""
+    idle: tuple[str, ...] = ()
+    """Nodes without pods, which go by themselves: nobody is planned onto one of them."""
+    hindrance: Hindrance | None = None
+    """What keeps a saving away where nothing goes."""
+
+    @property
+    def saving(self) -> int:
+        """Millionths an hour."""
+        before = sum(each.price for each in self.goes)
+        return before - sum(int(each.spec.price * 1_000_000) for each in self.comes)
+
+
+def consolidated(world: World, answer: Answer, *, now: Instant) -> RenewalOnPaper:
+    """What could be had cheaper in this world."""
+    items = shelf(world, Shelf())
+    known = PlanningLedger(shelf=items, refusals=refusals(Refusals(), world, now)[0])
+    return _Looked(world.remembering("planning", known), answer, now).found()
+
+
+class _Looked:
+    def __init__(self, world: World, answer: Answer, now: Instant) -> None:
+        self._world = world
+        self._answer = answer
+        self._now = now
+        self._numbers = itertools.count(1)
+        self._held: dict[str, str] = {}
+
+    def found(self) -> RenewalOnPaper:
+        """Search and proof, again without those whose pods found no place."""
+        candidates = list(self._candidates())
+        for _ in range(MOST_ROUNDS):
+            names = self._searched(candidates)
+            if not names:
+                break
+            asked, result = self._proven(names)
+            misplaced = culprits(asked, result, self._world)
+            if not misplaced:
+                is_good = is_worth_it(asked, result, self._world, horizon=HORIZON)
+                return self._told(names, result) if is_good else self._told((), None)
+            self._held |= dict.fromkeys(misplaced, "its pods fit nowhere else by all their rules")
+            candidates = [each for each in candidates if each.name not in misplaced]
+        return self._told((), None)
+
+    def _candidates(self) -> Iterator[ReplacementCandidate]:
+        for name, node in sorted(self._world.cluster.nodes.items()):
+            pool = self._world.pools.get(pool_of_node(node))
+            price = price_of_node(name, self._world)
+            pods = self._world.cluster.occupancy(name).keepers
+            if pool is None or not price or not pods or not is_in_use(node, self._world):
+                continue
+            if why := self._stays(node, pool, pods):
+                self._held[name] = why
+            else:
+                yield ReplacementCandidate(node=node, pool=pool, pods=pods, price=price)
+
+    def _stays(self, node: Node, pool: NodePool, pods: Sequence[Pod]) -> str:
+        if pool.spec.disruption.consolidation is Consolidation.NEVER:
+            return f"pool {pool.name} wants no consolidation"
+        if is_cordoned_by_a_person(node):
+            return "a person has cordoned it"
+        if annotation := protection(node):
+            return f"it bears the annotation {annotation}"
+        obstacles = (obstacle(pod, self._world.cluster, self._now) for pod in pods)
+        found = next((each for each in obstacles if each is not None), None)
+        return "" if found is None else f"{found.pod} may not be moved: {found.why}"
+
+    def _searched(self, candidates: Sequence[ReplacementCandidate]) -> tuple[str, ...]:
+        question = asking.renewal(candidates, self._world, self._now, most={}, horizon=HORIZON)
+        return () if question is None else self._answer.search(question).goes
+
+    def _proven(self, names: tuple[str, ...]) -> tuple[PendingProof, Applied]:
+        world, gone = self._world, frozenset(names)
+        pods = pods_to_move(names, world)
+        question = asking.proof(pods, gone, world, market(world, self._now))
+        asked = PendingProof(
+            number=0,
+            nodes={name: uids(world.cluster.occupancy(name).keepers) for name in names},
+            reason=DisruptionReason.CONSOLIDATION,
+            why="",
+            question=question,
+        )
+        return asked, apply_plan(
+            self._answer.plan(question.problem),
+            question,
+            asking.without(world, gone),
+            waiting={pod.metadata.uid: pod for pod in asking.unbound(pods)},
+            market=market(world, self._now),
+            new_id=lambda: UUID(int=next(self._numbers)),
+            now=self._now,
+        )
+
+    def _told(self, names: tuple[str, ...], result: Applied | None) -> RenewalOnPaper:
+        world = self._world
+        ours = (name for name, node in world.cluster.nodes.items() if pool_of_node(node))
+        return RenewalOnPaper(
+            goes=tuple(self._leaving(name) for name in sorted(names)),
+            comes=() if result is None else tuple(result.requests.values()),
+            cost=sum(price_of_node(name, world) for name in ours),
+            held=self._held,
+            idle=asking.idle(world),
+        )
+
+    def _leaving(self, name: str) -> Leaving:
+        node = self._world.cluster.nodes[name]
+        return Leaving(
+            name=name,
+            pool=pool_of_node(node),
+            server_type=node.labels.get(INSTANCE_TYPE_LABEL, ""),
+            price=price_of_node(name, self._world),
+            pods=self._world.cluster.occupancy(name).keepers,
+        )

@@ -1,0 +1,368 @@
+"""Demand becomes a Problem: classes of pods, offers of nodes, and the rules between.
+
+Pods of one shape are one class. Which offers a class may use is asked of the scheduler's own rules,
+on the node that an offer will become; how much fits on it is the solver's question, so for the
+rules the node is as large as can be. What narrowed the offers is kept, as that is the reason a
+person gets when none is left.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+
+from growth.scheduling import ports
+from growth.scheduling.fits import verdict
+from growth.scheduling.resources import Resources
+from growth.scheduling.unsupported import unsupported
+from growth.scheduling.verdicts import Fits, Rejected, RejectionReason
+from reconciler.buying.limits import SetLimit
+from reconciler.buying.offers import Purchasable
+from reconciler.planning.capacity import Spot
+from reconciler.planning.demand import ComingPods
+from reconciler.planning.pod_rules import Kin, company, spread_keys, without_spread
+from reconciler.solver import Offer, PodClass, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from growth.scheduling.cluster import Cluster
+    from growth.scheduling.node import Node
+    from growth.scheduling.pod import Pod
+    from reconciler.buying.fleet import Market
+    from reconciler.planning.capacity import PromisedCluster
+    from reconciler.planning.nominations import Nominated
+    from reconciler.planning.pod_rules import PodRules
+    from reconciler.solver import Limit
+
+LAST: Final = -(2**31)
+"""No pod's priority is lower."""
+PLENTY = str(2**60)
+"""More of any resource than a pod asks for."""
+
+NARROWED_BY: Mapping[RejectionReason, str] = {
+    RejectionReason.TAINT: "taints that it doesn't tolerate",
+    RejectionReason.NODE_AFFINITY: "its node selector or node affinity",
+    RejectionReason.HOST_PORT: "its host ports",
+    RejectionReason.POD_AFFINITY: "the pods that it must be near",
+    RejectionReason.POD_ANTI_AFFINITY: "the pods that it must keep away from",
+    RejectionReason.REPELLED: "pods that keep it away from them",
+    RejectionReason.TOPOLOGY_SPREAD: "how its like must be spread",
+}
+
+
+class PlanningProblem(msgspec.Struct, frozen=True, kw_only=True):
+    """A Problem, and what its names stand for."""
+
+    problem: Problem
+    pods: Mapping[str, tuple[str, ...]]
+    """The uids of each class, in the order in which they get their places."""
+    offers: Mapping[str, Purchasable]
+    spots: Mapping[str, Spot]
+    left_out: Mapping[str, str]
+    """Pods that no problem can hold, by uid, with the reason."""
+    waiting: Mapping[str, str]
+    """Pods that wait for others to be planned first, by uid, with the reason."""
+    announced: Mapping[str, tuple[ComingPods, ...]] = {}
+    """Who is in each class of pods that there are only soon."""
+    limits: Mapping[str, SetLimit] = {}
+    """Those that somebody has set, by the name that the Problem has for each."""
+
+
+class _Class(NamedTuple):
+    """Pods that are alike."""
+
+    name: str
+    like: Pod
+    number: int
+    pools: frozenset[str]
+    uids: tuple[str, ...] = ()
+    """Those that there are already."""
+    coming: tuple[ComingPods, ...] = ()
+    """Those that there are only soon."""
+
+    @property
+    def priority(self) -> int:
+        """Who isn't there yet takes nothing from those who are."""
+        return LAST if self.coming else self.like.spec.priority
+
+
+class _Asked(NamedTuple):
+    """One class before there are groups."""
+
+    pods: _Class
+    offers: frozenset[str]
+    narrowed: tuple[tuple[str, int], ...]
+
+    @property
+    def name(self) -> str:
+        return self.pods.name
+
+
+def question(
+    demand: Iterable[Pod],
+    ground: PromisedCluster,
+    market: Market,
+    *,
+    pools_of: Mapping[str, frozenset[str]],
+    nominated: Nominated,
+    announced: Iterable[ComingPods] = (),
+) -> PlanningProblem:
+    """The Problem of a demand; `pools_of` tells the pools of each pod by its uid.
+
+    Those who are announced take part as far as nobody who is there loses by it.
+    """
+    left_out: dict[str, str] = {}
+    by_shape: defaultdict[str, list[Pod]] = defaultdict(list)
+    for pod in sorted(demand, key=lambda pod: (pod.name, pod.metadata.uid)):
+        names = unsupported(pod, ground.cluster)
+        if names:
+            left_out[pod.metadata.uid] = f"asks for what growth can't judge: {', '.join(names)}"
+        else:
+            by_shape[pod.shape].append(pod)
+    classes = [
+        *(_present(pods, pools_of) for _, pods in sorted(by_shape.items())),
+        *_announced(each for each in announced if not unsupported(each.like, ground.cluster)),
+    ]
+    resources = _wanted(each.like for each in classes)
+    ground = _with_room(ground, [each.like.requests for each in classes], resources)
+    judge = _Judge(ground, market.items, nominated=nominated, resources=resources)
+    asked = [judge.asked(each) for each in classes]
+    kin = [Kin(name=each.name, pod=each.pods.like, offers=each.offers) for each in asked]
+    rules = company(kin, ground.cluster, judge.domains)
+    planned = [each for each in asked if each.name not in rules.waiting]
+    limits = market.limits()
+    return PlanningProblem(
+        problem=_problem(planned, rules, ground, market, [each.limit for each in limits]),
+        pods={each.name: each.pods.uids for each in planned if each.pods.uids},
+        offers={item.name: item for item in market.items},
+        spots={spot.name: spot for spot in ground.spots},
+        left_out=left_out,
+        waiting={
+            uid: rules.waiting[each.name]
+            for each in asked
+            if each.name in rules.waiting
+            for uid in each.pods.uids
+        },
+        announced={each.name: each.pods.coming for each in planned if each.pods.coming},
+        limits={each.limit.name: each.of for each in limits if each.of is not None},
+    )
+
+
+def _present(pods: Sequence[Pod], pools_of: Mapping[str, frozenset[str]]) -> _Class:
+    uids = tuple(pod.metadata.uid for pod in pods)
+    return _Class(pods[0].shape, pods[0], len(uids), pools_of[uids[0]], uids)
+
+
+def _announced(coming: Iterable[ComingPods]) -> Iterator[_Class]:
+    by_shape: defaultdict[str, list[ComingPods]] = defaultdict(list)
+    for each in coming:
+        by_shape[each.like.shape].append(each)
+    for shape, alike in sorted(by_shape.items()):
+        first, number = alike[0], sum(each.number for each in alike)
+        name = f"{shape} announced"
+        yield _Class(name, first.like, number, first.pools, coming=tuple(alike))
+
+
+def _with_room(
+    ground: PromisedCluster, wanted: Sequence[Resources], resources: Sequence[str]
+) -> PromisedCluster:
+    """Without the spots that are too full for any of the pods: most nodes of a cluster."""
+    least = Resources({name: min((one[name] for one in wanted), default=0) for name in resources})
+    spots = tuple(spot for spot in ground.spots if spot.room.covers(least))
+    return msgspec.structs.replace(ground, spots=spots)
+
+
+class _Judge:
+    """Which offers a pod may use, asked once for all pods that are alike in what decides it."""
+
+    def __init__(
+        self,
+        ground: PromisedCluster,
+        items: Sequence[Purchasable],
+        *,
+        nominated: Nominated,
+        resources: tuple[str, ...],
+    ) -> None:
+        self._cluster: Cluster = ground.cluster
+        self._nominated = nominated
+        self._items = items
+        self._spots = ground.spots
+        self._nodes = {
+            **{item.name: _roomy_item(item, resources) for item in items},
+            **{spot.name: _roomy(spot.node, resources) for spot in ground.spots},
+        }
+        self.domains: Mapping[str, Mapping[str, str]] = {
+            name: node.labels for name, node in self._nodes.items()
+        }
+        self._known: dict[tuple[object, ...], tuple[frozenset[str], tuple[tuple[str, int], ...]]]
+        self._known = {}
+
+    def asked(self, pods: _Class) -> _Asked:
+        """A class with the offers that it may use."""
+        pod = pods.like
+        key = self._key(pod, pods.pools)
+        if key not in self._known:
+            self._known[key] = self._allowed(pod, pods.pools)
+        allowed, narrowed = self._known[key]
+        is_in_vain, declined = self._nominated.is_in_vain(pod.shape), self._nominated.declined
+        vain = frozenset(
+            item.name for item in self._items if is_in_vain(item.offering.name)
+        ) | frozenset(spot.name for spot in self._spots if (spot.name, pod.shape) in declined)
+        if vain & allowed:
+            allowed -= vain
+            left = sum(item.name in allowed for item in self._items)
+            narrowed = (*narrowed, ("nodes that didn't serve its like before", left))
+        return _Asked(pods, allowed, narrowed)
+
+    def _key(self, pod: Pod, pools: frozenset[str]) -> tuple[object, ...]:
+        own = (pod.wanted_nodes, frozenset(pod.spec.tolerations), pools, pod.host_ports)
+        alone = not (pod.affinity_terms or pod.anti_affinity_terms or pod.spread_constraints)
+        if alone and not pod.claims and not pod.iscsi_disks and not self._cluster.repelling:
+            return own
+        return (*own, pod.shape)
+
+    def _allowed(
+        self, pod: Pod, pools: frozenset[str]
+    ) -> tuple[frozenset[str], tuple[tuple[str, int], ...]]:
+        bare = without_spread(pod)
+        keys = spread_keys(pod)
+        own = [item for item in self._items if item.pool.name in pools]
+        bought = {item.name: self._of_item(bare, item) for item in own}
+        there = {
+            spot.name: verdict(bare, self._nodes[spot.name], self._cluster) for spot in self._spots
+        }
+        fitting, nodes = self._fitting(bought, keys), self._fitting(there, keys)
+        known = sum(isinstance(each, Fits) for each in bought.values())
+        # What is missing has to be bought, whatever keeps the pod off the nodes that exist.
+        narrowed = _narrowing(bought.values(), pools, spread_apart=known - len(fitting))
+        return fitting | nodes, narrowed
+
+    def _fitting(
+        self, verdicts: Mapping[str, Fits | Rejected], keys: frozenset[str]
+    ) -> frozenset[str]:
+        return frozenset(
+            name
+            for name, answer in verdicts.items()
+            if isinstance(answer, Fits) and keys <= self.domains[name].keys()
+        )
+
+    def _of_item(self, pod: Pod, item: Purchasable) -> Fits | Rejected:
+        in_use = [port for daemon in item.daemons for port in daemon.host_ports]
+        taken = ports.taken(pod.host_ports, in_use)
+        if taken is not None:
+            return Rejected(
+                RejectionReason.HOST_PORT, f"a DaemonSet takes the host port {taken.text}"
+            )
+        return verdict(pod, self._nodes[item.name], self._cluster)
+
+
+def _narrowing(
+    verdicts: Iterable[Fits | Rejected], pools: frozenset[str], *, spread_apart: int
+) -> tuple[tuple[str, int], ...]:
+    """Each constraint with the number of offers that it left, in the scheduler's order."""
+    answers = list(verdicts)
+    refusals = Counter(each.reason for each in answers if isinstance(each, Rejected))
+    refusals[RejectionReason.TOPOLOGY_SPREAD] += spread_apart
+    left = len(answers)
+    names = ", ".join(sorted(pools))
+    steps = [(f"the choice of {names}" if pools else "the lack of a pool", left)]
+    for reason in RejectionReason:
+        if refusals[reason]:
+            left -= refusals[reason]
+            steps.append((NARROWED_BY.get(reason, reason.value), left))
+    return tuple(steps)
+
+
+def _roomy_item(item: Purchasable, resources: tuple[str, ...]) -> Node:
+    key = (_roomy, resources)
+    found: Node | None = item.forms.get(key)
+    if found is None:
+        found = item.forms[key] = _roomy(item.node, resources)
+    return found
+
+
+def _roomy(node: Node, resources: Iterable[str]) -> Node:
+    """The node with plenty of everything: how much fits isn't asked of the rules."""
+    plenty = {**node.status.allocatable, **dict.fromkeys(resources, PLENTY)}
+    status = msgspec.structs.replace(node.status, allocatable=plenty)
+    return msgspec.structs.replace(node, status=status)
+
+
+def _problem(
+    asked: Sequence[_Asked],
+    rules: PodRules,
+    ground: PromisedCluster,
+    market: Market,
+    limits: Iterable[Limit],
+) -> Problem:
+    resources = _wanted(each.pods.like for each in asked)
+    return Problem(
+        resources=resources,
+        classes=tuple(_class(each, rules, resources) for each in asked),
+        offers=(
+            *(_offer(item, resources) for item in market.items),
+            *(_capacity(spot, resources) for spot in ground.spots),
+        ),
+        limits=tuple(limits),
+        minima=market.minima(),
+        groups=rules.groups,
+    )
+
+
+def _wanted(pods: Iterable[Pod]) -> tuple[str, ...]:
+    """The resources that anybody asks for."""
+    amounts = (pod.requests.amounts.items() for pod in pods)
+    return tuple(sorted({name for each in amounts for name, amount in each if amount > 0}))
+
+
+def _class(asked: _Asked, rules: PodRules, resources: Sequence[str]) -> PodClass:
+    return PodClass(
+        name=asked.name,
+        requests=_vector(asked.pods.like.requests, resources),
+        count=asked.pods.number,
+        offers=asked.offers,
+        priority=asked.pods.priority,
+        marks=rules.marks.get(asked.name, frozenset()),
+        repels=rules.repels.get(asked.name, frozenset()),
+        narrowed=asked.narrowed,
+    )
+
+
+def _offer(item: Purchasable, resources: tuple[str, ...]) -> Offer:
+    key = (_offer, resources)
+    found: Offer | None = item.forms.get(key)
+    if found is None:
+        found = item.forms[key] = _made_offer(item, resources)
+    return found
+
+
+def _made_offer(item: Purchasable, resources: tuple[str, ...]) -> Offer:
+    return Offer(
+        name=item.name,
+        capacity=_vector(item.room, resources),
+        price=item.price,
+        type=item.offering.server_type.canonical,
+        location=item.offering.location,
+        labels=item.node.labels,
+        most=item.most,
+        weight=item.pool.spec.weight,
+        rank=item.offering.doubts,
+    )
+
+
+def _capacity(spot: Spot, resources: Sequence[str]) -> Offer:
+    return Offer(
+        name=spot.name,
+        capacity=_vector(spot.room, resources),
+        labels=spot.node.labels,
+        most=1,
+        exists=True,
+    )
+
+
+def _vector(amounts: Resources, resources: Sequence[str]) -> tuple[int, ...]:
+    return tuple(max(0, amounts[name]) for name in resources)

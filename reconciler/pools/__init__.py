@@ -1,0 +1,1 @@
+"""What pools and node classes say of themselves."""

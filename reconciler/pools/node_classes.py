@@ -1,0 +1,133 @@
+"""What a node class's status says, and how long the class is held.
+
+The status tells what its cloud says of it, as soon as that is known. A class that machines are made
+with is held by our finalizer: with it would go the way to the machines, which are paid for until
+they are deleted. It goes when its pools have none any more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from growth.api.conditions import Condition, Truth, stated
+from growth.api.hetznernodeclass import HetznerNodeClass, HetznerNodeClassStatus
+from growth.api.kwoknodeclass import KwokNodeClassStatus
+from growth.api.meta import Blockage
+from growth.api.standing import conditions
+from growth.api.wellknown import POOL_LABEL
+from reconciler.buying.offers import node_class_of
+from reconciler.core.actions import Action, PatchStatus, Sequence, node_class_subject, version_of
+from reconciler.core.decision import Decision
+from reconciler.facts.finalizers import has_our_finalizer, held, let_go
+from reconciler.providers.port import FailureClass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.instant import Instant
+    from reconciler.core.world import NodeClass, World
+    from reconciler.providers.port import Checked, ClassKey
+
+REASONS: Final = {FailureClass.TEMPLATE: "ClassRefused", FailureClass.FATAL: "AccessRefused"}
+PRICES: Final = "PricesBelieved"
+"""The condition of a class whose cloud tells prices that can't be true, or did."""
+LONGEST: Final = 1024
+
+
+def decide(world: World, now: Instant) -> Decision:
+    """One step for each class that its cloud has been asked about."""
+    sequences = []
+    for key, checked in sorted(world.checks.items()):
+        node_class, subject = world.node_classes.get(key), node_class_subject(key)
+        if node_class is None or not world.is_free(subject):
+            continue
+        for step, why in _steps(key, node_class, checked, world, now):
+            sequences.append(Sequence(subject=subject, steps=(step,), why=why))
+            break
+    return Decision(sequences=tuple(sequences))
+
+
+def _steps(
+    key: ClassKey, node_class: NodeClass, checked: Checked, world: World, now: Instant
+) -> Iterator[tuple[Action, str]]:
+    """What is to be done, the most urgent first: each is decided on another version."""
+    status = node_class_status(node_class, checked, now)
+    is_current = checked.generation == node_class.metadata.generation
+    if is_current and status != node_class.status:
+        patch = PatchStatus(
+            kind=node_class.kind, version=version_of(node_class), status=_document(status)
+        )
+        yield patch, "its cloud was asked"
+    if node_class.metadata.deletion_timestamp is not None:
+        if has_our_finalizer(node_class) and not is_needed(key, world):
+            yield let_go(node_class), "no machine needs the class any more"
+    elif not has_our_finalizer(node_class):
+        yield held(node_class), "machines may be made with the class from now on"
+
+
+def is_needed(key: ClassKey, world: World) -> bool:
+    """Whether there is a machine that only this class leads to, or nobody can say."""
+    pools = {pool.name for pool in world.pools.values() if node_class_of(pool, world) == key}
+    subjects = (
+        *(request.spec.pool for request in world.requests.values()),
+        *(removal.spec.pool for removal in world.removals.values()),
+        *(node.labels.get(POOL_LABEL) for node in world.cluster.nodes.values()),
+    )
+    if any(pool in pools for pool in subjects):
+        return True
+    sight = world.clouds.get(key)
+    if sight is None or sight.listing is None or sight.blind_since is not None:
+        return True
+    # A machine of a pool that is gone may be of any class.
+    return any(
+        machine.pool in pools or machine.pool not in world.pools
+        for machine in sight.listing.machines.values()
+    )
+
+
+def node_class_status(
+    node_class: NodeClass, checked: Checked, now: Instant
+) -> HetznerNodeClassStatus | KwokNodeClassStatus:
+    """The status that tells what the cloud says."""
+    is_hetzner = isinstance(node_class, HetznerNodeClass)
+    kind = HetznerNodeClassStatus if is_hetzner else KwokNodeClassStatus
+    document = {**checked.found, "observedGeneration": checked.generation}
+    status = kind.model_validate(document).model_copy(
+        update={"blocked": _blockage(checked), "conditions": node_class.status.conditions}
+    )
+    after = node_class.model_copy(update={"status": status})
+    told = (*conditions(after, now.wall), *_prices(node_class, checked, now))
+    return status.model_copy(update={"conditions": told})
+
+
+def _blockage(checked: Checked) -> Blockage | None:
+    if checked.failure is None:
+        return None
+    message = _short("; ".join(checked.problems))
+    return Blockage(reason=REASONS[checked.failure], message=message)
+
+
+def _prices(node_class: NodeClass, checked: Checked, now: Instant) -> Iterator[Condition]:
+    """Said once there is a doubt, and from then on."""
+    before = next((each for each in node_class.status.conditions if each.type == PRICES), None)
+    if before is None and not checked.doubts:
+        return
+    status = Truth.FALSE if checked.doubts else Truth.TRUE
+    wanted = Condition(
+        type=PRICES,
+        status=status,
+        observed_generation=checked.generation,
+        last_transition_time=now.wall,
+        reason="Implausible" if checked.doubts else "Plausible",
+        message=_short("; ".join(checked.doubts)),
+    )
+    yield stated(node_class.status.conditions, wanted)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def _document(status: HetznerNodeClassStatus | KwokNodeClassStatus) -> dict[str, object]:
+    # With its nulls: a merge patch leaves alone what it doesn't name.
+    return status.model_dump(mode="json")

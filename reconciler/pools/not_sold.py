@@ -1,0 +1,54 @@
+"""What a pool says while types that it names can't be bought anywhere it may buy.
+
+A type is retired one day, or misspelt, or sold only where the networks of the node class don't
+reach. The pool goes on with the others; without a word nobody would know why it is never bought.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from growth.api.wellknown import TYPES_MISSING
+from reconciler.buying.missing_types import why_missing
+from reconciler.buying.offers import node_class_of
+from reconciler.facts.pool_notices import notice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.api.nodepool import NodePool
+    from growth.api.written import ServerTypeName
+    from growth.instant import Instant
+    from reconciler.core.actions import Sequence
+    from reconciler.core.world import World
+    from reconciler.facts.pool_notices import Words
+
+SOLD: Final = ("AllSold", "Each server type of the pool is sold in one of its places.")
+NAMED: Final = 5
+"""So many types have their own reason."""
+LONGEST: Final = 800
+"""Letters of all reasons, of the 1024 that a condition's message may have."""
+
+
+def notices(world: World, now: Instant) -> Iterator[Sequence]:
+    """The condition of each pool whose catalogue is known."""
+    for name, missing in sorted(world.ledger.planning.shelf.missing.items()):
+        pool = world.pools.get(name)
+        if pool is not None:
+            said = _said(missing, pool, world) if missing else None
+            yield from notice(pool, world, now, condition=TYPES_MISSING, said=said, otherwise=SOLD)
+
+
+def _said(missing: tuple[ServerTypeName, ...], pool: NodePool, world: World) -> Words:
+    key = node_class_of(pool, world)
+    sold = world.offerings[key]
+    reasons = [why_missing(each, sold, node_class=key.name) for each in missing[:NAMED]]
+    if len(missing) > NAMED:
+        reasons.append(f"{len(missing) - NAMED} other types are not sold either")
+    told = "; ".join(reasons)
+    told = told if len(told) <= LONGEST else f"{told[: LONGEST - 1]}…"
+    return "NotSold", (
+        f"{told}. What isn't sold is never bought: see whether the cloud still sells "
+        "it and whether the node class's images and networks admit it, or take it out of "
+        "spec.serverTypes."
+    )

@@ -1,0 +1,1 @@
+"""The process around the loop: how it starts, stops and speaks."""

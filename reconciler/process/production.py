@@ -1,0 +1,87 @@
+"""The scene that the loop plays on in production: real sources, real effects, real clocks."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from growth.instant import Instant
+from reconciler.seeing.indexes import subjects_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reconciler.core import actions
+    from reconciler.core.caps import Caps
+    from reconciler.core.timing import Timing
+    from reconciler.core.world import World
+    from reconciler.effects.carrying_out import Effects
+    from reconciler.invariants.breach import Breach
+    from reconciler.ledger import Ledger
+    from reconciler.seeing.clouds import Clouds
+    from reconciler.seeing.sources import ReconcilerSources
+
+
+def now() -> Instant:
+    """This moment."""
+    return Instant(monotonic=time.monotonic(), wall=datetime.now(UTC))
+
+
+class Production:
+    """What `loop.Scene` asks for."""
+
+    def __init__(
+        self,
+        *,
+        sources: ReconcilerSources,
+        clouds: Clouds,
+        effects: Effects,
+        timing: Timing,
+        caps: Caps,
+        seen: Callable[[World], None],
+        stopped: Callable[[Breach], None],
+    ) -> None:
+        self._sources = sources
+        self._clouds = clouds
+        self._effects = effects
+        self._timing = timing
+        self._caps = caps
+        self._seen = seen
+        self._stopped = stopped
+
+    def now(self) -> Instant:
+        """This moment."""
+        return now()
+
+    def world(self, ledger: Ledger) -> World:
+        """Everything as it is known at this moment."""
+        world = self._sources.views.world(
+            ledger,
+            demand=self._sources.demand.at(now()),
+            replies=self._effects.replies,
+            clouds=self._clouds.sights,
+            busy=self._effects.subjects | frozenset(subjects_of(self._sources.unseen())),
+            sources=self._sources.health,
+            timing=self._timing,
+            seed=secrets.randbits(128),
+        )
+        world = msgspec.structs.replace(
+            world,
+            caps=self._caps,
+            unreadable=self._sources.unreadable,
+            is_steered=self._sources.demand.resumes_at is not None,
+        )
+        self._seen(world)
+        return world
+
+    def start(self, sequence: actions.Sequence) -> None:
+        """Begin to carry out a sequence."""
+        self._effects.start(sequence)
+
+    def stop(self, breach: Breach) -> None:
+        """Write nothing any more: effects ask for that before each step."""
+        self._stopped(breach)

@@ -1,0 +1,252 @@
+"""The part of the process that acts, while it leads.
+
+The caches are kept by every candidate, so that a new leader sees everything from its first moment;
+the loop and its effects live only as long as the Lease is ours. Losing it ends them, and the
+process stands as a candidate again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from functools import partial
+from random import Random
+from typing import TYPE_CHECKING
+
+import certs
+from growth.api.wellknown import RECONCILER_LEASE
+from growth.kube.cache.metrics import CacheMetrics
+from growth.kube.cache.timing import CacheTiming
+from growth.kube.election import (
+    ElectionMetrics,
+    LeaseOnServer,
+    lead,
+    lead_for_ever,
+    this_run,
+)
+from growth.kube.transport import connect
+from reconciler.brakes.rule import BrakesLedger
+from reconciler.effects.announcing import announcing
+from reconciler.effects.carrying_out import Effects
+from reconciler.effects.lanes import Lanes
+from reconciler.effects.stopping import Stopping
+from reconciler.figures import Figures
+from reconciler.figures.clouds import CloudMetrics
+from reconciler.figures.pauses import PausedPools
+from reconciler.ledger import Ledger
+from reconciler.loop import Loop
+from reconciler.process.production import Production, now
+from reconciler.process.rivals import Rivals, StandBack
+from reconciler.process.roster import Roster
+from reconciler.process.speaking import recorder
+from reconciler.removal.ledger import RemovalLedger
+from reconciler.seeing.catalogues import Markets
+from reconciler.seeing.clouds import Clouds
+from reconciler.seeing.demand_place import DemandPlace, hear_demand
+from reconciler.seeing.indexes import PODS
+from reconciler.seeing.sources import ReconcilerSources
+from reconciler.settings import CertificateKeeper
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from growth.kube.election import Leadership
+    from growth.kube.transport import Connection
+    from growth.service.context import Service
+    from reconciler.brakes.pauses import Pause
+    from reconciler.providers.port import ClassKey
+    from reconciler.seeing.catalogues import NodeClassMarket
+    from reconciler.settings import ReconcilerSettings
+
+
+async def reconcile(service: Service[ReconcilerSettings]) -> None:
+    """See, stand as a candidate, and act while elected; until it is cancelled."""
+    service.health.require(
+        "caches", lambda: "the caches are not complete yet" if not ready else None
+    )
+    ready: list[bool] = []
+    settings = service.settings
+    demand = DemandPlace(settings.demand_url, settings.demand_tls_folder)
+    demand.check()
+    connection = await connect(
+        kubeconfig=settings.kubeconfig, context=settings.context, process=service.name
+    )
+    async with connection, asyncio.TaskGroup() as tasks:
+        work = ReconcilerWork(service, connection)
+        tasks.create_task(work.sources.run(), name="sources")
+        tasks.create_task(work.recorder.run(), name="events")
+        tasks.create_task(work.hear_demand(demand), name="demand stream")
+        try:
+            await work.lanes.warm_up()
+            await work.sources.complete()
+            await work.roster.warm_up()
+            ready.append(True)
+            await work.lead_for_ever()
+        finally:
+            await work.lanes.close()
+            await work.roster.close()
+
+
+class ReconcilerWork:
+    """Everything that one process needs to act, and the loop that it is handed to."""
+
+    def __init__(self, service: Service[ReconcilerSettings], connection: Connection) -> None:
+        self._service = service
+        self._connection = connection
+        self._timing = service.settings.timing
+        self._loop: Loop | None = None
+        self._clouds: Clouds | None = None
+        self._markets: Markets | None = None
+        self.lanes = Lanes()
+        self._chance = Random()  # noqa: S311 - it spreads calls and protects nothing
+        self._certs_metrics = certs.CertsMetrics(service.registry)
+        self.sources = ReconcilerSources(
+            connection,
+            namespace=service.settings.namespace,
+            metrics=CacheMetrics(service.registry),
+            chance=self._chance,
+            changed=self._wake,
+            timing=CacheTiming(stable_interval=self._timing.stable_interval),
+        )
+        self.roster = Roster(
+            connection,
+            sources=self.sources,
+            settings=service.settings,
+            registry=service.registry,
+            doubted=self._doubt,
+        )
+        self.recorder = recorder(connection, self.sources, registry=service.registry)
+        self._stopping = Stopping(service.registry, say=self.recorder.emit)
+        self._rivals = Rivals(
+            connection, namespace=service.settings.namespace, registry=service.registry
+        )
+        self._figures = Figures(
+            service.registry,
+            pod_of=lambda namespace, name: self.sources.store(PODS).get(name, namespace=namespace),
+            now=now,
+        )
+        PausedPools(service.registry, self._pauses)
+        CloudMetrics(
+            service.registry,
+            sights=lambda: self._clouds.sights if self._clouds is not None else {},
+            markets=lambda: self._markets.known if self._markets is not None else {},
+            now=now,
+        )
+
+    async def hear_demand(self, place: DemandPlace) -> None:
+        """Read the extender's stream, if it was said where that is."""
+        await hear_demand(place, self._service, self.sources.demand, changed=self._wake)
+
+    async def lead_for_ever(self) -> None:
+        """Stand as a candidate, act while elected, and stand again when it is lost."""
+        namespace = self._service.settings.namespace
+        lease = LeaseOnServer(
+            self._connection,
+            namespace=namespace,
+            name=RECONCILER_LEASE,
+            annotations=self._stopping.annotations,
+        )
+        metrics = ElectionMetrics(self._service.registry)
+        settings = self._service.settings.election
+        # Of this cluster: runs for two clusters on one machine are no runs of one candidate.
+        place = f"{self._connection.server} {namespace}/{RECONCILER_LEASE}"
+        with this_run(socket.gethostname(), lease=place) as who:
+            leading = partial(lead, lease, who=who, settings=settings, metrics=metrics)
+            await lead_for_ever(leading, self._act)
+
+    async def _act(self, leadership: Leadership) -> None:
+        lease = f"{self._service.settings.namespace}/{RECONCILER_LEASE}"
+        self._service.logger.info("leading", lease=lease)
+        await self._rivals.stand_back()
+        try:
+            await self._act_alone(leadership)
+        except* StandBack:
+            self._service.logger.warning("an elder growth acts: this one stands back")
+
+    async def _act_alone(self, leadership: Leadership) -> None:
+        # A bug in an effect ends the group, and with it the process: it is started again clean.
+        with announcing() as announce:
+            async with asyncio.TaskGroup() as tasks:
+                effects = Effects(
+                    connection=self._connection,
+                    sources=self.sources,
+                    provider_of=self.roster.provider_of,
+                    leadership=leadership,
+                    now=now,
+                    ended=self._wake,
+                    tasks=tasks,
+                    chance=self._chance,
+                    may_write=self._stopping.check,
+                    say=self.recorder.emit,
+                    announce=self._figures.also(announce),
+                    plan=self.lanes.answer,
+                )
+                tasks.create_task(self._keep_certificates(leadership), name="certificates")
+                tasks.create_task(self._rivals.watch(), name="rivals")
+                self._clouds = clouds = Clouds(
+                    node_classes=lambda: self.sources.views.node_classes,
+                    provider_of=self.roster.provider_of,
+                    is_busy=lambda: self.sources.views.is_anything_moving,
+                    now=now,
+                    changed=self._wake,
+                    timing=self._timing,
+                )
+                self._markets = markets = Markets(
+                    node_classes=lambda: self.sources.views.node_classes,
+                    provider_of=self.roster.provider_of,
+                    generation_of=self.sources.views.generation_of,
+                    learnt=self._learn,
+                )
+                tasks.create_task(clouds.run(), name="clouds")
+                tasks.create_task(markets.run(), name="markets")
+                await markets.first_answers()
+                await self._loop_over(effects, clouds, unseen=leadership.vacant_for)
+
+    async def _keep_certificates(self, leadership: Leadership) -> None:
+        settings = self._service.settings
+        if settings.certificates is CertificateKeeper.MANAGED:
+            await certs.keep_certificates(
+                self._connection,
+                namespace=settings.namespace,
+                metrics=self._certs_metrics,
+                may_write=leadership.check,
+            )
+
+    async def _loop_over(self, effects: Effects, clouds: Clouds, *, unseen: float) -> None:
+        scene = Production(
+            sources=self.sources,
+            clouds=clouds,
+            effects=effects,
+            timing=self._timing,
+            caps=self._service.settings.caps,
+            seen=self._figures.show,
+            stopped=self._stopping.stop,
+        )
+        # Who leads once more in the same process has not been looked at by a person since.
+        brakes = BrakesLedger(breach=self._stopping.breach)
+        ledger = Ledger(brakes=brakes, removal=RemovalLedger(unseen=unseen))
+        self._loop = Loop(scene, ledger=ledger)
+        try:
+            await self._loop.run(coalesce=self._timing.coalesce)
+        finally:
+            self._loop = self._clouds = self._markets = None
+            self._figures.forget()
+
+    def _pauses(self) -> Mapping[str, Pause]:
+        return {} if self._loop is None else self._loop.ledger.brakes.pauses
+
+    def _wake(self) -> None:
+        if self._loop is not None:
+            self._loop.wake()
+        if self._clouds is not None:
+            self._clouds.notice()
+        if self._markets is not None:
+            self._markets.notice()
+
+    def _learn(self, key: ClassKey, market: NodeClassMarket) -> None:
+        self.sources.views.learn(key, market)
+        self._wake()
+
+    def _doubt(self) -> None:
+        if self._markets is not None:
+            self._markets.doubt()

@@ -1,0 +1,1 @@
+"""Pods are moved away from a node that goes."""

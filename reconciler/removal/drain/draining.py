@@ -1,0 +1,168 @@
+"""Pods are moved away from a node that goes, before its machine is given back.
+
+    begins     the node is cordoned, with our mark: nothing comes to it any more
+    goes on    its pods are evicted, those of the lowest priority first, and have their grace; the
+               next priority waits until they are gone. Who comes all the same is evicted, too
+    stuck      whoever is in the way for a while is told to people, by name
+    detaches   the volumes of those that went have a moment to be detached: from a node that is gone
+               they are for minutes, and their pods wait
+    ends       only pods that go with their node are left
+    given up   the node is as it was: a person has laid a hand on it; or it was to go for the sake
+               of cost or drift, and a pod may not be moved or doesn't go in time
+
+A sick node's drain, and that of a deleted pool's, is never given up for its pods' sake. Nothing is
+remembered: when it began, and what was told, stands in the removal's own history.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from growth.api.noderemovalrequest import RemovalReason
+from growth.keeping.marks import protection
+from growth.scheduling.emptiness import is_overdue, left_on, seconds_until_overdue
+from growth.scheduling.moving import reluctance
+from reconciler.core.decision import earliest
+from reconciler.core.step import Step
+from reconciler.facts.marks import is_cordoned_by_a_person
+from reconciler.removal.drain import cordons as drain_marks
+from reconciler.removal.drain import telling as drain_telling
+from reconciler.removal.drain.evicting import holding_budget
+from reconciler.removal.drain.returning import seconds_left_alone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from growth.api.noderemovalrequest import NodeRemovalRequest
+    from growth.instant import Instant
+    from growth.scheduling.node import Node
+    from growth.scheduling.pod import Pod
+    from reconciler.core.world import World
+
+DRAINING: Final = frozenset(
+    {
+        RemovalReason.CONSOLIDATION,
+        RemovalReason.DRIFT,
+        RemovalReason.UNHEALTHY,
+        RemovalReason.POOL_DELETED,
+    }
+)
+"""Reasons for which pods are moved away; for all others they cancel the removal."""
+OPTIONAL: Final = frozenset({RemovalReason.CONSOLIDATION, RemovalReason.DRIFT})
+"""Those for which nobody is forced."""
+DETACHED_WITHIN: Final = 60.0
+"""Seconds; it takes a few."""
+
+
+class Draining(Step, frozen=True, kw_only=True):
+    """A step with a node that is drained."""
+
+    pods: tuple[Pod, ...] = ()
+    """Whose turn it is to be evicted."""
+
+
+def drain_objection(removal: NodeRemovalRequest, node: Node, world: World, now: Instant) -> str:
+    """Why the node stays after all, in a few words; empty if it is drained."""
+    if removal.status.remove_attempted_at is not None:
+        return ""
+    if is_cordoned_by_a_person(node):
+        return "a person has cordoned it"
+    if removal.spec.reason not in OPTIONAL:
+        return ""
+    if drain_marks.is_ours(node) and not node.spec.unschedulable:
+        return "a person has uncordoned it"
+    if protection(node):
+        return "it may not be disrupted"
+    return next(_unwilling(removal, pods_to_drain(node, world, now), world, now), "")
+
+
+def _unwilling(
+    removal: NodeRemovalRequest, pods: Iterable[Pod], world: World, now: Instant
+) -> Iterator[str]:
+    pods = tuple(pods)
+    for pod in pods:
+        found = None if pod.is_terminating else reluctance(pod, world.cluster, now)
+        if found is not None:
+            yield f"{found.pod} may not be moved: {found.why}"
+    if drain_telling.waited(removal, now) >= world.timing.drain_wait:
+        yield from (f"{name} doesn't go: {why}" for name, why in _stuck(pods, removal, world, now))
+
+
+def drain_step(
+    removal: NodeRemovalRequest, node: Node, world: World, now: Instant
+) -> Draining | None:
+    """What is to be done before the machine may be asked for; None if that is all done."""
+    told = drain_telling.begun(removal, node, now)
+    if not (node.spec.unschedulable and drain_marks.is_ours(node)):
+        cordon = drain_marks.cordoned(node, removal.spec.reason)
+        return Draining(actions=(cordon, *told), why="its pods are moved away")
+    if told:
+        return Draining(actions=told, why="its pods are moved away")
+    pods = pods_to_drain(node, world, now)
+    if pods:
+        return _going_on(removal, node, pods, world, now)
+    return _detaching(removal, node, world, now)
+
+
+def pods_to_drain(node: Node, world: World, now: Instant) -> tuple[Pod, ...]:
+    """The pods that have to be gone first."""
+    kept = world.cluster.occupancy(node.name).keepers
+    there = (pod for pod in kept if pod.spec.node_name == node.name)
+    return left_on(there, now, node_is_ready=node.is_ready)
+
+
+def _going_on(
+    removal: NodeRemovalRequest, node: Node, pods: tuple[Pod, ...], world: World, now: Instant
+) -> Draining:
+    lowest = min(pod.spec.priority for pod in pods)
+    turn = tuple(pod for pod in pods if pod.spec.priority == lowest)
+    waits = tuple(drain_telling.waits(removal, now))
+    stuck = {} if waits else dict(_stuck(turn, removal, world, now))
+    told = drain_telling.stuck(removal, node, stuck, now)
+    left_alone = {pod.metadata.uid: seconds_left_alone(pod, removal, now) for pod in turn}
+    ends = (
+        *left_alone.values(),
+        *(seconds_until_overdue(pod, now) for pod in turn if pod.is_terminating),
+        *waits,
+        world.timing.drain_wait - drain_telling.waited(removal, now),
+    )
+    return Draining(
+        actions=told,
+        why="pods are in the way",
+        wake_at=earliest(now.monotonic + end for end in ends if end > 0),
+        pods=tuple(pod for pod in turn if _is_due(pod, now, left_alone[pod.metadata.uid])),
+    )
+
+
+def _is_due(pod: Pod, now: Instant, left_alone: float) -> bool:
+    """Who should be gone long ago is asked once more: its end may never have been told."""
+    return is_overdue(pod, now) if pod.is_terminating else left_alone <= 0
+
+
+def _detaching(
+    removal: NodeRemovalRequest, node: Node, world: World, now: Instant
+) -> Draining | None:
+    """Nobody detaches from a silent node, and what stays there may belong to a DaemonSet."""
+    is_attached = node.name in world.cluster.attachments_by_node
+    if not is_attached or not node.is_ready or removal.status.remove_attempted_at is not None:
+        return None
+    told = drain_telling.emptied(removal, now)
+    left = DETACHED_WITHIN - drain_telling.empty_for(removal, now)
+    if not told and left <= 0:
+        return None
+    return Draining(actions=told, why="volumes are detached", wake_at=now.monotonic + left)
+
+
+def _stuck(
+    pods: Iterable[Pod], removal: NodeRemovalRequest, world: World, now: Instant
+) -> Iterator[tuple[str, str]]:
+    """The pods that don't go, by name, and what is known of why."""
+    for pod in sorted(pods, key=lambda pod: pod.name):
+        if is_overdue(pod, now):
+            yield pod.name, "it was to be gone long ago, and its kubelet doesn't say that it is"
+        elif seconds_left_alone(pod, removal, now) > 0:
+            yield pod.name, "it came back, as it tolerates the cordon"
+        elif not pod.is_terminating:
+            said = world.evictions.get(pod.metadata.uid)
+            refused = said.refused if said is not None else ""
+            yield pod.name, holding_budget(pod, world) or refused or "it waits for its turn"

@@ -1,0 +1,106 @@
+"""Which pods are evicted now, of those whose turn it is.
+
+What a budget would refuse isn't asked for: the budget changes when another pod of it serves, and
+that wakes us. As long as a budget hasn't shown what was taken from it, that is counted here. What
+was refused all the same rests, longer each time; each pod by itself, so that none waits for others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from growth.scheduling import budgets
+from growth.scheduling.moving import counting
+from reconciler.core.actions import Evict, Sequence, pod_subject
+from reconciler.core.decision import NEVER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from growth.instant import Instant
+    from growth.scheduling.cluster import NamespacedName
+    from growth.scheduling.pod import Pod
+    from reconciler.core.world import World
+
+MOST_AT_ONCE: Final = 100
+"""Questions that the API server has to answer at a time, whatever the size of a pool."""
+LONGEST_REST: Final = 10.0
+"""Seconds; the first rest takes one, each further one twice as many."""
+MOST_DOUBLED: Final = 10
+"""Far beyond the longest rest, and far from where a number is too large."""
+
+
+def evictions(
+    pods: Iterable[Pod], world: World, now: Instant
+) -> tuple[tuple[Sequence, ...], float]:
+    """What is asked now, and when the next rest ends."""
+    waiting = sorted(pods, key=lambda pod: (pod.name, pod.metadata.uid))
+    asked = {pod.metadata.uid for pod in waiting if not world.is_free(pod_subject(pod))}
+    taken = Counter(
+        each
+        for pod in waiting
+        if pod.metadata.uid in asked or _is_going(pod, world)
+        for each in _budgets(pod, world)
+    )
+    rests = {pod.metadata.uid: rests_until(pod, world) for pod in waiting}
+    due = (
+        pod
+        for pod in waiting
+        if pod.metadata.uid not in asked and rests[pod.metadata.uid] <= now.monotonic
+    )
+    going = islice(_allowed(due, world, taken), max(MOST_AT_ONCE - len(asked), 0))
+    found = tuple(_eviction(pod) for pod in going)
+    return found, min((end for end in rests.values() if end > now.monotonic), default=NEVER)
+
+
+def _allowed(pods: Iterable[Pod], world: World, taken: Counter[NamespacedName]) -> Iterator[Pod]:
+    """Those that their budgets let go, one after the other, and those that were let go before."""
+    for pod in pods:
+        if pod.is_terminating or _is_going(pod, world):
+            yield pod
+            continue
+        allowed = _budgets(pod, world)
+        if not holding_budget(pod, world) and all(
+            taken[name] < most for name, most in allowed.items()
+        ):
+            taken.update(allowed.keys())
+            yield pod
+
+
+def holding_budget(pod: Pod, world: World) -> str:
+    """What a budget says against it, in a few words; empty if none does."""
+    return budgets.budget_objection(pod, counting(pod, world.cluster)) or ""
+
+
+def rests_until(pod: Pod, world: World) -> float:
+    """Until when nothing is asked about a pod, in monotonic seconds."""
+    said = world.evictions.get(pod.metadata.uid)
+    if said is None:
+        return 0.0
+    if pod.is_terminating:
+        return said.at + LONGEST_REST
+    if not said.refused:
+        # It goes; the cache shows it in a moment, or the answer was about nothing.
+        return said.at + world.timing.retry
+    return said.at + max(said.seconds, min(2.0 ** min(said.times - 1, MOST_DOUBLED), LONGEST_REST))
+
+
+def _is_going(pod: Pod, world: World) -> bool:
+    """Whether it was evicted, and isn't seen to go yet."""
+    said = world.evictions.get(pod.metadata.uid)
+    return said is not None and not said.refused
+
+
+def _budgets(pod: Pod, world: World) -> Mapping[NamespacedName, int]:
+    """What the budgets allow that a pod's end is taken from; they don't count who doesn't serve."""
+    is_counted = pod.is_ready and not pod.is_terminating
+    found = budgets.of_pod(pod, counting(pod, world.cluster)) if is_counted else ()
+    return {(each.metadata.namespace, each.metadata.name): each.allowed for each in found}
+
+
+def _eviction(pod: Pod) -> Sequence:
+    step = Evict(namespace=pod.metadata.namespace, name=pod.metadata.name, uid=pod.metadata.uid)
+    why = f"evicted: its node {pod.spec.node_name} goes"
+    return Sequence(subject=pod_subject(pod), steps=(step,), why=why)

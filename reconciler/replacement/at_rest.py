@@ -1,0 +1,49 @@
+"""Whether the cluster is at rest, and whether it is another one than when it was looked at last."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from growth.api.disruption import DisruptionReason
+from growth.api.noderequest import COMING
+from reconciler.buying.market import sold
+from reconciler.facts.requested import all_requests
+from reconciler.planning.demand import to_be_planned, wanting, without_place
+from reconciler.planning.nominations import serves
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from growth.instant import Instant
+    from growth.scheduling.node import Node
+    from reconciler.core.world import World
+    from reconciler.replacement.swaps import Swap
+
+
+def is_moving(world: World, now: Instant, swaps: Iterable[Swap]) -> bool:
+    """Whether demand has no place yet, or something is on its way in or out.
+
+    Pods that no plan had a place for, and sick nodes, are no reason to wait: that may last.
+    """
+    ledger, planning = world.ledger.replacement, world.ledger.planning
+    leaving = (*ledger.going.values(), *ledger.opening.values(), *(each.reason for each in swaps))
+    if (
+        planning.asked is not None
+        or any(reason is not DisruptionReason.UNHEALTHY for reason in leaving)
+        or any(each.status.phase in COMING for each in all_requests(world).values())
+    ):
+        return True
+    waiting = without_place(wanting(world), planning.nominated)
+    return bool(to_be_planned(waiting, planning.tries, now.monotonic))
+
+
+def sight(nodes: Iterable[Node], most: Mapping[str, int], world: World) -> tuple[object, ...]:
+    """All that a search's answer depends on, in a form that is compared quickly."""
+    ledger, cluster = world.ledger.replacement, world.cluster
+    return (
+        tuple(node.name for node in nodes),
+        {n: each.pods for n, each in ledger.still.items() if serves(cluster.nodes[n], world)},
+        {key: each.allowed for key, each in cluster.budgets.items()},
+        dict(most),
+        sold(world),
+    )

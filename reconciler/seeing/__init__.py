@@ -1,0 +1,1 @@
+"""How the world is seen: caches, the demand stream, listings and catalogues."""

@@ -1,0 +1,152 @@
+"""What can be bought for each node class: its catalogue, and whether anything can be bought at all.
+
+A class is asked about when it appears, when its spec changes, when a purchase was refused for its
+sake, and every ten minutes; while it is blocked more often, as somebody is mending it. What is
+known stays while nobody can be asked: prices of an hour ago are better than a pool that buys
+nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+import structlog
+
+from growth.errors import GrowthError
+from reconciler.providers.port import Checked, FailureClass, Offering
+from reconciler.seeing.each_class import EachClass
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from reconciler.providers.port import ClassKey, Provider
+
+_log = structlog.get_logger(__name__)
+
+ASKING_LIMIT: Final = 60.0
+"""Seconds after which an answer that hasn't come is given up."""
+FRESH_FOR: Final = 600.0
+"""Seconds that an answer is relied on."""
+SHORTEST: Final = 5.0
+"""Seconds between two questions about one class, whatever happens."""
+BLOCKED_FOR: Final = {FailureClass.TEMPLATE: 60.0, FailureClass.FATAL: 15.0}
+"""Seconds until a class that is blocked is asked about again: a missing Secret or a wrong token
+costs one call, a wrong name four."""
+FIRST_ANSWERS_WITHIN: Final = 3.0
+"""Seconds that a new leader waits for them; a cloud that says nothing must not stop the others."""
+UNKNOWN_FOR: Final = 30.0
+"""Seconds until a question is repeated that had no answer."""
+
+
+class NodeClassMarket(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of one node class; None where nothing is yet."""
+
+    offerings: tuple[Offering, ...] | None = None
+    """The last good catalogue."""
+    checked: Checked | None = None
+
+
+@dataclass(kw_only=True)
+class Markets:
+    """The markets of all node classes, kept while this process leads."""
+
+    node_classes: Callable[[], Iterable[ClassKey]]
+    provider_of: Callable[[ClassKey], Provider | None]
+    generation_of: Callable[[ClassKey], int | None]
+    """Which spec a class has now."""
+    learnt: Callable[[ClassKey, NodeClassMarket], None]
+    """Called when something is known anew of a class."""
+    known: dict[ClassKey, NodeClassMarket] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._alarms: dict[ClassKey, asyncio.Event] = {}
+        self._asked: set[ClassKey] = set()
+        self._answer = asyncio.Event()
+        self._each = EachClass(node_classes=self.node_classes, work=self._follow)
+
+    def notice(self) -> None:
+        """Something has changed: a class that has another spec by now is asked about at once."""
+        self._each.notice()
+        for key, alarm in self._alarms.items():
+            market = self.known.get(key, NodeClassMarket())
+            asked_of = None if market.checked is None else market.checked.generation
+            if asked_of is not None and asked_of != self.generation_of(key):
+                alarm.set()
+
+    def doubt(self) -> None:
+        """A purchase was refused for its class's sake, or a token was replaced: ask again soon."""
+        for alarm in self._alarms.values():
+            alarm.set()
+
+    async def run(self) -> None:
+        """Ask, wait, and ask again, until it is cancelled."""
+        await self._each.run()
+
+    async def first_answers(self) -> None:
+        """Wait until each class that there is has been asked about once, but not for long.
+
+        Or the first plan would say of every pod that nothing can be bought for it.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(FIRST_ANSWERS_WITHIN):
+                while not self._asked.issuperset(self.node_classes()):
+                    self._answer.clear()
+                    await self._answer.wait()
+
+    async def _follow(self, key: ClassKey) -> None:
+        alarm = self._alarms[key] = asyncio.Event()
+        try:
+            while True:
+                alarm.clear()
+                pause = await self._ask(key)
+                self._asked.add(key)
+                self._answer.set()
+                # What is noticed meanwhile is answered after the shortest pause.
+                await asyncio.sleep(SHORTEST)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(pause - SHORTEST):
+                        await alarm.wait()
+        finally:
+            self._alarms.pop(key)
+            self._asked.discard(key)
+            self.known.pop(key, None)
+
+    async def _ask(self, key: ClassKey) -> float:
+        """Take the answer in; what comes back is how long it is relied on."""
+        provider = self.provider_of(key)
+        if provider is None:
+            return UNKNOWN_FOR
+        try:
+            async with asyncio.timeout(ASKING_LIMIT):
+                return await self._answered(key, provider)
+        except (TimeoutError, GrowthError) as error:
+            reason = str(error) or f"no answer within {ASKING_LIMIT:.0f} s"
+            _log.warning("a node class can't be asked about", **_named(key), reason=reason)
+            return UNKNOWN_FOR
+
+    async def _answered(self, key: ClassKey, provider: Provider) -> float:
+        before = self.known.get(key, NodeClassMarket())
+        checked = await provider.check()
+        # Before the catalogue is read: a class that is blocked must not wait for that.
+        self._learn(key, msgspec.structs.replace(before, checked=checked))
+        if checked.failure is not None:
+            if before.checked is None or before.checked.problems != checked.problems:
+                _log.warning("a node class is blocked", **_named(key), problems=checked.problems)
+            return BLOCKED_FOR[checked.failure]
+        offerings = await provider.offerings()
+        if offerings != before.offerings:
+            _log.info("a node class has a catalogue", **_named(key), offerings=len(offerings))
+            self._learn(key, NodeClassMarket(offerings=offerings, checked=checked))
+        return FRESH_FOR
+
+    def _learn(self, key: ClassKey, market: NodeClassMarket) -> None:
+        self.known[key] = market
+        self.learnt(key, market)
+
+
+def _named(key: ClassKey) -> dict[str, str]:
+    return {"kind": key.kind, "node_class": key.name}

@@ -1,0 +1,113 @@
+"""What the loop sees of the clouds: the machines of each node class, listed again and again.
+
+A listing that isn't complete says nothing, and the last one that was stays until the next; how long
+nothing complete has come is part of what is seen. While a machine is coming or going the listings
+follow each other more closely, since their answer is what everybody waits for; but what they take
+of a limit on calls is paid back with time, or a burst of machines would starve whoever shares it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from growth.errors import GrowthError
+from reconciler.providers.port import Sight
+from reconciler.seeing.each_class import EachClass
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from growth.instant import Instant
+    from reconciler.core.timing import Timing
+    from reconciler.providers.port import ClassKey, Listing, Provider
+
+LISTING_LIMIT: Final = 60.0
+"""Seconds after which a listing that hasn't come is given up."""
+SECONDS_A_CALL: Final = 2.0
+"""Between two attentive listings, for each call that the first one took: half of what Hetzner's
+limit gives back, so that the other half is left to purchases, deletes and other programs."""
+
+
+@dataclass(kw_only=True)
+class Clouds:
+    """The sights of all node classes, kept while this process leads."""
+
+    node_classes: Callable[[], Iterable[ClassKey]]
+    provider_of: Callable[[ClassKey], Provider | None]
+    is_busy: Callable[[], bool]
+    """Whether a machine is coming or going."""
+    now: Callable[[], Instant]
+    changed: Callable[[], None]
+    timing: Timing
+    sights: dict[ClassKey, Sight] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._alarms: dict[ClassKey, asyncio.Event] = {}
+        self._each = EachClass(node_classes=self.node_classes, work=self._watch)
+
+    def notice(self) -> None:
+        """Something has changed: if a machine is coming or going, the next look is soon."""
+        self._each.notice()
+        if self.is_busy():
+            for alarm in self._alarms.values():
+                alarm.set()
+
+    async def run(self) -> None:
+        """List, wait, and list again, until it is cancelled."""
+        await self._each.run()
+
+    async def _watch(self, key: ClassKey) -> None:
+        alarm = self._alarms[key] = asyncio.Event()
+        try:
+            while True:
+                calls = await self._look(key)
+                self.changed()
+                await self._rest(alarm, calls=calls)
+        finally:
+            self._alarms.pop(key)
+            self.sights.pop(key, None)
+
+    async def _look(self, key: ClassKey) -> int:
+        """Take a listing in; the answer is the calls that it took."""
+        provider = self.provider_of(key)
+        if provider is None:
+            return 0
+        before = self.sights.get(key, Sight())
+        try:
+            async with asyncio.timeout(LISTING_LIMIT):
+                listing = await provider.list()
+        except TimeoutError:
+            self.sights[key] = self._blind(before, f"no answer within {LISTING_LIMIT:.0f} s")
+            return 0
+        except GrowthError as error:
+            self.sights[key] = self._blind(before, str(error))
+            return 0
+        self.sights[key] = (
+            _clear(before, listing) if listing.is_complete else self._blind(before, listing.reason)
+        )
+        return listing.calls
+
+    def _blind(self, before: Sight, problem: str) -> Sight:
+        since = before.blind_since
+        since = self.now().monotonic if since is None else since
+        return msgspec.structs.replace(before, blind_since=since, problem=problem)
+
+    async def _rest(self, alarm: asyncio.Event, *, calls: int) -> None:
+        longest = self.timing.listing
+        shortest = min(longest, max(self.timing.attentive_listing, calls * SECONDS_A_CALL))
+        await asyncio.sleep(shortest)
+        alarm.clear()
+        if self.is_busy():
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(longest - shortest):
+                await alarm.wait()
+
+
+def _clear(before: Sight, listing: Listing) -> Sight:
+    return Sight(listing=listing, before=before.listing)

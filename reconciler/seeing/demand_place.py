@@ -1,0 +1,75 @@
+"""Where the demand stream is, as a person says it, and who reads it there."""
+
+from __future__ import annotations
+
+from functools import partial
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+
+from growth.errors import Misconfigured
+from growth.service.address import is_loopback
+from growth.service.tls import Certificates, Files
+from reconciler.seeing.demand_stream import DemandStream, FollowedStreamMetrics, StreamSource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from growth.service.context import Service
+    from growth.service.settings import ServiceSettings
+    from reconciler.seeing.demand_stream import Listener
+
+
+class DemandPlace(NamedTuple):
+    """What was said about it."""
+
+    url: str | None
+    tls_folder: Path | None
+
+    def check(self) -> None:
+        """Both sides of the stream show who they are."""
+        if self.url and urlsplit(self.url).scheme == "https" and self.tls_folder is None:
+            raise Misconfigured(
+                f"--demand-url: {self.url} is read with a certificate to show, which needs "
+                "--demand-tls-folder"
+            )
+
+
+def server_url(text: str | None) -> str | None:
+    """A server without a path; nothing is said in plain text to another machine."""
+    if text is None:
+        return None
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path.strip("/"):
+        raise ValueError("must be https://HOST:PORT, without a path")
+    if parts.query or parts.fragment or parts.username or parts.password:
+        raise ValueError("must be https://HOST:PORT and nothing else")
+    if parts.scheme == "http" and not is_loopback(parts.hostname):
+        raise ValueError("must be https, or http on loopback")
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+async def hear_demand(
+    place: DemandPlace,
+    service: Service[ServiceSettings],
+    listener: Listener,
+    *,
+    changed: Callable[[], None],
+) -> None:
+    """Read the stream until it is cancelled; at once over, if nobody has said where it is."""
+    if place.url is None:
+        return
+    stream = partial(
+        DemandStream,
+        listener=listener,
+        changed=changed,
+        chance=Random(),  # noqa: S311 - it spreads tries and protects nothing
+        metrics=FollowedStreamMetrics(service.registry),
+    )
+    if place.tls_folder is None:
+        await stream(StreamSource(url=place.url)).run()
+    else:
+        files = Files.mutual(place.tls_folder)
+        async with Certificates(service).calling("demand stream", files) as newest:
+            await stream(StreamSource(url=place.url, certificates=newest)).run()

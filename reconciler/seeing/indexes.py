@@ -1,0 +1,227 @@
+"""The indexes that a World is made of, kept up to date as the caches change.
+
+Each change costs what it touches and nothing else, so that making a World is a few shallow copies
+whatever the size of the cluster. What only changes now and then (nodes, DaemonSets, volumes) isn't
+even copied: the last snapshot is handed out again until one of its objects changes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, Final
+
+from growth.api.hetznernodeclass import HetznerNodeClass
+from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.nodepool import NodePool
+from growth.api.noderemovalrequest import NodeRemovalRequest, RemovalPhase
+from growth.api.noderequest import NodeRequest, RequestPhase
+from growth.demand.announced import Announcements
+from growth.scheduling.cluster import Cluster
+from growth.scheduling.occupancy import EMPTY, Occupancy
+from reconciler.core.actions import Subject, SubjectKind, machine, node_class_subject
+from reconciler.core.world import World
+from reconciler.providers.kwok.catalogue import kwok_offerings
+from reconciler.providers.port import ClassKey
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from growth.demand.demanded import Demanded
+    from growth.kube.cache.contents import Change
+    from growth.kube.cache.health import CacheHealth
+    from growth.kube.cache.resource import Key
+    from growth.scheduling.pod import Pod
+    from reconciler.core.timing import Timing
+    from reconciler.core.world import NodeClass, Replies
+    from reconciler.ledger import Ledger
+    from reconciler.providers.port import Checked, Offering, Sight
+    from reconciler.seeing.catalogues import NodeClassMarket
+
+PODS: Final = "pods"
+DEPLOYMENTS: Final = "deployments"
+REPLICA_SETS: Final = "replica_sets"
+OF_THE_CLUSTER: Final = (
+    "nodes",
+    "namespaces",
+    "claims",
+    "volumes",
+    "storage_classes",
+    "csi_nodes",
+    "csi_drivers",
+    "attachments",
+    "daemon_sets",
+    "budgets",
+)
+"""Kinds that a snapshot of the cluster holds under the same names, pods apart."""
+PAUSE: Final = "pause"
+NODE_CLASSES: Final = (KwokNodeClass.__name__, HetznerNodeClass.__name__)
+MACHINE_KINDS: Final = frozenset({"nodes", NodeRequest.__name__, NodeRemovalRequest.__name__})
+
+
+class Views:
+    """What is known, in the form in which rules ask for it."""
+
+    def __init__(self) -> None:
+        self._pending: dict[str, Pod] = {}
+        self._occupancies: dict[str, Occupancy] = {}
+        self._objects: defaultdict[str, dict[Any, Any]] = defaultdict(dict)
+        self._node_classes: dict[ClassKey, NodeClass] = {}
+        self._offerings: dict[ClassKey, tuple[Offering, ...]] = {}
+        self._checks: dict[ClassKey, Checked] = {}
+        self._announcements = Announcements()
+        self._cluster: Cluster | None = None
+
+    def learn(self, key: ClassKey, market: NodeClassMarket) -> None:
+        """Follow what a cloud says of a node class."""
+        if key not in self._node_classes:
+            return
+        if market.checked is not None:
+            self._checks[key] = market.checked
+        if market.offerings is not None and not _has_own_catalogue(self._node_classes[key]):
+            self._offerings[key] = market.offerings
+
+    def take(self, kind: str, changes: Sequence[Change[Any]]) -> None:
+        """Follow a cache: ours are called by their kind, built-in ones by their plural."""
+        for change in changes:
+            if kind == PODS:
+                self._follow_pod(change)
+            elif kind == REPLICA_SETS:
+                self._announcements.owner_changed(change.old, change.new)
+            elif kind == DEPLOYMENTS:
+                self._announcements.deployment_changed(change.old, change.new)
+            else:
+                self._follow(kind, change)
+        if kind in OF_THE_CLUSTER:
+            self._cluster = None
+
+    def world(
+        self,
+        ledger: Ledger,
+        *,
+        demand: Demanded,
+        replies: Replies,
+        clouds: Mapping[ClassKey, Sight],
+        busy: frozenset[Subject],
+        sources: Mapping[str, CacheHealth],
+        timing: Timing,
+        seed: int,
+    ) -> World:
+        """Everything as it is known at this moment."""
+        return World(
+            cluster=self.cluster(),
+            pending=dict(self._pending),
+            demand=demand,
+            announced=self._announcements.now(),
+            wanted=self._announcements.wanted,
+            pools=dict(self._objects[NodePool.__name__]),
+            node_classes=dict(self._node_classes),
+            pause_of_all=next(iter(self._objects[PAUSE].values()), None),
+            requests=dict(self._objects[NodeRequest.__name__]),
+            removals=dict(self._objects[NodeRemovalRequest.__name__]),
+            offerings=dict(self._offerings),
+            checks=dict(self._checks),
+            answers=dict(replies.answers),
+            deletions=dict(replies.deletions),
+            evictions=dict(replies.evictions),
+            plans=dict(replies.plans),
+            clouds=dict(clouds),
+            busy=busy,
+            sources=sources,
+            timing=timing,
+            seed=seed,
+            ledger=ledger,
+        )
+
+    @property
+    def node_classes(self) -> Iterable[ClassKey]:
+        """The node classes that there are, in a stable order."""
+        return sorted(self._node_classes)
+
+    def generation_of(self, key: ClassKey) -> int | None:
+        """Which spec a node class has now; None for one that isn't there."""
+        node_class = self._node_classes.get(key)
+        return None if node_class is None else node_class.metadata.generation
+
+    @property
+    def is_anything_moving(self) -> bool:
+        """Whether a machine is coming, or going."""
+        requests = self._objects[NodeRequest.__name__].values()
+        coming = (RequestPhase.PROVISIONING, RequestPhase.DEPROVISIONING)
+        removals = self._objects[NodeRemovalRequest.__name__].values()
+        # One that waits or has failed waits for no listing.
+        is_going = any(each.status.phase is RemovalPhase.DEPROVISIONING for each in removals)
+        # What was deleted before it was bought waits for listings that show no machine of it.
+        return is_going or any(
+            request.status.phase in coming or request.metadata.deletion_timestamp is not None
+            for request in requests
+        )
+
+    def cluster(self) -> Cluster:
+        """Nodes, what is on them, and what else the scheduler looks at."""
+        if self._cluster is None:
+            named = {name: dict(self._objects[name]) for name in OF_THE_CLUSTER}
+            self._cluster = Cluster(occupancies=dict(self._occupancies), **named)
+        return self._cluster
+
+    def _follow(self, kind: str, change: Change[Any]) -> None:
+        name = change.key if change.key.namespace else change.key.name
+        if change.new is None:
+            self._objects[kind].pop(name, None)
+        else:
+            self._objects[kind][name] = change.new
+        if kind in NODE_CLASSES:
+            self._follow_node_class(ClassKey(kind, change.key.name), change.new)
+
+    def _follow_node_class(self, key: ClassKey, node_class: NodeClass | None) -> None:
+        if node_class is None:
+            for known in (self._node_classes, self._offerings, self._checks):
+                known.pop(key, None)
+            return
+        before = self._node_classes.get(key)
+        self._node_classes[key] = node_class
+        if before is not None and before.spec == node_class.spec:
+            return
+        if before is not None and _has_own_catalogue(before):
+            del self._offerings[key]
+        if isinstance(node_class, KwokNodeClass) and _has_own_catalogue(node_class):
+            self._offerings[key] = kwok_offerings(node_class)
+
+    def _follow_pod(self, change: Change[Pod]) -> None:
+        self._announcements.pod_changed(change.old, change.new)
+        if change.old is not None:
+            self._forget(change.old)
+        if change.new is not None and not change.new.is_finished:
+            self._take_in(change.new)
+
+    def _forget(self, pod: Pod) -> None:
+        self._pending.pop(pod.metadata.uid, None)
+        if pod.place:
+            self._cluster = None
+            left = self._occupancies.get(pod.place, EMPTY).lacking(pod)
+            if left.pods:
+                self._occupancies[pod.place] = left
+            else:
+                self._occupancies.pop(pod.place, None)
+
+    def _take_in(self, pod: Pod) -> None:
+        if not pod.spec.node_name:
+            self._pending[pod.metadata.uid] = pod
+        if pod.place:
+            self._cluster = None
+            self._occupancies[pod.place] = self._occupancies.get(pod.place, EMPTY).having(pod)
+
+
+def _has_own_catalogue(node_class: NodeClass) -> bool:
+    """Whether it is written in the class itself, so that nobody has to be asked."""
+    return isinstance(node_class, KwokNodeClass) and node_class.spec.catalogue_from is None
+
+
+def subjects_of(keys: Iterable[tuple[str, Key]]) -> Iterator[Subject]:
+    """What objects of these kinds and keys are about."""
+    for kind, key in keys:
+        if kind in MACHINE_KINDS:
+            yield machine(key.name)
+        elif kind == NodePool.__name__:
+            yield Subject(SubjectKind.POOL, key.name)
+        elif kind in NODE_CLASSES:
+            yield node_class_subject(ClassKey(kind, key.name))

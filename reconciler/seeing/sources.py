@@ -1,0 +1,155 @@
+"""What the loop sees: a cache for each kind, and the views over them that follow each event."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from growth.api.hetznernodeclass import HetznerNodeClass
+from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.nodepool import NodePool
+from growth.api.noderemovalrequest import NodeRemovalRequest
+from growth.api.noderequest import NodeRequest
+from growth.api.wellknown import PAUSE_CONFIG_MAP
+from growth.kube.cache.reflector import Reflector
+from growth.kube.cache.resource import Index, WatchedResource
+from growth.scheduling import objects
+from reconciler.brakes import pauses
+from reconciler.process.production import now
+from reconciler.seeing.demand import KnownDemand
+from reconciler.seeing.indexes import PAUSE, Views
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from random import Random
+
+    from growth.api.meta import CustomResource as ApiResource
+    from growth.kube.cache.contents import Change, Unreadable
+    from growth.kube.cache.health import CacheHealth
+    from growth.kube.cache.metrics import CacheMetrics
+    from growth.kube.cache.resource import Key
+    from growth.kube.cache.server import ApiServer
+    from growth.kube.cache.store import Store
+    from growth.kube.cache.timing import CacheTiming
+
+BUILT_IN: Mapping[str, tuple[str, Callable[[bytes], Any]]] = {
+    "nodes": ("/api/v1/nodes", objects.decode_node),
+    "pods": ("/api/v1/pods", objects.decode_pod),
+    "namespaces": ("/api/v1/namespaces", objects.decode_namespace),
+    "claims": ("/api/v1/persistentvolumeclaims", objects.decode_claim),
+    "volumes": ("/api/v1/persistentvolumes", objects.decode_volume),
+    "storage_classes": ("/apis/storage.k8s.io/v1/storageclasses", objects.decode_storage_class),
+    "csi_nodes": ("/apis/storage.k8s.io/v1/csinodes", objects.decode_csi_node),
+    "csi_drivers": ("/apis/storage.k8s.io/v1/csidrivers", objects.decode_csi_driver),
+    "attachments": (
+        "/apis/storage.k8s.io/v1/volumeattachments",
+        objects.decode_volume_attachment,
+    ),
+    "deployments": ("/apis/apps/v1/deployments", objects.decode_deployment),
+    "replica_sets": ("/apis/apps/v1/replicasets", objects.decode_replica_set),
+    "daemon_sets": ("/apis/apps/v1/daemonsets", objects.decode_daemon_set),
+    "budgets": ("/apis/policy/v1/poddisruptionbudgets", objects.decode_disruption_budget),
+}
+OURS: tuple[type[ApiResource], ...] = (
+    NodePool,
+    NodeRequest,
+    NodeRemovalRequest,
+    KwokNodeClass,
+    HetznerNodeClass,
+)
+
+
+BY_POD: Index[NodeRequest] = Index("pods", lambda request: (pod.uid for pod in request.spec.pods))
+"""Requests by the uids of the pods that they were made for."""
+_INDEXES: Mapping[str, tuple[Index[Any], ...]] = {NodeRequest.__name__: (BY_POD,)}
+
+
+def path_of_kind(kind: type[ApiResource]) -> str:
+    """Where objects of one of our kinds are."""
+    return f"/apis/growth.dev/v1alpha1/{kind.kind_names[0]}"
+
+
+class ReconcilerSources:
+    """The caches of the reconciler."""
+
+    def __init__(
+        self,
+        server: ApiServer,
+        *,
+        namespace: str,
+        metrics: CacheMetrics,
+        chance: Random,
+        changed: Callable[[], None],
+        timing: CacheTiming,
+    ) -> None:
+        self.views = Views()
+        self.demand = KnownDemand(now)
+        self._changed = changed
+        make = partial(Reflector[Any], server=server, metrics=metrics, chance=chance, timing=timing)
+        self._reflectors: dict[str, Reflector[Any]] = {
+            name: make(
+                resource=WatchedResource(path=path, decode=decode),
+                changed=partial(self._take, name),
+            )
+            for name, (path, decode) in BUILT_IN.items()
+        } | {
+            kind.__name__: make(
+                resource=WatchedResource(
+                    path=path_of_kind(kind),
+                    decode=kind.model_validate_json,
+                    indexes=_INDEXES.get(kind.__name__, ()),
+                ),
+                changed=partial(self._take, kind.__name__),
+            )
+            for kind in OURS
+        }
+        self._reflectors[PAUSE] = make(
+            resource=WatchedResource(
+                path=f"/api/v1/namespaces/{namespace}/configmaps",
+                query={"fieldSelector": f"metadata.name={PAUSE_CONFIG_MAP}"},
+                decode=pauses.decode,
+            ),
+            changed=partial(self._take, PAUSE),
+        )
+
+    async def run(self) -> None:
+        """Keep every cache, until it is cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            for name, reflector in self._reflectors.items():
+                tasks.create_task(reflector.run(), name=f"watch {name}")
+
+    def store(self, name: str) -> Store[Any]:
+        """The cache of one kind: ours by its kind, built-in ones by their plural."""
+        return self._reflectors[name].store
+
+    def relist(self, name: str) -> None:
+        """Ask for a whole list of a kind: its events have not told everything."""
+        self._reflectors[name].relist()
+
+    @property
+    def health(self) -> Mapping[str, CacheHealth]:
+        """How far each cache can be trusted now."""
+        return {name: reflector.health for name, reflector in self._reflectors.items()}
+
+    @property
+    def unreadable(self) -> Mapping[str, tuple[Unreadable, ...]]:
+        """Objects of ours that are there and can't be decoded, by kind."""
+        stores = ((kind.__name__, self.store(kind.__name__)) for kind in OURS)
+        return {name: tuple(store.unreadable.values()) for name, store in stores}
+
+    async def complete(self) -> None:
+        """Wait until every cache has been whole once."""
+        for reflector in self._reflectors.values():
+            await reflector.synced()
+
+    def unseen(self) -> Iterable[tuple[str, Key]]:
+        """Objects whose last write of ours isn't in the cache yet, with the name of their kind."""
+        for name, reflector in self._reflectors.items():
+            for key in reflector.store.own.keys:
+                yield name, key
+
+    def _take(self, name: str, changes: Sequence[Change[Any]]) -> None:
+        self.views.take(name, changes)
+        self.demand.take(name, changes)
+        self._changed()
