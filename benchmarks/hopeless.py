@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.workloads import RESOURCES, catalogue, workload
 from reconciler.solver import HOSTNAME, Effort, PodClass, Problem, Together
-from reconciler.solver.solving import solve
+from reconciler.solver.packing.solving import solve
 
 if TYPE_CHECKING:
     import argparse

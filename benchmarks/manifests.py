@@ -15,7 +15,7 @@ from reconciler.providers.kwok.machines import FAKE_NODE_ANNOTATION
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reconciler.solver.problem import Offer, PodClass
+    from reconciler.solver.model.problem import Offer, PodClass
 
 _UNITS: Final = {"cpu": "m", "memory": "Mi", "ephemeral-storage": "Mi", "pods": ""}
 _LABELS: Final = {"terms": "example.com/terms"}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.workloads import catalogue, workload
 from reconciler.solver import Effort
-from reconciler.solver.solving import solve_counted
+from reconciler.solver.packing.solving import solve_counted
 
 if TYPE_CHECKING:
     import argparse

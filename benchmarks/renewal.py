@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 from benchmarks.shrunk import pods_for, shrunk
 from reconciler.replacement.worth import NEAR, RELUCTANCE
 from reconciler.solver import Effort
-from reconciler.solver.budget import Budget
-from reconciler.solver.renew import renew
-from reconciler.solver.renew_field import field_of
-from reconciler.solver.renew_relax import lean
-from reconciler.solver.solving import solve
+from reconciler.solver.model.budget import Budget
+from reconciler.solver.packing.solving import solve
+from reconciler.solver.renewal.field import field_of
+from reconciler.solver.renewal.relax import lean
+from reconciler.solver.renewal.renew import renew
 
 if TYPE_CHECKING:
     import argparse

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.workloads import catalogue, workload
 from reconciler.solver import Effort
-from reconciler.solver.solving import solve
+from reconciler.solver.packing.solving import solve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.workloads import catalogue, workload
 from reconciler.solver import Effort, Offer, PodClass, Problem, RenewableNode, Renewal
-from reconciler.solver.solving import solve
+from reconciler.solver.packing.solving import solve
 
 if TYPE_CHECKING:
     from reconciler.solver import Plan

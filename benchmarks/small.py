@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.workloads import catalogue, workload
 from reconciler.solver import Effort, Stop
-from reconciler.solver.solving import solve
+from reconciler.solver.packing.solving import solve
 
 if TYPE_CHECKING:
     import argparse

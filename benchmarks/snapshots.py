@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.workloads import RESOURCES
-from reconciler.solver.problem import PodClass, Problem
+from reconciler.solver.model.problem import PodClass, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reconciler.solver.problem import Offer
+    from reconciler.solver.model.problem import Offer
 
 VARIABLE: Final = "GROWTH_TRACES"
 UNSET: Final = f"{VARIABLE} doesn't name a folder with snapshots of real workloads"

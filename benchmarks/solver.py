@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from benchmarks.memory import megabytes
 from benchmarks.workloads import catalogue, workload
 from reconciler.solver import Effort
-from reconciler.solver.solving import solve
+from reconciler.solver.packing.solving import solve
 
 if TYPE_CHECKING:
     from reconciler.solver import Plan, Problem

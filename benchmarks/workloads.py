@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from reconciler.solver.problem import Offer, PodClass, Problem
+from reconciler.solver.model.problem import Offer, PodClass, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable

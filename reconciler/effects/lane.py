@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, overload
 import structlog
 
 from reconciler.solver import Offer, PodClass, Problem
-from reconciler.solver.framing import LENGTH
+from reconciler.solver.model.framing import LENGTH
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process

@@ -9,7 +9,7 @@ import prometheus_client as prometheus
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
-    from reconciler.solver.renewal import Renewed
+    from reconciler.solver.model.renewal import Renewed
 
 MILLION = 1_000_000
 

@@ -11,10 +11,10 @@ data), renew_field (arrays), renew_relax (waste), renew_trial, renew_buying and 
 (few moved) and renew (the whole way).
 
 This face has the data alone: whoever asks and whoever answers are two processes, and the engine is
-loaded in one of them only (`reconciler.solver.solving`).
+loaded in one of them only (`reconciler.solver.packing.solving`).
 """
 
-from reconciler.solver.plan import (
+from reconciler.solver.model.plan import (
     NextBest,
     Plan,
     PlannedNode,
@@ -24,7 +24,7 @@ from reconciler.solver.plan import (
     UnplacedReason,
     WeightStep,
 )
-from reconciler.solver.problem import (
+from reconciler.solver.model.problem import (
     HOSTNAME,
     Apart,
     Effort,
@@ -37,7 +37,7 @@ from reconciler.solver.problem import (
     SpreadRule,
     Together,
 )
-from reconciler.solver.renewal import RenewableNode, Renewal, Renewed
+from reconciler.solver.model.renewal import RenewableNode, Renewal, Renewed
 
 __all__ = [
     "HOSTNAME",

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from reconciler.solver.answering import solve_within
-from reconciler.solver.framing import LENGTH
+from reconciler.solver.model.framing import LENGTH
 
 if TYPE_CHECKING:
-    from reconciler.solver.plan import Plan
-    from reconciler.solver.problem import Effort, Problem
-    from reconciler.solver.renewal import Renewal, Renewed
+    from reconciler.solver.model.plan import Plan
+    from reconciler.solver.model.problem import Effort, Problem
+    from reconciler.solver.model.renewal import Renewal, Renewed
 
 
 ANSWERS = 1

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never, overload
 
-from reconciler.solver.problem import Problem
-from reconciler.solver.renew import renew, unchanged
-from reconciler.solver.renewal import Renewal
-from reconciler.solver.solving import solve, solve_by_first_fit
+from reconciler.solver.model.problem import Problem
+from reconciler.solver.model.renewal import Renewal
+from reconciler.solver.packing.solving import solve, solve_by_first_fit
+from reconciler.solver.renewal.renew import renew, unchanged
 
 if TYPE_CHECKING:
-    from reconciler.solver.plan import Plan
-    from reconciler.solver.problem import Effort
-    from reconciler.solver.renewal import Renewed
+    from reconciler.solver.model.plan import Plan
+    from reconciler.solver.model.problem import Effort
+    from reconciler.solver.model.renewal import Renewed
 
 
 @overload

@@ -12,7 +12,7 @@ import yaml
 from typing_extensions import override
 
 from growth.cli.__main__ import main
-from reconciler.solver.solving import solve_by_first_fit
+from reconciler.solver.packing.solving import solve_by_first_fit
 
 if TYPE_CHECKING:
     from collections.abc import Callable

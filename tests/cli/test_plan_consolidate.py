@@ -11,7 +11,7 @@ import yaml
 from growth.cli.__main__ import main
 from growth.cli.plan import reading as plan_reading
 from reconciler.solver import Effort
-from reconciler.solver.renew import renew
+from reconciler.solver.renewal.renew import renew
 
 if TYPE_CHECKING:
     from pathlib import Path

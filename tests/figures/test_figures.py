@@ -33,8 +33,8 @@ from reconciler.planning.nominations import Nominated, Nomination
 from reconciler.planning.tries import LeftOutCause, Try
 from reconciler.providers.port import ClassKey, Machine, MachineState
 from reconciler.solver import Plan, Renewed
-from reconciler.solver.plan import PlannedNode, Stop, Unplaced, UnplacedReason
-from reconciler.solver.plan import UnplacedCause as Lack
+from reconciler.solver.model.plan import PlannedNode, Stop, Unplaced, UnplacedReason
+from reconciler.solver.model.plan import UnplacedCause as Lack
 from tests.figures.reading import told
 from tests.reconciler.build import RELEASED, START, at, node_class, pool, request, waiting, world
 from tests.scheduling import build

@@ -11,7 +11,7 @@ from reconciler.core.actions import CreateNodeRequest, EmitEvent, Solve, Solved
 from reconciler.ledger import Ledger
 from reconciler.replacement.ledger import ReplacementLedger
 from reconciler.solver import Effort, Problem
-from reconciler.solver.solving import solve
+from reconciler.solver.packing.solving import solve
 from tests.reconciler.build import RELEASED, at, world
 
 if TYPE_CHECKING:

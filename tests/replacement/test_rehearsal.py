@@ -15,7 +15,7 @@ from reconciler.planning.problem import PlanningProblem
 from reconciler.providers.port import Offering
 from reconciler.replacement.rehearsal import NodeRoom, Preference, left_over, with_slack
 from reconciler.solver import Effort, Offer, PodClass, Problem
-from reconciler.solver.solving import solve
+from reconciler.solver.packing.solving import solve
 from tests.reconciler.build import pool
 from tests.scheduling import build
 

@@ -7,11 +7,11 @@ from functools import cache
 from itertools import product
 from typing import TYPE_CHECKING
 
-from reconciler.solver.problem import HOSTNAME, Apart
+from reconciler.solver.model.problem import HOSTNAME, Apart
 from tests.solver.checker import domain_of, group_complaints, open_to
 
 if TYPE_CHECKING:
-    from reconciler.solver.problem import Group, Offer, Problem
+    from reconciler.solver.model.problem import Group, Offer, Problem
 
 Rank = tuple[tuple[int, ...], int]
 """Pods left out by priority, the most important first; then the cost."""

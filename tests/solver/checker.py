@@ -10,13 +10,13 @@ from collections import Counter
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING
 
-from reconciler.solver.problem import HOSTNAME, Apart, Group, SpreadRule, Together
+from reconciler.solver.model.problem import HOSTNAME, Apart, Group, SpreadRule, Together
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reconciler.solver.plan import Plan, PlannedNode
-    from reconciler.solver.problem import Offer, PodClass, Problem
+    from reconciler.solver.model.plan import Plan, PlannedNode
+    from reconciler.solver.model.problem import Offer, PodClass, Problem
 
 
 def complaints(problem: Problem, plan: Plan) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from reconciler.solver.problem import (
+from reconciler.solver.model.problem import (
     HOSTNAME,
     Apart,
     Group,

@@ -19,7 +19,7 @@ from reconciler.solver import (
     Renewal,
     SpreadRule,
 )
-from reconciler.solver.solving import solve
+from reconciler.solver.packing.solving import solve
 
 if TYPE_CHECKING:
     import random

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reconciler.solver.bound import DualValues, lower_bound
-from reconciler.solver.budget import Budget
-from reconciler.solver.problem import Effort
-from reconciler.solver.relax import relax
-from reconciler.solver.setting import setting_of
+from reconciler.solver.arrays.setting import setting_of
+from reconciler.solver.bound.bound import DualValues, lower_bound
+from reconciler.solver.bound.relax import relax
+from reconciler.solver.model.budget import Budget
+from reconciler.solver.model.problem import Effort
 from tests.scheduling.build import patient
 from tests.solver.brute_force import optimum
 from tests.solver.problems import plain, ruled, within_skew
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from reconciler.solver.problem import Problem
-    from reconciler.solver.table import Table
+    from reconciler.solver.arrays.table import Table
+    from reconciler.solver.model.problem import Problem
 
     Suggested = Callable[[Table, np.random.Generator], DualValues]
 

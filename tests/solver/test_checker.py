@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth.scheduling.fits import FITS, verdict
-from reconciler.solver.problem import HOSTNAME, Offer, PodClass, Problem, SpreadRule
+from reconciler.solver.model.problem import HOSTNAME, Offer, PodClass, Problem, SpreadRule
 from tests.scheduling import build
 from tests.solver.checker import group_complaints
 

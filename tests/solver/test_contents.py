@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from reconciler.solver.bound import DualValues
-from reconciler.solver.budget import Budget
-from reconciler.solver.contents import full_contents
-from reconciler.solver.setting import setting_of
+from reconciler.solver.arrays.setting import setting_of
+from reconciler.solver.bound.bound import DualValues
+from reconciler.solver.bound.contents import full_contents
+from reconciler.solver.model.budget import Budget
 from tests.solver.problems import plain, ruled
 
 if TYPE_CHECKING:
-    from reconciler.solver.table import Table
+    from reconciler.solver.arrays.table import Table
 
 Content = tuple[int, tuple[int, ...]]
 

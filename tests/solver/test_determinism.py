@@ -15,8 +15,8 @@ import pytest
 
 from benchmarks.workloads import catalogue, workload
 from reconciler.solver import Effort
-from reconciler.solver.budget import Budget
-from reconciler.solver.solving import _Solve, solve
+from reconciler.solver.model.budget import Budget
+from reconciler.solver.packing.solving import _Solve, solve
 from tests.solver.problems import ruled
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ import hashlib
 from tests.solver.test_determinism import crowd, facts
 from tests.solver.problems import ruled
 from reconciler.solver import Effort
-from reconciler.solver.solving import solve
+from reconciler.solver.packing.solving import solve
 plans = [solve(crowd(), Effort.QUICK)] + [solve(ruled(seed)) for seed in range(20)]
 print(hashlib.sha256(repr([facts(plan) for plan in plans]).encode()).hexdigest())
 """
@@ -124,7 +124,7 @@ def test_fifty_thousand_pods_take_no_more_than_two_hundred_megabytes(listed: str
 def test_pandas_is_never_loaded() -> None:
     code = (
         "import sys; from tests.solver.problems import plain;"
-        "from reconciler.solver.solving import solve;"
+        "from reconciler.solver.packing.solving import solve;"
         "solve(plain(1)); print('pandas' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

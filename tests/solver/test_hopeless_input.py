@@ -15,7 +15,7 @@ from reconciler.solver import (
     Together,
     UnplacedCause,
 )
-from reconciler.solver.solving import solve
+from reconciler.solver.packing.solving import solve
 from tests.solver.checker import complaints
 
 SMALL = Offer(name="small", type="s1", capacity=(2000, 4096), price=10_000, labels={"zone": "a"})

@@ -23,7 +23,7 @@ from reconciler.solver import (
     Stop,
     Together,
 )
-from reconciler.solver.solving import solve, solve_by_first_fit, solve_counted
+from reconciler.solver.packing.solving import solve, solve_by_first_fit, solve_counted
 from tests.solver.checker import complaints
 
 HETZNER = catalogue("hetzner", 0)

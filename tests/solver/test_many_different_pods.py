@@ -8,10 +8,10 @@ import pytest
 
 from benchmarks.workloads import catalogue, workload
 from reconciler.solver import Effort, Limit, Offer, Plan, PodClass, Problem
-from reconciler.solver.coarse import PACKED, to_bound, to_pack
-from reconciler.solver.lots import Lot, OfferArrays, ground_of, relaxed_lots_of
-from reconciler.solver.setting import setting_of
-from reconciler.solver.solving import solve
+from reconciler.solver.arrays.coarse import PACKED, to_bound, to_pack
+from reconciler.solver.arrays.setting import setting_of
+from reconciler.solver.model.lots import Lot, OfferArrays, ground_of, relaxed_lots_of
+from reconciler.solver.packing.solving import solve
 from tests.solver.checker import complaints
 
 SOON = 4_000_000
@@ -72,9 +72,9 @@ def test_different_pods_that_a_limit_leaves_out_each_get_a_reason_soon() -> None
 
 def crowded(monkeypatch: pytest.MonkeyPatch) -> tuple[Problem, OfferArrays, list[Lot]]:
     """More lots than are packed one by one, here where few are too many already."""
-    monkeypatch.setattr("reconciler.solver.coarse.PACKED", 100)
-    monkeypatch.setattr("reconciler.solver.coarse.CLASSES_TIMES_PODS", 1)
-    monkeypatch.setattr("reconciler.solver.coarse.BOUNDED", 150)
+    monkeypatch.setattr("reconciler.solver.arrays.coarse.PACKED", 100)
+    monkeypatch.setattr("reconciler.solver.arrays.coarse.CLASSES_TIMES_PODS", 1)
+    monkeypatch.setattr("reconciler.solver.arrays.coarse.BOUNDED", 150)
     problem = different(600, listed="hetzner", pods="big").in_order()
     ground = ground_of(problem)
     return problem, ground, relaxed_lots_of(problem, ground)
@@ -109,8 +109,8 @@ def test_a_plan_of_enlarged_pods_keeps_every_rule_and_its_bound(
 def test_a_pod_that_fits_nowhere_when_enlarged_is_packed_as_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("reconciler.solver.coarse.PACKED", 1)
-    monkeypatch.setattr("reconciler.solver.coarse.CLASSES_TIMES_PODS", 1)
+    monkeypatch.setattr("reconciler.solver.arrays.coarse.PACKED", 1)
+    monkeypatch.setattr("reconciler.solver.arrays.coarse.CLASSES_TIMES_PODS", 1)
     offers = (
         Offer(name="tall", capacity=(1000, 1100), price=10),
         Offer(name="wide", capacity=(1100, 1000), price=10),

@@ -12,7 +12,7 @@ from benchmarks.__main__ import main
 from benchmarks.snapshots import UNSET, VARIABLE, problem_of, snapshots
 from benchmarks.workloads import catalogue
 from reconciler.solver import Effort
-from reconciler.solver.solving import solve
+from reconciler.solver.packing.solving import solve
 from tests.solver import made_snapshots
 from tests.solver.checker import complaints
 from tests.solver.made_snapshots import KINDS

@@ -22,8 +22,8 @@ from reconciler.solver import (
     Renewal,
     SpreadRule,
 )
-from reconciler.solver.renew import renew
-from reconciler.solver.solving import solve
+from reconciler.solver.packing.solving import solve
+from reconciler.solver.renewal.renew import renew
 from tests.solver.checker import complaints
 from tests.solver.renewals import ZONE, moving
 
@@ -230,7 +230,7 @@ def test_the_order_of_the_nodes_changes_nothing() -> None:
 
 FINGERPRINT = """
 from reconciler.solver import Effort
-from reconciler.solver.renew import renew
+from reconciler.solver.renewal.renew import renew
 from tests.solver.test_renew import crowd
 print(renew(crowd(200), Effort.QUICK).goes)
 """

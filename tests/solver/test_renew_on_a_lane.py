@@ -11,7 +11,7 @@ import pytest
 
 from reconciler.effects.lane import Lane
 from reconciler.solver import Effort
-from reconciler.solver.renew import renew, unchanged
+from reconciler.solver.renewal.renew import renew, unchanged
 from tests.solver.test_renew import asked, pod
 
 if TYPE_CHECKING:

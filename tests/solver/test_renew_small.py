@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reconciler.solver import Effort, Renewal
-from reconciler.solver.renew import renew, unchanged
+from reconciler.solver.renewal.renew import renew, unchanged
 from tests.solver.checker import complaints
 from tests.solver.renewals import allowed_sets, best_gain, cluster, moving
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from benchmarks.shrunk import shrunk
 from reconciler.solver import Effort, Offer, Renewal, Renewed
-from reconciler.solver.renew import renew
+from reconciler.solver.renewal.renew import renew
 from tests.solver.renewals import cluster
 from tests.solver.test_renew import asked, pod
 from tests.solver.test_renew_small import is_right

@@ -8,8 +8,8 @@ import pytest
 
 from benchmarks.workloads import catalogue, workload
 from reconciler.solver import Effort, Offer, PodClass, Problem, Stop
-from reconciler.solver.problem import HOSTNAME, SpreadRule
-from reconciler.solver.solving import solve
+from reconciler.solver.model.problem import HOSTNAME, SpreadRule
+from reconciler.solver.packing.solving import solve
 from tests.solver.brute_force import Rank, optimum
 from tests.solver.checker import complaints
 from tests.solver.problems import plain, ruled, within_skew

@@ -25,7 +25,7 @@ from benchmarks.workloads import catalogue, workload
 from reconciler.effects import lane
 from reconciler.effects.lane import Lane
 from reconciler.solver import Effort, Plan, Problem, Stop
-from reconciler.solver.framing import LENGTH
+from reconciler.solver.model.framing import LENGTH
 from tests.live import wait_until
 from tests.solver.checker import complaints
 

@@ -33,8 +33,8 @@ from reconciler.paper.hindering import hindrance
 from reconciler.paper.planned import plan_offline, world_of
 from reconciler.providers.port import ClassKey
 from reconciler.solver import Effort
-from reconciler.solver.renew import renew
-from reconciler.solver.solving import solve
+from reconciler.solver.packing.solving import solve
+from reconciler.solver.renewal.renew import renew
 
 if TYPE_CHECKING:
     import argparse

@@ -1,0 +1,74 @@
+"""A problem made ready for the search: arrays to pack with, arrays to bound with."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reconciler.solver.arrays.coarse import to_bound, to_pack
+from reconciler.solver.arrays.minima import with_minima_opened
+from reconciler.solver.arrays.table import Table, table_of
+from reconciler.solver.model.hopeless import placeable
+from reconciler.solver.model.lots import Lot, OfferArrays, ground_of, lots_of, relaxed_lots_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reconciler.solver.model.assemble import DraftNode
+    from reconciler.solver.model.problem import Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """`table` is packed, with all choices about domains made; `relaxed` is without them.
+
+    Every plan keeps the rules of `relaxed`, so a bound of it is a bound of the problem.
+    """
+
+    problem: Problem
+    ground: OfferArrays
+    table: Table
+    relaxed: Table
+    is_exact: bool = True
+    """Whether all pods are packed as large as they are."""
+
+    def left_out(self, nodes: Sequence[DraftNode]) -> dict[int, int]:
+        """Pods by priority that `relaxed` knows and the nodes don't hold."""
+        placed: Counter[str] = Counter()
+        for node in nodes:
+            placed.update(node.pods)
+        left: Counter[int] = Counter()
+        for k, lots in enumerate(self.relaxed.lots):
+            counts = (lot.count - placed[lot.pods[0][0]] for lot in lots)
+            left[int(self.relaxed.priority[k])] += sum(counts)
+        return dict(left)
+
+
+def setting_of(problem: Problem) -> Setting:
+    """Both tables; they are one where no group, no minimum and no grid makes them differ."""
+    ground = ground_of(problem)
+    lots = relaxed_lots_of(problem, ground)
+    relaxed = _reachable(problem, to_bound(lots, ground), ground)
+    if problem.groups or problem.minima:
+        lots = lots_of(problem, ground)
+    packed = to_pack(lots, ground)
+    is_exact = all(one is other for one, other in zip(packed, lots, strict=True))
+    if is_exact and not problem.groups and not problem.minima:
+        return Setting(problem=problem, ground=ground, table=relaxed, relaxed=relaxed)
+    table, reached = with_minima_opened(_reachable(problem, packed, ground))
+    relaxed = replace(relaxed, minima=np.minimum(relaxed.minima, reached))
+    return Setting(problem=problem, ground=ground, table=table, relaxed=relaxed, is_exact=is_exact)
+
+
+def _reachable(problem: Problem, lots: Sequence[Lot], ground: OfferArrays) -> Table:
+    """The table of all units that have room somewhere."""
+    chosen = [lot for lot, fits in zip(lots, placeable(lots, ground), strict=True) if fits]
+    table = table_of(problem, chosen, ground)
+    served = np.flatnonzero(table.allowed.any(axis=1))
+    if len(served) == table.classes:
+        return table
+    inside = {id(lot) for k in served.tolist() for lot in table.lots[k]}
+    return table_of(problem, [lot for lot in chosen if id(lot) in inside], ground)

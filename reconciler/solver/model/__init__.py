@@ -1,0 +1,1 @@
+"""The question and the answer, in numbers."""

@@ -1,0 +1,127 @@
+"""From arrays back to names: which node of which offer, which pods of which class on it.
+
+Merged lots are dealt out in order, equal offers take turns, those of the lowest rank first. A
+spread whose balance is broken, because some of its pods found no place, gives up pods where there
+are too many until it holds.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reconciler.solver.model.problem import HOSTNAME, SpreadRule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from reconciler.solver.arrays.draft import Draft
+    from reconciler.solver.arrays.table import Table
+    from reconciler.solver.model.problem import Offer, Problem
+
+
+@dataclass(slots=True)
+class DraftNode:
+    """One node of a plan in the making."""
+
+    offer: Offer
+    pods: Counter[str]
+    kept: bool
+    """Whether it is paid for with or without pods."""
+
+
+def assemble(problem: Problem, table: Table, draft: Draft) -> list[DraftNode]:
+    """The nodes of a draft with their pods by class, every rule kept."""
+    units = [_units(table, k) for k in range(table.classes)]
+    offers = {offer.name: offer for offer in problem.offers}
+    copies = [_copies(names, offers) for names in table.names]
+    nodes = []
+    used: Counter[int] = Counter()
+    single = draft.singles()
+    for o, counts in zip(single.offers.tolist(), single.counts, strict=True):
+        pods: Counter[str] = Counter()
+        for k in counts.nonzero()[0].tolist():
+            for _ in range(int(counts[k])):
+                pods.update(next(units[k]))
+        used[o] += 1
+        nodes.append(DraftNode(offers[next(copies[o])], pods, kept=bool(table.sunk[o]) or not pods))
+    nodes += _empty_but_paid(table, used, copies=copies, offers=offers)
+    _level_spreads(problem, nodes)
+    return [node for node in nodes if node.pods or (node.kept and not node.offer.exists)]
+
+
+def _units(table: Table, k: int) -> Iterator[Mapping[str, int]]:
+    for lot in table.lots[k]:
+        pods = dict(lot.pods)
+        for _ in range(lot.count):
+            yield pods
+
+
+def _copies(names: Sequence[tuple[str, int]], offers: Mapping[str, Offer]) -> Iterator[str]:
+    """Equal offers, each as often as it may be had."""
+    for rank in sorted({offers[name].rank for name, _ in names}):
+        yield from _in_turn({name: most for name, most in names if offers[name].rank == rank})
+
+
+def _in_turn(left: dict[str, int]) -> Iterator[str]:
+    while left:
+        for name in list(left):
+            yield name
+            left[name] -= 1
+            if not left[name]:
+                del left[name]
+
+
+def _empty_but_paid(
+    table: Table,
+    used: Counter[int],
+    *,
+    copies: Sequence[Iterator[str]],
+    offers: Mapping[str, Offer],
+) -> list[DraftNode]:
+    return [
+        DraftNode(offers[next(copies[o])], Counter(), kept=True)
+        for o in table.sunk.nonzero()[0].tolist()
+        for _ in range(int(table.most[o]) - used[o])
+    ]
+
+
+def _level_spreads(problem: Problem, nodes: Sequence[DraftNode]) -> None:
+    """Take pods out until every spread holds; each round takes at least one, so it ends."""
+    spreads = [g for g in problem.groups if isinstance(g, SpreadRule) and g.key != HOSTNAME]
+    while any(_take_out_one(problem, spread, nodes) for spread in spreads):
+        pass
+
+
+def _take_out_one(problem: Problem, spread: SpreadRule, nodes: Sequence[DraftNode]) -> bool:
+    """Take one pod from a domain that is too full, if there is one; the least important pod."""
+    level = _levels(problem, spread, nodes)
+    lowest = min(level.values(), default=0)
+    priority = {pod.name: pod.priority for pod in problem.classes}
+    for node in reversed(nodes):
+        members = sorted(spread.members & node.pods.keys(), key=lambda name: (priority[name], name))
+        domain = node.offer.labels.get(spread.key, "")
+        if members and level[domain] - lowest > spread.max_skew:
+            node.pods -= Counter({members[0]: 1})
+            return True
+    return False
+
+
+def domains_of(problem: Problem, spread: SpreadRule) -> set[str]:
+    """The domains that count: those named, those with pods, and those open to any member."""
+    open_to = {n for pod in problem.classes if pod.name in spread.members for n in pod.offers}
+    offered = {o.labels.get(spread.key, "") for o in problem.offers if o.name in open_to}
+    return (offered | spread.domains | set(spread.running)) - {""}
+
+
+def _levels(problem: Problem, spread: SpreadRule, nodes: Sequence[DraftNode]) -> dict[str, int]:
+    """How many pods of the group each domain holds in the end."""
+    level = dict.fromkeys(sorted(domains_of(problem, spread)), 0)
+    level.update(spread.running)
+    for node in nodes:
+        domain = node.offer.labels.get(spread.key, "")
+        members = sum(node.pods[name] for name in spread.members)
+        if members:
+            level[domain] = level.get(domain, 0) + members
+    return level

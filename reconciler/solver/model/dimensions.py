@@ -1,0 +1,115 @@
+"""Rules about single nodes, written as resources: whoever packs needs to know nothing else.
+
+At most so many pods of a group on a node is a resource of which each node has that many and each
+pod takes one. Pods that all repel each other share a resource of one. So relaxation, bound, packing
+and proof keep these rules without a line of their own; only repulsion that isn't mutual is left
+over, as a table of pairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reconciler.solver.model.problem import HOSTNAME, Apart, Together
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from reconciler.solver.model.lots import Lot, OfferArrays
+    from reconciler.solver.model.problem import Problem, SpreadRule
+
+UNBOUNDED = float(2**40)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dimensions:
+    """Further resources of classes and offers, and how many units of a class a node takes."""
+
+    size: NDArray[np.float64]
+    capacity: NDArray[np.float64]
+    per_node: NDArray[np.float64]
+
+
+def node_dimensions(
+    problem: Problem, lots: Sequence[Lot], *, allowed: NDArray[np.bool_], ground: OfferArrays
+) -> Dimensions:
+    """What the rules about single nodes add to the resources of a problem."""
+    per_node = np.array(
+        [UNBOUNDED if lot.per_node is None else lot.per_node for lot in lots], dtype=np.float64
+    )
+    sizes: list[NDArray[np.float64]] = []
+    capacities: list[NDArray[np.float64]] = []
+    for size, capacity in [*_shared(problem, lots, ground), *_cliques(lots, ground)]:
+        members = size > 0
+        alone = allowed[members].sum(axis=0).max(initial=0) <= 1
+        if alone and (capacity == capacity[:1]).all():
+            per_node[members] = np.minimum(per_node, capacity[:1] // np.maximum(size, 1))[members]
+        else:
+            sizes.append(size)
+            capacities.append(capacity)
+    k, o, r = len(lots), len(ground.offers), len(sizes)
+    return Dimensions(
+        size=np.array(sizes, dtype=np.float64).reshape(r, k).T,
+        capacity=np.array(capacities, dtype=np.float64).reshape(r, o).T,
+        per_node=per_node,
+    )
+
+
+Column = "tuple[NDArray[np.float64], NDArray[np.float64]]"
+
+
+def _shared(
+    problem: Problem, lots: Sequence[Lot], ground: OfferArrays
+) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    columns = []
+    for group in sorted(problem.groups, key=lambda group: group.name):
+        if isinstance(group, Together) or group.key != HOSTNAME:
+            continue
+        size = np.array([dict(lot.shares).get(group.name, 0) for lot in lots], dtype=np.float64)
+        left = [_most(group) - group.running.get(offer.name, 0) for offer in ground.offers]
+        if size.any():
+            columns.append((size, np.maximum(np.array(left, dtype=np.float64), 0.0)))
+    return columns
+
+
+def _most(group: SpreadRule | Apart) -> int:
+    """A new node starts empty, so a spread over nodes lets each hold its skew and no more."""
+    return group.most if isinstance(group, Apart) else group.max_skew
+
+
+def _cliques(
+    lots: Sequence[Lot], ground: OfferArrays
+) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """For each token, those who carry it and repel it: any two of them need two nodes."""
+    tokens = sorted({token for lot in lots for token in lot.marks & lot.repels})
+    columns = []
+    for token in tokens:
+        size = np.array([token in lot.marks & lot.repels for lot in lots], dtype=np.float64)
+        columns.append((size, np.ones(len(ground.offers))))
+    return columns
+
+
+def clashes_of(lots: Sequence[Lot]) -> NDArray[np.bool_] | None:
+    """Which classes may never share a node, beyond what a resource says; nothing when none."""
+    carriers: dict[str, list[int]] = {}
+    for k, lot in enumerate(lots):
+        for token in lot.marks:
+            carriers.setdefault(token, []).append(k)
+    pairs = [
+        (k, other)
+        for k, lot in enumerate(lots)
+        for token in lot.repels
+        for other in carriers.get(token, [])
+        if other != k and token not in lots[other].repels & lot.marks
+    ]
+    if not pairs:
+        return None
+    clashes = np.zeros((len(lots), len(lots)), dtype=np.bool_)
+    for k, other in pairs:
+        clashes[k, other] = clashes[other, k] = True
+    return clashes

@@ -1,0 +1,84 @@
+"""Who can have no place, whatever is bought: found first, exactly, with the reason in figures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reconciler.solver.model.plan import UnplacedCause, UnplacedReason
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from reconciler.solver.model.lots import Lot, OfferArrays
+    from reconciler.solver.model.problem import Offer, PodClass, Problem
+
+CHUNK = 4_000_000
+"""Comparisons made in one array operation; bounds the memory for ten thousand different pods."""
+
+
+def placeable(lots: Sequence[Lot], ground: OfferArrays) -> NDArray[np.bool_]:
+    """For each lot, whether some allowed offer has room for a unit of it."""
+    result = np.zeros(len(lots), dtype=np.bool_)
+    step = max(1, CHUNK // max(1, ground.capacity.size))
+    for start in range(0, len(lots), step):
+        part = lots[start : start + step]
+        requests = np.array([lot.requests for lot in part], dtype=np.float64)
+        roomy = np.asarray((ground.capacity[None, :, :] >= requests[:, None, :]).all(axis=2))
+        allowed = np.array([lot.allowed for lot in part], dtype=np.bool_)
+        result[start : start + step] = (roomy & allowed).any(axis=1)
+    return result
+
+
+def why_hopeless(problem: Problem, ground: OfferArrays, pod: PodClass) -> UnplacedReason | None:
+    """The first true reason why no offer can ever take a pod, or nothing when one can."""
+    if not problem.offers:
+        return UnplacedReason(
+            cause=UnplacedCause.NO_OFFERS, text="there is nothing that could be bought"
+        )
+    if not ground.largest(pod.offers):
+        return _emptied(problem, pod)
+    return _too_large(problem, ground, pod)
+
+
+def _emptied(problem: Problem, pod: PodClass) -> UnplacedReason:
+    before = len(problem.offers)
+    for name, left in pod.narrowed:
+        if left == 0:
+            text = f"{name}: none of the {before} offers will do"
+            return UnplacedReason(
+                cause=UnplacedCause.CONSTRAINT, text=text, rule=name, available=before
+            )
+        before = left
+    text = f"none of the {before} offers is allowed"
+    return UnplacedReason(cause=UnplacedCause.CONSTRAINT, text=text, available=before)
+
+
+def _too_large(problem: Problem, ground: OfferArrays, pod: PodClass) -> UnplacedReason | None:
+    """Names a resource that no allowed offer has enough of, else what the closest offer lacks."""
+    for r, (most, o) in enumerate(ground.largest(pod.offers)):
+        if pod.requests[r] > most:
+            return _lacks(problem, ground.offers[o], pod, r=r, who="the most that an offer leaves")
+    allowed = np.flatnonzero(ground.allowed_to(pod.offers))
+    lacking = ground.capacity[allowed] < np.array(pod.requests, dtype=np.float64)
+    missing = lacking.sum(axis=1)
+    if not missing.all():
+        return None
+    row = int(missing.argmin())
+    offer = ground.offers[int(allowed[row])]
+    return _lacks(problem, offer, pod, r=int(lacking[row].argmax()), who="what the closest leaves")
+
+
+def _lacks(problem: Problem, offer: Offer, pod: PodClass, *, r: int, who: str) -> UnplacedReason:
+    resource, needed, available = problem.resources[r], pod.requests[r], offer.capacity[r]
+    return UnplacedReason(
+        cause=UnplacedCause.TOO_LARGE,
+        text=f"needs {resource} {needed}; {who} is {available} ({offer.type or offer.name})",
+        resource=resource,
+        needed=needed,
+        available=available,
+        offer=offer.name,
+    )

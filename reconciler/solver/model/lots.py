@@ -1,0 +1,355 @@
+"""Classes become lots: what is decided before any packing, so that packing needs no topology.
+
+A lot is a number of equal units that go to nodes one by one; a unit is one pod, or the pods of a
+group that must share a node. What concerns domains above the node is settled here: a spread class
+is split into one lot per domain, a group that stays together is bound to one domain. What concerns
+single nodes stays with the lot, as a limit or as tokens, because packing can keep it exactly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reconciler.solver.model.problem import (
+    HOSTNAME,
+    Apart,
+    PodClass,
+    Problem,
+    SpreadRule,
+    Together,
+    preferred_offers,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from reconciler.solver.model.problem import Group, Offer
+
+LARGEST = 2**53
+"""Amounts from here on are all the same to the solver: more than any node has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lot:
+    """Equal units to be placed; `pods` says how many pods of which class make one unit."""
+
+    pods: tuple[tuple[str, int], ...]
+    count: int
+    requests: tuple[int, ...]
+    allowed: NDArray[np.bool_]
+    priority: int
+    per_node: int | None
+    marks: frozenset[str]
+    repels: frozenset[str]
+    shares: tuple[tuple[str, int], ...] = ()
+    """Places that one unit takes in each group that is limited by node."""
+    bonds: tuple[str, ...] = ()
+    """Groups whose rule is still open: none when a lot is ready to be packed."""
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Lots with one key are the same thing to every stage but the last."""
+        own = (self.requests, self.allowed.tobytes(), self.priority, self.per_node)
+        return (
+            *own,
+            tuple(sorted(self.marks)),
+            tuple(sorted(self.repels)),
+            self.shares,
+            self.bonds,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfferArrays:
+    """The offers as arrays, in the order of their names."""
+
+    offers: tuple[Offer, ...]
+    capacity: NDArray[np.float64]
+    price: NDArray[np.int64]
+    rows: dict[frozenset[str], NDArray[np.bool_]] = field(default_factory=dict)
+    tops: dict[frozenset[str], list[tuple[float, int]]] = field(default_factory=dict)
+
+    def allowed_to(self, names: frozenset[str]) -> NDArray[np.bool_]:
+        """The offers named, as a row that is made once for each set."""
+        if names not in self.rows:
+            self.rows[names] = np.array([one.name in names for one in self.offers], dtype=np.bool_)
+        return self.rows[names]
+
+    def largest(self, names: frozenset[str]) -> list[tuple[float, int]]:
+        """For each resource the most that one of the offers named leaves, and which one does."""
+        if names not in self.tops:
+            allowed = np.flatnonzero(self.allowed_to(names))
+            best = (
+                [int(allowed[c.argmax()]) for c in self.capacity[allowed].T] if len(allowed) else []
+            )
+            self.tops[names] = [(float(self.capacity[o, r]), o) for r, o in enumerate(best)]
+        return self.tops[names]
+
+    def domains(self, key: str) -> list[str]:
+        """Each offer's domain under a topology key; the empty text where it has none."""
+        if key == HOSTNAME:
+            return [offer.name for offer in self.offers]
+        return [offer.labels.get(key, "") for offer in self.offers]
+
+
+def ground_of(problem: Problem) -> OfferArrays:
+    """The offers of a problem, sorted, so that their order in the input changes nothing."""
+    offers = preferred_offers(problem.offers)
+    clipped = [[min(amount, LARGEST - 1) for amount in offer.capacity] for offer in offers]
+    capacity = np.array(clipped, dtype=np.float64).reshape(len(offers), len(problem.resources))
+    price = np.array([0 if o.exists else o.price for o in offers], dtype=np.int64)
+    return OfferArrays(offers=offers, capacity=capacity, price=price)
+
+
+def lots_of(problem: Problem, ground: OfferArrays) -> list[Lot]:
+    """All pods of the problem as lots, every rule about domains above the node settled."""
+    lots = [_lot_of(pod, allowed) for pod, allowed in _allowed_rows(problem, ground)]
+    for group in sorted(problem.groups, key=_order):
+        match group:
+            case Together():
+                lots = _together(lots, group, ground)
+            case SpreadRule() | Apart() if group.key == HOSTNAME:
+                lots = [_with_share(lot, group) for lot in lots]
+            case SpreadRule() | Apart():
+                lots = _split(lots, group, ground)
+    return [lot for lot in lots if lot.count]
+
+
+def relaxed_lots_of(problem: Problem, ground: OfferArrays) -> list[Lot]:
+    """The same pods without what was chosen for them: any true bound is a bound of these."""
+    lots = [_lot_of(pod, allowed) for pod, allowed in _allowed_rows(problem, ground)]
+    for group in sorted(problem.groups, key=_order):
+        if not isinstance(group, Together) and group.key == HOSTNAME:
+            lots = [_with_share(lot, group) for lot in lots]
+        else:
+            lots = [_with_bond(lot, group) for lot in lots]
+    return [lot for lot in lots if lot.count]
+
+
+def _order(group: SpreadRule | Apart | Together) -> tuple[int, str]:
+    """Groups that bind come before groups that split, as splitting needs the bound sets."""
+    return (0 if isinstance(group, Together) else 1, group.name)
+
+
+def _allowed_rows(
+    problem: Problem, ground: OfferArrays
+) -> list[tuple[PodClass, NDArray[np.bool_]]]:
+    rows: dict[tuple[frozenset[str], frozenset[str], frozenset[str]], NDArray[np.bool_]] = {}
+    result = []
+    for pod in sorted(problem.classes, key=lambda pod: pod.name):
+        key = (pod.offers, pod.marks, pod.repels)
+        if key not in rows:
+            rows[key] = np.array([_admits(offer, pod) for offer in ground.offers], dtype=np.bool_)
+        result.append((pod, rows[key]))
+    return result
+
+
+def _admits(offer: Offer, pod: PodClass) -> bool:
+    peaceful = not (offer.marks & pod.repels) and not (offer.repels & pod.marks)
+    return offer.name in pod.offers and peaceful
+
+
+def _lot_of(pod: PodClass, allowed: NDArray[np.bool_]) -> Lot:
+    alone = 1 if pod.marks & pod.repels else pod.per_node
+    return Lot(
+        pods=((pod.name, 1),),
+        count=pod.count,
+        requests=tuple(min(amount, LARGEST) for amount in pod.requests),
+        allowed=allowed,
+        priority=pod.priority,
+        per_node=alone if pod.per_node is None or alone is None else min(alone, pod.per_node),
+        marks=pod.marks,
+        repels=pod.repels,
+    )
+
+
+def _is_member(lot: Lot, members: frozenset[str]) -> bool:
+    return any(name in members for name, _ in lot.pods)
+
+
+def _weight(lot: Lot, members: frozenset[str]) -> int:
+    """How many pods of a group one unit of a lot holds."""
+    return sum(times for name, times in lot.pods if name in members)
+
+
+def _with_share(lot: Lot, group: SpreadRule | Apart) -> Lot:
+    weight = _weight(lot, group.members)
+    return replace(lot, shares=(*lot.shares, (group.name, weight))) if weight else lot
+
+
+def _with_bond(lot: Lot, group: Group) -> Lot:
+    member = _is_member(lot, group.members)
+    return replace(lot, bonds=(*lot.bonds, group.name)) if member else lot
+
+
+def fits(lot: Lot, ground: OfferArrays) -> NDArray[np.bool_]:
+    """The offers that a unit may use and on which it has room when it is alone there."""
+    roomy = np.asarray((ground.capacity >= np.array(lot.requests)).all(axis=1))
+    return roomy & lot.allowed
+
+
+def clash(one: Lot, other: Lot) -> bool:
+    """Whether units of two lots may never share a node."""
+    return bool(one.marks & other.repels or one.repels & other.marks)
+
+
+def _together(lots: Sequence[Lot], group: Together, ground: OfferArrays) -> list[Lot]:
+    members = [lot for lot in lots if _is_member(lot, group.members) and lot.count]
+    others = [lot for lot in lots if not _is_member(lot, group.members)]
+    if not members:
+        return others
+    if group.key == HOSTNAME:
+        return others + _on_one_node(members, ground)
+    return others + _in_one_domain(members, group, ground)
+
+
+def _on_one_node(members: Sequence[Lot], ground: OfferArrays) -> list[Lot]:
+    """One unit of all of them; pods are left out, the least important first, until it fits."""
+    ordered = sorted(members, key=lambda lot: (-lot.priority, lot.pods))
+    chosen = [0] * len(ordered)
+    for place, lot in enumerate(ordered):
+        company = [one for one, n in zip(ordered, chosen, strict=True) if n]
+        if not any(clash(lot, one) for one in company):
+            chosen[place] = _most_that_fit(ordered, chosen, place=place, ground=ground)
+    left = [replace(lot, count=lot.count - n) for lot, n in zip(ordered, chosen, strict=True)]
+    stranded = [replace(lot, allowed=np.zeros_like(lot.allowed)) for lot in left if lot.count]
+    return [*stranded, *([_composite(ordered, chosen)] if any(chosen) else [])]
+
+
+def _most_that_fit(
+    lots: Sequence[Lot], chosen: Sequence[int], *, place: int, ground: OfferArrays
+) -> int:
+    low, high = 0, min(lots[place].count, lots[place].per_node or lots[place].count)
+    while low < high:
+        middle = (low + high + 1) // 2
+        trial = [*chosen[:place], middle, *chosen[place + 1 :]]
+        works = fits(_composite(lots, trial), ground).any()
+        low, high = (middle, high) if works else (low, middle - 1)
+    return low
+
+
+def _composite(lots: Sequence[Lot], chosen: Sequence[int]) -> Lot:
+    parts = [(lot, n) for lot, n in zip(lots, chosen, strict=True) if n]
+    total = [sum(lot.requests[r] * n for lot, n in parts) for r in range(len(lots[0].requests))]
+    shares: dict[str, int] = {}
+    for lot, n in parts:
+        for name, weight in lot.shares:
+            shares[name] = shares.get(name, 0) + weight * n
+    return Lot(
+        pods=tuple((name, times * n) for lot, n in parts for name, times in lot.pods),
+        count=1,
+        requests=tuple(min(amount, LARGEST) for amount in total),
+        allowed=np.logical_and.reduce([lot.allowed for lot, _ in parts]),
+        priority=max(lot.priority for lot, _ in parts),
+        per_node=None,
+        marks=frozenset().union(*(lot.marks for lot, _ in parts)),
+        repels=frozenset().union(*(lot.repels for lot, _ in parts)),
+        shares=tuple(sorted(shares.items())),
+    )
+
+
+def _in_one_domain(members: Sequence[Lot], group: Together, ground: OfferArrays) -> list[Lot]:
+    """All members in the domain that takes the most of them, and of those in the cheapest."""
+    domains = ground.domains(group.key)
+    names = sorted({name for name in domains if name})
+    if not names:
+        return [replace(lot, allowed=np.zeros_like(lot.allowed)) for lot in members]
+    masks = {name: np.array([one == name for one in domains]) for name in names}
+    best = min(names, key=lambda name: (*_cost_in(members, masks[name], ground), name))
+    return [replace(lot, allowed=lot.allowed & masks[best]) for lot in members]
+
+
+def _cost_in(
+    members: Sequence[Lot], mask: NDArray[np.bool_], ground: OfferArrays
+) -> tuple[tuple[tuple[int, int], ...], float]:
+    """Who would be left out of a domain, and roughly what the others cost there."""
+    left: dict[int, int] = {}
+    cost = 0.0
+    for lot in members:
+        usable = fits(lot, ground) & mask
+        if not usable.any():
+            left[lot.priority] = left.get(lot.priority, 0) + lot.count
+        else:
+            cost += lot.count * unit_price(lot, ground, usable)
+    return tuple(sorted(left.items(), reverse=True)), cost
+
+
+def unit_price(lot: Lot, ground: OfferArrays, usable: NDArray[np.bool_]) -> float:
+    """The least that one unit costs as its share of a node's fullest resource."""
+    request = np.array(lot.requests, dtype=np.float64)
+    share = (request / np.maximum(ground.capacity[usable], 1.0)).max(axis=1)
+    return float((share * ground.price[usable]).min())
+
+
+def _split(lots: Sequence[Lot], group: SpreadRule | Apart, ground: OfferArrays) -> list[Lot]:
+    """Each member lot as one lot per domain, the group kept level over all its members."""
+    domains = ground.domains(group.key)
+    names = sorted({name for name in domains if name})
+    masks = {name: np.array([one == name for one in domains]) for name in names}
+    members = [lot for lot in lots if _is_member(lot, group.members)]
+    open_to = [name for name in names if any((lot.allowed & masks[name]).any() for lot in members)]
+    level = _starting_level(group, open_to)
+    result = []
+    for lot in sorted(lots, key=lambda lot: (-lot.priority, lot.pods)):
+        if _is_member(lot, group.members):
+            result += _spread_out(lot, group, level=level, masks=masks, ground=ground)
+        else:
+            result.append(lot)
+    return result
+
+
+def _starting_level(group: SpreadRule | Apart, names: Sequence[str]) -> dict[str, int]:
+    known = set(names) | set(group.running)
+    known |= group.domains if isinstance(group, SpreadRule) else set()
+    return {name: group.running.get(name, 0) for name in sorted(known)}
+
+
+def _spread_out(
+    lot: Lot,
+    group: SpreadRule | Apart,
+    *,
+    level: dict[str, int],
+    masks: Mapping[str, NDArray[np.bool_]],
+    ground: OfferArrays,
+) -> list[Lot]:
+    """Unit after unit to the emptiest domain that takes it, the cheaper one on a tie."""
+    weight = _weight(lot, group.members)
+    prices = _prices_by_domain(lot, masks, ground)
+    taken = dict.fromkeys(prices, 0)
+    for _ in range(lot.count):
+        ready = [name for name in prices if _has_room(group, level, name, weight)]
+        if not ready:
+            break
+        name = min(ready, key=lambda name: (level[name], prices[name], name))
+        level[name] += weight
+        taken[name] += 1
+    stranded = lot.count - sum(taken.values())
+    parts = [replace(lot, count=n, allowed=lot.allowed & masks[d]) for d, n in taken.items() if n]
+    nowhere = replace(lot, count=stranded, allowed=np.zeros_like(lot.allowed))
+    return [*parts, *([nowhere] if stranded else [])]
+
+
+def _prices_by_domain(
+    lot: Lot, masks: Mapping[str, NDArray[np.bool_]], ground: OfferArrays
+) -> dict[str, float]:
+    usable = fits(lot, ground)
+    return {
+        name: unit_price(lot, ground, usable & mask)
+        for name, mask in masks.items()
+        if (usable & mask).any()
+    }
+
+
+def _has_room(group: SpreadRule | Apart, level: Mapping[str, int], name: str, weight: int) -> bool:
+    match group:
+        case Apart():
+            return level[name] + weight <= group.most
+        case SpreadRule():
+            others = [n for other, n in level.items() if other != name]
+            lowest = min([level[name] + weight, *others])
+            return level[name] + weight - lowest <= group.max_skew

@@ -1,0 +1,304 @@
+"""The search for the best nodes of one step: each stage begins with the best that is known."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from reconciler.solver.arrays.draft import Stock, rank
+from reconciler.solver.arrays.pattern import Patterns
+from reconciler.solver.bound.bound import DualValues, dearest_single, lower_bound
+from reconciler.solver.bound.columns import generate, pricing_of
+from reconciler.solver.bound.exact import tighten
+from reconciler.solver.bound.master import Master
+from reconciler.solver.bound.prove import NODES, PODS, prove
+from reconciler.solver.bound.relax import relax
+from reconciler.solver.model.assemble import DraftNode, assemble
+from reconciler.solver.model.plan import Stop
+from reconciler.solver.model.problem import CLOSE
+from reconciler.solver.packing.cover import cover
+from reconciler.solver.packing.dive import Dive
+from reconciler.solver.packing.finish import right_sized, with_real_sizes
+from reconciler.solver.packing.first_fit import first_fit
+from reconciler.solver.packing.improve import improve, mend
+from reconciler.solver.packing.pack import pack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from reconciler.solver.arrays.draft import Draft
+    from reconciler.solver.arrays.setting import Setting
+    from reconciler.solver.arrays.table import Table
+    from reconciler.solver.bound.columns import ColumnPricing
+    from reconciler.solver.bound.prove import Proof
+    from reconciler.solver.model.budget import Budget
+    from reconciler.solver.model.problem import Problem
+
+MOST_CLASSES = 400
+"""With more classes than this, diving for the whole costs more than it gains."""
+SHARE_OF_COLUMNS = 0.35
+SHARE_OF_PROOF = 0.5
+ROUNDS = 400
+AGAIN = 3
+AS_GOOD = 0.002
+"""A plan that costs so much more than shares of the columns gains by better columns alone."""
+SEEDED = 4
+"""Rounds in a row in which no class that comes first may be of use, until greed has run dry."""
+FEW = 8
+"""With more units than this on a node, its content hardly depends on which one comes first."""
+EXACT = 40
+"""Offers whose best content is looked for exactly when greedy filling finds no more."""
+NEARLY = 0.02
+"""Patterns that cost more than they are worth by at most this share go on to the dive."""
+PATIENCE = 40
+"""Tries in a row without a gain, after which a plan is taken to be as good as it gets."""
+
+Rank = tuple[tuple[tuple[int, int], ...], int, int]
+
+
+def rank_of(problem: Problem, nodes: Sequence[DraftNode]) -> Rank:
+    """What answers are compared by: who is left out, the cost, the number of nodes."""
+    placed: Counter[str] = Counter()
+    for node in nodes:
+        placed.update(node.pods)
+    left: Counter[int] = Counter()
+    for pod in problem.classes:
+        left[pod.priority] += pod.count - placed[pod.name]
+    missing = tuple(sorted(((p, n) for p, n in left.items() if n), reverse=True))
+    return missing, cost_of_new_nodes(nodes), len(nodes)
+
+
+def cost_of_new_nodes(nodes: Sequence[DraftNode]) -> int:
+    """What the new nodes cost per hour."""
+    return sum(0 if node.offer.exists else node.offer.price for node in nodes)
+
+
+@dataclass(slots=True)
+class Search:
+    """The best nodes so far, the bounds so far, and what both were bought with."""
+
+    setting: Setting
+    budget: Budget
+    watch: Callable[[Search], None]
+    content: float = CLOSE
+    first: list[DraftNode] = field(default_factory=list)
+    best: list[DraftNode] = field(default_factory=list)
+    values: list[DualValues] = field(default_factory=list)
+    exact: list[tuple[DualValues, NDArray[np.float64]]] = field(default_factory=list)
+    patterns: Patterns = field(default_factory=Patterns)
+    prices: DualValues | None = None
+    draft: Draft | None = None
+    master: Master | None = None
+    proven: int = 0
+    optimal: bool = False
+    stop: Stop = Stop.DRY
+    _bounds: dict[tuple[tuple[int, int], ...], int] = field(default_factory=dict)
+
+    def run(self) -> None:
+        """All stages, until one proves that nothing better exists or the budget is spent."""
+        setting = self.setting
+        draft = first_fit(setting.table, self.budget)
+        self.first = self.best = assemble(setting.problem, setting.table, draft)
+        if not setting.relaxed.classes or not setting.relaxed.offers:
+            self.stop = Stop.NOTHING_TO_DO
+            return
+        for begin in (self._pack, self._mend):
+            begin()
+            if self._enough():
+                return
+        so_far = self.budget.spent
+        self._prove()
+        if self._enough():
+            return
+        # What follows costs more than all before, and half of it gives nothing.
+        if self.budget.left < so_far:
+            self.stop = Stop.EFFORT
+            return
+        stages: tuple[Callable[[], object], ...]
+        stages = (self._columns, self._dive, self._cover, self._more_columns, self._improve)
+        for stage in stages:
+            stage()
+            if self._enough():
+                return
+        self.stop = Stop.EFFORT if self.budget.over else Stop.DRY
+
+    def _enough(self) -> bool:
+        """Whether what is left to gain isn't worth another stage."""
+        cost, bound = cost_of_new_nodes(self.best), self.bound()
+        complete = self._complete()
+        if self._is_proven():
+            self.stop = Stop.PROVEN
+        elif complete and cost <= bound * (1 + self.content):
+            self.stop = Stop.GAP
+        elif self.budget.over:
+            self.stop = Stop.EFFORT
+        else:
+            return False
+        return True
+
+    def _complete(self) -> bool:
+        """Whether all pods have a place that can have one."""
+        return not any(self.setting.left_out(self.best).values())
+
+    def bound(self) -> int:
+        """The best lower bound on what a plan costs that leaves out no more than the best does."""
+        left = self.setting.left_out(self.best)
+        key = (*sorted(left.items()), (len(self.values), len(self.exact)))
+        if key not in self._bounds:
+            self._bounds[key] = self._bound(left)
+        return max(self.proven, self._bounds[key])
+
+    def _bound(self, left: Mapping[int, int]) -> int:
+        relaxed = self.setting.relaxed
+        found = (lower_bound(relaxed, values, left) for values in self.values)
+        exact = (lower_bound(relaxed, values, left, held) for values, held in self.exact[-2:])
+        return max(dearest_single(relaxed, left), *found, *exact, 0)
+
+    def offer(self, table: Table, draft: Draft) -> None:
+        """Take a draft as the best when it is."""
+        problem = self.setting.problem
+        nodes = assemble(problem, table, draft)
+        if not self.setting.is_exact:
+            nodes = with_real_sizes(problem, self.setting.ground, nodes)
+        if rank_of(problem, nodes) < rank_of(problem, self.best):
+            self.best = nodes
+        self.watch(self)
+
+    def _pack(self) -> None:
+        """The relaxation, and the first draft along it."""
+        setting = self.setting
+        relaxation = relax(setting.relaxed, self.budget)
+        if relaxation is None:
+            return
+        self.values.append(relaxation.values)
+        if setting.table is not setting.relaxed:
+            relaxation = relax(setting.table, self.budget)
+        if relaxation is not None:
+            self.prices = relaxation.values
+            self._consider(pack(setting.table, relaxation, self.budget))
+
+    def _mend(self) -> None:
+        """The draft with all that is wasteful in it packed anew."""
+        if self.prices is None or self.draft is None:
+            return
+        if self.setting.table.classes > MOST_CLASSES:
+            return
+        self._consider(
+            mend(self.setting.table, self.draft, self.prices, self.patterns, budget=self.budget)
+        )
+
+    def _columns(self) -> None:
+        """Contents that the prices call for; what they prove, and what the dive begins with."""
+        table = self.setting.table
+        if self.prices is None or table.classes > MOST_CLASSES:
+            return
+        budget = self.budget.part(SHARE_OF_COLUMNS)
+        master = self.master or Master(table, budget)
+        self.master, master.budget = master, budget
+        for offer, counts in zip(self.patterns.offers, self.patterns.counts, strict=True):
+            master.add(offer, counts)
+        pricing = pricing_of(master, self.prices, seeded=SEEDED if self._few_on_a_node() else 0)
+        self._generate(master, pricing, self.prices)
+        if master.solve():
+            for p in master.useful(NEARLY):
+                self.patterns.add(master.patterns.offers[p], master.patterns.counts[p])
+
+    def _few_on_a_node(self) -> bool:
+        units = int(self.setting.table.demand.sum())
+        return self.draft is not None and units <= FEW * self.draft.nodes()
+
+    def _generate(self, master: Master, pricing: ColumnPricing, prices: DualValues) -> None:
+        budget = master.budget
+        while generate(master, pricing, budget, ROUNDS) and not budget.over and master.solve():
+            values = master.values(prices)
+            joined, held = tighten(master, values, budget, EXACT)
+            if master.table is self.setting.relaxed:
+                self.exact.append((values, held))
+            if not joined:
+                break
+
+    def _more_columns(self) -> None:
+        """Columns and a dive again, where the plan is as good as those that are known allow."""
+        for _ in range(AGAIN):
+            if self.master is None or self._enough():
+                return
+            if cost_of_new_nodes(self.best) > self.master.objective * (1 + AS_GOOD):
+                return
+            before = self.master.objective
+            self._columns()
+            if self.master.objective > before * (1 - CLOSE):
+                return
+            self._dive()
+
+    def _dive(self) -> None:
+        """The same with contents that can really be had, from shares to whole nodes."""
+        table = self.setting.table
+        if self.prices is None or table.classes > MOST_CLASSES:
+            return
+        dive = Dive(table, self.prices, self.patterns, self.budget)
+        self._consider(dive.run(Stock.of(table), table.demand.copy()))
+
+    def _improve(self) -> None:
+        """The best draft with its wasteful nodes packed anew, again and again."""
+        if self.prices is None or self.draft is None:
+            return
+        draft = improve(
+            self.setting.table,
+            self.draft,
+            self.prices,
+            self.patterns,
+            budget=self.budget,
+            patience=PATIENCE,
+        )
+        self._consider(draft)
+
+    def _consider(self, draft: Draft) -> None:
+        """Make the most of a draft over the packed table, and keep it when it is the best."""
+        table = self.setting.table
+        draft = right_sized(table, draft, Stock.of(table, draft))
+        self.patterns.add_draft(draft)
+        if self.draft is None or rank(table, draft) < rank(table, self.draft):
+            self.draft = draft
+            self.offer(table, draft)
+
+    def _prove(self) -> None:
+        """Small problems exactly: by the contents of nodes where these are few, else by places."""
+        setting = self.setting
+        if self._cover() or int(setting.relaxed.demand.sum()) > PODS or len(self.best) > NODES:
+            return
+        proof = prove(
+            setting.problem,
+            setting.relaxed,
+            cost=cost_of_new_nodes(self.best),
+            left=setting.left_out(self.best),
+            nodes=sum(not node.offer.exists for node in self.best),
+            budget=self.budget.part(SHARE_OF_PROOF),
+        )
+        if proof is not None:
+            self._believe(proof)
+
+    def _cover(self) -> bool:
+        """Which contents of nodes are best, where there are few; says whether that was tried."""
+        if not self.values or not self._complete():
+            return False
+        proof = cover(
+            self.setting.relaxed,
+            self.values[0],
+            cost=cost_of_new_nodes(self.best),
+            budget=self.budget.part(SHARE_OF_PROOF),
+        )
+        if proof is not None:
+            self._believe(proof)
+        return proof is not None
+
+    def _is_proven(self) -> bool:
+        return self.optimal or (self._complete() and cost_of_new_nodes(self.best) <= self.bound())
+
+    def _believe(self, proof: Proof) -> None:
+        if proof.draft is not None:
+            self.offer(self.setting.relaxed, proof.draft)
+        self.proven, self.optimal = max(self.proven, proof.bound), proof.optimal

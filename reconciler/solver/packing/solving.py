@@ -1,0 +1,144 @@
+"""The way from a Problem to a Plan: a complete answer early, better ones while effort is left.
+
+Each pool weight is a step of its own. First-fit is computed for every problem, and the better of
+the two answers is given.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from reconciler.solver.arrays.setting import setting_of
+from reconciler.solver.model.assemble import DraftNode, assemble
+from reconciler.solver.model.budget import Budget
+from reconciler.solver.model.explain import explained_nodes, unplaced_classes
+from reconciler.solver.model.lots import ground_of
+from reconciler.solver.model.plan import Plan, Stop, WeightStep
+from reconciler.solver.model.problem import CLOSE, Effort, Problem
+from reconciler.solver.model.steps import StepAnswer, in_steps, weights_of
+from reconciler.solver.packing.first_fit import first_fit
+from reconciler.solver.packing.search import Search, cost_of_new_nodes, rank_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+def solve(
+    problem: Problem,
+    effort: Effort = Effort.NORMAL,
+    *,
+    seconds: float = 60.0,
+    watch: Callable[[Plan], None] | None = None,
+) -> Plan:
+    """The best plan that the effort finds, with a bound that no plan undercuts.
+
+    `watch` is told each complete plan on the way; `seconds` is only a safety net.
+    """
+    return solve_counted(
+        problem, effort.value, content=effort.content, seconds=seconds, watch=watch
+    )
+
+
+def solve_counted(
+    problem: Problem,
+    ticks: int,
+    *,
+    content: float = CLOSE,
+    seconds: float = 60.0,
+    watch: Callable[[Plan], None] | None = None,
+) -> Plan:
+    """The same with so much work, and to such a gap, whatever effort that is."""
+    start = time.perf_counter()
+    budget = Budget(ticks, time.monotonic() + seconds)
+    return _Solve(problem, budget, start, watch, content=content).run()
+
+
+def solve_by_first_fit(problem: Problem) -> Plan:
+    """The plan that first-fit makes, without a bound: what answers when no optimiser can."""
+    work = _Solve(problem, Budget(0, time.monotonic()), time.perf_counter(), None)
+    nodes, steps = in_steps(problem, work.by_first_fit)
+    return work.plan(nodes, steps, first=nodes, stop=Stop.EFFORT)
+
+
+class _Solve:
+    """One solve: its problem, its budget, and whom to tell."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        budget: Budget,
+        start: float,
+        watch: Callable[[Plan], None] | None,
+        *,
+        content: float = CLOSE,
+    ) -> None:
+        self.problem = problem.in_order()
+        self.content = content
+        self.budget = budget
+        self.start = start
+        self.watch = watch
+        self.stops: list[Stop] = []
+        self.first: list[DraftNode] = []
+
+    def run(self) -> Plan:
+        """All steps by search; the whole by first-fit where that is better."""
+        nodes, steps = in_steps(self.problem, self.by_search)
+        first = self.first
+        if len(steps) > 1:
+            first, first_steps = in_steps(self.problem, self.by_first_fit)
+            if rank_of(self.problem, first) < rank_of(self.problem, nodes):
+                nodes, steps = first, first_steps
+        return self.plan(nodes, steps, first=first, stop=self._stop())
+
+    def by_search(self, problem: Problem) -> StepAnswer:
+        """One step by all the stages."""
+        search = Search(setting_of(problem), self.budget, self._tell, self.content)
+        search.run()
+        self.stops.append(search.stop)
+        self.first = search.first
+        return StepAnswer(nodes=search.best, bound=search.bound())
+
+    def by_first_fit(self, problem: Problem) -> StepAnswer:
+        """One step by first-fit alone, which proves nothing."""
+        setting = setting_of(problem)
+        draft = first_fit(setting.table, self.budget)
+        return StepAnswer(nodes=assemble(problem, setting.table, draft), bound=0)
+
+    def plan(
+        self,
+        nodes: Sequence[DraftNode],
+        steps: tuple[WeightStep, ...],
+        *,
+        first: Sequence[DraftNode],
+        stop: Stop,
+    ) -> Plan:
+        """All that is told of an answer."""
+        problem, ground = self.problem, ground_of(self.problem)
+        without = rank_of(problem, first)[0]
+        return Plan(
+            nodes=explained_nodes(problem, ground, nodes),
+            unplaced=unplaced_classes(problem, ground, nodes),
+            cost=cost_of_new_nodes(nodes),
+            bound=sum(step.bound for step in steps),
+            first_fit_cost=cost_of_new_nodes(first),
+            first_fit_unplaced=sum(count for _, count in without),
+            stop=stop,
+            effort=self.budget.spent,
+            steps=steps,
+            seconds=time.perf_counter() - self.start,
+        )
+
+    def _tell(self, search: Search) -> None:
+        """Tell a plan on the way, where there is one step and so a plan is complete."""
+        if self.watch is None or len(weights_of(self.problem)) > 1:
+            return
+        step = WeightStep(weight=0, cost=cost_of_new_nodes(search.best), bound=search.bound())
+        self.watch(self.plan(search.best, (step,), first=search.first, stop=search.stop))
+
+    def _stop(self) -> Stop:
+        """The weakest of what ended the steps: a plan is proven when all of its steps are."""
+        if self.budget.clock_fired:
+            return Stop.CLOCK
+        order = (Stop.EFFORT, Stop.DRY, Stop.GAP, Stop.PROVEN, Stop.NOTHING_TO_DO)
+        return min(self.stops, key=order.index)

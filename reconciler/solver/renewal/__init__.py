@@ -1,0 +1,1 @@
+"""Which nodes could go for cheaper ones."""

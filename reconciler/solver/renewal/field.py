@@ -1,0 +1,183 @@
+"""A renewal made ready for the search: rules about domains settled, nodes and pods as arrays.
+
+A pod that a rule about zones (or any domain above the node) counts stays in its domain when it
+moves: then whatever held before still holds, and moving needs no topology. That gives up a few
+ways of moving and keeps every rule. Of the pools that may serve a pod only those of the highest
+weight sell for it here. What costs more to disturb than it costs to keep, or can't move at all,
+never goes: its room is capacity like any other.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reconciler.solver.arrays.coarse import to_pack
+from reconciler.solver.arrays.reduce import reduce_offers
+from reconciler.solver.arrays.table import Table, whole_table, without_idle_resources
+from reconciler.solver.model.lots import ground_of, relaxed_lots_of
+from reconciler.solver.model.problem import HOSTNAME, Together
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from reconciler.solver.model.problem import Group, Offer, PodClass, Problem
+    from reconciler.solver.model.renewal import RenewableNode, Renewal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """The renewal with its rules about domains settled; each of its classes is part of one."""
+
+    problem: Problem
+    standing: tuple[RenewableNode, ...]
+    """Those that may pay to let go, by name."""
+    class_of: Mapping[str, str]
+    """The class of the question that a class here is part of."""
+
+
+def settled(renewal: Renewal) -> Settled:
+    """Pods that are counted by domain bound to theirs, and only nodes that may pay to let go."""
+    problem = renewal.problem.in_order()
+    offers = {offer.name: offer for offer in problem.offers}
+    keys = _keys(problem)
+    counts: Counter[tuple[str, tuple[str, ...]]] = Counter()
+    standing = []
+    for node in sorted(renewal.standing, key=lambda node: node.offer):
+        held = {(n, _domains(offers[node.offer], keys[n])): c for n, c in node.holds.items() if c}
+        if node.price > node.disturbance and not _is_bound(problem, held):
+            counts.update(held)
+            standing.append(replace(node, holds={_name(part): c for part, c in held.items()}))
+    classes = {pod.name: pod for pod in problem.classes}
+    parts = {part: _part(classes[part[0]], keys, part[1], problem) for part in sorted(counts)}
+    return Settled(
+        problem=replace(
+            problem,
+            classes=tuple(replace(pod, count=counts[part]) for part, pod in parts.items()),
+            groups=tuple(_of_parts(g, parts) for g in problem.groups if g.key == HOSTNAME),
+            minima=(),
+        ),
+        standing=tuple(standing),
+        class_of={pod.name: part[0] for part, pod in parts.items()},
+    )
+
+
+Part = tuple[str, tuple[str, ...]]
+"""A class, and the domains that its pods must stay in."""
+
+
+def _keys(problem: Problem) -> dict[str, list[str]]:
+    """For each class the topology keys that a rule counts its pods by."""
+    groups = [group for group in problem.groups if group.key != HOSTNAME]
+    return {
+        pod.name: sorted({group.key for group in groups if pod.name in group.members})
+        for pod in problem.classes
+    }
+
+
+def _domains(offer: Offer, keys: list[str]) -> tuple[str, ...]:
+    return tuple(offer.labels.get(key, "") for key in keys)
+
+
+def _is_bound(problem: Problem, held: Mapping[Part, int]) -> bool:
+    """Whether pods are here that must share their node: they stay."""
+    names = {name for name, _ in held}
+    bonds = [g for g in problem.groups if isinstance(g, Together) and g.key == HOSTNAME]
+    return any(names & group.members for group in bonds)
+
+
+def _name(part: Part) -> str:
+    return "@".join((part[0], *part[1]))
+
+
+def _part(
+    pod: PodClass, keys: Mapping[str, list[str]], domains: tuple[str, ...], problem: Problem
+) -> PodClass:
+    """The pods of a class in some domains, which they may not leave, with what sells for them."""
+    there = [o for o in problem.offers if o.name in pod.offers]
+    there = [offer for offer in there if _domains(offer, keys[pod.name]) == domains]
+    selling = [o for o in there if not o.exists and _holds(o, pod)]
+    top = max((offer.weight for offer in selling), default=0)
+    usable = frozenset(o.name for o in there if o.exists or o.weight == top)
+    return replace(pod, name=_name((pod.name, domains)), offers=usable)
+
+
+def _holds(offer: Offer, pod: PodClass) -> bool:
+    return all(need <= room for need, room in zip(pod.requests, offer.capacity, strict=True))
+
+
+def _of_parts(group: Group, parts: Mapping[Part, PodClass]) -> Group:
+    members = frozenset(pod.name for part, pod in parts.items() if part[0] in group.members)
+    return replace(group, members=members)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """Places that are there, nodes among them that may go, and what is for sale, as arrays.
+
+    Places are rows: first those that stay whatever happens, then the nodes that may go, in the
+    order of `standing`. Classes are those of `goods`, which has only what can be bought.
+    """
+
+    settled: Settled
+    goods: Table
+    capacity: NDArray[np.float64]
+    """Free room of each place."""
+    admits: NDArray[np.bool_]
+    """Which classes each place takes."""
+    places: tuple[str, ...]
+    """Offers of the places, by name."""
+    holds: NDArray[np.int64]
+    """Units of each class on each node that may go."""
+    worth_going: NDArray[np.float64]
+    """What each node costs beyond its disturbance: gained when it goes."""
+    group: NDArray[np.int64]
+    most: NDArray[np.int64]
+    """The ceilings, by group."""
+
+    @property
+    def first(self) -> int:
+        """The row of the first node that may go."""
+        return len(self.places) - len(self.holds)
+
+
+def field_of(renewal: Renewal) -> Field:
+    """The arrays of a renewal; equal classes are one, and what never matters is left out."""
+    ready = settled(renewal)
+    ground = ground_of(ready.problem)
+    lots = to_pack(relaxed_lots_of(ready.problem, ground), ground)
+    table = without_idle_resources(whole_table(ready.problem, lots, ground))
+    rows = {offer.name: o for o, offer in enumerate(ground.offers)}
+    going = [node.offer for node in ready.standing]
+    staying = [o.name for o in ground.offers if o.exists and o.name not in set(going)]
+    places = (*(name for name in staying if table.allowed[:, rows[name]].any()), *going)
+    order = np.array([rows[name] for name in places], dtype=np.intp)
+    groups = sorted({node.group for node in ready.standing})
+    return Field(
+        settled=ready,
+        goods=reduce_offers(table.with_offers(np.flatnonzero(~table.standing))),
+        capacity=table.capacity[order],
+        admits=np.ascontiguousarray(table.allowed[:, order].T),
+        places=places,
+        holds=_holdings(ready, table),
+        worth_going=np.array([n.price - n.disturbance for n in ready.standing], dtype=np.float64),
+        group=np.array([groups.index(node.group) for node in ready.standing], dtype=np.int64),
+        most=np.array(
+            [max(0, renewal.most.get(name, len(ready.standing))) for name in groups],
+            dtype=np.int64,
+        ),
+    )
+
+
+def _holdings(ready: Settled, table: Table) -> NDArray[np.int64]:
+    number = {lot.pods[0][0]: k for k, lots in enumerate(table.lots) for lot in lots}
+    holds = np.zeros((len(ready.standing), table.classes), dtype=np.int64)
+    for row, node in zip(holds, ready.standing, strict=True):
+        for name, count in node.holds.items():
+            row[number[name]] += count
+    return holds

@@ -1,0 +1,232 @@
+"""A renewal as one linear program: which share of each node goes, and what its pods are worth.
+
+A node that is kept brings its own pods and its free room; a pod must be where its node is kept, in
+the free room of others, or on something bought. Fractions are allowed, and places that admit the
+same classes share one room. The prices of that program say what every pod and all free room is
+worth, and so how much each node costs beyond what it gives: its waste, by which the search goes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reconciler.solver.arrays.cluster import clustered, clusters, numbered
+from reconciler.solver.bound.bound import DualValues, most_value
+from reconciler.solver.bound.linear import LinearProgram
+from reconciler.solver.bound.relax import MANY, typical_price
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from reconciler.solver.model.budget import Budget
+    from reconciler.solver.renewal.field import Field
+
+KINDS = 16
+"""More kinds of places than this share the rooms of those that are most like them."""
+ROUNDS = 5
+JOINING = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaning:
+    """What the program leans to: how much of each node stays, what it wastes; and the prices."""
+
+    stays: NDArray[np.float64]
+    waste: NDArray[np.float64]
+    values: DualValues
+    most: float
+    """No set of nodes gains more than this when it goes."""
+
+
+def lean(field: Field, budget: Budget) -> Leaning:
+    """What the program says; where it says nothing, each node wastes what it costs."""
+    if not field.goods.classes or not field.goods.offers:
+        return _upright(field)
+    if field.goods.classes <= MANY:
+        return _lean(field, budget) or _upright(field)
+    numbers = clusters(field.goods)
+    found = _lean(_clustered(field, numbers), budget)
+    return _upright(field) if found is None else _told_to_each(field, numbers, found)
+
+
+def _upright(field: Field) -> Leaning:
+    goods = field.goods
+    return Leaning(
+        stays=np.zeros(len(field.holds)),
+        waste=field.worth_going,
+        values=DualValues(
+            units=np.zeros(goods.classes),
+            limits=np.zeros(len(goods.limits)),
+            minima=np.zeros(len(goods.minima)),
+            resources=np.zeros((1, goods.size.shape[1])),
+        ),
+        most=float(field.worth_going.sum()),
+    )
+
+
+def _clustered(field: Field, numbers: NDArray[np.intp]) -> Field:
+    """The field with one class for each cluster, admitted where most of its units are."""
+    goods = clustered(field.goods, numbers)
+    member = (numbers[:, None] == np.arange(goods.classes)).astype(np.float64)
+    admitted = field.admits @ (member * field.goods.demand[:, None])
+    holds = (field.holds @ member).astype(np.int64)
+    return replace(field, goods=goods, admits=admitted >= 0.5 * goods.demand, holds=holds)
+
+
+def _told_to_each(field: Field, numbers: NDArray[np.intp], found: Leaning) -> Leaning:
+    """What clusters are worth told to their classes, by their size."""
+    size = (field.goods.size / np.maximum(np.median(field.capacity, axis=0), 1.0)).sum(axis=1)
+    number = np.bincount(numbers, weights=field.goods.demand)
+    mean = np.bincount(numbers, weights=field.goods.demand * size) / np.maximum(number, 1)
+    units = found.values.units[numbers] * size / np.maximum(mean[numbers], 1e-12)
+    return replace(found, values=replace(found.values, units=units))
+
+
+def _lean(field: Field, budget: Budget) -> Leaning | None:
+    """Solve the program, letting what is for sale join until nothing else would pay."""
+    program = _Program(field)
+    for o in _first_goods(field).tolist():
+        program.sell(o)
+    for _ in range(ROUNDS):
+        if program.solve(budget) is None:
+            return None
+        joining = _worth_selling(field, program)
+        if not len(joining):
+            break
+        for o in joining.tolist():
+            program.sell(o)
+    return program.answer(budget)
+
+
+class _Program:
+    """The program while offers join it."""
+
+    def __init__(self, field: Field) -> None:
+        self.field = field
+        self.scale = typical_price(field.goods)
+        self.weights = 1.0 / np.maximum(field.capacity.max(axis=0, initial=1.0), 1.0)
+        self.program = LinearProgram()
+        self.demand = [self.program.at_least(float(n)) for n in field.goods.demand]
+        self.limits = [self.program.at_most(float(n)) for n in field.goods.limits]
+        self.rooms: list[list[int]] = []
+        self.sold: dict[int, list[int]] = {}
+        self.nodes: list[int] = []
+        # Not even a pod that fits nowhere may make the program impossible.
+        dear = 20.0 * max(1.0, float(field.goods.price.max(initial=1.0)) / self.scale)
+        for row in self.demand:
+            self.program.column(dear, [(row, 1.0)])
+        self._open_rooms()
+
+    def _open_rooms(self) -> None:
+        """A room for each kind of places; those that may go take theirs with them."""
+        field = self.field
+        kinds, admits = _kinds(field)
+        free = field.capacity * self.weights
+        for kind, admitted in enumerate(admits):
+            stays = free[: field.first][kinds[: field.first] == kind].sum(axis=0)
+            rows = [self.program.at_most(float(amount)) for amount in stays]
+            self.rooms.append(rows)
+            for k in np.flatnonzero(admitted).tolist():
+                self._unit(k, rows)
+        for i, held in enumerate(field.holds):
+            kept = [(self.demand[k], float(held[k])) for k in np.flatnonzero(held).tolist()]
+            rows = self.rooms[kinds[field.first + i]]
+            room = [(row, -float(f)) for row, f in zip(rows, free[field.first + i], strict=True)]
+            cost = float(field.worth_going[i]) / self.scale
+            self.nodes.append(self.program.column(cost, [*kept, *room], 1.0))
+
+    def _unit(self, k: int, rows: list[int]) -> None:
+        sizes = (self.field.goods.size[k] * self.weights).tolist()
+        entries = [(row, size) for row, size in zip(rows, sizes, strict=True) if size]
+        self.program.column(0.0, [(self.demand[k], 1.0), *entries])
+
+    def sell(self, o: int) -> None:
+        """Let an offer take part."""
+        goods, program = self.field.goods, self.program
+        rows = [program.at_most(0.0) for _ in range(goods.size.shape[1])]
+        entries = [
+            (row, -float(amount))
+            for row, amount in zip(rows, goods.capacity[o] * self.weights, strict=True)
+        ]
+        entries += [
+            (row, float(a)) for row, a in zip(self.limits, goods.amounts[:, o], strict=True) if a
+        ]
+        most = float(goods.most[o]) if goods.most[o] < 2**40 else None
+        self.sold[o] = rows
+        program.column(float(goods.price[o]) / self.scale, entries, most)
+        for k in np.flatnonzero(goods.allowed[:, o]).tolist():
+            self._unit(k, rows)
+
+    def solve(self, budget: Budget) -> float | None:
+        """What keeping and buying cost at least."""
+        cost = self.program.solve()
+        budget.spend(self.program.ticks)
+        return cost
+
+    def values(self) -> DualValues:
+        """What the last solve says about pods, limits and the resources of what is sold."""
+        duals = self.program.duals() * self.scale
+        rows = [row for o in sorted(self.sold) for row in self.sold[o]]
+        paid = np.maximum(-duals[rows], 0.0).reshape(-1, len(self.weights)) * self.weights
+        goods = self.field.goods
+        return DualValues(
+            units=np.maximum(duals[self.demand], 0.0),
+            limits=np.maximum(-duals[self.limits], 0.0),
+            minima=np.zeros(len(goods.minima)),
+            resources=np.unique(paid, axis=0) if len(paid) else np.zeros((1, len(self.weights))),
+        )
+
+    def answer(self, budget: Budget) -> Leaning | None:
+        """The last solve, in the terms of the nodes."""
+        cost = self.solve(budget)
+        if cost is None:
+            return None
+        field, values = self.field, self.values()
+        kinds, _ = _kinds(field)
+        prices = -np.minimum(self.program.duals()[self.rooms], 0.0) * self.scale * self.weights
+        room = (field.capacity[field.first :] * prices[kinds[field.first :]]).sum(axis=1)
+        return Leaning(
+            stays=self.program.values()[self.nodes],
+            waste=field.worth_going - field.holds @ values.units - room,
+            values=values,
+            most=float(field.worth_going.sum()) - cost * self.scale,
+        )
+
+
+def _kinds(field: Field) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """For each place the number of its room, and which classes each room admits."""
+    numbers = numbered(np.packbits(field.admits, axis=1))
+    common = np.argsort(-np.bincount(numbers), kind="stable")[:KINDS]
+    admits = field.admits[[int((numbers == number).argmax()) for number in common]]
+    own = {int(number): kind for kind, number in enumerate(common)}
+    likeness = field.admits.astype(np.float32) @ admits.T.astype(np.float32)
+    likeness -= 0.5 * admits.sum(axis=1)
+    nearest = likeness.argmax(axis=1)
+    kinds = np.array([own.get(int(n), int(near)) for n, near in zip(numbers, nearest, strict=True)])
+    for kind in range(len(admits)):
+        admits[kind] = field.admits[kinds == kind].any(axis=0)
+    return kinds.astype(np.intp), admits
+
+
+def _first_goods(field: Field) -> NDArray[np.intp]:
+    """The cheapest offer for each class by its fullest resource."""
+    goods, chosen = field.goods, set()
+    capacity = np.maximum(goods.capacity, 1e-9)
+    for k in range(goods.classes):
+        share = (goods.size[k][None, :] / capacity).max(axis=1, initial=0.0) * goods.price
+        share = np.where(goods.allowed[k], share, np.inf)
+        if np.isfinite(share).any():
+            chosen.add(int(share.argmin()))
+    return np.array(sorted(chosen), dtype=np.intp)
+
+
+def _worth_selling(field: Field, program: _Program) -> NDArray[np.intp]:
+    values = program.values()
+    cost = np.maximum(field.goods.price + values.limits @ field.goods.amounts, 1e-9)
+    ratio = most_value(field.goods, values) / cost
+    ratio[list(program.sold)] = 0.0
+    best = np.argsort(-ratio, kind="stable")[:JOINING]
+    return np.sort(best[ratio[best] > 1.0 + 1e-6])
