@@ -25,7 +25,6 @@ from growth.api.wellknown import (
     PAUSED_UNTIL_ANNOTATION,
 )
 from growth.api.written import parse_time, write_time
-from growth.scheduling.metadata import Metadata
 from reconciler.core.actions import (
     CreateMachine,
     CreateNodeRequest,
@@ -41,21 +40,12 @@ if TYPE_CHECKING:
 
     from growth.api.nodepool import NodePool
     from growth.instant import Instant
+    from reconciler.core.pause_of_all import PauseOfAll
     from reconciler.core.world import World
 
 CONDITION: Final = "Paused"
 LOOKS_AGAIN: Final = 60.0
 """Seconds: the end is on the wall's clock, which somebody may move."""
-
-
-class PauseOfAll(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The ConfigMap that pauses every pool."""
-
-    metadata: Metadata = Metadata()
-    data: dict[str, str] = {}
-
-
-decode = msgspec.json.Decoder(PauseOfAll).decode
 
 
 class PauseCause(StrEnum):

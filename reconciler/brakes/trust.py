@@ -15,7 +15,7 @@ import msgspec
 
 from growth.api.noderemovalrequest import RemovalPhase
 from growth.api.noderequest import RequestPhase
-from reconciler.buying.offers import node_class_of
+from reconciler.facts.node_classes import node_class_of
 from reconciler.facts.ownership import pool_of_node
 
 if TYPE_CHECKING:

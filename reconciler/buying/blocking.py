@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from growth.api.meta import Blockage
 from growth.api.wellknown import DEFAULT_NODE_CLASS
 from growth.instant import just_after
-from reconciler.buying.offers import node_class_of
+from reconciler.facts.node_classes import node_class_of
 from reconciler.providers.port import FailureClass
 
 if TYPE_CHECKING:

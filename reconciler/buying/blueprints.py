@@ -26,7 +26,8 @@ from growth.api.kwoknodeclass import KwokNodeClass
 from growth.scheduling.resources import parse_resources
 from growth.scheduling.taints import Taint
 from growth.undecodable import UNDECODABLE
-from reconciler.buying.offers import ZONE_LABEL, node_class_of
+from reconciler.buying.offers import ZONE_LABEL
+from reconciler.facts.node_classes import node_class_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

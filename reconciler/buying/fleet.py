@@ -21,7 +21,8 @@ from growth.api.wellknown import INSTANCE_TYPE_LABEL, POOL_LABEL, PRICE_ANNOTATI
 from growth.api.written import ServerTypeName
 from growth.scheduling.resources import CPU, MEMORY, Resources, parse_resources
 from reconciler.buying.limits import Left, LimitKind, SetLimit, left_of_limit
-from reconciler.buying.offers import Purchasable, node_class_of
+from reconciler.buying.offers import Purchasable
+from reconciler.facts.node_classes import node_class_of
 from reconciler.providers.port import MachineState
 from reconciler.solver import Limit, Minimum
 

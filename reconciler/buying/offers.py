@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from growth.api.nodepool import NodeClassKind, NodePool
-from growth.api.wellknown import DEFAULT_NODE_CLASS
 from growth.api.written import ServerTypeName
 from growth.scheduling.daemonsets import daemon_pods
 from growth.scheduling.node import Node
 from growth.scheduling.pod import Pod
 from growth.scheduling.resources import Resources, parse_resources, total
 from reconciler.buying.templates import template
+from reconciler.facts.node_classes import node_class_of
 from reconciler.providers.port import ClassKey, Offering
 
 if TYPE_CHECKING:
@@ -231,12 +231,3 @@ def _is_sold_in(places: Mapping[str, frozenset[str]], offering: Offering) -> boo
     if zones is None:
         return False
     return not zones or offering.labels.get(ZONE_LABEL, "") in zones
-
-
-def node_class_of(pool: NodePool, world: World) -> ClassKey:
-    """The node class of a pool: what it names, else the one that is called `default`."""
-    reference = pool.spec.node_class_ref
-    if reference is not None:
-        return ClassKey(reference.kind.value, reference.name)
-    found = [key for key in world.node_classes if key.name == DEFAULT_NODE_CLASS]
-    return found[0] if len(found) == 1 else ClassKey("", DEFAULT_NODE_CLASS)

@@ -17,8 +17,8 @@ import msgspec
 from growth.api.noderequest import COMING, RequestPhase, UnmetScope
 from growth.api.written import ServerTypeName
 from reconciler.buying.blocking import may_buy
-from reconciler.buying.offers import node_class_of
 from reconciler.core.decision import NEVER
+from reconciler.facts.node_classes import node_class_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

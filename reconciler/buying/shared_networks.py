@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reconciler.buying.offers import node_class_of
+from reconciler.facts.node_classes import node_class_of
 from reconciler.solver import Limit
 
 if TYPE_CHECKING:

@@ -22,9 +22,9 @@ from growth.kube.cache.contents import Unreadable
 from growth.kube.cache.health import CacheHealth
 from growth.scheduling.cluster import Cluster
 from growth.scheduling.pod import Pod
-from reconciler.brakes.pauses import PauseOfAll
 from reconciler.core.actions import Evicted, Solved, Subject
 from reconciler.core.caps import Caps
+from reconciler.core.pause_of_all import PauseOfAll
 from reconciler.core.timing import Timing
 from reconciler.ledger import Ledger
 from reconciler.providers.port import Answered, Checked, ClassKey, GivenBack, Offering, Sight

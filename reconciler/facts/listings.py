@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from reconciler.buying.offers import node_class_of
+from reconciler.facts.node_classes import node_class_of
 from reconciler.providers.port import ClassKey, Listing, Machine
 
 if TYPE_CHECKING:

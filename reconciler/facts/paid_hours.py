@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from growth.api.nodepool import PaidHour
 from growth.keeping import paid_hours
 from growth.keeping.marks import bought_at
-from reconciler.buying.offers import node_class_of
+from reconciler.facts.node_classes import node_class_of
 
 if TYPE_CHECKING:
     from growth.api.nodepool import NodePool

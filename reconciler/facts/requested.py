@@ -9,18 +9,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
     from reconciler.core.world import World
-    from reconciler.planning.ledger import Bought
 
 HOUR: Final = 3600.0
 UNCONFIRMED: Final = 60.0
 """Seconds for which a request that the cache doesn't show counts as bought, while its creates
 fail."""
+
+
+class Bought(msgspec.Struct, frozen=True, kw_only=True):
+    """A machine that was asked for, for the brake on machines an hour."""
+
+    pool: str
+    at: float
+    """In monotonic seconds."""
 
 
 def is_lost(decided: Bought, now: Instant) -> bool:

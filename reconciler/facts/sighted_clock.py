@@ -15,7 +15,6 @@ from reconciler.core.decision import NEVER
 if TYPE_CHECKING:
     from growth.instant import Instant
     from reconciler.core.world import World
-    from reconciler.removal.ledger import RemovalLedger
 
 
 class Clock(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,9 +35,3 @@ def clock(world: World, now: Instant) -> Clock:
     runs = world.ledger.brakes.may_remove
     passed = 0.0 if known.looked_at is None or not runs else now.monotonic - known.looked_at
     return Clock(now=known.seen + passed, monotonic=now.monotonic, runs=runs)
-
-
-def with_clock(ledger: RemovalLedger, shown: Clock) -> RemovalLedger:
-    """The memory with the clock as it is shown now."""
-    looked_at = shown.monotonic if shown.runs else None
-    return msgspec.structs.replace(ledger, seen=shown.now, looked_at=looked_at)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from reconciler.buying.fleet import CountedMachine, may_have_machine, nodes_of_pools, standing_of
 from reconciler.core.actions import CreateNodeRequest, machine
-from reconciler.facts.requested import HOUR, unconfirmed
+from reconciler.facts.requested import HOUR, Bought, unconfirmed
 from reconciler.invariants.breach import Breach, Invariant
-from reconciler.invariants.ledger import Begun, InvariantsLedger
+from reconciler.invariants.ledger import InvariantsLedger
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -115,7 +115,7 @@ def remembered_purchases(
     """The memory after these were let through: what nobody shows yet, and what an hour counts."""
     unseen = {name: each for name, each in before.unseen.items() if _is_unseen(name, world)}
     recent = {n: each for n, each in before.begun.items() if each.at + HOUR > now.monotonic}
-    begun = {n: Begun(pool=each.spec.pool, at=now.monotonic) for n, each in new.items()}
+    begun = {n: Bought(pool=each.spec.pool, at=now.monotonic) for n, each in new.items()}
     return InvariantsLedger(unseen={**unseen, **new}, begun={**begun, **recent})
 
 

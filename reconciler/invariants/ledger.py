@@ -7,14 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from growth.api.noderequest import NodeRequest
-
-
-class Begun(msgspec.Struct, frozen=True, kw_only=True):
-    """A purchase that was let through."""
-
-    pool: str
-    at: float
-    """In monotonic seconds."""
+from reconciler.facts.requested import Bought
 
 
 class InvariantsLedger(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,5 +15,5 @@ class InvariantsLedger(msgspec.Struct, frozen=True, kw_only=True):
 
     unseen: Mapping[str, NodeRequest] = {}
     """Requests that were let through and that no cache has shown yet, by name."""
-    begun: Mapping[str, Begun] = {}
+    begun: Mapping[str, Bought] = {}
     """Purchases of the last hour, by the name of the request."""

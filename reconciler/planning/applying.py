@@ -29,7 +29,8 @@ from reconciler.buying.limits import SetLimit
 from reconciler.core.decision import NEVER
 from reconciler.facts.ownership import owned_by
 from reconciler.facts.requested import all_requests
-from reconciler.planning.nominations import Nomination, serves
+from reconciler.facts.serving import serves
+from reconciler.planning.nominations import Nomination
 from reconciler.planning.reasons import reason_text, why
 from reconciler.solver import HOSTNAME, UnplacedCause
 

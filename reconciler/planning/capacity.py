@@ -21,7 +21,7 @@ from growth.scheduling.occupancy import Occupancy
 from growth.scheduling.resources import Resources, total
 from reconciler.buying.offers import asked_for, offer_key
 from reconciler.facts.marks import reusable
-from reconciler.planning.nominations import passing_taints, serves
+from reconciler.facts.serving import passing_taints, serves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

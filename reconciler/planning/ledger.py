@@ -11,6 +11,7 @@ from reconciler.buying.offers import Shelf
 from reconciler.buying.refusals import Probe, Refusals
 from reconciler.core.decision import NEVER
 from reconciler.facts.pool_notices import Words
+from reconciler.facts.requested import Bought
 from reconciler.planning.commit import WaveWindow
 from reconciler.planning.nominations import Nominated
 from reconciler.planning.problem import PlanningProblem
@@ -24,14 +25,6 @@ class AskedProblem(msgspec.Struct, frozen=True, kw_only=True):
     question: PlanningProblem
     probe: Probe | None = None
     """What a single pod of those in back-off is to find out, if it was asked for that."""
-
-
-class Bought(msgspec.Struct, frozen=True, kw_only=True):
-    """A machine that was asked for, for the brake on machines an hour."""
-
-    pool: str
-    at: float
-    """In monotonic seconds."""
 
 
 class LimitCounts(msgspec.Struct, frozen=True, kw_only=True):

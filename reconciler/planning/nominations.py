@@ -19,19 +19,17 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from growth.api.noderequest import COMING, NodeRequest, RequestPhase
-from growth.api.wellknown import POOL_LABEL
-from growth.keeping import serving
 from growth.scheduling.fits import verdict
 from growth.scheduling.occupancy import Occupancy
 from growth.scheduling.resources import total
 from growth.scheduling.shape import Shape
 from growth.scheduling.verdicts import Fits
 from reconciler.core.decision import NEVER
+from reconciler.facts.serving import serves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from growth.api.nodepool import NodePool
     from growth.instant import Instant
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
@@ -260,20 +258,6 @@ def _told(world: World, now: Instant) -> Iterator[tuple[tuple[Shape, str], float
             left = -now.seconds_since(each.until)
             if left > 0:
                 yield (Shape(each.shape), each.offering), now.monotonic + left
-
-
-def serves(node: Node, world: World) -> bool:
-    """Whether the scheduler can put ordinary pods on a node by now."""
-    return serving.serves(node, _pool_of(node, world))
-
-
-def passing_taints(node: Node, world: World) -> frozenset[str]:
-    """The keys of taints that a node of ours has only until it serves."""
-    return serving.passing_taints(_pool_of(node, world))
-
-
-def _pool_of(node: Node, world: World) -> NodePool | None:
-    return world.pools.get(node.labels.get(POOL_LABEL, ""))
 
 
 def _still_declined(before: Nominated, world: World) -> dict[tuple[str, Shape], str]:

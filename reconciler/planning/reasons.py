@@ -15,8 +15,9 @@ from growth.demand.pools import match as pools_of
 from growth.scheduling.resources import CPU, MEMORY, shown_amount
 from growth.scheduling.verdicts import RejectionReason as Constraint
 from reconciler.buying.limits import LimitKind
-from reconciler.buying.offers import node_class_of, offer_key, sold_to
+from reconciler.buying.offers import offer_key, sold_to
 from reconciler.buying.templates import node_labels
+from reconciler.facts.node_classes import node_class_of
 from reconciler.planning.problem import NARROWED_BY
 from reconciler.solver import UnplacedCause
 

@@ -25,7 +25,7 @@ from reconciler.core.actions import (
 )
 from reconciler.core.decision import NEVER, Decision
 from reconciler.facts.marks import is_tainted
-from reconciler.facts.requested import HOUR, all_requests, bought_lately
+from reconciler.facts.requested import HOUR, Bought, all_requests, bought_lately
 from reconciler.planning.applying import Applied, apply_plan
 from reconciler.planning.binding import binding_limits
 from reconciler.planning.capacity import ground
@@ -38,7 +38,7 @@ from reconciler.planning.demand import (
     wanting,
     without_place,
 )
-from reconciler.planning.ledger import AskedProblem, Bought
+from reconciler.planning.ledger import AskedProblem
 from reconciler.planning.nominations import next_nomination_end
 from reconciler.planning.probing import next_trial
 from reconciler.planning.problem import question

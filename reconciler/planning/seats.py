@@ -22,7 +22,8 @@ from growth.scheduling.owners import Owner, workload_of
 from growth.scheduling.resources import parse_resources
 from growth.scheduling.verdicts import Fits
 from reconciler.core.decision import NEVER
-from reconciler.planning.nominations import PATIENCE, Nomination, serves
+from reconciler.facts.serving import serves
+from reconciler.planning.nominations import PATIENCE, Nomination
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

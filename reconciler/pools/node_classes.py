@@ -15,10 +15,10 @@ from growth.api.kwoknodeclass import KwokNodeClassStatus
 from growth.api.meta import Blockage
 from growth.api.standing import conditions
 from growth.api.wellknown import POOL_LABEL
-from reconciler.buying.offers import node_class_of
 from reconciler.core.actions import Action, PatchStatus, Sequence, node_class_subject, version_of
 from reconciler.core.decision import Decision
 from reconciler.facts.finalizers import has_our_finalizer, held, let_go
+from reconciler.facts.node_classes import node_class_of
 from reconciler.providers.port import FailureClass
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from growth.api.wellknown import TYPES_MISSING
 from reconciler.buying.missing_types import why_missing
-from reconciler.buying.offers import node_class_of
+from reconciler.facts.node_classes import node_class_of
 from reconciler.facts.pool_notices import notice
 
 if TYPE_CHECKING:

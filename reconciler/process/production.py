@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import secrets
-import time
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from growth.instant import Instant
 from reconciler.seeing.indexes import subjects_of
+from reconciler.seeing.moment import now
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from growth.instant import Instant
     from reconciler.core import actions
     from reconciler.core.caps import Caps
     from reconciler.core.timing import Timing
@@ -24,11 +23,6 @@ if TYPE_CHECKING:
     from reconciler.ledger import Ledger
     from reconciler.seeing.clouds import Clouds
     from reconciler.seeing.sources import ReconcilerSources
-
-
-def now() -> Instant:
-    """This moment."""
-    return Instant(monotonic=time.monotonic(), wall=datetime.now(UTC))
 
 
 class Production:

@@ -35,7 +35,7 @@ from reconciler.figures.clouds import CloudMetrics
 from reconciler.figures.pauses import PausedPools
 from reconciler.ledger import Ledger
 from reconciler.loop import Loop
-from reconciler.process.production import Production, now
+from reconciler.process.production import Production
 from reconciler.process.rivals import Rivals, StandBack
 from reconciler.process.roster import Roster
 from reconciler.process.speaking import recorder
@@ -44,6 +44,7 @@ from reconciler.seeing.catalogues import Markets
 from reconciler.seeing.clouds import Clouds
 from reconciler.seeing.demand_place import DemandPlace, hear_demand
 from reconciler.seeing.indexes import PODS
+from reconciler.seeing.moment import now
 from reconciler.seeing.sources import ReconcilerSources
 from reconciler.settings import CertificateKeeper
 

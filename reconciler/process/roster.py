@@ -15,8 +15,8 @@ from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.api.noderequest import COMING, NodeRequest
-from reconciler.process.production import now
 from reconciler.providers.kwok.provider import KwokProvider
+from reconciler.seeing.moment import now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -20,10 +20,11 @@ from growth.api.noderequest import RequestPhase, UnmetScope
 from growth.instant import just_after
 from reconciler.core.actions import OpenRemoval
 from reconciler.core.step import WAIT, Step
+from reconciler.facts.nodes import node_of
 from reconciler.facts.opening import removal_of
 from reconciler.providers.port import MachineState
 from reconciler.provisioning.evidence import machine_is_gone, machine_of_request
-from reconciler.provisioning.joining import node_of, step_with_node
+from reconciler.provisioning.joining import step_with_node
 from reconciler.provisioning.pending import refused_request
 from reconciler.provisioning.writing import delete_request, happened, moved, warned
 

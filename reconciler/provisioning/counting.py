@@ -11,7 +11,7 @@ import msgspec
 from growth.api.nodepool_status import ServerTypeCount
 from growth.api.noderequest import COMING
 from reconciler.buying.fleet import nodes_of_pools, planned_price
-from reconciler.planning.nominations import serves
+from reconciler.facts.serving import serves
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

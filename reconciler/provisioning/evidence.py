@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reconciler.buying.offers import node_class_of
+from reconciler.facts.node_classes import node_class_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,8 +1,7 @@
 """A node joins: it is found, made a node of its pool, and let serve.
 
-A node is a request's if it bears the machine's id as its providerID, or else its name. What the
-pool says of its nodes and isn't there is written, and what explains the node; topology only where
-no cloud controller is about to. Nothing that others wrote is changed.
+What the pool says of its nodes and isn't there is written, and what explains the node; topology
+only where no cloud controller is about to. Nothing that others wrote is changed.
 
 The start-up taint goes last, in the same write: when the node is Ready and each storage driver that
 asks for it has registered. A driver that doesn't come is waited for a minute, and then named.
@@ -31,11 +30,12 @@ from growth.api.wellknown import (
 )
 from growth.api.written import write_time
 from growth.keeping.marks import is_unregistered
-from reconciler.buying.offers import node_class_of, offer_of
+from reconciler.buying.offers import offer_of
 from reconciler.buying.templates import UNREGISTERED, node_taints
 from reconciler.core.actions import SetNode, machine, version_of
 from reconciler.core.decision import NEVER
 from reconciler.core.step import WAIT, Step
+from reconciler.facts.node_classes import node_class_of
 from reconciler.provisioning.together import together_at
 from reconciler.provisioning.writing import happened, moved
 
@@ -56,25 +56,6 @@ DRIVERS: Final = "StorageDriversMissing"
 LONGEST: Final = 1024
 HANDED_ON: Final = (PLAN_ANNOTATION, REPLACES_ANNOTATION, TEMPLATE_ANNOTATION)
 """What a request tells of its machine stays with the node, which lives longer."""
-
-
-def node_of(request: NodeRequest, world: World) -> Node | None:
-    """The node that a request's machine has become."""
-    named = world.cluster.nodes.get(request.name)
-    if named is not None or request.status.node_id is None:
-        return named
-    found = world.cluster.remembered("nodes by provider id", lambda: _by_provider_id(world))
-    return found.get(request.status.node_id)
-
-
-def _by_provider_id(world: World) -> Mapping[str, Node]:
-    """As the cloud writes it, and as the id that stands in it: hcloud://42 and 42."""
-    found: dict[str, Node] = {}
-    for node in world.cluster.nodes.values():
-        whole = node.spec.provider_id
-        if whole:
-            found[whole] = found[whole.partition("://")[2]] = node
-    return found
 
 
 def step_with_node(

@@ -20,7 +20,7 @@ from growth.scheduling.resources import (
     parse_resources,
     shown_amount,
 )
-from reconciler.buying.offers import node_class_of
+from reconciler.facts.node_classes import node_class_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from growth.api.noderequest import COMING, FAILED
 from growth.api.wellknown import POOL_LABEL
 from reconciler.buying.fleet import nodes_of_pools
+from reconciler.facts.nodes import node_of
 from reconciler.planning.awaited import Awaiting
 from reconciler.provisioning.duplicates import duplicates
-from reconciler.provisioning.joining import node_of
 from reconciler.provisioning.together import ComingMachine, ComingTogether, companies
 
 if TYPE_CHECKING:

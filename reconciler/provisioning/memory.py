@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from growth.api.noderequest import RequestPhase
+from reconciler.facts.nodes import node_of
 from reconciler.providers.port import Failed, FailureClass
-from reconciler.provisioning.joining import node_of
 from reconciler.provisioning.ledger import FailedCreates, RequestStage, StageSeen
 
 if TYPE_CHECKING:

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Final, assert_never
 import msgspec
 
 from growth.api.noderequest import RequestPhase, UnmetScope
-from reconciler.buying.offers import node_class_of, offer_of
+from reconciler.buying.offers import offer_of
 from reconciler.buying.templates import node_labels, node_taints
 from reconciler.core.actions import CreateMachine
 from reconciler.core.step import WAIT, Step
+from reconciler.facts.node_classes import node_class_of
 from reconciler.providers.port import Accepted, Failed, FailureClass, Order, Throttled, Unmet
 from reconciler.provisioning.joining import node_annotations
 from reconciler.provisioning.ledger import AskedOf

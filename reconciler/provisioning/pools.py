@@ -14,11 +14,11 @@ from growth.api.conditions import Truth, condition, conditions_of
 from growth.api.standing import object_verdict
 from growth.keeping.answer import keeping_answers
 from reconciler.buying import blocking
-from reconciler.buying.offers import node_class_of
 from reconciler.core.actions import PatchStatus, Sequence, Subject, SubjectKind, version_of
 from reconciler.core.decision import NEVER, Decision, earliest
 from reconciler.facts.finalizers import has_our_finalizer, held
 from reconciler.facts.keeping_scene import scene_of
+from reconciler.facts.node_classes import node_class_of
 from reconciler.planning.unplaced import unplaced_by_pool
 from reconciler.provisioning import keeping, learning
 from reconciler.provisioning.blocked import blockage_for_status

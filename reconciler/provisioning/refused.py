@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Final
 from growth.api.nodepool_status import UnmetOffer
 from growth.api.noderequest import RequestPhase
 from growth.instant import just_after
-from reconciler.buying.offers import asked_for, node_class_of
+from reconciler.buying.offers import asked_for
 from reconciler.buying.refusals import key_of_refusal, refusal_of_entry
+from reconciler.facts.node_classes import node_class_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

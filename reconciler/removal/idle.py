@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 from growth.api.noderemovalrequest import RemovalReason
 from growth.keeping.answer import of_unoccupied
 from growth.keeping.wanting import KeepingReason, occupied
-from reconciler.buying.offers import node_class_of
 from reconciler.core.actions import OpenRemoval, machine
 from reconciler.core.step import WAIT, Step
 from reconciler.facts.keeping_scene import scene_of
@@ -28,6 +27,7 @@ from reconciler.facts.marks import (
     tainted,
 )
 from reconciler.facts.marks import unmarked as without_marks
+from reconciler.facts.node_classes import node_class_of
 from reconciler.facts.opening import removal_of
 from reconciler.facts.ownership import pool_of_node
 

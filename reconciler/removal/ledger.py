@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
+
+if TYPE_CHECKING:
+    from reconciler.facts.sighted_clock import Clock
 
 
 class RemovalLedger(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,3 +24,8 @@ class RemovalLedger(msgspec.Struct, frozen=True, kw_only=True):
     """Since when machines that nobody knows are known as such, on that clock, by name."""
     ends: Mapping[str, float] = {}
     """When marked nodes go, on that clock, by name."""
+
+    def at(self, clock: Clock) -> RemovalLedger:
+        """The memory with the clock as it is shown now."""
+        looked_at = clock.monotonic if clock.runs else None
+        return msgspec.structs.replace(self, seen=clock.now, looked_at=looked_at)

@@ -16,9 +16,9 @@ from growth.api.noderequest import COMING
 from growth.api.wellknown import CORDONED_ANNOTATION
 from growth.api.written import parse_time
 from growth.kube.events.event import Severity
-from reconciler.buying.offers import node_class_of
 from reconciler.core.actions import Sequence, SetNode, machine, version_of
 from reconciler.facts.listings import kubelet_reports
+from reconciler.facts.node_classes import node_class_of
 from reconciler.facts.ownership import pool_of_node
 from reconciler.removal import writing
 

@@ -23,8 +23,8 @@ import msgspec
 
 from growth.api.noderemovalrequest import RemovalReason
 from growth.kube.events.event import Severity
-from reconciler.buying.offers import node_class_of
 from reconciler.core.actions import OpenRemoval, Sequence, machine
+from reconciler.facts.node_classes import node_class_of
 from reconciler.facts.opening import removal_of
 from reconciler.providers.port import Machine, MachineState
 from reconciler.removal import writing

@@ -9,8 +9,8 @@ import msgspec
 from growth.api.noderemovalrequest import RemovalPhase
 from reconciler.core.actions import Sequence, machine
 from reconciler.core.decision import NEVER, Decision, earliest
-from reconciler.facts import sighted_clock as seeing
 from reconciler.facts.listings import cloud_of, clouds
+from reconciler.facts.sighted_clock import clock
 from reconciler.removal import held, idle, leftovers, life
 from reconciler.removal.drain import cordons as drain_marks
 from reconciler.removal.drain import deleted_pools as drain_pools
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 def decide(world: World, now: Instant) -> Decision:
     """One step for each machine that is free for one."""
-    shown, seen = seeing.clock(world, now), clouds(world)
+    shown, seen = clock(world, now), clouds(world)
     found = {key: orphans(cloud, world, now) for key, cloud in seen.items()}
-    ledger = seeing.with_clock(_remembered(world, found, now=now, shown=shown), shown)
+    ledger = _remembered(world, found, now=now, shown=shown).at(shown)
     world = world.remembering("removal", ledger)
     lost = {each.subject: each for each in leftovers.free_leftover(world, seen)}
     steps = {

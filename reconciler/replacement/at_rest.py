@@ -8,8 +8,8 @@ from growth.api.disruption import DisruptionReason
 from growth.api.noderequest import COMING
 from reconciler.buying.market import sold
 from reconciler.facts.requested import all_requests
+from reconciler.facts.serving import serves
 from reconciler.planning.demand import to_be_planned, wanting, without_place
-from reconciler.planning.nominations import serves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

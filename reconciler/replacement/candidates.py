@@ -12,14 +12,14 @@ from growth.keeping.marks import is_held_by_a_person
 from growth.keeping.order import kept_at_least, leaving_nodes
 from growth.scheduling.moving import obstacle
 from reconciler.buying.fleet import nodes_of_pools
-from reconciler.buying.offers import node_class_of
 from reconciler.core.actions import machine
 from reconciler.core.decision import NEVER
 from reconciler.facts.marks import is_marked
+from reconciler.facts.node_classes import node_class_of
 from reconciler.facts.ownership import pool_of_node
 from reconciler.facts.paid_hours import seconds_until_marked
+from reconciler.facts.serving import serves
 from reconciler.facts.wanted import promised
-from reconciler.planning.nominations import serves
 from reconciler.replacement.allowance import allowed_disruptions
 
 if TYPE_CHECKING:

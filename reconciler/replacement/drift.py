@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from growth.api.written import ServerTypeName
 from growth.scheduling.taints import NO_EXECUTE
 from reconciler.buying.blueprints import DIGEST, parts_of, read_blueprint, taints_of
-from reconciler.buying.offers import node_class_of
+from reconciler.facts.node_classes import node_class_of
 from reconciler.replacement.mending import lacking_taints
 from reconciler.replacement.nodes_by_blueprint import makes
 

@@ -23,9 +23,9 @@ import msgspec
 
 from growth.api.noderequest import RequestPhase
 from growth.keeping.marks import is_unregistered
-from reconciler.buying.offers import node_class_of
 from reconciler.core.decision import earliest
 from reconciler.facts.listings import clouds
+from reconciler.facts.node_classes import node_class_of
 from reconciler.facts.ownership import pool_of_node
 from reconciler.facts.sighted_clock import clock
 from reconciler.providers.port import MachineState

@@ -10,7 +10,7 @@ from growth.api.disruption import DisruptionReason
 from growth.api.noderequest import NodeRequest
 from growth.scheduling.occupancy import Occupancy
 from reconciler.core.decision import NEVER
-from reconciler.planning.ledger import Bought
+from reconciler.facts.requested import Bought
 from reconciler.planning.problem import PlanningProblem
 from reconciler.replacement.health import SickNodes
 from reconciler.replacement.horizon import Regret

@@ -24,9 +24,9 @@ from reconciler.buying.market import market, nothing_sold
 from reconciler.core.actions import Sequence, Solve, Subject, SubjectKind, machine
 from reconciler.core.decision import NEVER, Decision
 from reconciler.facts.listings import clouds
+from reconciler.facts.requested import Bought
 from reconciler.facts.swap_annotation import swap_text
 from reconciler.planning.applying import apply_plan
-from reconciler.planning.ledger import Bought
 from reconciler.replacement import asking, going_on, many_sick, writing
 from reconciler.replacement.allowance import next_change
 from reconciler.replacement.at_rest import is_moving, sight

@@ -17,8 +17,8 @@ from growth.api.disruption import DisruptionReason
 from growth.api.noderequest import COMING, RequestPhase
 from growth.keeping.marks import is_held_by_a_person
 from reconciler.facts.requested import all_requests
+from reconciler.facts.serving import serves
 from reconciler.facts.swap_annotation import annotation, on_nodes, read_swap
-from reconciler.planning.nominations import serves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,9 +8,9 @@ from growth.api.disruption import DisruptionReason
 from growth.api.noderemovalrequest import RemovalReason
 from growth.api.wellknown import INSTANCE_TYPE_LABEL, REPLACES_ANNOTATION
 from growth.keeping.marks import is_held_by_a_person
-from reconciler.buying.offers import node_class_of
 from reconciler.core.actions import CreateNodeRequest, OpenRemoval, Sequence, SetNode, machine
 from reconciler.core.actions import version_of as version
+from reconciler.facts.node_classes import node_class_of
 from reconciler.facts.opening import removal_of
 from reconciler.facts.ownership import pool_of_node
 from reconciler.removal.drain.cordons import cordoned

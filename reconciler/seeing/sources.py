@@ -15,10 +15,10 @@ from growth.api.wellknown import PAUSE_CONFIG_MAP
 from growth.kube.cache.reflector import Reflector
 from growth.kube.cache.resource import Index, WatchedResource
 from growth.scheduling import objects
-from reconciler.brakes import pauses
-from reconciler.process.production import now
+from reconciler.core.pause_of_all import decode_pause_of_all
 from reconciler.seeing.demand import KnownDemand
 from reconciler.seeing.indexes import PAUSE, Views
+from reconciler.seeing.moment import now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -108,7 +108,7 @@ class ReconcilerSources:
             resource=WatchedResource(
                 path=f"/api/v1/namespaces/{namespace}/configmaps",
                 query={"fieldSelector": f"metadata.name={PAUSE_CONFIG_MAP}"},
-                decode=pauses.decode,
+                decode=decode_pause_of_all,
             ),
             changed=partial(self._take, PAUSE),
         )

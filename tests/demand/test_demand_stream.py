@@ -18,9 +18,9 @@ from growth.kube.cache.contents import Change, ChangeKind
 from growth.kube.cache.resource import key_of
 from growth.service.address import Address
 from growth.service.tls import Certificates, Files
-from reconciler.process.production import now
 from reconciler.seeing.demand import KnownDemand
 from reconciler.seeing.demand_stream import DemandStream, FollowedStreamMetrics, StreamSource
+from reconciler.seeing.moment import now
 from tests.demand.build import book, marked, waiting
 from tests.demand.serving import Mood, Scripted, serving
 from tests.extender import test_demand as extenders

@@ -16,8 +16,8 @@ from growth.kube.cache.reflector import Reflector
 from growth.kube.cache.resource import WatchedResource
 from growth.kube.transport import connect
 from growth.scheduling.objects import Pod, decode_pod
-from reconciler.process.production import now
 from reconciler.seeing.demand_stream import StreamSource
+from reconciler.seeing.moment import now
 from tests.demand.test_demand_stream import Reader
 from tests.extender.live import extending
 

@@ -15,7 +15,6 @@ from growth.api.written import ServerTypeName
 from growth.errors import RetryLater
 from growth.kube.call import JSON_PATCH
 from growth.kube.transport import connect
-from reconciler.process.production import now
 from reconciler.providers.kwok.machines import (
     APPEARED_AT_ANNOTATION,
     NEVER_READY_ANNOTATION,
@@ -33,6 +32,7 @@ from reconciler.providers.port import (
     Unmet,
     UnmetScope,
 )
+from reconciler.seeing.moment import now
 from tests.thread.growing import install_definitions
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ import pytest
 
 from reconciler.core.actions import CreateNodeRequest
 from reconciler.core.caps import Caps
+from reconciler.facts.requested import Bought
 from reconciler.ledger import Ledger
-from reconciler.planning.ledger import Bought, PlanningLedger
+from reconciler.planning.ledger import PlanningLedger
 from tests.planning.driver import Planner
 from tests.reconciler.build import RELEASED, node_class, pool, request, waiting, world
 from tests.reconciler.solved import planned

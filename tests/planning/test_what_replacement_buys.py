@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reconciler.planning.ledger import Bought
+from reconciler.facts.requested import Bought
 from reconciler.planning.tries import PodTries
 from reconciler.replacement.ledger import ReplacementLedger
 from tests.planning.driver import Planner

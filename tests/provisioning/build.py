@@ -21,7 +21,7 @@ from reconciler.core.actions import (
     SetNode,
 )
 from reconciler.core.actions import machine as subject
-from reconciler.facts import sighted_clock as seeing
+from reconciler.facts.sighted_clock import clock
 from reconciler.ledger import Ledger
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.providers.port import Answered, CreateAnswer, Machine, Order, Sight
@@ -172,11 +172,11 @@ class Life:
         seen = self.world()
         decision = provisioning.decide(seen, self._instant)
         assert decision.section is not None
-        clock = seeing.clock(seen, self._instant)
+        shown = clock(seen, self._instant)
         self._ledger = msgspec.structs.replace(
             self._ledger,
             provisioning=decision.section,
-            removal=seeing.with_clock(self._ledger.removal, clock),
+            removal=self._ledger.removal.at(shown),
         )
         for sequence in decision.sequences:
             for step in sequence.steps:

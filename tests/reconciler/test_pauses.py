@@ -12,7 +12,7 @@ from growth.api.nodepool import NodePool
 from growth.scheduling.metadata import Metadata
 from reconciler import loop
 from reconciler.brakes import rule as brakes
-from reconciler.brakes.pauses import PauseCause, PauseOfAll, decode
+from reconciler.brakes.pauses import PauseCause
 from reconciler.brakes.rule import BrakesLedger
 from reconciler.core.actions import (
     Action,
@@ -23,6 +23,7 @@ from reconciler.core.actions import (
     Subject,
     SubjectKind,
 )
+from reconciler.core.pause_of_all import PauseOfAll, decode_pause_of_all
 from reconciler.figures.pauses import PausedPools
 from tests.reconciler.build import at, node_class, pool, request, waiting, world
 from tests.reconciler.solved import settled
@@ -197,8 +198,8 @@ def test_a_pool_that_was_never_paused_has_no_condition_of_it() -> None:
 
 def test_the_config_map_is_read_as_the_api_server_tells_it() -> None:
     told = b'{"kind":"ConfigMap","metadata":{"name":"growth-pause"},"data":{"until":"x"}}'
-    assert decode(told).data == {"until": "x"}
-    assert decode(b'{"metadata":{"name":"growth-pause"}}').data == {}
+    assert decode_pause_of_all(told).data == {"until": "x"}
+    assert decode_pause_of_all(b'{"metadata":{"name":"growth-pause"}}').data == {}
 
 
 def test_a_metric_names_the_paused_pools_and_why() -> None:

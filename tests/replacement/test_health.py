@@ -13,7 +13,7 @@ from growth.scheduling.metadata import ObservedCondition
 from reconciler.brakes.trust import Trust
 from reconciler.core.actions import PatchStatus
 from reconciler.core.decision import NEVER
-from reconciler.facts.sighted_clock import clock, with_clock
+from reconciler.facts.sighted_clock import clock
 from reconciler.ledger import Ledger
 from reconciler.providers.port import MachineState
 from reconciler.replacement.health import HealthCount, SickNodes, sick
@@ -68,7 +68,7 @@ class Watch:
 
     def sees(self, given: World, seconds: float) -> list[str]:
         given = given.remembering("removal", self._removal)
-        self._removal = with_clock(given.ledger.removal, clock(given, at(seconds)))
+        self._removal = given.ledger.removal.at(clock(given, at(seconds)))
         given = given.remembering("removal", self._removal)
         self.health, found, self.wake_at = sick(given, at(seconds), self.health)
         self.why = found

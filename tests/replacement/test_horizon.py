@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reconciler.core.decision import NEVER
 from reconciler.core.timing import Timing
-from reconciler.planning.ledger import Bought
+from reconciler.facts.requested import Bought
 from reconciler.replacement.horizon import CALM, LONG_AGO, Regret, horizon, regret
 from reconciler.replacement.worth import HORIZON
 from tests.reconciler.build import at, world

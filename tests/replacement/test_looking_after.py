@@ -8,8 +8,7 @@ import pytest
 
 from reconciler import replacement
 from reconciler.core.actions import PatchStatus, SetNode
-from reconciler.facts.requested import UNCONFIRMED
-from reconciler.planning.ledger import Bought
+from reconciler.facts.requested import UNCONFIRMED, Bought
 from reconciler.replacement.ledger import ReplacementLedger
 from reconciler.replacement.remembering import swaps_looked_after
 from tests.reconciler.build import at, request

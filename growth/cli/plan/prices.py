@@ -18,7 +18,8 @@ from growth.api.kwoknodeclass import KwokNodeClass
 from growth.cli.terminal import inputs
 from growth.errors import Misconfigured
 from reconciler.buying.missing_types import why_missing
-from reconciler.buying.offers import node_class_of, sold_to
+from reconciler.buying.offers import sold_to
+from reconciler.facts.node_classes import node_class_of
 from reconciler.providers.hetzner import catalogue as hetzner
 from reconciler.providers.hetzner import listed, price_list
 from reconciler.providers.hetzner.price_list import PriceList

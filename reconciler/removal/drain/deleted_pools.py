@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from growth.api.nodepool import DeletionPolicy
 from growth.api.noderemovalrequest import RemovalReason
 from growth.api.noderequest import COMING
-from reconciler.buying.offers import node_class_of
 from reconciler.core.actions import OpenRemoval, machine
 from reconciler.core.step import Step
 from reconciler.facts.marks import is_cordoned_by_a_person
+from reconciler.facts.node_classes import node_class_of
 from reconciler.facts.opening import removal_of
 from reconciler.facts.ownership import pool_of_node
 

@@ -6,9 +6,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from reconciler import planning
-from reconciler.facts.requested import UNCONFIRMED
+from reconciler.facts.requested import UNCONFIRMED, Bought
 from reconciler.ledger import Ledger
-from reconciler.planning.ledger import Bought, PlanningLedger
+from reconciler.planning.ledger import PlanningLedger
 from reconciler.planning.tries import CEILING, PAUSE, PodTries, pause_after_tries
 from tests.planning.driver import Planner
 from tests.reconciler.build import RELEASED, START, at, node_class, pool, request, waiting, world
