@@ -1,4 +1,4 @@
-"""The machines that each pool has or will have, and what its limits leave.
+"""The machines that each pool has or will have.
 
 A machine counts from the moment it is decided on until it is gone. Its node joins long after its
 request, which is mostly deleted long before the node: both tell of one machine, by its name. Where
@@ -19,17 +19,13 @@ import msgspec
 from growth.api.noderequest import NodeRequest, RequestPhase
 from growth.api.wellknown import INSTANCE_TYPE_LABEL, POOL_LABEL, PRICE_ANNOTATION
 from growth.api.written import ServerTypeName
-from growth.scheduling.resources import CPU, MEMORY, Resources, parse_resources
-from reconciler.buying.limits import Left, LimitKind, SetLimit, left_of_limit
-from reconciler.buying.offers import Purchasable
+from growth.scheduling.resources import Resources, parse_resources
 from reconciler.facts.node_classes import node_class_of
 from reconciler.providers.port import MachineState
-from reconciler.solver import Limit, Minimum
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator
 
-    from growth.api.nodepool import NodePool
     from growth.scheduling.node import Node
     from reconciler.core.world import World
     from reconciler.providers.port import Machine
@@ -156,123 +152,3 @@ def standing_of(request: NodeRequest) -> CountedMachine:
 def planned_price(request: NodeRequest) -> int:
     """Millionths an hour of its machine, as it was planned."""
     return int(request.spec.price * 1_000_000)
-
-
-class Market(msgspec.Struct, frozen=True, kw_only=True):
-    """What may be bought now: offers that nobody refuses, and how much limits leave of them."""
-
-    items: tuple[Purchasable, ...]
-    fleet: Fleet
-    bought: Mapping[str, int] = {}
-    """Machines that each pool has bought within the last hour."""
-    singles: Mapping[str, frozenset[str]] = {}
-    """Of these offers together one machine may be had, as nobody knows whether there are more."""
-    shared: tuple[Limit, ...] = ()
-    """What is left of what several offers live on."""
-    in_total: tuple[Left, ...] = ()
-    """What is left of the limits of all pools together."""
-
-    def limits(self) -> tuple[Left, ...]:
-        """What may still be bought, of each pool and of all together."""
-        found: list[Left] = []
-        counts = self.fleet.counts()
-        for name, pool in sorted(self._pools().items()):
-            own = [item for item in self.items if item.pool.name == name]
-            found += _maxima(pool, own, counts=counts)
-            found += _brakes(pool, own, fleet=self.fleet, bought=self.bought.get(name, 0))
-        others = (Left(limit) for limit in (*self._singles(), *self.shared))
-        return (*found, *others, *self.in_total)
-
-    def minima(self) -> tuple[Minimum, ...]:
-        """What pools keep even without load and don't have yet."""
-        counts = self.fleet.counts()
-        return tuple(
-            minimum
-            for name, pool in sorted(self._pools().items())
-            for minimum in _minima(
-                pool, [item for item in self.items if item.pool.name == name], counts=counts
-            )
-        )
-
-    def _singles(self) -> Iterator[Limit]:
-        sold = {item.name for item in self.items}
-        for text, offers in self.singles.items():
-            amounts = dict.fromkeys(sorted(offers & sold), 1)
-            if amounts:
-                name = f"on {text}: one machine, until it is known that there are more"
-                yield Limit(name=name, amounts=amounts, most=1)
-
-    def _pools(self) -> Mapping[str, NodePool]:
-        return {item.pool.name: item.pool for item in self.items}
-
-
-def _minima(
-    pool: NodePool,
-    items: Iterable[Purchasable],
-    *,
-    counts: Mapping[tuple[str, ServerTypeName], int],
-) -> Iterator[Minimum]:
-    offers = _offers_by_type(items)
-    for entry in pool.spec.server_types:
-        missing = entry.min - counts.get((pool.name, entry.name), 0)
-        if missing > 0 and entry.name in offers:
-            name = f"of pool {pool.name}: min of {entry.name}"
-            yield Minimum(name=name, offers=frozenset(offers[entry.name]), count=missing)
-
-
-def _maxima(
-    pool: NodePool,
-    items: Iterable[Purchasable],
-    *,
-    counts: Mapping[tuple[str, ServerTypeName], int],
-) -> Iterator[Left]:
-    offers = _offers_by_type(items)
-    for entry in pool.spec.server_types:
-        if entry.name in offers:
-            of = SetLimit(LimitKind.TYPE_MAXIMUM, f"max of {entry.name}", pool.name)
-            ones = dict.fromkeys(offers[entry.name], 1)
-            yield left_of_limit(of, ones, most=entry.max - counts.get((pool.name, entry.name), 0))
-
-
-def _offers_by_type(items: Iterable[Purchasable]) -> Mapping[ServerTypeName, list[str]]:
-    found: defaultdict[ServerTypeName, list[str]] = defaultdict(list)
-    for item in items:
-        found[item.offering.server_type].append(item.name)
-    return found
-
-
-def _brakes(
-    pool: NodePool, items: Sequence[Purchasable], *, fleet: Fleet, bought: int
-) -> Iterator[Left]:
-    spec = pool.spec.limits
-    have = list(fleet.of(pool.name))
-    ones = dict.fromkeys((item.name for item in items), 1)
-    if spec.nodes is not None:
-        of = SetLimit(LimitKind.NODES, "limits.nodes", pool.name)
-        yield left_of_limit(of, ones, most=spec.nodes - len(have))
-    if spec.nodes_per_hour is not None:
-        of = SetLimit(LimitKind.NODES_PER_HOUR, "limits.nodesPerHour", pool.name)
-        yield left_of_limit(of, ones, most=spec.nodes_per_hour - bought)
-    yield from _of_resources(pool, items, have)
-    if spec.hourly_cost is not None:
-        of = SetLimit(LimitKind.HOURLY_COST, "limits.hourlyCost", pool.name)
-        prices = {item.name: item.price for item in items}
-        cost = sum(each.price for each in have)
-        yield left_of_limit(of, prices, most=int(spec.hourly_cost * 1_000_000) - cost)
-
-
-def _of_resources(
-    pool: NodePool, items: Sequence[Purchasable], have: Sequence[CountedMachine]
-) -> Iterator[Left]:
-    spec = pool.spec.limits
-    for kind, resource, most in (
-        (LimitKind.CPU, CPU, spec.cpu),
-        (LimitKind.MEMORY, MEMORY, spec.memory),
-    ):
-        if most is not None:
-            of = SetLimit(kind, f"limits.{resource}", pool.name)
-            amounts = {item.name: item.offering.allocatable[resource] for item in items}
-            used = sum(each.resources[resource] for each in have)
-            yield left_of_limit(
-                of, amounts, most=parse_resources({resource: str(most)})[resource] - used
-            )

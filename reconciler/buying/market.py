@@ -1,20 +1,154 @@
-"""What may be bought at one moment: the same answer for demand, for replacement and on paper."""
+"""What may be bought at one moment, and how much limits leave of it.
+
+It is the same answer for demand, for replacement and on paper.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from reconciler.buying.fleet import Market, fleet
+import msgspec
+
+from growth.scheduling.resources import CPU, MEMORY, parse_resources
+from reconciler.buying.fleet import Fleet, fleet
 from reconciler.buying.in_total import in_total
+from reconciler.buying.limits import Left, LimitKind, SetLimit, left_of_limit
+from reconciler.buying.offers import Purchasable
 from reconciler.buying.refusals import one_at_a_time, usable
 from reconciler.buying.shared_networks import shared
 from reconciler.facts.requested import all_requests, bought_lately
+from reconciler.solver import Limit, Minimum
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from growth.api.nodepool import NodePool
+    from growth.api.written import ServerTypeName
     from growth.instant import Instant
-    from reconciler.buying.offers import Purchasable
+    from reconciler.buying.fleet import CountedMachine
     from reconciler.core.world import World
+
+
+class Market(msgspec.Struct, frozen=True, kw_only=True):
+    """What may be bought now: offers that nobody refuses, and how much limits leave of them."""
+
+    items: tuple[Purchasable, ...]
+    fleet: Fleet
+    bought: Mapping[str, int] = {}
+    """Machines that each pool has bought within the last hour."""
+    singles: Mapping[str, frozenset[str]] = {}
+    """Of these offers together one machine may be had, as nobody knows whether there are more."""
+    shared: tuple[Limit, ...] = ()
+    """What is left of what several offers live on."""
+    in_total: tuple[Left, ...] = ()
+    """What is left of the limits of all pools together."""
+
+    def limits(self) -> tuple[Left, ...]:
+        """What may still be bought, of each pool and of all together."""
+        found: list[Left] = []
+        counts = self.fleet.counts()
+        for name, pool in sorted(self._pools().items()):
+            own = [item for item in self.items if item.pool.name == name]
+            found += _maxima(pool, own, counts=counts)
+            found += _brakes(pool, own, fleet=self.fleet, bought=self.bought.get(name, 0))
+        others = (Left(limit) for limit in (*self._singles(), *self.shared))
+        return (*found, *others, *self.in_total)
+
+    def minima(self) -> tuple[Minimum, ...]:
+        """What pools keep even without load and don't have yet."""
+        counts = self.fleet.counts()
+        return tuple(
+            minimum
+            for name, pool in sorted(self._pools().items())
+            for minimum in _minima(
+                pool, [item for item in self.items if item.pool.name == name], counts=counts
+            )
+        )
+
+    def _singles(self) -> Iterator[Limit]:
+        names = {item.name for item in self.items}
+        for text, offers in self.singles.items():
+            amounts = dict.fromkeys(sorted(offers & names), 1)
+            if amounts:
+                name = f"on {text}: one machine, until it is known that there are more"
+                yield Limit(name=name, amounts=amounts, most=1)
+
+    def _pools(self) -> Mapping[str, NodePool]:
+        return {item.pool.name: item.pool for item in self.items}
+
+
+def _minima(
+    pool: NodePool,
+    items: Iterable[Purchasable],
+    *,
+    counts: Mapping[tuple[str, ServerTypeName], int],
+) -> Iterator[Minimum]:
+    offers = _offers_by_type(items)
+    for entry in pool.spec.server_types:
+        missing = entry.min - counts.get((pool.name, entry.name), 0)
+        if missing > 0 and entry.name in offers:
+            name = f"of pool {pool.name}: min of {entry.name}"
+            yield Minimum(name=name, offers=frozenset(offers[entry.name]), count=missing)
+
+
+def _maxima(
+    pool: NodePool,
+    items: Iterable[Purchasable],
+    *,
+    counts: Mapping[tuple[str, ServerTypeName], int],
+) -> Iterator[Left]:
+    offers = _offers_by_type(items)
+    for entry in pool.spec.server_types:
+        if entry.name in offers:
+            of = SetLimit(LimitKind.TYPE_MAXIMUM, f"max of {entry.name}", pool.name)
+            ones = dict.fromkeys(offers[entry.name], 1)
+            yield left_of_limit(of, ones, most=entry.max - counts.get((pool.name, entry.name), 0))
+
+
+def _offers_by_type(items: Iterable[Purchasable]) -> Mapping[ServerTypeName, list[str]]:
+    found: defaultdict[ServerTypeName, list[str]] = defaultdict(list)
+    for item in items:
+        found[item.offering.server_type].append(item.name)
+    return found
+
+
+def _brakes(
+    pool: NodePool, items: Sequence[Purchasable], *, fleet: Fleet, bought: int
+) -> Iterator[Left]:
+    spec = pool.spec.limits
+    have = list(fleet.of(pool.name))
+    ones = dict.fromkeys((item.name for item in items), 1)
+    if spec.nodes is not None:
+        of = SetLimit(LimitKind.NODES, "limits.nodes", pool.name)
+        yield left_of_limit(of, ones, most=spec.nodes - len(have))
+    if spec.nodes_per_hour is not None:
+        of = SetLimit(LimitKind.NODES_PER_HOUR, "limits.nodesPerHour", pool.name)
+        yield left_of_limit(of, ones, most=spec.nodes_per_hour - bought)
+    yield from _of_resources(pool, items, have)
+    if spec.hourly_cost is not None:
+        of = SetLimit(LimitKind.HOURLY_COST, "limits.hourlyCost", pool.name)
+        prices = {item.name: item.price for item in items}
+        cost = sum(each.price for each in have)
+        yield left_of_limit(of, prices, most=int(spec.hourly_cost * 1_000_000) - cost)
+
+
+def _of_resources(
+    pool: NodePool, items: Sequence[Purchasable], have: Sequence[CountedMachine]
+) -> Iterator[Left]:
+    spec = pool.spec.limits
+    for kind, resource, most in (
+        (LimitKind.CPU, CPU, spec.cpu),
+        (LimitKind.MEMORY, MEMORY, spec.memory),
+    ):
+        if most is not None:
+            of = SetLimit(kind, f"limits.{resource}", pool.name)
+            amounts = {item.name: item.offering.allocatable[resource] for item in items}
+            used = sum(each.resources[resource] for each in have)
+            yield left_of_limit(
+                of, amounts, most=parse_resources({resource: str(most)})[resource] - used
+            )
 
 
 def market(world: World, now: Instant) -> Market:

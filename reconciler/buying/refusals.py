@@ -40,6 +40,8 @@ there are: no minimum is planned and nothing is consolidated meanwhile."""
 REMEMBERED = 3600.0
 """Seconds for which a probe in vain is known after its pause: those that weren't planned yet come
 first."""
+CEILING = 1800.0
+"""Seconds that no refusal lasts longer, unless the pool's own time to live is longer."""
 
 EntryKey = tuple[str, str]
 """Type and location of a refusal, as a pool's status has them: what is empty stands for all."""
@@ -125,18 +127,36 @@ def key_of_refusal(request: NodeRequest) -> EntryKey:
             assert_never(request.status.unmet_scope)
 
 
+def key_of_entry(entry: UnmetOffer) -> EntryKey:
+    """How far an entry of a pool's status reaches."""
+    return entry.server_type, entry.location
+
+
 def refusal_of_entry(entry: UnmetOffer, node_class: ClassKey) -> OfferRefusal:
     """An entry of a pool's status as a rule of all pools of its node class."""
-    return _refusal((entry.server_type, entry.location), node_class)
+    return _refusal(key_of_entry(entry), node_class)
 
 
 def is_written(request: NodeRequest, pool: NodePool) -> bool:
     """Whether the pool's status shows what an Unmet request has found out."""
     at, key = request.status.last_transition_time, key_of_refusal(request)
     return at is not None and any(
-        (entry.server_type, entry.location) == key and entry.until > at
-        for entry in pool.status.unmet_offers
+        key_of_entry(entry) == key and entry.until > at for entry in pool.status.unmet_offers
     )
+
+
+def span(pool: NodePool, failures: int) -> float:
+    """Seconds that an offer isn't tried after so many failures in a row."""
+    first = pool.spec.request_ttl.unmet.seconds
+    # Beyond 2^12 it makes no difference, and the power would outgrow any number.
+    return float(min(first * 2.0 ** min(failures - 1, 12), max(CEILING, first)))
+
+
+def time_to_live(request: NodeRequest, pool: NodePool) -> float:
+    """How long an Unmet request is kept: as long as what it found out holds."""
+    wanted = key_of_refusal(request)
+    entries = (each for each in pool.status.unmet_offers if key_of_entry(each) == wanted)
+    return span(pool, next((each.failures for each in entries), 1))
 
 
 def _refusal(key: EntryKey, node_class: ClassKey) -> OfferRefusal:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from growth.instant import Instant
     from growth.scheduling.metadata import Metadata
     from growth.scheduling.pod import Pod
-    from reconciler.buying.fleet import Market
+    from reconciler.buying.market import Market
     from reconciler.buying.offers import Purchasable
     from reconciler.core.world import World
     from reconciler.planning.problem import PlanningProblem

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
-    from reconciler.buying.fleet import Market
+    from reconciler.buying.market import Market
     from reconciler.buying.offers import Purchasable
     from reconciler.core.world import World
 

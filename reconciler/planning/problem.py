@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from growth.scheduling.cluster import Cluster
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
-    from reconciler.buying.fleet import Market
+    from reconciler.buying.market import Market
     from reconciler.planning.capacity import PromisedCluster
     from reconciler.planning.nominations import Nominated
     from reconciler.planning.pod_rules import PodRules

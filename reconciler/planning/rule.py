@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
     from growth.scheduling.pod import Pod
-    from reconciler.buying.fleet import Market
+    from reconciler.buying.market import Market
     from reconciler.buying.refusals import Probe
     from reconciler.core.world import World
     from reconciler.planning.tries import Try

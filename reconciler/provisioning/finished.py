@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 from growth.api.noderequest import RequestPhase
 from growth.instant import just_after
-from reconciler.buying.refusals import is_written
+from reconciler.buying.refusals import is_written, time_to_live
 from reconciler.core.step import WAIT, Step
 from reconciler.facts.finalizers import has_our_finalizer, let_go
-from reconciler.provisioning.refused import time_to_live
 from reconciler.provisioning.writing import delete_request
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from growth.api.nodepool_status import UnmetOffer
 from growth.api.noderequest import RequestPhase
 from growth.instant import just_after
 from reconciler.buying.offers import asked_for
-from reconciler.buying.refusals import key_of_refusal, refusal_of_entry
+from reconciler.buying.refusals import key_of_entry, key_of_refusal, refusal_of_entry, span
 from reconciler.facts.node_classes import node_class_of
 
 if TYPE_CHECKING:
@@ -31,33 +31,17 @@ if TYPE_CHECKING:
     from reconciler.buying.refusals import EntryKey
     from reconciler.core.world import World
 
-CEILING: Final = 1800.0
-"""Seconds that no refusal lasts longer, unless the pool's own time to live is longer."""
 AT_ONCE: Final = 1.0
 """Seconds until a machine that never served may be replaced, by one."""
 MOST: Final = 512
 """Entries, as the definition of NodePool admits them."""
 
 
-def span(pool: NodePool, failures: int) -> float:
-    """Seconds that an offer isn't tried after so many failures in a row."""
-    first = pool.spec.request_ttl.unmet.seconds
-    # Beyond 2^12 it makes no difference, and the power would outgrow any number.
-    return float(min(first * 2.0 ** min(failures - 1, 12), max(CEILING, first)))
-
-
-def time_to_live(request: NodeRequest, pool: NodePool) -> float:
-    """How long an Unmet request is kept: as long as what it found out holds."""
-    wanted = key_of_refusal(request)
-    entries = (each for each in pool.status.unmet_offers if _key(each) == wanted)
-    return span(pool, next((each.failures for each in entries), 1))
-
-
 def unmet_offers(
     pool: NodePool, failed: Iterable[NodeRequest], world: World
 ) -> tuple[UnmetOffer, ...]:
     """The entries as they should be now; the same ones as long as nothing has happened."""
-    found = {_key(each): each for each in pool.status.unmet_offers}
+    found = {key_of_entry(each): each for each in pool.status.unmet_offers}
     for request, at in _failures(failed, world):
         known = found.get(key_of_refusal(request))
         if known is None or not known.holds(at):
@@ -76,10 +60,6 @@ def next_refusal_end(pool: NodePool, now: Instant) -> Iterator[float]:
         left = -now.seconds_since(each.until)
         if left >= 0:
             yield just_after(now.monotonic + left)
-
-
-def _key(entry: UnmetOffer) -> EntryKey:
-    return entry.server_type, entry.location
 
 
 def _failures(failed: Iterable[NodeRequest], world: World) -> list[tuple[NodeRequest, datetime]]:
@@ -158,4 +138,4 @@ def _is_proven(
 def _bounded(found: Mapping[EntryKey, UnmetOffer]) -> tuple[UnmetOffer, ...]:
     """Sorted; of too many the ones that hold longest."""
     longest = sorted(found.values(), key=lambda each: each.until)[-MOST:]
-    return tuple(sorted(longest, key=_key))
+    return tuple(sorted(longest, key=key_of_entry))

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from growth.scheduling.node import Node
     from growth.scheduling.pod import Pod
     from growth.scheduling.shape import Shape
-    from reconciler.buying.fleet import Market
+    from reconciler.buying.market import Market
     from reconciler.core.world import World
     from reconciler.planning.problem import PlanningProblem
     from reconciler.replacement.candidates import ReplacementCandidate

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(120)]
 FORGETS_MAXIMA = """
-from reconciler.buying import fleet
-fleet._maxima = lambda *known, **more: iter(())
+from reconciler.buying import market
+market._maxima = lambda *known, **more: iter(())
 """
 
 
