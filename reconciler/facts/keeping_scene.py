@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from growth.keeping.answer import KeepingScene
-from reconciler.facts.paid_hours import paid_hour_of
+from reconciler.facts.paid_hours import paid_hour_in_world
 from reconciler.facts.swap_annotation import on_nodes, place_taken
 from reconciler.facts.wanted import promised
 
@@ -27,6 +27,6 @@ def scene_of(world: World) -> KeepingScene:
             if (place := place_taken(world.cluster.nodes[name], world))
         },
         pauses=world.ledger.brakes.pauses,
-        paid_hours={name: paid_hour_of(pool, world) for name, pool in world.pools.items()},
+        paid_hours={name: paid_hour_in_world(pool, world) for name, pool in world.pools.items()},
         bind_wait=world.timing.bind_wait,
     )

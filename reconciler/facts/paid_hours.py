@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from reconciler.core.world import World
 
 
-def seconds_until_marked(node: Node, pool: NodePool, world: World, now: Instant) -> float:
+def seconds_until_node_marked(node: Node, pool: NodePool, world: World, now: Instant) -> float:
     """How long an idle node stays usable; 0 where hours don't matter or the moment has come."""
-    if paid_hour_of(pool, world) is PaidHour.IGNORE:
+    if paid_hour_in_world(pool, world) is PaidHour.IGNORE:
         return 0.0
     moment = bought_at(node)
     return 0.0 if moment is None else paid_hours.seconds_until_marked(moment, pool, now.wall)
 
 
-def paid_hour_of(pool: NodePool, world: World) -> PaidHour:
+def paid_hour_in_world(pool: NodePool, world: World) -> PaidHour:
     """What is done with hours that are paid."""
     return paid_hours.paid_hour_of(pool, world.node_classes.get(node_class_of(pool, world)))

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from reconciler.core.world import World
 
 
-def serves(node: Node, world: World) -> bool:
+def serves_now(node: Node, world: World) -> bool:
     """Whether the scheduler can put ordinary pods on a node by now."""
     return serving.serves(node, _pool_of(node, world))
 
 
-def passing_taints(node: Node, world: World) -> frozenset[str]:
+def passing_taints_of(node: Node, world: World) -> frozenset[str]:
     """The keys of taints that a node of ours has only until it serves."""
     return serving.passing_taints(_pool_of(node, world))
 

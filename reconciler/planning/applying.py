@@ -29,7 +29,7 @@ from reconciler.buying.limits import SetLimit
 from reconciler.core.decision import NEVER
 from reconciler.facts.ownership import owned_by
 from reconciler.facts.requested import all_requests
-from reconciler.facts.serving import serves
+from reconciler.facts.serving import serves_now
 from reconciler.planning.nominations import Nomination
 from reconciler.planning.reasons import reason_text, why
 from reconciler.solver import HOSTNAME, UnplacedCause
@@ -178,13 +178,13 @@ class _Buying:
     def _is_there(self, machine: str) -> bool:
         known = self._world.cluster.nodes.get(machine)
         request = self._requests.get(machine)
-        return (known is not None and serves(known, self._world)) or (
+        return (known is not None and serves_now(known, self._world)) or (
             request is not None and request.status.phase in COMING
         )
 
     def _promise(self, machine: str, pods: Iterable[Pod], *, is_bought_for: bool) -> None:
         known = self._world.cluster.nodes.get(machine)
-        is_serving = known is not None and serves(known, self._world)
+        is_serving = known is not None and serves_now(known, self._world)
         since = self._now.monotonic if is_serving else NEVER
         for pod in pods:
             self.places[pod.metadata.uid] = Nomination(

@@ -21,7 +21,7 @@ from growth.scheduling.occupancy import Occupancy
 from growth.scheduling.resources import Resources, total
 from reconciler.buying.offers import asked_for, offer_key
 from reconciler.facts.marks import reusable
-from reconciler.facts.serving import passing_taints, serves
+from reconciler.facts.serving import passing_taints_of, serves_now
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -97,7 +97,7 @@ def _is_about_to_serve(request: NodeRequest, node: Node | None, world: World) ->
         and node is not None
         and node.is_ready
         and not node.spec.unschedulable
-        and not serves(node, world)
+        and not serves_now(node, world)
     )
 
 
@@ -109,7 +109,7 @@ def _named(node: Node, name: str) -> Node:
 
 def _as_it_will_serve(node: Node, world: World) -> Node:
     """A node that has joined, without the taints that go before it serves."""
-    passing = passing_taints(node, world)
+    passing = passing_taints_of(node, world)
     taints = tuple(taint for taint in node.spec.taints if taint.key not in passing)
     return msgspec.structs.replace(node, spec=msgspec.structs.replace(node.spec, taints=taints))
 
@@ -135,7 +135,7 @@ def _with_promised(
 
 
 def _spot(node: Node, world: World, cluster: Cluster, *, is_coming: bool) -> Spot | None:
-    if not is_coming and not serves(node, world):
+    if not is_coming and not serves_now(node, world):
         return None
     running = cluster.occupancy(node.name)
     missing = (

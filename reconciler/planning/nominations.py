@@ -25,7 +25,7 @@ from growth.scheduling.resources import total
 from growth.scheduling.shape import Shape
 from growth.scheduling.verdicts import Fits
 from reconciler.core.decision import NEVER
-from reconciler.facts.serving import serves
+from reconciler.facts.serving import serves_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -212,7 +212,7 @@ class MachineStage(enum.Enum):
 
 def _stage(machine: str, world: World, requests: Mapping[str, NodeRequest]) -> MachineStage:
     node = world.cluster.nodes.get(machine)
-    if node is not None and serves(node, world):
+    if node is not None and serves_now(node, world):
         return MachineStage.SERVING
     request = requests.get(machine)
     phase = None if request is None else request.status.phase

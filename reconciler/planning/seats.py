@@ -22,7 +22,7 @@ from growth.scheduling.owners import Owner, workload_of
 from growth.scheduling.resources import parse_resources
 from growth.scheduling.verdicts import Fits
 from reconciler.core.decision import NEVER
-from reconciler.facts.serving import serves
+from reconciler.facts.serving import serves_now
 from reconciler.planning.nominations import PATIENCE, Nomination
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class _Seating:
         node = self._world.cluster.nodes.get(machine)
         return (
             node is None
-            or not serves(node, self._world)
+            or not serves_now(node, self._world)
             or isinstance(verdict(pod, node, self._world.cluster), Fits)
         )
 
@@ -194,7 +194,7 @@ class _Seating:
 
     def _nomination(self, pod: Pod, machine: str) -> Nomination:
         node = self._world.cluster.nodes.get(machine)
-        is_serving = node is not None and serves(node, self._world)
+        is_serving = node is not None and serves_now(node, self._world)
         return Nomination(
             machine=machine,
             shape=pod.shape,

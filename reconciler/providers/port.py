@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol, assert_never
 
 import msgspec
 
+from growth.api.noderequest import UnmetScope
 from growth.api.written import ServerTypeName
 from growth.instant import Instant
 from growth.scheduling.resources import Resources
@@ -88,14 +89,6 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     intended_at: datetime | None = None
     """When the intent was written down: a listing that is younger knows what became of it. None
     means just now."""
-
-
-class UnmetScope(StrEnum):
-    """How far a refusal reaches."""
-
-    OFFER = "Offer"
-    LOCATION = "Location"
-    PROJECT = "Project"
 
 
 class FailureClass(StrEnum):

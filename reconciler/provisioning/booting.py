@@ -75,7 +75,7 @@ def _failed(request: NodeRequest, pool: NodePool, look: ProvisioningLook, listed
         note = f"Machine {listed.machine_id}: {reason}. {REPLACED}."
         said = warned(request, reason="MachineFailed", note=note)
         return Step(actions=(*opening, _unserved(request, look, reason), said), why=reason)
-    unmet = refused_request(request, look.now, reason=reason, scope=UnmetScope(listed.scope.value))
+    unmet = refused_request(request, look.now, reason=reason, scope=listed.scope)
     return Step(actions=(*opening, *unmet.actions), why=unmet.why)
 
 

@@ -11,7 +11,7 @@ import msgspec
 from growth.api.nodepool_status import ServerTypeCount
 from growth.api.noderequest import COMING
 from reconciler.buying.fleet import nodes_of_pools, planned_price
-from reconciler.facts.serving import serves
+from reconciler.facts.serving import serves_now
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -48,7 +48,7 @@ def tallies(world: World) -> Mapping[MachineSort, MachineTally]:
     for name, standing in nodes.items():
         tally = found[MachineSort(standing.pool, standing.server_type)]
         tally.nodes += 1
-        tally.ready += serves(world.cluster.nodes[name], world)
+        tally.ready += serves_now(world.cluster.nodes[name], world)
         request = world.requests.get(name)
         tally.cost += standing.price if request is None else planned_price(request)
     for name, request in world.requests.items():

@@ -50,8 +50,7 @@ def step_while_pending(request: NodeRequest, pool: NodePool, look: ProvisioningL
     if isinstance(answer, Accepted):
         return _accepted(request, answer.machine_id, look.now)
     if isinstance(answer, Unmet):
-        scope = UnmetScope(answer.scope.value)
-        return refused_request(request, look.now, reason=answer.reason, scope=scope)
+        return refused_request(request, look.now, reason=answer.reason, scope=answer.scope)
     unwanted = _unwanted(request, pool, look)
     if unwanted:
         return Step(actions=(delete_request(request),), why=unwanted)

@@ -8,7 +8,7 @@ from growth.api.disruption import DisruptionReason
 from growth.api.noderequest import COMING
 from reconciler.buying.market import sold
 from reconciler.facts.requested import all_requests
-from reconciler.facts.serving import serves
+from reconciler.facts.serving import serves_now
 from reconciler.planning.demand import to_be_planned, wanting, without_place
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def sight(nodes: Iterable[Node], most: Mapping[str, int], world: World) -> tuple
     ledger, cluster = world.ledger.replacement, world.cluster
     return (
         tuple(node.name for node in nodes),
-        {n: each.pods for n, each in ledger.still.items() if serves(cluster.nodes[n], world)},
+        {n: each.pods for n, each in ledger.still.items() if serves_now(cluster.nodes[n], world)},
         {key: each.allowed for key, each in cluster.budgets.items()},
         dict(most),
         sold(world),

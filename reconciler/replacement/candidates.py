@@ -17,8 +17,8 @@ from reconciler.core.decision import NEVER
 from reconciler.facts.marks import is_marked
 from reconciler.facts.node_classes import node_class_of
 from reconciler.facts.ownership import pool_of_node
-from reconciler.facts.paid_hours import seconds_until_marked
-from reconciler.facts.serving import serves
+from reconciler.facts.paid_hours import seconds_until_node_marked
+from reconciler.facts.serving import serves_now
 from reconciler.facts.wanted import promised
 from reconciler.replacement.allowance import allowed_disruptions
 
@@ -163,7 +163,7 @@ def may_go(node: Node, pool: NodePool, look: ReplacementLook) -> bool:
 
 def is_in_use(node: Node, world: World) -> bool:
     """Whether it serves and nobody has marked it to go."""
-    return serves(node, world) and not is_marked(node)
+    return serves_now(node, world) and not is_marked(node)
 
 
 def movable(node: Node, look: ReplacementLook) -> tuple[tuple[Pod, ...] | None, float]:
@@ -190,7 +190,7 @@ def _waits(node: Node, pool: NodePool, look: ReplacementLook) -> float:
     ledger = world.ledger.replacement
     if not is_in_use(node, world) or not world.cluster.occupancy(node.name).keepers:
         return NEVER
-    paid = seconds_until_marked(node, pool, world, now) - AHEAD
+    paid = seconds_until_node_marked(node, pool, world, now) - AHEAD
     return max(
         ledger.resting.get(node.name, 0.0),
         now.monotonic + max(_settles_in(node, world, now), paid),

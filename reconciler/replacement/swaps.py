@@ -17,7 +17,7 @@ from growth.api.disruption import DisruptionReason
 from growth.api.noderequest import COMING, RequestPhase
 from growth.keeping.marks import is_held_by_a_person
 from reconciler.facts.requested import all_requests
-from reconciler.facts.serving import serves
+from reconciler.facts.serving import serves_now
 from reconciler.facts.swap_annotation import annotation, on_nodes, read_swap
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Swap(msgspec.Struct, frozen=True, kw_only=True):
         if len(self.machines) < self.of:
             return SwapStage.LACKING
         nodes = [world.cluster.nodes.get(name) for name in self.machines]
-        are_serving = all(node is not None and serves(node, world) for node in nodes)
+        are_serving = all(node is not None and serves_now(node, world) for node in nodes)
         return SwapStage.READY if are_serving else SwapStage.COMING
 
 

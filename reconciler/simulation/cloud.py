@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 
 import msgspec
 
+from growth.api.noderequest import UnmetScope
 from growth.api.wellknown import MANAGED_BY_LABEL, POOL_LABEL
 from growth.api.written import Duration
 from growth.kube.cache.resource import Key
@@ -35,7 +36,6 @@ from reconciler.providers.port import (
     Order,
     Throttled,
     Unmet,
-    UnmetScope,
 )
 from reconciler.providers.port import Machine as ListedMachine
 from reconciler.simulation.chance import Chance

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from prometheus_client import CollectorRegistry
 
+from growth.clocks import wall_clock
 from growth.errors import Misconfigured, RetryLater
 from growth.kube.election import (
     ElectionMetrics,
@@ -25,7 +26,6 @@ from growth.kube.election import (
     lead,
     lead_for_ever,
 )
-from growth.kube.election.elector import wall_clock
 from growth.kube.election.lease import (
     Lease,
     LeaseMetadata,

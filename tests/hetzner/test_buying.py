@@ -11,18 +11,11 @@ import pytest
 
 from growth.api.files import read_documents
 from growth.api.hetznernodeclass import HetznerNodeClass
+from growth.api.noderequest import UnmetScope
 from growth.api.wellknown import MANAGED_BY_LABEL, POOL_LABEL
 from growth.errors import RetryLater
 from reconciler.providers.hetzner.labels import CLUSTER_LABEL, REQUEST_UID_LABEL
-from reconciler.providers.port import (
-    Accepted,
-    Failed,
-    FailureClass,
-    MachineState,
-    Throttled,
-    Unmet,
-    UnmetScope,
-)
+from reconciler.providers.port import Accepted, Failed, FailureClass, MachineState, Throttled, Unmet
 from tests.hetzner.build import CLUSTER, K3S, SECRET, order
 from tests.hetzner.fake.faults import Fault, Kind
 from tests.hetzner.fake.project import Project

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from growth.api.noderequest import UnmetScope
 from reconciler.providers.hetzner.failures import TROUBLES, Failure, classify, without_secrets
 from reconciler.providers.port import (
     Failed,
@@ -11,7 +12,6 @@ from reconciler.providers.port import (
     ProviderTrouble,
     Throttled,
     Unmet,
-    UnmetScope,
     refused_create,
 )
 from tests.hetzner.conftest import TOKEN

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.noderequest import UnmetScope
 from growth.api.wellknown import INSTANCE_TYPE_LABEL, MANAGED_BY, MANAGED_BY_LABEL
 from growth.api.written import ServerTypeName
 from growth.errors import RetryLater
@@ -30,7 +31,6 @@ from reconciler.providers.port import (
     MachineState,
     Order,
     Unmet,
-    UnmetScope,
 )
 from reconciler.seeing.moment import now
 from tests.thread.growing import install_definitions

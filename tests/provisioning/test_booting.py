@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from growth.api.noderequest import UnmetScope
 from growth.scheduling.csi import CSIDriver, CSIDriverSpec, CSINode, CSINodeSpec, NodeDriver
 from growth.scheduling.metadata import Metadata
 from growth.scheduling.taints import Taint
 from reconciler.core.actions import machine as subject
-from reconciler.providers.port import MachineState, UnmetScope
+from reconciler.providers.port import MachineState
 from tests.provisioning.build import NAME, UNREGISTERED, Life, machine, made_at, node, settled
 from tests.reconciler.build import START
 

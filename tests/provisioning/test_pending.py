@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from growth.api.noderequest import UnmetScope
 from growth.kube.cache.health import CacheHealth
 from reconciler.providers.port import (
     Accepted,
@@ -16,7 +17,6 @@ from reconciler.providers.port import (
     Order,
     Throttled,
     Unmet,
-    UnmetScope,
 )
 from reconciler.provisioning.pending import pause_after_failures
 from tests.provisioning.build import CLOUD, NAME, Life, machine, made_at, settled

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from growth.api.nodepool_status import UnmetOffer
+from growth.api.noderequest import UnmetScope
 from reconciler.buying.refusals import Refusals, refusals, span
-from reconciler.providers.port import Unmet, UnmetScope
+from reconciler.providers.port import Unmet
 from reconciler.provisioning.refused import next_refusal_end, unmet_offers
 from tests.provisioning.build import Life, made_at, settled
 from tests.reconciler.build import START, at, pool, request, world

@@ -9,15 +9,8 @@ from hypothesis import settings, strategies
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from typing_extensions import override
 
-from reconciler.providers.port import (
-    Accepted,
-    Failed,
-    FailureClass,
-    MachineState,
-    Throttled,
-    Unmet,
-    UnmetScope,
-)
+from growth.api.noderequest import UnmetScope
+from reconciler.providers.port import Accepted, Failed, FailureClass, MachineState, Throttled, Unmet
 from tests.provisioning.build import NAME, Life, machine, made_at, node, settled
 
 ORDER = ("Pending", "Provisioning", "Unmet", "Ready", "Deprovisioning", "")

@@ -19,18 +19,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from datetime import UTC, datetime
 from random import Random
 from typing import TYPE_CHECKING, NoReturn
 
 import structlog
 
+from growth.clocks import wall_clock
 from growth.kube.election.candidate import Candidate
 from growth.kube.election.leadership import Leadership, LeadershipLost, boot_clock
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
     from contextlib import AbstractAsyncContextManager
+    from datetime import datetime
 
     from growth.kube.election.identity import Identity
     from growth.kube.election.metrics import ElectionMetrics
@@ -38,11 +39,6 @@ if TYPE_CHECKING:
     from growth.kube.election.server import LeaseOnServer
 
 _log = structlog.get_logger(__name__)
-
-
-def wall_clock() -> datetime:
-    """What is written into the Lease for people; nothing is decided by it."""
-    return datetime.now(UTC)
 
 
 @contextlib.asynccontextmanager

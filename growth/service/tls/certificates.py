@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from growth.clocks import wall_clock
 from growth.errors import RetryLater
 from growth.service.tls.checking import CertificateSide
 from growth.service.tls.contexts import listening
@@ -16,6 +16,7 @@ from growth.service.tls.watching import WatchedCertificate
 if TYPE_CHECKING:
     import ssl
     from collections.abc import AsyncIterator, Callable
+    from datetime import datetime
 
     from growth.service.context import Service
     from growth.service.settings import ServiceSettings
@@ -23,11 +24,6 @@ if TYPE_CHECKING:
 
 INTERVAL = 1.0
 """Seconds between two looks. The kubelet itself takes up to a minute and a half with a Secret."""
-
-
-def wall_clock() -> datetime:
-    """What certificates are dated by."""
-    return datetime.now(UTC)
 
 
 class Certificates:

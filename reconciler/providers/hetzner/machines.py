@@ -17,8 +17,8 @@ from reconciler.providers.port import SCOPES, Machine, MachineState
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from growth.api.noderequest import UnmetScope
     from reconciler.providers.hetzner.wire import Action, HetznerServer
-    from reconciler.providers.port import UnmetScope
 
 MAKING: Final = frozenset(
     {"create_server", "start_server", "attach_to_network", "add_to_placement_group"}

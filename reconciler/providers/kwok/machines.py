@@ -10,10 +10,11 @@ import hashlib
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from growth.api.noderequest import UnmetScope
 from growth.api.wellknown import POOL_LABEL
 from growth.api.written import Duration
 from growth.scheduling.resources import CPU, Resources
-from reconciler.providers.port import Machine, MachineState, UnmetScope
+from reconciler.providers.port import Machine, MachineState
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

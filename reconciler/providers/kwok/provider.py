@@ -11,6 +11,7 @@ import asyncio
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from growth.api.kwoknodeclass import FaultKind
+from growth.api.noderequest import UnmetScope
 from growth.api.wellknown import INSTANCE_TYPE_LABEL, MANAGED_BY, MANAGED_BY_LABEL
 from growth.api.written import Duration, ServerTypeName
 from growth.errors import Misconfigured, RetryLater
@@ -38,7 +39,6 @@ from reconciler.providers.port import (
     FailureClass,
     Listing,
     Unmet,
-    UnmetScope,
 )
 
 if TYPE_CHECKING:

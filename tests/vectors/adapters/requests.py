@@ -5,18 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from growth.api.noderequest import UnmetScope
 from growth.errors import RetryLater
 from growth.kube.call import Call
 from growth.kube.errors import Status, error_of
 from reconciler.buying.refusals import Refusals, refusals
-from reconciler.providers.port import (
-    Accepted,
-    Failed,
-    FailureClass,
-    MachineState,
-    Unmet,
-    UnmetScope,
-)
+from reconciler.providers.port import Accepted, Failed, FailureClass, MachineState, Unmet
 from tests.planning.driver import Planner
 from tests.provisioning.build import NAME, STARTS_AT, Life, machine, made_at, node, settled
 from tests.reconciler.build import START, at, node_class, pool, waiting
