@@ -12,6 +12,7 @@ import logging
 import os
 import re
 import secrets
+import signal
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,8 +45,13 @@ settings.load_profile("any machine")
 
 
 def pytest_configure() -> None:
-    """All processes of a run draw alike, also when it goes on past midnight."""
+    """What all processes of a run have in common."""
+    # They draw alike, also when the run goes on past midnight.
     os.environ[order.VARIABLE] = order.seed_from(os.environ)
+    # A shell starts what is to run in the background with Ctrl-C ignored, and a program that is
+    # started by one that ignores it does so too. What tests send it to has to hear of it.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

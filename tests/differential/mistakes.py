@@ -74,7 +74,13 @@ MISTAKES = (
         "_containers_together",
         wrong.all_at_once,
     ),
-    Mistake("a pod takes what its spec says", "resized", requests, "bound", wrong.as_its_spec_says),
+    Mistake(
+        "a pod takes what its spec says",
+        "resized",
+        requests,
+        "requests_when_bound",
+        wrong.as_its_spec_says,
+    ),
     Mistake(
         "overhead is the runtime's own matter",
         "overhead",
@@ -134,7 +140,7 @@ MISTAKES = (
         "a selector that is absent selects all",
         "anti-affinity-of-others",
         selectors,
-        "compiled",
+        "compiled_selector",
         wrong.null_is_everything,
     ),
     Mistake(
