@@ -32,6 +32,7 @@ TOLD = """\
        -0.0944   2 x cax31, 4 x cx33: their pods fit on other machines
        -0.0360   1 x cx23, 2 x cx33: nothing was left on them
        +0.0088   1 x cx23
+     17 of 17 pods bound
 """
 
 
