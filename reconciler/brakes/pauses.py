@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from growth.api.conditions import Condition, Truth, joined_conditions, stated
+from growth.api.conditions import Truth
 from growth.api.wellknown import (
     PAUSE_CONFIG_MAP,
     PAUSE_REASON_KEY,
@@ -28,16 +28,16 @@ from growth.api.written import parse_time, write_time
 from reconciler.core.actions import (
     CreateMachine,
     CreateNodeRequest,
-    PatchStatus,
     Sequence,
     Subject,
     SubjectKind,
-    version_of,
 )
+from reconciler.facts.pool_notices import patched_with, pool_condition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from growth.api.conditions import Condition
     from growth.api.nodepool import NodePool
     from growth.instant import Instant
     from reconciler.core.pause_of_all import PauseOfAll
@@ -93,10 +93,8 @@ def notices(world: World, held: Mapping[str, Pause], now: Instant) -> Iterator[S
         told = next((each for each in pool.status.conditions if each.type == CONDITION), None)
         wanted = _condition(pool, held.get(name), told, now)
         if wanted is not None and world.is_free(subject):
-            stands = joined_conditions(pool.status.conditions, wanted)
-            status = {"conditions": [each.document() for each in stands]}
-            patch = PatchStatus(kind="NodePool", version=version_of(pool), status=status)
-            yield Sequence(subject=subject, steps=(patch,), why=wanted.message)
+            steps = (patched_with(pool, wanted),)
+            yield Sequence(subject=subject, steps=steps, why=wanted.message)
 
 
 def _of_pool(pool: NodePool) -> Pause | None:
@@ -165,12 +163,6 @@ def _condition(
     )
     if is_unspoken or is_told:
         return None
-    wanted = Condition(
-        type=CONDITION,
-        status=truth,
-        observed_generation=pool.metadata.generation,
-        last_transition_time=now.wall,
-        reason=reason,
-        message=message,
+    return pool_condition(
+        pool, now, condition=CONDITION, truth=truth, reason=reason, message=message
     )
-    return stated(pool.status.conditions, wanted)

@@ -33,10 +33,7 @@ def notice(
         return
     subject = Subject(SubjectKind.POOL, pool.name)
     if world.is_free(subject):
-        stands = joined_conditions(pool.status.conditions, wanted)
-        status = {"conditions": [each.document() for each in stands]}
-        patch = PatchStatus(kind="NodePool", version=version_of(pool), status=status)
-        yield Sequence(subject=subject, steps=(patch,), why=wanted.message)
+        yield Sequence(subject=subject, steps=(patched_with(pool, wanted),), why=wanted.message)
 
 
 def _changed(
@@ -51,6 +48,22 @@ def _changed(
     if told is not None and (told.status, told.reason) == (truth, reason):
         # Figures in the message change all the time, and aren't worth a write.
         return None
+    return pool_condition(
+        pool, now, condition=condition, truth=truth, reason=reason, message=message
+    )
+
+
+def patched_with(pool: NodePool, wanted: Condition) -> PatchStatus:
+    """The write of one condition; the others stay as they are."""
+    stands = joined_conditions(pool.status.conditions, wanted)
+    status = {"conditions": [each.document() for each in stands]}
+    return PatchStatus(kind="NodePool", version=version_of(pool), status=status)
+
+
+def pool_condition(
+    pool: NodePool, now: Instant, *, condition: str, truth: Truth, reason: str, message: str
+) -> Condition:
+    """What a pool says from now on; while the status stays, so does the time of its change."""
     wanted = Condition(
         type=condition,
         status=truth,

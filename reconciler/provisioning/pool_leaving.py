@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from growth.api.conditions import Condition, Truth, joined_conditions, stated
+from growth.api.conditions import Truth
 from growth.api.nodepool import DeletionPolicy
 from growth.api.wellknown import UNREGISTERED_TAINT
-from reconciler.core.actions import PatchStatus, Sequence, machine, version_of
+from reconciler.core.actions import Sequence, machine
 from reconciler.core.step import WAIT, Step
 from reconciler.facts.finalizers import has_our_finalizer, let_go
 from reconciler.facts.marks import is_cordoned_by_a_person, is_marked, unmarked
 from reconciler.facts.ownership import pool_of_node
+from reconciler.facts.pool_notices import patched_with, pool_condition
 from reconciler.provisioning.memory import FINISHED
 
 if TYPE_CHECKING:
@@ -91,15 +92,12 @@ def _told(pool: NodePool, look: ProvisioningLook, message: str) -> Step:
     before = next((each for each in pool.status.conditions if each.type == CONDITION), None)
     if before is not None and before.message == message:
         return WAIT
-    wanted = Condition(
-        type=CONDITION,
-        status=Truth.TRUE,
-        observed_generation=pool.metadata.generation,
-        last_transition_time=look.now.wall,
+    wanted = pool_condition(
+        pool,
+        look.now,
+        condition=CONDITION,
+        truth=Truth.TRUE,
         reason=pool.spec.deletion_policy.value,
         message=message[:1024],
     )
-    stands = joined_conditions(pool.status.conditions, stated(pool.status.conditions, wanted))
-    status = {"conditions": [each.document() for each in stands]}
-    patch = PatchStatus(kind=type(pool).__name__, version=version_of(pool), status=status)
-    return Step(actions=(patch,), why=message)
+    return Step(actions=(patched_with(pool, wanted),), why=message)
