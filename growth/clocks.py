@@ -1,4 +1,4 @@
-"""The clock on the wall: what is written into objects for people, and what certificates go by."""
+"""The clock on the wall, for what is written into objects and for what is dated by others."""
 
 from __future__ import annotations
 

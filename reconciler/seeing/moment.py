@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
 
+from growth.clocks import wall_clock
 from growth.instant import Instant
 
 
 def now() -> Instant:
     """This moment."""
-    return Instant(monotonic=time.monotonic(), wall=datetime.now(UTC))
+    return Instant(monotonic=time.monotonic(), wall=wall_clock())

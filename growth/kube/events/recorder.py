@@ -11,11 +11,12 @@ import asyncio
 import contextlib
 import time
 from collections import Counter, deque
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import structlog
 
+from growth.clocks import wall_clock
 from growth.errors import GrowthError, RetryLater
 from growth.kube.events.aggregation import Aggregation, Create, Dropped, Extend, Write
 from growth.kube.events.budget import EventLimits
@@ -45,7 +46,7 @@ class EventRecorder:
         metrics: EventMetrics,
         limits: EventLimits | None = None,
         clock: Callable[[], float] = time.monotonic,
-        wall: Callable[[], datetime] = lambda: datetime.now(UTC),
+        wall: Callable[[], datetime] = wall_clock,
     ) -> None:
         self._server = server
         self._concerns = concerns
