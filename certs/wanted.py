@@ -8,6 +8,8 @@ from typing import Final
 
 import msgspec
 
+from growth.api import installed
+
 DAY: Final = timedelta(days=1)
 
 
@@ -72,37 +74,37 @@ class Policy(msgspec.Struct, frozen=True):
 
 POLICY: Final = Policy()
 WEBHOOKS: Final = WantedLeaf(
-    name="growth-webhooks-tls",
+    name=installed.WEBHOOKS_TLS_SECRET,
     usage=Usage.SERVER,
     purpose="the API server asks the webhooks",
-    service="growth-webhooks",
-    configuration="growth-webhooks",
+    service=installed.WEBHOOKS,
+    configuration=installed.WEBHOOKS,
 )
 EXTENDER: Final = WantedLeaf(
-    name="growth-extender-tls",
+    name=installed.EXTENDER_TLS_SECRET,
     usage=Usage.SERVER,
     purpose="the extender streams the demand",
-    service="growth-extender",
+    service=installed.EXTENDER,
 )
 RECONCILER: Final = WantedLeaf(
-    name="growth-reconciler-tls",
+    name=installed.RECONCILER_TLS_SECRET,
     usage=Usage.CLIENT,
     purpose="the reconciler reads the demand",
 )
 VERBS: Final = WantedLeaf(
-    name="growth-extender-verbs-tls",
+    name=installed.VERBS_TLS_SECRET,
     usage=Usage.SERVER,
     purpose="the scheduler asks the extender",
-    service="growth-extender",
+    service=installed.EXTENDER,
 )
 OWN: Final = WantedAuthority(
-    name="growth-ca",
+    name=installed.OWN_AUTHORITY_SECRET,
     rotation=Rotation.BY_ITSELF,
     life=3 * 365 * DAY,
     leaves=(WEBHOOKS, EXTENDER, RECONCILER),
 )
 SCHEDULER: Final = WantedAuthority(
-    name="growth-scheduler-ca",
+    name=installed.SCHEDULER_AUTHORITY_SECRET,
     rotation=Rotation.BY_HAND,
     life=20 * 365 * DAY,
     leaves=(VERBS,),

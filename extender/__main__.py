@@ -10,10 +10,11 @@ import sys
 
 from extender.serving import serve
 from extender.settings import ExtenderSettings
+from growth.api.installed import EXTENDER
 from growth.service import process
 
 PROCESS = process.Process(
-    name="growth-extender",
+    name=EXTENDER,
     purpose="answers kube-scheduler's verbs and streams what needs a node",
     settings=ExtenderSettings,
     parts={"serve": serve},

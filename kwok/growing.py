@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.api import crd
-from growth.api.wellknown import RECONCILER_LEASE
+from growth.api.installed import RECONCILER_LEASE
 from growth.cli.run import PROCESSES
 from growth.demand import wire
 from growth.errors import GiveUp

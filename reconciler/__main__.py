@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import sys
 
+from growth.api.installed import RECONCILER
 from growth.service import process
 from reconciler.process.reconciling import reconcile
 from reconciler.settings import ReconcilerSettings
 
 PROCESS = process.Process(
-    name="growth-reconciler",
+    name=RECONCILER,
     purpose="turns demand into machines, and idle machines into none",
     settings=ReconcilerSettings,
     parts={"reconcile": reconcile},

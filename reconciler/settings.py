@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -13,6 +12,7 @@ from growth.api.bounds import LabelValue  # noqa: TC001 - pydantic reads it at r
 from growth.api.written import Duration, Money, between
 from growth.kube import election
 from growth.service.address import Address, is_loopback
+from growth.service.pod import namespace_of_this_pod
 from growth.service.settings import Listed, MetricsAddress, ServiceSettings
 from growth.service.tls import TlsFolder  # noqa: TC001 - pydantic reads it at run time
 from reconciler.core.caps import Caps
@@ -20,7 +20,6 @@ from reconciler.core.timing import Timing
 from reconciler.seeing.demand_place import server_url
 
 ENDPOINT = "https://api.hetzner.cloud/v1"
-OWN_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 
 
 def api_url(text: str) -> str:
@@ -130,9 +129,7 @@ class ReconcilerSettings(ServiceSettings):
     @property
     def namespace(self) -> str:
         """Where the Lease of the leader is."""
-        if self.lease_namespace:
-            return self.lease_namespace
-        return OWN_NAMESPACE.read_text().strip() if OWN_NAMESPACE.exists() else "kube-system"
+        return self.lease_namespace or namespace_of_this_pod() or "kube-system"
 
     @property
     def timing(self) -> Timing:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import sys
 
+from growth.api.installed import WEBHOOKS
 from growth.service import process
 from webhooks.serving import admit
 from webhooks.settings import WebhooksSettings
 
 PROCESS = process.Process(
-    name="growth-webhooks",
+    name=WEBHOOKS,
     purpose="admits pods with the pool they belong to",
     settings=WebhooksSettings,
     parts={"admit": admit},

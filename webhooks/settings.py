@@ -7,11 +7,10 @@ from typing import Annotated
 
 from pydantic import PlainValidator
 
+from growth.api.installed import NAMESPACE
 from growth.service.address import Address
+from growth.service.pod import namespace_of_this_pod
 from growth.service.settings import Listed, MetricsAddress, ServiceSettings
-from webhooks.registration.names import NAMESPACE
-
-OWN_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 
 
 class WebhooksSettings(ServiceSettings):
@@ -32,4 +31,4 @@ class WebhooksSettings(ServiceSettings):
     @property
     def own_namespace(self) -> str:
         """The namespace whose pods are never touched, as we are one of them."""
-        return OWN_NAMESPACE.read_text().strip() if OWN_NAMESPACE.exists() else NAMESPACE
+        return namespace_of_this_pod() or NAMESPACE

@@ -106,14 +106,8 @@ PROVIDER_CLEANUP_FINALIZER: Final = "growth.dev/provider-cleanup"
 
 # Names
 
-RECONCILER_LEASE: Final = "growth-reconciler"
-"""In growth's own namespace: the reconciler that holds it acts."""
-
-PAUSE_CONFIG_MAP: Final = "growth-pause"
-"""In growth's own namespace: every pool is paused."""
-
 PAUSE_UNTIL_KEY: Final = "until"
-"""In its data: the end of the pause (RFC 3339)."""
+"""In the data of the ConfigMap that pauses every pool: the end of the pause (RFC 3339)."""
 
 PAUSE_REASON_KEY: Final = "reason"
 """In its data: why, for people."""

@@ -10,7 +10,7 @@ import asyncio
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from growth.api.wellknown import RECONCILER_LEASE
+from growth.api.installed import RECONCILER_LEASE
 from growth.errors import GiveUp, RetryLater
 from growth.installation.asking import ask_patiently, find_object, list_objects
 from growth.installation.resources import object_path, title_of

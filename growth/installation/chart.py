@@ -15,7 +15,8 @@ import yaml
 
 import growth
 from growth.api import crd
-from growth.installation.places import NAMESPACE, PARTS, places_of, put
+from growth.api.installed import NAMESPACE
+from growth.installation.places import PARTS, places_of, put
 from growth.installation.rendering import digested, part_objects, renamed
 from growth.installation.values import InstallationValues, schema
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import yaml
 
-from growth.installation.places import NAMESPACE
+from growth.api.installed import COMPONENT_LABEL, NAME_LABEL, NAMESPACE
 from growth.installation.shipped import manifests
 
 _HEAD = "# Generated from {}: make crds\n"
-_LABELS = {"app.kubernetes.io/name": "growth", "app.kubernetes.io/component": "metrics"}
+_LABELS = {NAME_LABEL: "growth", COMPONENT_LABEL: "metrics"}
 
 
 def generated() -> dict[str, str]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from growth.api.installed import EXTENDER, RECONCILER, SCHEDULER, WEBHOOKS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -47,8 +49,6 @@ class ValuePlace:
     """Its name, as in values.yaml, with dots."""
 
 
-NAMESPACE: Final = "growth-system"
-"""As the manifests call it; wherever it stands the real one is put."""
 _HETZNER: Final = When("provider", "hetzner")
 _KWOK: Final = When("provider", "kwok")
 _SECOND: Final = When("scheduler", "Second")
@@ -92,22 +92,20 @@ def _of_workload(
 
 
 PLACES: Final = (
-    *_of_workload("Deployment", "growth-reconciler", "reconciler", "reconciler"),
-    *_of_workload("Deployment", "growth-webhooks", "webhooks", "servers"),
-    *_of_workload("DaemonSet", "growth-extender", "extender", "servers"),
-    *_of_workload("Deployment", "growth-scheduler", "extender", "servers", container=1),
+    *_of_workload("Deployment", RECONCILER, "reconciler", "reconciler"),
+    *_of_workload("Deployment", WEBHOOKS, "webhooks", "servers"),
+    *_of_workload("DaemonSet", EXTENDER, "extender", "servers"),
+    *_of_workload("Deployment", SCHEDULER, "extender", "servers", container=1),
     ValuePlace(
         "Deployment",
-        "growth-reconciler",
+        RECONCILER,
         (*_POD, "containers", 0, "env", 1, "value"),
         "certificates",
     ),
-    ValuePlace(
-        "Deployment", "growth-scheduler", (*_POD, "containers", 0, "image"), "images.scheduler"
-    ),
-    ValuePlace("Deployment", "growth-reconciler", ("spec", "replicas"), "replicas.reconciler"),
-    ValuePlace("Deployment", "growth-webhooks", ("spec", "replicas"), "replicas.webhooks"),
-    ValuePlace("Deployment", "growth-scheduler", ("spec", "replicas"), "replicas.scheduler"),
+    ValuePlace("Deployment", SCHEDULER, (*_POD, "containers", 0, "image"), "images.scheduler"),
+    ValuePlace("Deployment", RECONCILER, ("spec", "replicas"), "replicas.reconciler"),
+    ValuePlace("Deployment", WEBHOOKS, ("spec", "replicas"), "replicas.webhooks"),
+    ValuePlace("Deployment", SCHEDULER, ("spec", "replicas"), "replicas.scheduler"),
 )
 
 

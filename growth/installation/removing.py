@@ -13,6 +13,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from growth.api.installed import NAME_LABEL, NAMESPACE, PAUSE_CONFIG_MAP, SCHEDULER_CONFIGURATION
 from growth.api.kinds import KINDS
 from growth.api.wellknown import (
     GROUP,
@@ -20,7 +21,6 @@ from growth.api.wellknown import (
     LEAVING_TAINT,
     MANAGED_BY,
     MANAGED_BY_LABEL,
-    PAUSE_CONFIG_MAP,
     PROVIDER_CLEANUP_FINALIZER,
     SCALE_DOWN_AT_ANNOTATION,
     SCALE_DOWN_TAINT,
@@ -30,7 +30,7 @@ from growth.errors import DecideAgain, RetryLater
 from growth.installation.asking import ask_patiently, find_object, list_objects
 from growth.installation.awaiting import until_nothing_is_missing
 from growth.installation.definitions import DEFINITIONS
-from growth.installation.places import NAMESPACE, PARTS
+from growth.installation.places import PARTS
 from growth.installation.rendering import part_objects, renamed
 from growth.installation.resources import object_path, title_of
 from growth.kube.call import MERGE_PATCH
@@ -48,7 +48,7 @@ OUR_SECRETS: Final = {"labelSelector": f"app.kubernetes.io/managed-by={MANAGED_B
 OUR_TAINTS: Final = frozenset({UNREGISTERED_TAINT, SCALE_DOWN_TAINT, LEAVING_TAINT})
 OUR_CONFIG_MAPS: Final = re.compile(
     # Those with a digest of their content are of earlier installations.
-    rf"{PAUSE_CONFIG_MAP}|growth-scheduler-configuration-[0-9a-z]{{10}}"
+    rf"{PAUSE_CONFIG_MAP}|{SCHEDULER_CONFIGURATION}-[0-9a-z]{{10}}"
 )
 ASKING: Final = frozenset(
     {"MutatingWebhookConfiguration", "MutatingAdmissionPolicyBinding", "MutatingAdmissionPolicy"}
@@ -210,6 +210,6 @@ async def remove_namespace(connection: Connection, namespace: str) -> bool:
     path = _within(namespace)
     there = await find_object(connection, path)
     metadata = {} if there is None else there["metadata"]
-    is_ours = metadata.get("labels", {}).get("app.kubernetes.io/name") == "growth"
+    is_ours = metadata.get("labels", {}).get(NAME_LABEL) == "growth"
     is_leaving = "deletionTimestamp" in metadata
     return is_ours and not is_leaving and await gone(connection, path)

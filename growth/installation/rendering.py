@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from growth.installation.places import NAMESPACE, NAMESPACE_PART, PARTS, at, places_of, put
+from growth.api.installed import NAMESPACE
+from growth.installation.places import NAMESPACE_PART, PARTS, at, places_of, put
 from growth.installation.shipped import manifests, shipped_objects
 
 if TYPE_CHECKING:

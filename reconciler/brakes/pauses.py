@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from growth.api.conditions import Truth
+from growth.api.installed import PAUSE_CONFIG_MAP
 from growth.api.wellknown import (
-    PAUSE_CONFIG_MAP,
     PAUSE_REASON_KEY,
     PAUSE_UNTIL_KEY,
     PAUSED_REASON_ANNOTATION,

@@ -14,7 +14,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import certs
-from growth.api.wellknown import RECONCILER_LEASE
+from growth.api.installed import RECONCILER_LEASE
 from growth.kube.cache.metrics import CacheMetrics
 from growth.kube.cache.timing import CacheTiming
 from growth.kube.election import (

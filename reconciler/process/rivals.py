@@ -18,7 +18,7 @@ import msgspec
 import prometheus_client as prometheus
 import structlog
 
-from growth.api.wellknown import RECONCILER_LEASE
+from growth.api.installed import RECONCILER_LEASE
 from growth.errors import GrowthError
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from growth.api.hetznernodeclass import HetznerNodeClass
+from growth.api.installed import PAUSE_CONFIG_MAP
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
-from growth.api.wellknown import PAUSE_CONFIG_MAP
 from growth.kube.cache.reflector import Reflector
 from growth.kube.cache.resource import Index, WatchedResource
 from growth.scheduling import objects

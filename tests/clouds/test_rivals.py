@@ -10,7 +10,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 
-from growth.api.wellknown import RECONCILER_LEASE
+from growth.api.installed import RECONCILER_LEASE
 from growth.kube.transport import connect
 from reconciler.process import rivals
 from reconciler.process.rivals import RivalLease, Rivals, StandBack, alive, elder

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from growth.api.installed import NAMESPACE, WEBHOOKS
 from growth.service import process
 from tests.cluster_wide import acting, may
 from tests.live import ROOT, wait_until
@@ -18,7 +19,6 @@ from tests.webhooks.admitting import serving
 from tests.webhooks.reviews import posted
 from tests.webhooks.table import TABLE
 from webhooks.__main__ import PROCESS
-from webhooks.registration import names
 from webhooks.registration.webhook import configuration
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def test_the_registration_leads_to_the_service_and_the_service_to_the_process() 
     client = configuration()["webhooks"][0]["clientConfig"]["service"]
     [port] = service["spec"]["ports"]
 
-    assert (client["namespace"], client["name"]) == (names.NAMESPACE, names.SERVICE)
-    assert service["metadata"]["name"] == names.SERVICE
+    assert (client["namespace"], client["name"]) == (NAMESPACE, WEBHOOKS)
+    assert service["metadata"]["name"] == WEBHOOKS
     assert (client["port"], port["targetPort"]) == (port["port"], "webhook")
     labels = DOCUMENTS["Deployment"]["spec"]["template"]["metadata"]["labels"]
     assert service["spec"]["selector"].items() <= labels.items()
@@ -61,7 +61,7 @@ def test_the_api_server_takes_the_manifests_and_their_rights_are_enough(
     admitting: Admitting, tmp_path: Path
 ) -> None:
     cluster = admitting.cluster
-    cluster.try_kubectl("create", "namespace", names.NAMESPACE)
+    cluster.try_kubectl("create", "namespace", NAMESPACE)
     for file in ("webhooks.yaml", "webhook.yaml", "admission-policy.yaml"):
         # Under other names, as the tests have registered both already.
         text = re.sub(r"(?m)^  name: ", "  name: new-", (BASE / file).read_text("utf-8"))
@@ -70,7 +70,7 @@ def test_the_api_server_takes_the_manifests_and_their_rights_are_enough(
     account = DOCUMENTS["ServiceAccount"]
     cluster.kubectl("apply", "-f", "-", input=yaml.safe_dump(account))
     rights = [DOCUMENTS[kind] for kind in ("ClusterRole", "ClusterRoleBinding")]
-    name = f"{names.NAMESPACE}:{account['metadata']['name']}"
+    name = f"{NAMESPACE}:{account['metadata']['name']}"
     kubeconfig = as_service_account(admitting, tmp_path)
     with (
         acting(cluster, *rights, acts=lambda: may(cluster, "list", NODE_POOLS, account=name)),
@@ -83,7 +83,7 @@ def test_the_api_server_takes_the_manifests_and_their_rights_are_enough(
 
 def as_service_account(setting: Admitting, folder: Path) -> Path:
     """A kubeconfig of the process's own account."""
-    account = ("create", "token", "growth-webhooks", "--namespace", names.NAMESPACE)
+    account = ("create", "token", "growth-webhooks", "--namespace", NAMESPACE)
     token = setting.cluster.kubectl(*account).strip()
     file = yaml.safe_load(setting.cluster.kubeconfig.read_text())
     file["users"][0]["user"] = {"token": token}

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from growth.api.installed import NAMESPACE
 from growth.api.wellknown import ADMISSION_DISABLED, ADMISSION_LABEL
 from growth.scheduling.pod import MIRROR_ANNOTATION
-from webhooks.registration.names import NAMESPACE
 
 KUBE_SYSTEM: Final = "kube-system"
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from growth.api.installed import ADMISSION_POLICY
 from growth.api.nodepool import NodePool, Placement
 from growth.api.wellknown import DEFAULT_POOL, GROUP_VERSION, POOL_LABEL
 from webhooks.admission import LARGEST
@@ -134,7 +135,7 @@ def policy() -> dict[str, Any]:
     return {
         "apiVersion": API_VERSION,
         "kind": "MutatingAdmissionPolicy",
-        "metadata": {"name": names.POLICY, "labels": names.LABELS},
+        "metadata": {"name": ADMISSION_POLICY, "labels": names.LABELS},
         "spec": {
             "paramKind": {"apiVersion": GROUP_VERSION, "kind": NodePool.__name__},
             "matchConstraints": {
@@ -164,9 +165,9 @@ def binding() -> dict[str, Any]:
     return {
         "apiVersion": API_VERSION,
         "kind": "MutatingAdmissionPolicyBinding",
-        "metadata": {"name": names.POLICY, "labels": names.LABELS},
+        "metadata": {"name": ADMISSION_POLICY, "labels": names.LABELS},
         "spec": {
-            "policyName": names.POLICY,
+            "policyName": ADMISSION_POLICY,
             "paramRef": {"selector": {}, "parameterNotFoundAction": "Allow"},
         },
     }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from growth.api.installed import ADMISSION_POLICY, NAMESPACE, WEBHOOKS
 from webhooks.registration import exempt, names
 
 TIMEOUT: Final = 2
@@ -20,15 +21,15 @@ def configuration() -> dict[str, Any]:
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "MutatingWebhookConfiguration",
-        "metadata": {"name": names.CONFIGURATION, "labels": names.LABELS},
+        "metadata": {"name": WEBHOOKS, "labels": names.LABELS},
         "webhooks": [
             {
-                "name": names.WEBHOOK,
+                "name": ADMISSION_POLICY,
                 "admissionReviewVersions": ["v1"],
                 "clientConfig": {
                     "service": {
-                        "namespace": names.NAMESPACE,
-                        "name": names.SERVICE,
+                        "namespace": NAMESPACE,
+                        "name": WEBHOOKS,
                         "path": names.PATH,
                         "port": 443,
                     }

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from growth import __version__
+from growth.api.installed import NAMESPACE
 from growth.cli.cluster.connecting import add_connection_arguments, completed
 from growth.cli.cluster.lists import reading_lists, tell_left_out
 from growth.cli.cluster.looking_up import said_by_growth
@@ -25,7 +26,6 @@ from growth.cli.support import OBJECT_VERSION, not_installed
 from growth.cli.terminal.logs import log_errors_only
 from growth.cli.terminal.output import add_output_argument, print_json
 from growth.errors import GiveUp, GrowthError
-from growth.installation.places import NAMESPACE
 from growth.keeping.marks import pool_of_node
 
 if TYPE_CHECKING:

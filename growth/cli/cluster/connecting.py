@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from growth.api.bounds import DNS_LABEL
+from growth.api.installed import NAMESPACE
 from growth.cli.terminal.logs import log_to_standard_error
 from growth.errors import GiveUp
-from growth.installation.places import NAMESPACE
 from growth.kube.errors import Denied
 from growth.kube.transport import connect
 

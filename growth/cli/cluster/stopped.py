@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from growth.api.installed import RECONCILER
 from growth.api.wellknown import WRITING_STOPPED_ANNOTATION
 from growth.installation.awaiting import is_over
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 LEASES: Final = "/apis/coordination.k8s.io/v1/leases"
 REMEDY: Final = (
     "keep its log, look at docs/runbooks/GrowthWritingStopped.md, then kubectl -n {namespace} "
-    "rollout restart deployment/growth-reconciler"
+    f"rollout restart deployment/{RECONCILER}"
 )
 
 

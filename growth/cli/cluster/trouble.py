@@ -18,7 +18,15 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 import growth
-from growth.api.wellknown import PAUSE_CONFIG_MAP, PAUSE_UNTIL_KEY, RECONCILER_LEASE
+from growth.api.installed import (
+    EXTENDER,
+    NAME_LABEL,
+    PAUSE_CONFIG_MAP,
+    RECONCILER_LEASE,
+    SCHEDULER,
+    WEBHOOKS,
+)
+from growth.api.wellknown import PAUSE_UNTIL_KEY
 from growth.api.written import parse_time, write_time
 from growth.cli.cluster.lists import together
 from growth.cli.cluster.stopped import LEASES, stopped_by
@@ -38,12 +46,12 @@ Object = dict[str, Any]
 
 PATIENCE: Final = 4.0
 """Seconds: what would take longer is left out, as the answer to the command itself matters more."""
-NAMED: Final = {"labelSelector": "app.kubernetes.io/name=growth"}
+NAMED: Final = {"labelSelector": f"{NAME_LABEL}=growth"}
 WORKLOADS: Final = ("deployments", "daemonsets")
 NEEDED_FOR: Final = {
-    "growth-webhooks": "new pods get no tolerations for pools",
-    "growth-extender": "kube-scheduler places pods unaided",
-    "growth-scheduler": "pods that name this scheduler stay pending",
+    WEBHOOKS: "new pods get no tolerations for pools",
+    EXTENDER: "kube-scheduler places pods unaided",
+    SCHEDULER: "pods that name this scheduler stay pending",
 }
 """What is missing while none of them is ready. A reconciler that is not ready does not lead."""
 

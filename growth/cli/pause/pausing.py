@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from growth.api.installed import PAUSE_CONFIG_MAP, RECONCILER_LEASE
 from growth.api.wellknown import (
     GROUP_VERSION,
-    PAUSE_CONFIG_MAP,
     PAUSE_REASON_KEY,
     PAUSE_UNTIL_KEY,
     PAUSED_REASON_ANNOTATION,
     PAUSED_UNTIL_ANNOTATION,
-    RECONCILER_LEASE,
 )
 from growth.cli.cluster.names import bare, unknown
 from growth.cli.cluster.stopped import LEASES

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, Final
 
+from growth.api.installed import ADMISSION_POLICY, WEBHOOKS
 from growth.api.wellknown import ADMISSION_DISABLED, ADMISSION_LABEL, POOL_LABEL
 from growth.cli.doctor.examination.finding import PATIENCE, fail, ok, warn
 from growth.cli.doctor.examination.processes import WEBHOOK, is_installed
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from growth.kube.transport import Response
 
 ADMISSION: Final = "/apis/admissionregistration.k8s.io/v1"
-POLICY: Final = f"{ADMISSION}/mutatingadmissionpolicies/pods.growth.dev"
-BINDING: Final = f"{ADMISSION}/mutatingadmissionpolicybindings/pods.growth.dev"
+POLICY: Final = f"{ADMISSION}/mutatingadmissionpolicies/{ADMISSION_POLICY}"
+BINDING: Final = f"{ADMISSION}/mutatingadmissionpolicybindings/{ADMISSION_POLICY}"
 AGAIN: Final = "growth install puts it back"
 UNKNOWN_POOL: Final = "growth-doctor-asks"
 PROBE: Final[dict[str, Any]] = {
@@ -61,7 +62,8 @@ async def examine_admission(place: ExaminedCluster) -> Findings:
             yield finding
     elif policy is not None:
         if await place.found(BINDING) is None:
-            yield fail("policy", "MutatingAdmissionPolicyBinding pods.growth.dev is gone", AGAIN)
+            text = f"MutatingAdmissionPolicyBinding {ADMISSION_POLICY} is gone"
+            yield fail("policy", text, AGAIN)
         else:
             yield ok("policy", "the API server itself admits pods by it")
     elif await is_installed(place):
@@ -116,7 +118,7 @@ async def _asked(place: ExaminedCluster, namespace: str) -> Findings:
         text = f"the API server doesn't reach it: a rehearsed pod came back untouched in {took}"
         hint = (
             f"kubectl -n {place.namespace} get endpointslices -l "
-            "kubernetes.io/service-name=growth-webhooks; is port 9443 open from the control plane?"
+            f"kubernetes.io/service-name={WEBHOOKS}; is port 9443 open from the control plane?"
         )
         yield fail("webhook", text, hint)
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from growth.api.wellknown import RECONCILER_LEASE
+from growth.api import installed
+from growth.api.installed import RECONCILER, RECONCILER_LEASE, WEBHOOKS, WORKLOADS
 from growth.cli.cluster.stopped import LEASES, REMEDY, stopped_by
 from growth.cli.doctor.examination.finding import PATIENCE, fail, ok, warn
 from growth.installation.awaiting import complaint, is_over, shortage
@@ -16,15 +17,7 @@ if TYPE_CHECKING:
     from growth.cli.doctor.examination.finding import ExaminedCluster, Findings
 
 APPS: Final = "/apis/apps/v1/namespaces"
-WORKLOADS: Final = {
-    "growth-reconciler": "deployments",
-    "growth-webhooks": "deployments",
-    "growth-extender": "daemonsets",
-    "growth-scheduler": "deployments",
-}
-WEBHOOK: Final = (
-    "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/growth-webhooks"
-)
+WEBHOOK: Final = f"/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/{WEBHOOKS}"
 REVIEWS: Final = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 NEEDED: Final = (
     ("", "namespaces"),
@@ -36,7 +29,7 @@ NEEDED: Final = (
 
 async def is_installed(place: ExaminedCluster) -> bool:
     """Whether growth was installed in this namespace."""
-    return await _workload(place, "growth-reconciler") is not None
+    return await _workload(place, RECONCILER) is not None
 
 
 async def examine_processes(place: ExaminedCluster) -> Findings:
@@ -78,9 +71,9 @@ async def _workloads(place: ExaminedCluster) -> Findings:
 async def _is_missed(place: ExaminedCluster, name: str) -> bool:
     """Whether somebody needs it: a policy admits pods without a process."""
     match name:
-        case "growth-webhooks":
+        case installed.WEBHOOKS:
             return await place.found(WEBHOOK) is not None
-        case "growth-scheduler":
+        case installed.SCHEDULER:
             return False
         case _:
             return True
@@ -147,10 +140,10 @@ async def _leader(place: ExaminedCluster) -> Findings:
         text = f"{who} has stopped writing: {stopped}"
         yield fail("leader", text, remedy) if stopped else ok("leader", who)
     elif held:
-        hint = f"kubectl -n {held[0]['metadata']['namespace']} logs deployment/growth-reconciler"
+        hint = f"kubectl -n {held[0]['metadata']['namespace']} logs deployment/{RECONCILER}"
         yield fail("leader", f"no reconciler leads: {_spoken(held[0])} is silent", hint)
     elif await is_installed(place):
-        hint = f"kubectl -n {place.namespace} logs deployment/growth-reconciler says why"
+        hint = f"kubectl -n {place.namespace} logs deployment/{RECONCILER} says why"
         yield fail("leader", "no reconciler has ever led", hint)
 
 

@@ -10,6 +10,7 @@ import asyncio
 from typing import TYPE_CHECKING, Final
 
 from growth.api.hetznernodeclass import HetznerNodeClass
+from growth.api.installed import EXTENDER, RECONCILER, WEBHOOKS
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.wellknown import GROUP_VERSION
 from growth.cli.cluster.lists import together
@@ -27,7 +28,7 @@ REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 AT_ONCE: Final = 16
 SHOWN: Final = 3
 CLASSES: Final = {HetznerNodeClass: ProviderChoice.HETZNER, KwokNodeClass: ProviderChoice.KWOK}
-ACCOUNTS: Final = ("growth-reconciler", "growth-webhooks", "growth-extender")
+ACCOUNTS: Final = (RECONCILER, WEBHOOKS, EXTENDER)
 
 
 async def examine_rights(place: ExaminedCluster) -> Findings:

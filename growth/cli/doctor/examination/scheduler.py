@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from growth.api.installed import NAME_LABEL, SCHEDULER
 from growth.cli.doctor.examination.finding import PATIENCE, fail, ok, warn
 from growth.cli.terminal.tables import spoken_span
 from growth.kube.errors import ApiError
@@ -21,9 +22,9 @@ from growth.kube.errors import ApiError
 if TYPE_CHECKING:
     from growth.cli.doctor.examination.finding import ExaminedCluster, Finding, Findings
 
-STREAMING: Final = {"labelSelector": "app.kubernetes.io/name=growth,growth.dev/streams=demand"}
+STREAMING: Final = {"labelSelector": f"{NAME_LABEL}=growth,growth.dev/streams=demand"}
 STATIC: Final = {"labelSelector": "component=kube-scheduler"}
-OWN: Final = {"default-scheduler", "growth-scheduler"}
+OWN: Final = {"default-scheduler", SCHEDULER}
 K3S: Final = "k3s.io/node-args"
 FEW: Final = {"limit": "500", "fieldSelector": "spec.nodeName!="}
 

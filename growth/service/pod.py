@@ -1,0 +1,14 @@
+"""What a process knows of the pod that it runs in, if it runs in one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+NAMESPACE_FILE: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+"""Mounted into each pod with its service account."""
+
+
+def namespace_of_this_pod() -> str:
+    """Its namespace; empty outside of a cluster."""
+    return NAMESPACE_FILE.read_text().strip() if NAMESPACE_FILE.exists() else ""
