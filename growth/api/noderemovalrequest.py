@@ -12,6 +12,7 @@ from growth.api.conditions import Conditions
 from growth.api.events import Events
 from growth.api.meta import CustomResource
 from growth.api.model import Model
+from growth.api.removal_reason import RemovalReason
 from growth.api.rule_patterns import never_changes
 from growth.api.rules import AnyRule, Rule, RuleBreach
 from growth.api.written import Timestamp
@@ -42,19 +43,6 @@ IMMUTABLE: Final = never_changes(
         "cancel the removal, and create another"
     ),
 )
-
-
-class RemovalReason(StrEnum):
-    """Why a machine is given back."""
-
-    IDLE = "Idle"
-    NEVER_JOINED = "NeverJoined"
-    CREATE_FAILED = "CreateFailed"
-    ORPHAN = "Orphan"
-    CONSOLIDATION = "Consolidation"
-    DRIFT = "Drift"
-    UNHEALTHY = "Unhealthy"
-    POOL_DELETED = "PoolDeleted"
 
 
 class NodeRemovalRequestSpec(Model):

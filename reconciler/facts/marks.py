@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from growth.api.noderemovalrequest import RemovalPhase, RemovalReason
+from growth.api.noderemovalrequest import RemovalPhase
 from growth.api.wellknown import LEAVING_TAINT, SCALE_DOWN_AT_ANNOTATION, SCALE_DOWN_TAINT
 from growth.api.written import write_time
 from growth.keeping.marks import (
@@ -102,7 +102,7 @@ def is_to_be_had(name: str, world: World) -> bool:
     if removal is None:
         return True
     return (
-        removal.spec.reason is RemovalReason.IDLE
+        removal.spec.reason.meaning.is_reusable
         and removal.status.phase is RemovalPhase.PENDING
         and removal.status.remove_attempted_at is None
         and removal.metadata.deletion_timestamp is None

@@ -11,7 +11,7 @@ from reconciler.facts.ownership import owned_by
 
 if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
-    from growth.api.noderemovalrequest import RemovalReason
+    from growth.api.removal_reason import RemovalReason
     from reconciler.providers.port import Machine
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from growth.api.noderemovalrequest import RemovalPhase, RemovalReason
+from growth.api.noderemovalrequest import RemovalPhase
 from growth.api.noderequest import RequestPhase
 from growth.keeping.marks import is_cordoned_by_a_person
 from growth.scheduling.emptiness import left_on
@@ -18,7 +18,6 @@ from reconciler.core.actions import (
 )
 from reconciler.invariants.breach import Breach, Invariant
 from reconciler.providers.port import MachineState
-from reconciler.removal.drain.draining import DRAINING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +70,7 @@ def _without_intent(order: Order, world: World) -> Iterator[Breach]:
 def _opened(removal: NodeRemovalRequest, world: World) -> Iterator[Breach]:
     """An idle node is one that nobody needs: no pod, and no person."""
     node = world.cluster.nodes.get(removal.spec.node_name)
-    if removal.spec.reason is not RemovalReason.IDLE or node is None:
+    if not removal.spec.reason.meaning.is_reusable or node is None:
         return
     kept = world.cluster.occupancy(node.name).keepers
     if kept:
@@ -119,7 +118,7 @@ def _left(
 ) -> tuple[Pod, ...]:
     """The pods that would lose their node; who drains may give up those of a silent one."""
     kept = world.cluster.occupancy(node.name).keepers
-    if removal is None or removal.spec.reason not in DRAINING:
+    if removal is None or not removal.spec.reason.meaning.drains:
         return kept
     there = (pod for pod in kept if pod.spec.node_name == node.name)
     return left_on(there, now, node_is_ready=node.is_ready)
@@ -137,7 +136,7 @@ def _freed(name: str, world: World) -> Iterator[Breach]:
 
 
 def _evicted(step: Evict, world: World) -> Iterator[Breach]:
-    drained = (each for each in world.removals.values() if each.spec.reason in DRAINING)
+    drained = (each for each in world.removals.values() if each.spec.reason.meaning.drains)
     nodes = (world.cluster.occupancy(each.spec.node_name) for each in drained)
     if not any(pod.metadata.uid == step.uid for node in nodes for pod in node.pods):
         text = f"pod {step.namespace}/{step.name} was to be evicted, and nobody drains its node"

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from growth.api.noderemovalrequest import RemovalReason
 from growth.api.noderequest import RequestPhase, UnmetScope
+from growth.api.removal_reason import RemovalReason
 from growth.instant import just_after
 from reconciler.core.actions import OpenRemoval
 from reconciler.core.step import WAIT, Step

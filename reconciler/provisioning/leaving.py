@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from growth.api.noderemovalrequest import RemovalReason
+from growth.api.removal_reason import RemovalReason
 from reconciler.core.actions import OpenRemoval
 from reconciler.core.step import WAIT, Step
 from reconciler.facts.finalizers import has_our_finalizer, let_go

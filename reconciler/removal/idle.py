@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from growth.api.noderemovalrequest import RemovalReason
+from growth.api.removal_reason import RemovalReason
 from growth.keeping.answer import of_unoccupied
 from growth.keeping.wanting import KeepingReason, occupied
 from reconciler.core.actions import OpenRemoval, machine

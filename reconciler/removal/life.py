@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 from growth.api.nodepool import ScaleDown
-from growth.api.noderemovalrequest import RemovalPhase, RemovalReason
+from growth.api.noderemovalrequest import RemovalPhase
 from growth.instant import just_after
 from growth.kube.events.event import Severity
 from reconciler.core.actions import DeleteMachine
@@ -30,7 +30,6 @@ from reconciler.removal import writing
 from reconciler.removal.drain import draining as drain
 from reconciler.removal.drain import telling as drain_telling
 from reconciler.removal.drain.cordons import is_ours, uncordoned
-from reconciler.removal.drain.draining import DRAINING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -136,14 +135,15 @@ def _kept_by(removal: NodeRemovalRequest, world: World) -> str:
 
     Where pods are moved away they are no reason.
     """
-    if removal.spec.reason in DRAINING:
+    meaning = removal.spec.reason.meaning
+    if meaning.drains:
         return ""
     given = world.deletions.get(removal.name)
     if given is not None and isinstance(given.answer, Occupied):
         # The last look was at the API server itself, and the cache may not show them yet.
         return f"{given.answer.pods[0]} is there"
     node = world.cluster.nodes.get(removal.spec.node_name)
-    if removal.spec.reason is RemovalReason.IDLE and node is not None:
+    if meaning.is_reusable and node is not None:
         return reason_to_stay(node, world, promised(world))
     kept = keeper_on(removal.spec.node_name, world)
     return f"{kept} is there" if kept else ""
@@ -214,7 +214,7 @@ def _still_there(
 def _drained(removal: NodeRemovalRequest, world: World, now: Instant) -> Step | None:
     """What is to be done before the provider is asked; None if nothing is."""
     node = world.cluster.nodes.get(removal.spec.node_name)
-    if node is None or removal.spec.reason not in DRAINING:
+    if node is None or not removal.spec.reason.meaning.drains:
         return None
     if why := drain.drain_objection(removal, node, world, now):
         end = cancelled_removal(removal, world, why=why)

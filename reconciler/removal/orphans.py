@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from growth.api.noderemovalrequest import RemovalReason
+from growth.api.removal_reason import RemovalReason
 from growth.kube.events.event import Severity
 from reconciler.core.actions import OpenRemoval, Sequence, machine
 from reconciler.facts.node_classes import node_class_of

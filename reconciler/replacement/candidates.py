@@ -72,7 +72,6 @@ class ReplacementLook:
 def disrupted(look: ReplacementLook, old: Iterable[str]) -> Counter[str]:
     """How many nodes of each pool are disrupted: replaced, or on their way out with pods."""
     world = look.world
-    reasons = {each.value for each in DisruptionReason}
     standing = {
         name: pool_of_node(world.cluster.nodes[name]) for name in old if name in world.cluster.nodes
     }
@@ -80,7 +79,7 @@ def disrupted(look: ReplacementLook, old: Iterable[str]) -> Counter[str]:
     leaving = {
         name: removal.spec.pool
         for name, removal in world.removals.items()
-        if removal.spec.reason.value in reasons
+        if removal.spec.reason.meaning.disruption is not None
     }
     return Counter({**standing, **leaving}.values())
 

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from growth.api.disruption import DisruptionReason
 from growth.api.noderequest import COMING, RequestPhase
 from reconciler.core.actions import Delete, Sequence, machine, version_of
 from reconciler.core.decision import NEVER
@@ -31,12 +30,12 @@ from reconciler.replacement.writing import forgotten
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from growth.api.disruption import DisruptionReason
     from growth.instant import Instant
     from reconciler.core.world import World
     from reconciler.replacement.ledger import ReplacementLedger
     from reconciler.replacement.swaps import Swap
 
-REASONS: Final = {each.value: each for each in DisruptionReason}
 LACKS: Final = 60.0
 """Seconds for which a machine of a swap may be missing: its request may be on its way to us."""
 RESTS: Final = 600.0
@@ -144,7 +143,7 @@ def _still_written(texts: frozenset[str], world: World) -> frozenset[str]:
 
 def _under_way(world: World) -> Iterator[tuple[str, DisruptionReason]]:
     for name, removal in world.removals.items():
-        reason = REASONS.get(removal.spec.reason.value)
+        reason = removal.spec.reason.meaning.disruption
         if reason is not None and name in world.cluster.nodes:
             yield name, reason
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from growth.api.noderemovalrequest import RemovalReason
 from reconciler.core.decision import NEVER
 from reconciler.replacement.worth import HORIZON
 
@@ -31,7 +30,6 @@ load that never rests, half as many moved twice the pods and saved nothing by it
 again saved a twentieth less."""
 STEPS: Final = 3
 """With each step the calm is half as long, and the saving counts for a quarter of the time."""
-SAVINGS: Final = frozenset({RemovalReason.IDLE, RemovalReason.CONSOLIDATION})
 LONG_AGO: Final = float("-inf")
 
 
@@ -53,7 +51,7 @@ def regret(before: Regret, world: World, now: Instant) -> Regret:
     bought = max((each.at for each in world.ledger.planning.bought.values()), default=LONG_AGO)
     is_new = bought > max(before.given_back, before.bought_again)
     is_again = is_begun and is_new and world.wanted > least
-    is_saving = any(each.spec.reason in SAVINGS for each in world.removals.values())
+    is_saving = any(each.spec.reason.meaning.saves for each in world.removals.values())
     return Regret(
         given_back=now.monotonic if is_saving else before.given_back,
         least=world.wanted if is_again else least,

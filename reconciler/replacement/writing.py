@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from growth.api.disruption import DisruptionReason
-from growth.api.noderemovalrequest import RemovalReason
+from growth.api.removal_reason import REMOVAL_REASONS
 from growth.api.wellknown import INSTANCE_TYPE_LABEL, REPLACES_ANNOTATION
 from growth.keeping.marks import is_held_by_a_person
 from reconciler.core.actions import CreateNodeRequest, OpenRemoval, Sequence, SetNode, machine
@@ -29,19 +29,6 @@ if TYPE_CHECKING:
 
 SHOWN = 3
 """So many types are named to people."""
-
-
-def removal_reason(reason: DisruptionReason) -> RemovalReason:
-    """Why a node is given back that was replaced for a reason."""
-    match reason:
-        case DisruptionReason.CONSOLIDATION:
-            return RemovalReason.CONSOLIDATION
-        case DisruptionReason.DRIFT:
-            return RemovalReason.DRIFT
-        case DisruptionReason.UNHEALTHY:
-            return RemovalReason.UNHEALTHY
-        case _:
-            assert_never(reason)
 
 
 def replacing(requests: Iterable[NodeRequest], text: str) -> dict[str, NodeRequest]:
@@ -84,9 +71,9 @@ def openings(
         listed = None if cloud is None else cloud.listing.machines.get(name)
         if pool is None or listed is None:
             continue
-        opened = OpenRemoval(removal=removal_of(listed, pool=pool, reason=removal_reason(reason)))
+        opened = OpenRemoval(removal=removal_of(listed, pool=pool, reason=REMOVAL_REASONS[reason]))
         # All of them at once: who is moved from the first must not come to the second.
-        cordon = cordoned(node, removal_reason(reason))
+        cordon = cordoned(node, REMOVAL_REASONS[reason])
         steps = (*((said[name],) if name in said else ()), cordon, opened)
         yield Sequence(subject=machine(name), steps=steps, why=f"others serve: {reason.value}")
 

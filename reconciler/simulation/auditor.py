@@ -11,8 +11,9 @@ from collections import Counter, defaultdict
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from growth.api.noderemovalrequest import NodeRemovalRequest, RemovalPhase, RemovalReason
+from growth.api.noderemovalrequest import NodeRemovalRequest, RemovalPhase
 from growth.api.noderequest import NodeRequest, RequestPhase
+from growth.api.removal_reason import RemovalReason
 from growth.api.wellknown import INSTANCE_TYPE_LABEL
 from growth.api.written import ServerTypeName
 from growth.demand.detection import is_demand
@@ -55,10 +56,6 @@ its clock."""
 TWICE: Final = 0.1
 """Of the pods that waited, this share may be bought for twice while faults excuse it, and a few."""
 REMOVALS: Final = "NodeRemovalRequest"
-FOR_OUR_SAKE: Final = frozenset(
-    {RemovalReason.IDLE, RemovalReason.CONSOLIDATION, RemovalReason.DRIFT}
-)
-"""Removals of nodes that could stay as well."""
 FAILED: Final = RemovalPhase.REMOVAL_FAILED
 RESTED: Final = 25.0
 """Seconds between two asks for one machine; pools wait for 30."""
@@ -176,7 +173,7 @@ class Auditor:
             self._check_age(removal)
         if removal is not None and removal.spec.reason is RemovalReason.NEVER_JOINED:
             self._check_joined(name, asked=self._first_asked(removal))
-        if removal is not None and removal.spec.reason in FOR_OUR_SAKE:
+        if removal is not None and removal.spec.reason.meaning.is_optional:
             self._check_wish(name, asked=self._first_asked(removal))
         self._check_rest(name)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from growth.api.noderemovalrequest import RemovalReason
+from growth.api.removal_reason import RemovalReason
 from growth.kube.events.event import Severity
 from growth.scheduling.objects import decode_disruption_budget, decode_volume_attachment
 from reconciler import removal as removing
@@ -18,7 +18,6 @@ from reconciler.brakes.pauses import Pause, PauseCause
 from reconciler.brakes.trust import Trust
 from reconciler.core.actions import DeleteMachine, EmitEvent, Evict, Evicted, SetNode, pod_subject
 from reconciler.ledger import Ledger
-from reconciler.removal.drain.draining import DRAINING, OPTIONAL
 from tests.reconciler.build import RELEASED, START, at, pool, request
 from tests.removal.build import (
     CLOUD,
@@ -42,7 +41,8 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
     from reconciler.core.world import World
 
-FORCED = sorted(DRAINING - OPTIONAL)
+DRAINING = sorted(each for each in RemovalReason if each.meaning.drains)
+FORCED = [each for each in DRAINING if not each.meaning.is_optional]
 READY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
 OWNED = [{"kind": "ReplicaSet", "name": "web", "uid": "uid-web", "controller": True}]
 DAEMON = [{"kind": "DaemonSet", "name": "agent", "uid": "uid-agent", "controller": True}]
@@ -100,7 +100,7 @@ def said(given: World, seconds: float = 100.0) -> list[tuple[str, str, str]]:
 # It begins
 
 
-@pytest.mark.parametrize("reason", sorted(DRAINING))
+@pytest.mark.parametrize("reason", DRAINING)
 def test_a_node_is_cordoned_with_our_mark_before_anything_is_evicted(reason: RemovalReason) -> None:
     given = seen(removal(reason=reason), node(), running())
     cordon, told, _ = steps(given)
@@ -370,14 +370,14 @@ LAID_HANDS_ON = {
 }
 
 
-@pytest.mark.parametrize("reason", sorted(DRAINING))
+@pytest.mark.parametrize("reason", DRAINING)
 @pytest.mark.parametrize(("there", "pod", "drain"), LAID_HANDS_ON.values(), ids=LAID_HANDS_ON)
 def test_for_cost_or_drift_nobody_is_forced_and_for_the_rest_everybody_if(
     there: Node, pod: Pod, drain: dict[str, Any], reason: RemovalReason
 ) -> None:
     given = seen(draining(reason=reason, **drain), there, pod, budget(0))
     is_given_up = kinds(given) == DONE
-    assert is_given_up is (reason in OPTIONAL)
+    assert is_given_up is reason.meaning.is_optional
     if is_given_up:
         free = next(step for step in steps(given) if isinstance(step, SetNode))
         assert (free.annotations, free.unschedulable) == ({"growth.dev/cordoned": None}, False)
@@ -403,14 +403,14 @@ def test_a_node_that_was_marked_as_idle_before_loses_that_mark_too() -> None:
     assert (free.taints, free.unschedulable) == ((), False)
 
 
-@pytest.mark.parametrize("reason", sorted(DRAINING))
+@pytest.mark.parametrize("reason", DRAINING)
 def test_a_node_that_a_person_has_cordoned_is_theirs(reason: RemovalReason) -> None:
     given = seen(removal(reason=reason), node(unschedulable=True), running())
     assert kinds(given) == ["Delete NodeRemovalRequest"]
     assert said(given)[0][2] == "Stays: a person has cordoned it."
 
 
-@pytest.mark.parametrize("reason", sorted(DRAINING))
+@pytest.mark.parametrize("reason", DRAINING)
 def test_nothing_is_given_up_once_the_provider_was_asked(reason: RemovalReason) -> None:
     asked = draining(reason=reason, began=-1000.0, status=attempted(seconds=10))
     given = seen(asked, drained(reason=reason), running(metadata={"annotations": UNWILLING}))
@@ -502,7 +502,7 @@ def drains(draw: st.DrawFn) -> World:
     names = [f"default-{number}" for number in range(draw(st.integers(1, 3)))]
     objects: list[Any] = []
     for name in names:
-        reason = draw(st.sampled_from(sorted(DRAINING)))
+        reason = draw(st.sampled_from(DRAINING))
         objects.append(draining(name, reason=reason, began=draw(st.sampled_from([0.0, 90.0]))))
         there = draw(st.sampled_from([drained, node]))
         objects.append(there(name, ready=draw(st.booleans())))

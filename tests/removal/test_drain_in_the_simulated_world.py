@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
-from growth.api.noderemovalrequest import RemovalReason
+from growth.api.removal_reason import RemovalReason
 from growth.api.wellknown import CORDONED_ANNOTATION, POOL_LABEL
 from growth.kube.cache.resource import Key
 from growth.scheduling.metadata import Metadata

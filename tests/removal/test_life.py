@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from growth.api.noderemovalrequest import RemovalReason
+from growth.api.removal_reason import RemovalReason
 from growth.kube.events.event import Severity
 from reconciler import removal as removing
 from reconciler.brakes.pauses import Pause, PauseCause
@@ -15,7 +15,6 @@ from reconciler.brakes.trust import Trust
 from reconciler.core.actions import DeleteMachine, EmitEvent, PatchStatus, SetFinalizers, SetNode
 from reconciler.ledger import Ledger
 from reconciler.providers.port import DeleteOutcome, Occupied, Sight
-from reconciler.removal.drain.draining import DRAINING
 from tests.reconciler.build import RELEASED, at, pool
 from tests.removal.build import (
     CLOUD,
@@ -36,7 +35,9 @@ from tests.scheduling import build
 if TYPE_CHECKING:
     from reconciler.core.world import World
 
-CANCELLING = sorted(set(RemovalReason) - DRAINING - {RemovalReason.ORPHAN})
+CANCELLING = [
+    each for each in RemovalReason if not each.meaning.drains and each is not RemovalReason.ORPHAN
+]
 DONE = ["Delete NodeRemovalRequest"]
 
 

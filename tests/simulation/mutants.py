@@ -27,7 +27,6 @@ from reconciler.invariants.judging import Judgement
 from reconciler.loop import ROOMS, Room
 from reconciler.planning.nominations import Nominated
 from reconciler.removal.drain.cordons import uncordoned
-from reconciler.removal.drain.draining import DRAINING
 from reconciler.simulation.caches import Cache
 from reconciler.simulation.effects import Result, SimulatedEffects, Write
 from reconciler.simulation.faults import SimulatedFault
@@ -251,7 +250,7 @@ def _drained(world: World) -> frozenset[str]:
     return frozenset(
         name
         for name, each in world.removals.items()
-        if each.spec.reason in DRAINING and name in world.cluster.nodes
+        if each.spec.reason.meaning.drains and name in world.cluster.nodes
     )
 
 

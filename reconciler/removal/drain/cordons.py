@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from growth.api.noderemovalrequest import RemovalReason
+from growth.api.removal_reason import RemovalReason
 from growth.api.wellknown import CORDONED_ANNOTATION
 from reconciler.core.actions import SetNode, machine, version_of
 from reconciler.core.step import Step

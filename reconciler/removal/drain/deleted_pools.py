@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from growth.api.nodepool import DeletionPolicy
-from growth.api.noderemovalrequest import RemovalReason
 from growth.api.noderequest import COMING
+from growth.api.removal_reason import RemovalReason
 from reconciler.core.actions import OpenRemoval, machine
 from reconciler.core.step import Step
 from reconciler.facts.marks import is_cordoned_by_a_person

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from growth.api.noderemovalrequest import RemovalReason
 from growth.keeping.marks import protection
 from growth.scheduling.emptiness import is_overdue, left_on, seconds_until_overdue
 from growth.scheduling.moving import reluctance
@@ -39,17 +38,6 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
     from reconciler.core.world import World
 
-DRAINING: Final = frozenset(
-    {
-        RemovalReason.CONSOLIDATION,
-        RemovalReason.DRIFT,
-        RemovalReason.UNHEALTHY,
-        RemovalReason.POOL_DELETED,
-    }
-)
-"""Reasons for which pods are moved away; for all others they cancel the removal."""
-OPTIONAL: Final = frozenset({RemovalReason.CONSOLIDATION, RemovalReason.DRIFT})
-"""Those for which nobody is forced."""
 DETACHED_WITHIN: Final = 60.0
 """Seconds; it takes a few."""
 
@@ -67,7 +55,7 @@ def drain_objection(removal: NodeRemovalRequest, node: Node, world: World, now: 
         return ""
     if is_cordoned_by_a_person(node):
         return "a person has cordoned it"
-    if removal.spec.reason not in OPTIONAL:
+    if not removal.spec.reason.meaning.is_optional:
         return ""
     if drain_marks.is_ours(node) and not node.spec.unschedulable:
         return "a person has uncordoned it"
