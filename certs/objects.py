@@ -15,6 +15,7 @@ from certs.steps import Inject
 from growth.api.written import write_time
 from growth.errors import Misconfigured
 from growth.kube.errors import Denied, NotFound
+from growth.kube.reads import Reads
 from growth.kube.writes import Writes
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Objects:
         policy: Policy,
     ) -> None:
         self._connection = connection
+        self._reads = Reads(connection)
         self._namespace = namespace
         self._wanted = wanted
         self.policy = policy
@@ -108,9 +110,10 @@ class Objects:
         """The configurations of our leaves, and the names of those that we may not read."""
         found: list[Configuration] = []
         unknown: list[str] = []
-        for name in (leaf.wanted.configuration for leaf in leaves if leaf.ours):
+        names = [leaf.wanted.configuration for leaf in leaves if leaf.ours]
+        for name in filter(None, names):
             try:
-                configuration = await self._get(f"{CONFIGURATIONS}/{name}") if name else None
+                configuration = await self._reads.found(f"{CONFIGURATIONS}/{name}")
             except Denied:
                 unknown.append(name)
             else:
@@ -118,11 +121,4 @@ class Objects:
         return tuple(found), tuple(unknown)
 
     async def _secret(self, name: str) -> Object | None:
-        return await self._get(f"/api/v1/namespaces/{self._namespace}/secrets/{name}")
-
-    async def _get(self, path: str) -> Object | None:
-        try:
-            found: Object = (await self._connection.request("GET", path)).json()
-        except NotFound:
-            return None
-        return found
+        return await self._reads.found(f"/api/v1/namespaces/{self._namespace}/secrets/{name}")

@@ -1,4 +1,4 @@
-"""Whole lists of a cluster, page by page, for commands that read and never write.
+"""Whole lists of a cluster, for commands that read and never write.
 
 An object that can't be read is left out and named, so that one strange object doesn't hide all the
 others.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import time
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -17,9 +16,9 @@ import pydantic
 
 from growth.api.wellknown import GROUP_VERSION
 from growth.cli.cluster.connecting import PATIENCE, greeted
-from growth.errors import GiveUp, RetryLater
-from growth.kube.cache.listing import ListPage
-from growth.kube.errors import NotFound, Overloaded
+from growth.errors import GiveUp
+from growth.kube.errors import NotFound
+from growth.kube.reads import Reads
 
 if TYPE_CHECKING:
     import argparse
@@ -33,11 +32,6 @@ _R = TypeVar("_R", bound="CustomResource")
 
 LIST_PATIENCE: Final = 30.0
 """Seconds for a page of a list; whoever answered once may take its time."""
-PAGE: Final = "500"
-PAUSE: Final = 0.2
-"""Seconds before a server that is busy, or has just been told of a kind, is asked again."""
-
-_page = msgspec.json.Decoder(ListPage).decode
 
 
 class NotInstalled(GiveUp):
@@ -61,6 +55,7 @@ class Lists:
 
     def __init__(self, connection: Connection, *, version: str = "") -> None:
         self.connection = connection
+        self._reads = Reads(connection, limit=LIST_PATIENCE, patience=PATIENCE)
         self.version = version
         """Of the API server."""
         self._left_out: dict[tuple[str, ...], list[str]] = {}
@@ -85,34 +80,13 @@ class Lists:
         """A whole list."""
         found: list[_T] = []
         left_out: list[str] = []
-        more = ""
-        while True:
-            asked = {"limit": PAGE} | dict(query or {}) | ({"continue": more} if more else {})
-            page = _paged(await self._answer(path, asked), path)
-            for raw in page.items or ():
-                try:
-                    found.append(decode(bytes(raw)))
-                except (pydantic.ValidationError, msgspec.ValidationError):
-                    left_out.append(_title(bytes(raw), path))
-            more = page.metadata.continue_
-            if not more:
-                self._left_out[path, *sorted((query or {}).values())] = left_out
-                return tuple(found)
-
-    async def _answer(self, path: str, query: Mapping[str, str]) -> bytes:
-        deadline = time.monotonic() + PATIENCE
-        while True:
+        for raw in await self._reads.undecoded(path, query or {}):
             try:
-                answer = await self.connection.request(
-                    "GET", path, query=query, timeout=LIST_PATIENCE
-                )
-            except Overloaded as busy:
-                pause = busy.after or PAUSE
-                if time.monotonic() + pause > deadline:
-                    raise
-                await asyncio.sleep(pause)
-            else:
-                return answer.body
+                found.append(decode(raw))
+            except (pydantic.ValidationError, msgspec.ValidationError):
+                left_out.append(_title(raw, path))
+        self._left_out[path, *sorted((query or {}).values())] = left_out
+        return tuple(found)
 
 
 async def together(works: Iterable[Coroutine[object, object, _T]]) -> list[_T]:
@@ -145,10 +119,3 @@ def _title(raw: bytes, path: str) -> str:
     metadata: dict[str, Any] = msgspec.json.decode(raw).get("metadata") or {}
     names = (metadata.get("namespace"), metadata.get("name"))
     return f"{path.rsplit('/', 1)[1]} {'/'.join(filter(None, names))}"
-
-
-def _paged(body: bytes, path: str) -> ListPage:
-    try:
-        return _page(body)
-    except msgspec.MsgspecError:
-        raise RetryLater(f"list {path.rsplit('/', 1)[1]}: the answer is no list") from None

@@ -33,7 +33,8 @@ from growth.cli.cluster.stopped import LEASES, stopped_by
 from growth.cli.terminal.output import coloured
 from growth.errors import RetryLater
 from growth.installation.awaiting import is_over
-from growth.kube.errors import Denied, NotFound
+from growth.kube.errors import Denied
+from growth.kube.reads import Reads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -255,15 +256,15 @@ class _Questions:
     """What is asked of an API server, and whether all of it was answered in time."""
 
     def __init__(self, lists: Lists) -> None:
-        self._connection = lists.connection
+        self._reads = Reads(lists.connection, limit=PATIENCE)
         self.late: RetryLater | None = None
         """Why not."""
 
     async def read(self, path: str, query: Query = ()) -> Response | None:
         """An answer, where it is there, may be read and comes in time."""
         try:
-            return await self._connection.request("GET", path, query=query, timeout=PATIENCE)
-        except (Denied, NotFound):
+            return await self._reads.answer(path, query)
+        except Denied:
             return None
         except RetryLater as late:
             self.late = late

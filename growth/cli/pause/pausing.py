@@ -21,6 +21,7 @@ from growth.cli.cluster.stopped import LEASES
 from growth.errors import GiveUp, Misconfigured
 from growth.kube.call import APPLY_PATCH, MERGE_PATCH
 from growth.kube.errors import NotFound
+from growth.kube.reads import Reads
 
 if TYPE_CHECKING:
     import argparse
@@ -93,12 +94,8 @@ async def resume_all(connection: Connection, namespace: str) -> str | None:
 
 async def paused_all(connection: Connection, namespace: str) -> str | None:
     """Until when all pools are paused, as it is written."""
-    try:
-        found = (await connection.request("GET", _config_map(namespace))).json()
-    except NotFound:
-        return None
-    until: str = found.get("data", {}).get(PAUSE_UNTIL_KEY, "")
-    return until
+    found = await Reads(connection).found(_config_map(namespace))
+    return None if found is None else found.get("data", {}).get(PAUSE_UNTIL_KEY, "")
 
 
 async def own_namespace(connection: Connection, given: str | None) -> str:
@@ -106,7 +103,7 @@ async def own_namespace(connection: Connection, given: str | None) -> str:
     if given is not None:
         return given
     query = {"fieldSelector": f"metadata.name={RECONCILER_LEASE}"}
-    leases = (await connection.request("GET", LEASES, query=query)).json()["items"]
+    leases = await Reads(connection).listed(LEASES, query)
     found = sorted(each["metadata"]["namespace"] for each in leases)
     match found:
         case [namespace]:

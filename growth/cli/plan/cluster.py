@@ -6,7 +6,6 @@ classes may come from files.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +17,7 @@ from growth.api.nodepool import NodePool
 from growth.api.noderequest import NodeRequest
 from growth.cli.cluster.lists import NotInstalled, reading_lists, together
 from growth.cli.plan.prices import DataKey
-from growth.kube.errors import NotFound
+from growth.kube.reads import Reads
 from growth.scheduling.cluster import Object
 from reconciler.seeing.sources import BUILT_IN
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
 
     from growth.cli.cluster.lists import Lists
-    from growth.kube.transport import Connection
 
 Ours = NodePool | NodeRequest | KwokNodeClass | HetznerNodeClass
 OURS: Final[tuple[type[Ours], ...]] = (NodePool, NodeRequest, KwokNodeClass, HetznerNodeClass)
@@ -57,7 +55,7 @@ async def seen_by(lists: Lists) -> SeenCluster:
     objects = await together(built_in)
     resources = await together(_if_known(lists, kind) for kind in OURS)
     ours = tuple(each for several in resources for each in several)
-    config_maps = {key: text async for key, text in _catalogues(lists.connection, ours)}
+    config_maps = {key: text async for key, text in _catalogues(Reads(lists.connection), ours)}
     return SeenCluster(
         objects=tuple(each for several in objects for each in several),
         resources=ours,
@@ -74,7 +72,7 @@ async def _if_known(lists: Lists, kind: type[Ours]) -> tuple[Ours, ...]:
 
 
 async def _catalogues(
-    connection: Connection, resources: Iterable[Ours]
+    reads: Reads, resources: Iterable[Ours]
 ) -> AsyncIterator[tuple[DataKey, str]]:
     """The catalogues that are in ConfigMaps; one that is missing is told where it is needed."""
     for each in resources:
@@ -82,7 +80,6 @@ async def _catalogues(
         if reference is None:
             continue
         path = f"/api/v1/namespaces/{reference.namespace}/configmaps/{reference.name}"
-        with contextlib.suppress(NotFound):
-            found = (await connection.request("GET", path)).json().get("data") or {}
-            if reference.key in found:
-                yield (reference.namespace, reference.name, reference.key), found[reference.key]
+        found = (await reads.found(path) or {}).get("data") or {}
+        if reference.key in found:
+            yield (reference.namespace, reference.name, reference.key), found[reference.key]

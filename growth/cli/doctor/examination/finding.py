@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from growth.kube.errors import NotFound
+from growth.kube.reads import Reads
 
 if TYPE_CHECKING:
-    from growth.kube.call import Query
-    from growth.kube.transport import Connection, Response
+    from growth.kube.transport import Connection
 
 PATIENCE: Final = 4.0
 """Seconds to wait for an answer: a person is told within five that nobody is there."""
@@ -36,28 +35,12 @@ class Finding:
     """How to mend it."""
 
 
-class ExaminedCluster(NamedTuple):
+class ExaminedCluster(Reads):
     """A cluster, and the namespace of it that growth runs in."""
 
-    connection: Connection
-    namespace: str
-
-    async def answer(self, path: str, query: Query = ()) -> Response | None:
-        """What the API server answers; None where nothing is at this path."""
-        try:
-            return await self.connection.request("GET", path, query=query, timeout=PATIENCE)
-        except NotFound:
-            return None
-
-    async def found(self, path: str) -> dict[str, Any] | None:
-        """What is at a path, if anything is."""
-        answer = await self.answer(path)
-        return None if answer is None else answer.json()
-
-    async def listed(self, path: str, query: Query = ()) -> list[dict[str, Any]]:
-        """The objects of a collection; none where there is no such collection."""
-        answer = await self.answer(path, query)
-        return [] if answer is None else answer.json()["items"]
+    def __init__(self, connection: Connection, namespace: str) -> None:
+        super().__init__(connection, limit=PATIENCE)
+        self.namespace = namespace
 
 
 Findings = AsyncIterator[Finding]

@@ -72,7 +72,7 @@ async def _providers(place: ExaminedCluster) -> list[ProviderChoice]:
     found = [
         provider
         for model, provider in CLASSES.items()
-        if await place.listed(f"/apis/{GROUP_VERSION}/{model.kind_names[0]}", {"limit": "1"})
+        if await place.some(f"/apis/{GROUP_VERSION}/{model.kind_names[0]}", most=1)
     ]
     return found[:1] or list(ProviderChoice)
 

@@ -26,7 +26,7 @@ STREAMING: Final = {"labelSelector": f"{NAME_LABEL}=growth,growth.dev/streams=de
 STATIC: Final = {"labelSelector": "component=kube-scheduler"}
 OWN: Final = {"default-scheduler", SCHEDULER}
 K3S: Final = "k3s.io/node-args"
-FEW: Final = {"limit": "500", "fieldSelector": "spec.nodeName!="}
+BOUND: Final = {"fieldSelector": "spec.nodeName!="}
 
 
 class ExtenderCalls(NamedTuple):
@@ -98,7 +98,7 @@ def _metrics_port(pod: dict[str, Any]) -> int:
 
 async def _bound_since(place: ExaminedCluster, since: datetime) -> int:
     """How many pods of the schedulers that should ask, among the first some hundred."""
-    return sum(_was_bound(pod, since) for pod in await place.listed("/api/v1/pods", FEW))
+    return sum(_was_bound(pod, since) for pod in await place.some("/api/v1/pods", BOUND))
 
 
 def _was_bound(pod: dict[str, Any], since: datetime) -> bool:
@@ -124,7 +124,7 @@ async def _why(place: ExaminedCluster) -> str:
             "the file of its --config lacks the stanza, or it wasn't restarted since: growth "
             "scheduler-config --for kubeadm"
         )
-    nodes = await place.listed("/api/v1/nodes", {"limit": "500"})
+    nodes = await place.some("/api/v1/nodes")
     k3s = [args for each in nodes if (args := each["metadata"].get("annotations", {}).get(K3S))]
     if k3s and not any("kube-scheduler-arg" in args for args in k3s):
         return "k3s was started without a --kube-scheduler-arg: growth scheduler-config --for k3s"

@@ -10,7 +10,7 @@ from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.api.wellknown import GROUP_VERSION
-from growth.kube.errors import NotFound
+from growth.kube.reads import Reads
 from growth.scheduling.node import Node
 from growth.scheduling.objects import decode_node, decode_pod
 from growth.scheduling.pod import Pod
@@ -82,7 +82,5 @@ async def _found(lists: Lists, path: str, decode: Callable[[bytes], _T]) -> _T |
     """What is at a path; nothing at none."""
     if not path:
         return None
-    try:
-        return decode((await lists.connection.request("GET", path)).body)
-    except NotFound:
-        return None
+    answer = await Reads(lists.connection).answer(path)
+    return None if answer is None else decode(answer.body)
