@@ -13,16 +13,15 @@ pass is one moment.
 from __future__ import annotations
 
 import asyncio
-import dataclasses
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn, Protocol, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeAlias
 
 import structlog
 
 from reconciler import planning, provisioning, removal, replacement
 from reconciler.brakes import rule as brakes
 from reconciler.brakes.pauses import buys_in_paused_pool
-from reconciler.core.decision import NEVER, Decision, earliest
+from reconciler.core.decision import NEVER, Decision, Section, earliest
 from reconciler.invariants.judging import judged
 from reconciler.pools import node_classes
 
@@ -41,19 +40,39 @@ _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
-class Room:
-    """A room's rule; the name is that of its section of the ledger."""
+class Room(Generic[Section]):
+    """A room's rule, and how its section of the ledger is stored: both are of one type."""
 
     name: str
-    decide: Callable[[World, Instant], Decision]
+    decide: Callable[[World, Instant], Decision[Section]]
+    store: Callable[[Ledger, Section], Ledger]
+
+    def asked(self, world: World, now: Instant) -> tuple[Decision[Section], World]:
+        """What the room answers, and the world with what it remembers from now on."""
+        decision = self.decide(world, now)
+        return decision, world.remembering(self.store(world.ledger, decision.section))
 
 
+def remembers_nothing(ledger: Ledger, _section: None) -> Ledger:
+    """For rooms without a section."""
+    return ledger
+
+
+BRAKES = Room("brakes", brakes.decide, lambda ledger, section: replace(ledger, brakes=section))
 ROOMS = (
-    Room("node_classes", node_classes.decide),
-    Room("provisioning", provisioning.decide),
-    Room("removal", removal.decide),
-    Room("planning", planning.decide),
-    Room("replacement", replacement.decide),
+    Room("node_classes", node_classes.decide, remembers_nothing),
+    Room(
+        "provisioning",
+        provisioning.decide,
+        lambda ledger, section: replace(ledger, provisioning=section),
+    ),
+    Room("removal", removal.decide, lambda ledger, section: replace(ledger, removal=section)),
+    Room("planning", planning.decide, lambda ledger, section: replace(ledger, planning=section)),
+    Room(
+        "replacement",
+        replacement.decide,
+        lambda ledger, section: replace(ledger, replacement=section),
+    ),
 )
 """In their order: what is on its way is known before anything more is planned, and what demand
 needs before anything is given up."""
@@ -74,7 +93,7 @@ Judge: TypeAlias = "Callable[[Iterable[actions.Sequence], World, Instant], Judge
 
 
 def decide(
-    world: World, now: Instant, rooms: Sequence[Room] = ROOMS, *, judge: Judge = judged
+    world: World, now: Instant, rooms: Sequence[Room[Any]] = ROOMS, *, judge: Judge = judged
 ) -> PassOutcome:
     """One pass: a pure function of the world and the moment."""
     if world.ledger.brakes.breach is not None:
@@ -83,51 +102,45 @@ def decide(
     judgement = judge(decided.sequences, after, now)
     if judgement.breach is not None:
         return _stopped(after, judgement.breach)
-    ledger = after.remembering("invariants", judgement.memory).ledger
-    return dataclasses.replace(decided, ledger=ledger)
+    return replace(decided, ledger=replace(after.ledger, invariants=judgement.memory))
 
 
 def _stopped(world: World, breach: Breach) -> PassOutcome:
-    brakes = world.ledger.brakes.stopped(breach)
-    ledger = world.remembering("brakes", brakes).ledger
+    ledger = replace(world.ledger, brakes=world.ledger.brakes.stopped(breach))
     return PassOutcome(ledger=ledger, sequences=(), wake_at=NEVER, breach=breach)
 
 
-def _decided(world: World, now: Instant, rooms: Sequence[Room]) -> tuple[PassOutcome, World]:
+def _decided(world: World, now: Instant, rooms: Sequence[Room[Any]]) -> tuple[PassOutcome, World]:
     """What the rooms want, and the world with what they remember."""
-    braked = brakes.decide(world, now)
-    world = _remembering(world, "brakes", braked)
+    braked, world = BRAKES.asked(world, now)
     wakes = [braked.wake_at]
     sequences: dict[Subject, actions.Sequence] = {}
     if world.ledger.brakes.may_act:
-        _gather(sequences, braked, world)
+        _gather(sequences, braked.sequences, world)
         for room in rooms:
-            decision = room.decide(world, now)
-            world = _remembering(world, room.name, decision)
+            decision, world = room.asked(world, now)
             wakes.append(decision.wake_at)
-            _gather(sequences, decision, world)
+            _gather(sequences, decision.sequences, world)
     outcome = PassOutcome(
         ledger=world.ledger, sequences=tuple(sequences.values()), wake_at=earliest(wakes)
     )
     return outcome, world
 
 
-def _remembering(world: World, name: str, decision: Decision) -> World:
-    return world if decision.section is None else world.remembering(name, decision.section)
-
-
-def _gather(sequences: dict[Subject, actions.Sequence], decision: Decision, world: World) -> None:
-    for sequence in _startable(decision, world):
+def _gather(
+    sequences: dict[Subject, actions.Sequence], decided: Iterable[actions.Sequence], world: World
+) -> None:
+    for sequence in _startable(decided, world):
         # The first room that has something to do with a subject has it for this pass.
         sequences.setdefault(sequence.subject, sequence)
 
 
-def _startable(decision: Decision, world: World) -> Iterator[actions.Sequence]:
+def _startable(decided: Iterable[actions.Sequence], world: World) -> Iterator[actions.Sequence]:
     """What may begin now, whatever a room believes: free subjects, and no purchase in a pause."""
     held = world.ledger.brakes.pauses
     return (
         sequence
-        for sequence in decision.sequences
+        for sequence in decided
         if world.is_free(sequence.subject) and not buys_in_paused_pool(sequence, held)
     )
 
@@ -156,7 +169,7 @@ class Loop:
         scene: LoopScene,
         *,
         ledger: Ledger,
-        rooms: Sequence[Room] = ROOMS,
+        rooms: Sequence[Room[Any]] = ROOMS,
         judge: Judge = judged,
     ) -> None:
         self.ledger = ledger

@@ -14,26 +14,25 @@ decides, the loop starts nothing that would buy for them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
-
-import msgspec
 
 from reconciler.brakes.pauses import Pause, next_pause_end, notices, pauses
 from reconciler.brakes.trust import Trust, trusts
 from reconciler.core.decision import NEVER, Decision
-from reconciler.invariants.breach import Breach
 from reconciler.pools import limits_reached, not_sold, unreadable
-from reconciler.providers.port import ClassKey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from growth.instant import Instant
     from reconciler.core.world import World
+    from reconciler.invariants.breach import Breach
+    from reconciler.providers.port import ClassKey
 
 
-class BrakesLedger(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BrakesLedger:
     """What the brakes say, for the rooms after them."""
 
     whole_since: float | None = None
@@ -46,16 +45,16 @@ class BrakesLedger(msgspec.Struct, frozen=True, kw_only=True):
     """Whether machines may be given back."""
     reason: str = "nothing has been seen yet"
     """Why not, for people; empty when everything may be done."""
-    pauses: Mapping[str, Pause] = {}
+    pauses: Mapping[str, Pause] = field(default_factory=dict)
     """Pools that a person has paused."""
-    clouds: Mapping[ClassKey, Trust] = {}
+    clouds: Mapping[ClassKey, Trust] = field(default_factory=dict)
     """How far each cloud is believed."""
     breach: Breach | None = None
     """What was decided and must not be done: from then on nothing is, until a person looks."""
 
     def stopped(self, breach: Breach) -> BrakesLedger:
         """The end of all deciding."""
-        return msgspec.structs.replace(
+        return replace(
             self,
             breach=breach,
             may_act=False,
@@ -69,7 +68,7 @@ class BrakesLedger(msgspec.Struct, frozen=True, kw_only=True):
         return trust is not None and not trust.doubt
 
 
-def decide(world: World, now: Instant) -> Decision:
+def decide(world: World, now: Instant) -> Decision[BrakesLedger]:
     """How far the sources can be trusted now."""
     before = world.ledger.brakes
     missing = sorted(name for name, health in world.sources.items() if not health.is_complete)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 
@@ -12,15 +12,17 @@ from reconciler.core.actions import Sequence
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+Section = TypeVar("Section")
+"""A room's part of the ledger; None for a room that remembers nothing."""
 NEVER = math.inf
 """Nothing to wait for: only a change wakes the loop."""
 
 
-class Decision(msgspec.Struct, frozen=True, kw_only=True):
+class Decision(msgspec.Struct, Generic[Section], frozen=True, kw_only=True):
     """One room's answer to one World."""
 
-    section: msgspec.Struct | None = None
-    """The room's part of the ledger from now on; None for rooms that remember nothing."""
+    section: Section
+    """The room's part of the ledger from now on."""
     sequences: tuple[Sequence, ...] = ()
     wake_at: float = NEVER
     """The monotonic second at which the room wants to be asked again at the latest."""

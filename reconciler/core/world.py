@@ -108,7 +108,6 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
         """Whether nothing may be bought for a pool, and nothing given back of it."""
         return pool in self.ledger.brakes.pauses
 
-    def remembering(self, room: str, section: msgspec.Struct) -> World:
-        """The same world, with a room's new part of the ledger."""
-        ledger = msgspec.structs.replace(self.ledger, **{room: section})
+    def remembering(self, ledger: Ledger) -> World:
+        """The same world with another memory."""
         return msgspec.structs.replace(self, ledger=ledger)

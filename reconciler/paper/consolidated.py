@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -105,7 +106,7 @@ def consolidated(world: World, answer: Answer, *, now: Instant) -> RenewalOnPape
     """What could be had cheaper in this world."""
     items = shelf(world, Shelf())
     known = PlanningLedger(shelf=items, refusals=refusals(Refusals(), world, now)[0])
-    return _Looked(world.remembering("planning", known), answer, now).found()
+    return _Looked(world.remembering(replace(world.ledger, planning=known)), answer, now).found()
 
 
 class _Looked:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -112,7 +113,7 @@ class _Rounds:
     def __init__(self, world: World, solve: Callable[[Problem], Plan], *, now: Instant) -> None:
         self._shelf = shelf(world, Shelf())
         known = PlanningLedger(shelf=self._shelf, refusals=refusals(Refusals(), world, now)[0])
-        self._world = world.remembering("planning", known)
+        self._world = world.remembering(replace(world.ledger, planning=known))
         self._solve = solve
         self._now = now
         self._numbers = itertools.count(1)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from growth.api.noderequest import NodeRequest
 from reconciler.buying.offers import Shelf
 from reconciler.buying.refusals import Probe, Refusals
 from reconciler.core.decision import NEVER
-from reconciler.facts.pool_notices import Words
-from reconciler.facts.requested import Bought
-from reconciler.planning.commit import WaveWindow
 from reconciler.planning.nominations import Nominated
 from reconciler.planning.problem import PlanningProblem
-from reconciler.planning.tries import Try
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from growth.api.noderequest import NodeRequest
+    from reconciler.facts.pool_notices import Words
+    from reconciler.facts.requested import Bought
+    from reconciler.planning.commit import WaveWindow
+    from reconciler.planning.tries import Try
 
 
 class AskedProblem(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,18 +44,19 @@ class LimitCounts(msgspec.Struct, frozen=True, kw_only=True):
         return self.machines <= later.machines and self.of_the_hour <= later.of_the_hour
 
 
-class PlanningLedger(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlanningLedger:
     """Memory that is rebuilt from NodeRequests after a restart."""
 
-    unconfirmed: Mapping[str, NodeRequest] = {}
+    unconfirmed: Mapping[str, NodeRequest] = field(default_factory=dict)
     """Requests that were decided on and that the cache doesn't show yet, by name. They count as
     if they were there, so that the same demand seen twice buys once."""
-    nominated: Nominated = Nominated()
-    tries: Mapping[str, Try] = {}
+    nominated: Nominated = field(default_factory=Nominated)
+    tries: Mapping[str, Try] = field(default_factory=dict)
     """Pods that plans left out, by uid."""
-    binding: Mapping[str, Words] = {}
+    binding: Mapping[str, Words] = field(default_factory=dict)
     """The limits that keep some of them from a machine, by pool: which it is and what to do."""
-    told: Mapping[str, str] = {}
+    told: Mapping[str, str] = field(default_factory=dict)
     """The reason that was last said of a pod, by uid: what repeats isn't said again."""
     window: WaveWindow | None = None
     """The wave of pods that the next plan is for."""
@@ -59,13 +65,13 @@ class PlanningLedger(msgspec.Struct, frozen=True, kw_only=True):
     """Of the last question."""
     asked_at: float = -NEVER
     """When that was, in monotonic seconds."""
-    refusals: Refusals = Refusals()
-    bought: Mapping[str, Bought] = {}
+    refusals: Refusals = field(default_factory=Refusals)
+    bought: Mapping[str, Bought] = field(default_factory=dict)
     """By the name of the request, for an hour."""
-    counted: LimitCounts = LimitCounts()
+    counted: LimitCounts = field(default_factory=LimitCounts)
     """What limits counted while a pod had no place."""
     prewarmed_at: float | None = None
     """When the pools' minima were last asked for."""
-    shelf: Shelf = Shelf()
+    shelf: Shelf = field(default_factory=Shelf)
     surroundings: tuple[object, ...] = ()
     """What plans depend on besides pods and nodes: when it changes, pods in back-off return."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
-
-import msgspec
 
 from reconciler.buying.blocking import may_buy
 from reconciler.buying.fleet import listed_alone, may_have_machine, nodes_of_pools
@@ -37,8 +36,8 @@ def promises_looked_after(world: World, now: Instant, demand: Mapping[str, Pod])
     """What is over is forgotten, and what was promised is looked after."""
     before = world.ledger.planning
     unconfirmed = dict(_unconfirmed(world, demand, now))
-    kept = msgspec.structs.replace(before, unconfirmed=unconfirmed)
-    requests = all_requests(world.remembering("planning", kept))
+    kept = replace(before, unconfirmed=unconfirmed)
+    requests = all_requests(world.remembering(replace(world.ledger, planning=kept)))
     nominated = carried_on(before.nominated, world, requests, now)
     waiting = without_place(demand, nominated)
     nominated = nominated.with_places(seated(waiting, world, requests, nominated, now))
@@ -61,7 +60,7 @@ def promises_looked_after(world: World, now: Instant, demand: Mapping[str, Pod])
         and not (has_room and each.cause is LeftOutCause.LIMITED)
         and not returns
     }
-    return msgspec.structs.replace(
+    return replace(
         kept,
         nominated=nominated,
         refusals=known,

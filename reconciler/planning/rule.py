@@ -8,11 +8,10 @@ node that has just begun to serve; and no limit is exceeded.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 from uuid import UUID
-
-import msgspec
 
 from reconciler.buying.market import market
 from reconciler.core.actions import (
@@ -57,12 +56,13 @@ if TYPE_CHECKING:
     from reconciler.buying.market import Market
     from reconciler.buying.refusals import Probe
     from reconciler.core.world import World
+    from reconciler.planning.ledger import PlanningLedger
     from reconciler.planning.tries import Try
 
 LANE = "demand"
 
 
-def decide(world: World, now: Instant) -> Decision:
+def decide(world: World, now: Instant) -> Decision[PlanningLedger]:
     """The requests that a finished plan comes to, and the next question for the solver."""
     return _Pass(world, now).decision()
 
@@ -75,11 +75,11 @@ class _Pass:
         self.now = now
         self.demand = wanting(world)
         self.ledger = promises_looked_after(world, now, self.demand)
-        self.world = world.remembering("planning", self.ledger)
+        self.world = world.remembering(replace(world.ledger, planning=self.ledger))
         self.sequences: list[Sequence] = []
         self.wakes: list[float] = []
 
-    def decision(self) -> Decision:
+    def decision(self) -> Decision[PlanningLedger]:
         """All of it, in its order."""
         before = self.ledger.tries
         self._apply()
@@ -99,9 +99,9 @@ class _Pass:
             section=self.ledger, sequences=tuple(self.sequences), wake_at=min(self.wakes)
         )
 
-    def _remember(self, **changed: object) -> None:
-        self.ledger = msgspec.structs.replace(self.ledger, **changed)
-        self.world = self.world.remembering("planning", self.ledger)
+    def _remember(self, ledger: PlanningLedger) -> None:
+        self.ledger = ledger
+        self.world = self.world.remembering(replace(self.world.ledger, planning=self.ledger))
 
     def _apply(self) -> None:
         """Turn the plan into requests, if it is the one that was asked for."""
@@ -123,13 +123,16 @@ class _Pass:
         )
         if asked.probe is not None and not result.requests:
             known = self.ledger.refusals.probed_in_vain(asked.probe, self.now)
-            self._remember(refusals=known)
+            self._remember(replace(self.ledger, refusals=known))
         self._remember(
-            asked=None,
-            unconfirmed={**self.ledger.unconfirmed, **result.requests},
-            nominated=self.ledger.nominated.with_places(result.places),
-            tries=self._tries_after(result, is_probe=asked.probe is not None),
-            bought={**self.ledger.bought, **dict(_bought(result, self.now))},
+            replace(
+                self.ledger,
+                asked=None,
+                unconfirmed={**self.ledger.unconfirmed, **result.requests},
+                nominated=self.ledger.nominated.with_places(result.places),
+                tries=self._tries_after(result, is_probe=asked.probe is not None),
+                bought={**self.ledger.bought, **dict(_bought(result, self.now))},
+            )
         )
 
     def _let_marks_off(self) -> None:
@@ -145,7 +148,7 @@ class _Pass:
             return
         found = binding_limits(self.ledger.tries, self.demand, self.world.pools)
         if found != self.before.binding:
-            self._remember(binding=found)
+            self._remember(replace(self.ledger, binding=found))
             self.wakes.append(self.now.monotonic)
 
     def _is_tainted(self, machine: str) -> bool:
@@ -183,7 +186,7 @@ class _Pass:
         waiting = without_place(self.demand, self.ledger.nominated)
         pods = to_be_planned(waiting, self.ledger.tries, self.now.monotonic)
         window = widened(self.ledger.window, pods, self.now.monotonic)
-        self._remember(window=window)
+        self._remember(replace(self.ledger, window=window))
         if self.ledger.asked is not None or not self.world.is_free(_lane()):
             return
         if window is not None:
@@ -198,7 +201,7 @@ class _Pass:
 
     def _put(self, pods: Mapping[str, Pod], sold: Market, *, probe: Probe | None = None) -> None:
         pools, missing = pools_by_pod(pods, self.world)
-        self._remember(window=None)
+        self._remember(replace(self.ledger, window=None))
         self._leave_out(missing, LeftOutCause.POOL_NOT_FOUND)
         if not sold.items:
             nothing = "its pools have nothing that could be bought now"
@@ -222,9 +225,12 @@ class _Pass:
         )
         number = self.ledger.number + 1
         self._remember(
-            number=number,
-            asked=AskedProblem(number=number, question=asked, probe=probe),
-            asked_at=self.now.monotonic,
+            replace(
+                self.ledger,
+                number=number,
+                asked=AskedProblem(number=number, question=asked, probe=probe),
+                asked_at=self.now.monotonic,
+            )
         )
         solve = Solve(lane=LANE, number=number, problem=asked.problem)
         count = sum(each.number for each in more)
@@ -237,7 +243,7 @@ class _Pass:
             uid: after_left_out(tries.get(uid), now, reason, cause=cause)
             for uid, reason in reasons.items()
         }
-        self._remember(tries={**tries, **more})
+        self._remember(replace(self.ledger, tries={**tries, **more}))
 
     def _probe(self, waiting: Mapping[str, Pod]) -> bool:
         """Buy one machine of an offer that may be back, for a pod that waits for nothing else."""
@@ -255,7 +261,7 @@ class _Pass:
             if self.world.is_free(sequence.subject)
         )
         said = {uid: each.reason for uid, each in self.ledger.tries.items() if each.count}
-        self._remember(told={**self.ledger.told, **said})
+        self._remember(replace(self.ledger, told={**self.ledger.told, **said}))
 
     def _prewarm(self) -> None:
         """Ask for what pools keep without load; not again and again where it can't be had."""
@@ -270,7 +276,7 @@ class _Pass:
         if due > self.now.monotonic:
             self.wakes.append(due)
             return
-        self._remember(prewarmed_at=self.now.monotonic)
+        self._remember(replace(self.ledger, prewarmed_at=self.now.monotonic))
         self._put({}, sold)
 
     def _next_hour(self) -> float:

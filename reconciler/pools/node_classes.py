@@ -34,7 +34,7 @@ PRICES: Final = "PricesBelieved"
 LONGEST: Final = 1024
 
 
-def decide(world: World, now: Instant) -> Decision:
+def decide(world: World, now: Instant) -> Decision[None]:
     """One step for each class that its cloud has been asked about."""
     sequences = []
     for key, checked in sorted(world.checks.items()):
@@ -44,7 +44,7 @@ def decide(world: World, now: Instant) -> Decision:
         for step, why in _steps(key, node_class, checked, world, now):
             sequences.append(Sequence(subject=subject, steps=(step,), why=why))
             break
-    return Decision(sequences=tuple(sequences))
+    return Decision(section=None, sequences=tuple(sequences))
 
 
 def _steps(

@@ -6,7 +6,7 @@ on from what the request's status says.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -14,6 +14,8 @@ import msgspec
 from growth.keeping.occupants import NOBODY, Occupants
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from growth.api.noderequest import RequestPhase
 
 
@@ -62,12 +64,13 @@ class PoolsCounted(msgspec.Struct, frozen=True, kw_only=True):
     """Why nodes stay for their pods, so that only what has changed is asked again."""
 
 
-class ProvisioningLedger(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProvisioningLedger:
     """Memory, by the name of the request."""
 
-    seen: Mapping[str, StageSeen] = {}
-    troubles: Mapping[str, FailedCreates] = {}
-    asked_of: Mapping[str, AskedOf] = {}
-    ready: Mapping[str, float] = {}
+    seen: Mapping[str, StageSeen] = field(default_factory=dict)
+    troubles: Mapping[str, FailedCreates] = field(default_factory=dict)
+    asked_of: Mapping[str, AskedOf] = field(default_factory=dict)
+    ready: Mapping[str, float] = field(default_factory=dict)
     """Since when the node of a request is Ready, in monotonic seconds."""
-    counted: PoolsCounted = PoolsCounted()
+    counted: PoolsCounted = field(default_factory=PoolsCounted)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
-
-import msgspec
 
 from growth.api.noderequest import RequestPhase
 from reconciler.facts.nodes import node_of
@@ -27,7 +26,7 @@ def remembered_requests(world: World, now: Instant, clock: Clock) -> Provisionin
     """What is known of each request that isn't finished; nothing of those that are gone."""
     before = world.ledger.provisioning
     unfinished = [each for each in world.requests.values() if each.status.phase not in FINISHED]
-    return msgspec.structs.replace(
+    return replace(
         before,
         seen={each.name: _seen(each, before, now, clock) for each in unfinished},
         troubles=dict(_troubles(world, before)),

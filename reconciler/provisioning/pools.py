@@ -53,8 +53,8 @@ class PoolCount(NamedTuple):
     remembered: PoolsCounted
 
 
-def pools_decided(look: ProvisioningLook) -> tuple[Decision, PoolsCounted]:
-    """One step for each pool that is free for one; and how all were counted last."""
+def pools_decided(look: ProvisioningLook) -> Decision[PoolsCounted]:
+    """One step for each pool that is free for one; it remembers how all were counted last."""
     last = look.memory.counted
     is_due = last.at is None or look.now.monotonic >= last.at + BETWEEN_COUNTS
     count = _counted(look) if is_due else PoolCount({}, (last.at or 0.0) + BETWEEN_COUNTS, last)
@@ -69,8 +69,9 @@ def pools_decided(look: ProvisioningLook) -> tuple[Decision, PoolsCounted]:
         steps, why = _steps(pool, look, count.figures.get(name))
         if steps:
             sequences.append(Sequence(subject=subject, steps=steps, why=why))
-    decision = Decision(sequences=tuple(sequences), wake_at=min(wakes, default=NEVER))
-    return decision, count.remembered
+    return Decision(
+        section=count.remembered, sequences=tuple(sequences), wake_at=min(wakes, default=NEVER)
+    )
 
 
 def _wakes(pool: NodePool, now: Instant) -> Iterator[float]:

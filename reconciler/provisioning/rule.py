@@ -10,9 +10,8 @@ No pool, no request: one that belongs to none is deleted, as is one that a perso
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
-
-import msgspec
 
 from growth.api.noderequest import RequestPhase
 from reconciler.core.actions import CreateMachine, Sequence, machine
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
 POOLS = "NodePool"
 
 
-def decide(world: World, now: Instant) -> Decision:
+def decide(world: World, now: Instant) -> Decision[ProvisioningLedger]:
     """One step for each request and each pool that is free for one."""
     shown = clock(world, now)
     look = ProvisioningLook(
@@ -53,13 +52,13 @@ def decide(world: World, now: Instant) -> Decision:
         for name, request in sorted(world.requests.items())
         if world.is_free(machine(name))
     }
-    pools, counted = pools_decided(look)
+    pools = pools_decided(look)
     asked = [name for name, step in steps.items() if any(map(_is_asking, step.actions))]
     begun = [name for name, step in steps.items() if step.actions]
     # They are begun in this order: where several machines open at once, it is that of their room.
     begun.sort(key=lambda name: -spare(world.requests[name]))
     return Decision(
-        section=_remembering(look, asked, counted=counted),
+        section=_remembering(look, asked, counted=pools.section),
         sequences=(
             *(
                 Sequence(subject=machine(name), steps=steps[name].actions, why=steps[name].why)
@@ -83,7 +82,7 @@ def _remembering(
     for name in asked:
         pool = look.world.pools[look.world.requests[name].spec.pool]
         of[name] = asked_of(pool, look)
-    return msgspec.structs.replace(look.memory, asked_of=of, counted=counted)
+    return replace(look.memory, asked_of=of, counted=counted)
 
 
 def _step(request: NodeRequest, look: ProvisioningLook) -> Step:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-import msgspec
-
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from reconciler.facts.sighted_clock import Clock
 
 
-class RemovalLedger(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RemovalLedger:
     """Memory that is rebuilt from objects after a restart."""
 
     unseen: float = 0.0
@@ -20,12 +21,12 @@ class RemovalLedger(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds in which everything was seen, all together: the clock of every wait here."""
     looked_at: float | None = None
     """The monotonic second of the last pass that saw everything; None after one that didn't."""
-    orphans: Mapping[str, float] = {}
+    orphans: Mapping[str, float] = field(default_factory=dict)
     """Since when machines that nobody knows are known as such, on that clock, by name."""
-    ends: Mapping[str, float] = {}
+    ends: Mapping[str, float] = field(default_factory=dict)
     """When marked nodes go, on that clock, by name."""
 
     def at(self, clock: Clock) -> RemovalLedger:
         """The memory with the clock as it is shown now."""
         looked_at = clock.monotonic if clock.runs else None
-        return msgspec.structs.replace(self, seen=clock.now, looked_at=looked_at)
+        return replace(self, seen=clock.now, looked_at=looked_at)

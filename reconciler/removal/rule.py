@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
-
-import msgspec
 
 from growth.api.noderemovalrequest import RemovalPhase
 from reconciler.core.actions import Sequence, machine
@@ -33,12 +32,12 @@ if TYPE_CHECKING:
     from reconciler.removal.orphans import Orphans
 
 
-def decide(world: World, now: Instant) -> Decision:
+def decide(world: World, now: Instant) -> Decision[RemovalLedger]:
     """One step for each machine that is free for one."""
     shown, seen = clock(world, now), clouds(world)
     found = {key: orphans(cloud, world, now) for key, cloud in seen.items()}
     ledger = _remembered(world, found, now=now, shown=shown).at(shown)
-    world = world.remembering("removal", ledger)
+    world = world.remembering(replace(world.ledger, removal=ledger))
     lost = {each.subject: each for each in leftovers.free_leftover(world, seen)}
     steps = {
         **dict(idle.steps_for_idle_nodes(world, now, seen=seen, shown=shown)),
@@ -74,7 +73,7 @@ def _remembered(
     world: World, found: Mapping[ClassKey, Orphans], *, now: Instant, shown: Clock
 ) -> RemovalLedger:
     ends = idle.ends(world, now, shown)
-    before = msgspec.structs.replace(world.ledger.removal, ends=ends)
+    before = replace(world.ledger.removal, ends=ends)
     if not shown.runs:
         return before
     known = {
@@ -82,7 +81,7 @@ def _remembered(
         for lost in found.values()
         for name, since in ages(world, lost, now=now, shown=shown).items()
     }
-    return msgspec.structs.replace(before, orphans=known)
+    return replace(before, orphans=known)
 
 
 def _steps(

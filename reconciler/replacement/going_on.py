@@ -15,9 +15,8 @@ node that serves loses the annotation and goes when it is idle. Its old nodes re
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
-
-import msgspec
 
 from growth.api.noderequest import COMING, RequestPhase
 from reconciler.core.actions import Delete, Sequence, machine, version_of
@@ -56,7 +55,7 @@ def followed(
         if swap.stage(world) is SwapStage.LACKING
     }
     gone = {text: nodes for text, nodes in ledger.swaps.items() if text not in under_way}
-    ledger = msgspec.structs.replace(
+    ledger = replace(
         ledger,
         lacking=lacking,
         given_up=_still_written(ledger.given_up, world),
@@ -78,7 +77,7 @@ def swap_given_up(
     ledger: ReplacementLedger, text: str, nodes: Iterable[str], now: Instant
 ) -> ReplacementLedger:
     """The memory of a swap that came to nothing."""
-    return resting(msgspec.structs.replace(ledger, given_up=ledger.given_up | {text}), nodes, now)
+    return resting(replace(ledger, given_up=ledger.given_up | {text}), nodes, now)
 
 
 def resting(
@@ -87,7 +86,7 @@ def resting(
     """These nodes are left alone for a while."""
     until = dict.fromkeys(nodes, now.monotonic + seconds)
     # What was answered with them is no answer for when they are back.
-    return msgspec.structs.replace(ledger, resting={**ledger.resting, **until}, seen=())
+    return replace(ledger, resting={**ledger.resting, **until}, seen=())
 
 
 def rest_after(times: int) -> float:
@@ -159,7 +158,7 @@ def _with_going(
         if name not in going and not world.is_free(machine(name))
     }
     rolled_back = (ledger.going.keys() - going.keys()) & world.cluster.nodes.keys()
-    ledger = msgspec.structs.replace(ledger, opening=opening, going=going)
+    ledger = replace(ledger, opening=opening, going=going)
     if not rolled_back:
         return ledger
     for swap in under_way:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from growth.api.disruption import DisruptionReason
-from growth.api.noderequest import NodeRequest
 from growth.scheduling.occupancy import Occupancy
 from reconciler.core.decision import NEVER
-from reconciler.facts.requested import Bought
 from reconciler.planning.problem import PlanningProblem
 from reconciler.replacement.health import SickNodes
 from reconciler.replacement.horizon import Regret
+
+if TYPE_CHECKING:
+    from growth.api.noderequest import NodeRequest
+    from reconciler.facts.requested import Bought
 
 
 class Still(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,13 +58,14 @@ class Confirmation(msgspec.Struct, frozen=True, kw_only=True):
     question: PlanningProblem
 
 
-class ReplacementLedger(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReplacementLedger:
     """Memory that is rebuilt from objects after a restart."""
 
     number: int = 0
     """Of the last question."""
     asked: PendingSearch | PendingProof | Confirmation | None = None
-    still: Mapping[str, Still] = {}
+    still: Mapping[str, Still] = field(default_factory=dict)
     """By node."""
     seen: tuple[object, ...] = ()
     """All that the last search depended on: as long as it is the same, so is the answer."""
@@ -68,23 +73,23 @@ class ReplacementLedger(msgspec.Struct, frozen=True, kw_only=True):
     opens_at: float = NEVER
     """When a pod that may not be moved may be, without any change that could be seen."""
     confirmed_at: float | None = None
-    unconfirmed: Mapping[str, NodeRequest] = {}
+    unconfirmed: Mapping[str, NodeRequest] = field(default_factory=dict)
     """Requests that were decided on and that the cache doesn't show yet, by name."""
-    bought: Mapping[str, Bought] = {}
+    bought: Mapping[str, Bought] = field(default_factory=dict)
     """By the name of the request, for an hour."""
-    opening: Mapping[str, DisruptionReason] = {}
+    opening: Mapping[str, DisruptionReason] = field(default_factory=dict)
     """Old nodes whose removals are being opened."""
-    going: Mapping[str, DisruptionReason] = {}
+    going: Mapping[str, DisruptionReason] = field(default_factory=dict)
     """Those whose removals are under way."""
-    swaps: Mapping[str, tuple[str, ...]] = {}
+    swaps: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The nodes that are replaced by each swap that was under way, by its words."""
-    lacking: Mapping[str, float] = {}
+    lacking: Mapping[str, float] = field(default_factory=dict)
     """Since when swaps lack a machine, by their words."""
     given_up: frozenset[str] = frozenset()
     """The words of swaps that came to nothing."""
-    resting: Mapping[str, float] = {}
+    resting: Mapping[str, float] = field(default_factory=dict)
     """Nodes that aren't chosen, and until when."""
-    left_over: Mapping[str, int] = {}
+    left_over: Mapping[str, int] = field(default_factory=dict)
     """How often in a row the pods of a node would have been left over."""
-    health: SickNodes = SickNodes()
-    regret: Regret = Regret()
+    health: SickNodes = field(default_factory=SickNodes)
+    regret: Regret = field(default_factory=Regret)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
-
-import msgspec
 
 from reconciler.core.actions import machine
 from reconciler.facts.requested import is_lost, still_of_the_hour
@@ -22,7 +21,7 @@ def swaps_looked_after(world: World, now: Instant) -> ReplacementLedger:
     """What is over is forgotten, and what has been seen is followed."""
     before = world.ledger.replacement
     nodes = world.cluster.nodes
-    return msgspec.structs.replace(
+    return replace(
         before,
         still=stillness(before.still, world, now),
         regret=regret(before.regret, world, now),

@@ -13,11 +13,10 @@ What has to go (a sick node, then one that has drifted) comes before what would 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING, assert_never
 from uuid import UUID
-
-import msgspec
 
 from growth.api.disruption import DisruptionReason
 from reconciler.buying.market import market, nothing_sold
@@ -69,13 +68,14 @@ if TYPE_CHECKING:
     from reconciler.core.actions import EmitEvent, Solved
     from reconciler.core.world import World
     from reconciler.planning.applying import Applied
+    from reconciler.replacement.ledger import ReplacementLedger
     from reconciler.replacement.swaps import Swap
     from reconciler.solver import Problem, Renewal
 
 LANE = "replacement"
 
 
-def decide(world: World, now: Instant) -> Decision:
+def decide(world: World, now: Instant) -> Decision[ReplacementLedger]:
     """The next step of every swap, and the next question."""
     return _Pass(world, now).decision()
 
@@ -92,7 +92,7 @@ class _Pass:
         self.sick: Mapping[str, str] = {}
         self._see()
 
-    def decision(self) -> Decision:
+    def decision(self) -> Decision[ReplacementLedger]:
         """All of it, in its order."""
         self._read()
         self._create()
@@ -111,10 +111,10 @@ class _Pass:
         """What swaps there are, and which nodes they are about."""
         health, self.sick, wake_at = sick(self.world, self.now, self.ledger.health)
         self.wakes.append(wake_at)
-        self._remember(health=health)
+        self._remember(replace(self.ledger, health=health))
         known = swaps(self.world)
         self.ledger = going_on.followed(self.ledger, known, self.world, self.now)
-        self._remember()
+        self._remember(self.ledger)
         self.swaps = tuple(each for each in known if each.text not in self.ledger.given_up)
         old = {name for swap in self.swaps for name in swap.nodes}
         new = {name for swap in self.swaps for name in swap.machines}
@@ -126,9 +126,9 @@ class _Pass:
             taken=frozenset(self.old | new),
         )
 
-    def _remember(self, **changed: object) -> None:
-        self.ledger = msgspec.structs.replace(self.ledger, **changed)
-        self.world = self.world.remembering("replacement", self.ledger)
+    def _remember(self, ledger: ReplacementLedger) -> None:
+        self.ledger = ledger
+        self.world = self.world.remembering(replace(self.world.ledger, replacement=self.ledger))
 
     # What came back.
 
@@ -136,10 +136,10 @@ class _Pass:
         asked, solved = self.ledger.asked, self.world.plans.get(LANE)
         if asked is None or not self.world.is_free(_lane()):
             return
-        self._remember(asked=None)
+        self._remember(replace(self.ledger, asked=None))
         if solved is None or solved.number != asked.number:
             # It was stopped, since something else was more urgent.
-            self._remember(seen=())
+            self._remember(replace(self.ledger, seen=()))
             return
         match asked:
             case PendingSearch():
@@ -158,7 +158,7 @@ class _Pass:
             return
         may_go = {each.name: each for each in self._candidates() if each.is_quiet}
         if not all(name in may_go for name in answer.goes):
-            self._remember(seen=())
+            self._remember(replace(self.ledger, seen=()))
             return
         chosen = [may_go[name] for name in answer.goes]
         self._prove(
@@ -170,7 +170,7 @@ class _Pass:
     def _proven(self, asked: PendingProof, solved: Solved) -> None:
         """The plan for the pods of these nodes is there: it is written down if it is good."""
         if not isinstance(solved.plan, Plan) or self._is_late(asked):
-            self._remember(seen=())
+            self._remember(replace(self.ledger, seen=()))
             return
         result = self._applied(asked, solved.plan)
         if misplaced := culprits(asked, result, self.world):
@@ -182,7 +182,9 @@ class _Pass:
         if steady is not None and is_worth_it(asked, result, self.world, horizon=self._horizon()):
             self._swap(asked, result)
         elif homeless := unsteady(asked, solved.plan, self.world):
-            self._remember(left_over=_counted(self.ledger.left_over, homeless))
+            self._remember(
+                replace(self.ledger, left_over=_counted(self.ledger.left_over, homeless))
+            )
             times = max(self.ledger.left_over[name] for name in homeless)
             self._prove_without(homeless, asked, seconds=going_on.rest_after(times))
 
@@ -202,7 +204,7 @@ class _Pass:
     def _prove_without(self, names: frozenset[str], asked: PendingProof, *, seconds: float) -> None:
         """These nodes stay for now; the others may go all the same, and have more room to go to."""
         self.ledger = going_on.resting(self.ledger, names, self.now, seconds=seconds)
-        self._remember()
+        self._remember(self.ledger)
         occupancy = self.world.cluster.occupancy
         others = {name: occupancy(name).keepers for name in asked.nodes if name not in names}
         if others:
@@ -216,7 +218,7 @@ class _Pass:
 
     def _swap(self, asked: PendingProof, result: Applied) -> None:
         """Write down what is bought; where nothing is, the old ones go at once."""
-        self._remember(left_over={})
+        self._remember(replace(self.ledger, left_over={}))
         said = writing.replacement_events(
             asked.nodes,
             result.requests.values(),
@@ -234,9 +236,12 @@ class _Pass:
             for name, each in requests.items()
         }
         self._remember(
-            unconfirmed={**self.ledger.unconfirmed, **requests},
-            bought={**self.ledger.bought, **bought},
-            given_up=self.ledger.given_up - {text},
+            replace(
+                self.ledger,
+                unconfirmed={**self.ledger.unconfirmed, **requests},
+                bought={**self.ledger.bought, **bought},
+                given_up=self.ledger.given_up - {text},
+            )
         )
         self.sequences += (
             Sequence(subject=machine(name), steps=(event,), why="others take its place")
@@ -252,7 +257,7 @@ class _Pass:
             self.ledger = going_on.swap_given_up(
                 self.ledger, swap.text, swap.old(self.world), self.now
             )
-            self._remember()
+            self._remember(self.ledger)
             self.swaps = tuple(each for each in self.swaps if each is not swap)
         elif swap.stage(self.world) is SwapStage.READY:
             asked_about = (name for name in swap.goers(self.world) if name in asked.nodes)
@@ -266,7 +271,7 @@ class _Pass:
         )
         self.sequences += opened
         going = {sequence.subject.name: reason for sequence in opened}
-        self._remember(opening={**self.ledger.opening, **going})
+        self._remember(replace(self.ledger, opening={**self.ledger.opening, **going}))
 
     def _create(self) -> None:
         for name, request in self.ledger.unconfirmed.items():
@@ -300,7 +305,7 @@ class _Pass:
         question = asking.proof(pods, goers, self.world, nothing_sold(self.world))
         number = self._solve(question.problem, why=f"may {len(goers)} nodes go now?")
         asked = Confirmation(number=number, swap=swap.text, nodes=goers, question=question)
-        self._remember(asked=asked, confirmed_at=self.now.monotonic)
+        self._remember(replace(self.ledger, asked=asked, confirmed_at=self.now.monotonic))
 
     def _one_of(self, found: Mapping[str, str], reason: DisruptionReason) -> bool:
         """Ask about the first of the nodes that have to go; False if none of them may now."""
@@ -339,7 +344,7 @@ class _Pass:
             why=why,
             question=question,
         )
-        self._remember(asked=proof)
+        self._remember(replace(self.ledger, asked=proof))
 
     def _search(self) -> None:
         """Ask which nodes could go, if anything has changed since that was asked last."""
@@ -354,11 +359,13 @@ class _Pass:
         if not self._is_due(self.ledger.searched_at, self.world.timing.between_searches):
             return
         found, opens_at = candidates(nodes, self.look)
-        self._remember(seen=seen, searched_at=self.now.monotonic, opens_at=opens_at)
+        self._remember(
+            replace(self.ledger, seen=seen, searched_at=self.now.monotonic, opens_at=opens_at)
+        )
         asked = asking.renewal(found, self.world, self.now, most=most, horizon=lasts)
         if asked is not None:
             number = self._solve(asked, why=f"could any of {len(asked.standing)} nodes go?")
-            self._remember(asked=PendingSearch(number=number))
+            self._remember(replace(self.ledger, asked=PendingSearch(number=number)))
 
     def _horizon(self) -> float:
         lasts, more = horizon(self.ledger.regret, self.world, self.now)
@@ -381,7 +388,7 @@ class _Pass:
 
     def _solve(self, problem: Problem | Renewal, *, why: str) -> int:
         number = self.ledger.number + 1
-        self._remember(number=number)
+        self._remember(replace(self.ledger, number=number))
         solve = Solve(lane=LANE, number=number, problem=problem)
         self.sequences.append(Sequence(subject=_lane(), steps=(solve,), why=why))
         return number

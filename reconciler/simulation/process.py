@@ -63,7 +63,7 @@ WATCHED = (
 class Parts:
     """What a process is made of. Tests put parts with a planted mistake in their place."""
 
-    rooms: Sequence[Room] = ROOMS
+    rooms: Sequence[Room[Any]] = ROOMS
     judge: Judge = judged
     effects: type[SimulatedEffects] = SimulatedEffects
     cache: type[Cache] = Cache

@@ -52,14 +52,15 @@ from reconciler.effects.carrying_out import Effects
 Effects._check_bought_once = believes
 """,
     17: """
-import msgspec
+from dataclasses import replace
 from reconciler import loop, planning
 from reconciler.planning.nominations import Nominated
 def forgets(world, now):
     known = world.ledger.planning
-    known = msgspec.structs.replace(known, unconfirmed={}, nominated=Nominated(), bought={})
-    return planning.decide(world.remembering("planning", known), now)
-loop.ROOMS = (loop.ROOMS[0], loop.Room("planning", forgets))
+    known = replace(known, unconfirmed={}, nominated=Nominated(), bought={})
+    return planning.decide(world.remembering(replace(world.ledger, planning=known)), now)
+(room,) = (room for room in loop.ROOMS if room.name == "planning")
+loop.ROOMS = (loop.ROOMS[0], replace(room, decide=forgets))
 loop.Loop.__init__.__kwdefaults__["rooms"] = loop.ROOMS
 """,
     19: """

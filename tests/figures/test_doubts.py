@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from prometheus_client import CollectorRegistry
 
 from reconciler.brakes.trust import Trust
@@ -31,8 +31,8 @@ def shown(given: World, name: str) -> dict[tuple[str, ...], float]:
 
 def trusting(trust: Trust) -> World:
     given = world()
-    brakes = msgspec.structs.replace(given.ledger.brakes, clouds={CLOUD: trust})
-    return given.remembering("brakes", brakes)
+    brakes = replace(given.ledger.brakes, clouds={CLOUD: trust})
+    return given.remembering(replace(given.ledger, brakes=brakes))
 
 
 def saying(*conditions: dict[str, Any]) -> NodePool:
@@ -54,7 +54,7 @@ def test_machines_that_nobody_knows_are_counted_by_cloud() -> None:
     names = ("default-1", "default-2", "default-3")
     given = world(shown=tuple(machine(name) for name in names))
     ledger = RemovalLedger(orphans={"default-1": 0.0, "default-2": 0.0, "gone-by-now": 0.0})
-    found = shown(given.remembering("removal", ledger), "growth_cloud_orphans")
+    found = shown(given.remembering(replace(given.ledger, removal=ledger)), "growth_cloud_orphans")
     assert found == {CLOUD: 2}
 
 

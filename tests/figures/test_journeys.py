@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -56,9 +57,9 @@ class Watching:
 
 def with_request(phase: str, **changes: Any) -> World:
     coming = request(pods=(POD,), status={"phase": phase})
-    ledger = msgspec.structs.replace(
+    ledger = replace(
         placed(POD),
-        planning=msgspec.structs.replace(placed(POD).planning, unconfirmed={}),
+        planning=replace(placed(POD).planning, unconfirmed={}),
     )
     return world(EARLY, POD, coming, **{"ledger": ledger, **changes})
 

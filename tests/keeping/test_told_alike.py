@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -159,14 +159,14 @@ def world_of(
             )
     seen = world(*objects)
     nominated = PlanningLedger(nominated=Nominated(places=places))
-    seen = seen.remembering("planning", nominated)
+    seen = seen.remembering(replace(seen.ledger, planning=nominated))
     if is_given_up:
-        given_up = msgspec.structs.replace(seen.ledger.replacement, given_up=GIVEN_UP)
-        seen = seen.remembering("replacement", given_up)
+        given_up = replace(seen.ledger.replacement, given_up=GIVEN_UP)
+        seen = seen.remembering(replace(seen.ledger, replacement=given_up))
     if is_paused:
         pause = Pause(cause=PauseCause.POOL, message="", until=PAUSE_END)
-        brakes = msgspec.structs.replace(seen.ledger.brakes, pauses={"default": pause})
-        seen = seen.remembering("brakes", brakes)
+        brakes = replace(seen.ledger.brakes, pauses={"default": pause})
+        seen = seen.remembering(replace(seen.ledger, brakes=brakes))
     return seen, objects
 
 
@@ -182,7 +182,9 @@ def after_a_pass(seen: World, pool: NodePool) -> tuple[World, NodePool]:
     )
     status = {**pool.status.document(), **patch.status}
     news = {"status": type(pool.status).model_validate(status)}
-    return seen.remembering("provisioning", decision.section), pool.model_copy(update=news)
+    return seen.remembering(replace(seen.ledger, provisioning=decision.section)), pool.model_copy(
+        update=news
+    )
 
 
 def seen_by_the_command(objects: Iterable[Any], pool: NodePool) -> Survey:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -78,7 +79,7 @@ class Planner:
         decision = planning.decide(self._world(), at(self.now))
         assert decision.section is not None
         self.wakes_at = decision.wake_at
-        self._ledger = msgspec.structs.replace(self._ledger, planning=decision.section)
+        self._ledger = replace(self._ledger, planning=decision.section)
         acted = False
         for step in (step for each in decision.sequences for step in each.steps):
             self._carry_out(step)
@@ -94,9 +95,7 @@ class Planner:
         self._plans.clear()
 
     def _world(self) -> World:
-        ledger = msgspec.structs.replace(
-            self._ledger, brakes=self.brakes, replacement=self.replacement
-        )
+        ledger = replace(self._ledger, brakes=self.brakes, replacement=self.replacement)
         seed = 1 + len(self.created)
         seen = world(
             *self.objects.values(),

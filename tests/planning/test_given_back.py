@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-import msgspec
 import pytest
 
 from growth.api.wellknown import INSTANCE_TYPE_LABEL, POOL_LABEL
@@ -25,7 +25,7 @@ NAME = "default-1"
 ONE = [{"name": "small", "max": 1}]
 SERVED = {"phase": "Ready", "nodeName": NAME, "readyAt": START + timedelta(seconds=50)}
 EMPTY = Sight(listing=listing(seconds=60.0))
-BELIEVED = msgspec.structs.replace(RELEASED, clouds={CLOUD: Trust(judged=60.0)})
+BELIEVED = replace(RELEASED, clouds={CLOUD: Trust(judged=60.0)})
 NODE = build.node(NAME, labels={POOL_LABEL: "default", INSTANCE_TYPE_LABEL: "small"})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -10,6 +11,7 @@ from typing_extensions import override
 
 from reconciler.buying.fleet import fleet
 from reconciler.core.caps import Caps
+from reconciler.ledger import Ledger
 from reconciler.providers.port import MachineState, Sight
 from tests.planning.driver import Planner
 from tests.reconciler.build import node_class, request, waiting
@@ -36,9 +38,7 @@ LISTED: dict[str, tuple[World, int]] = {
     ),
     "the provider deletes it": (world(ONE, shown=(machine(state=MachineState.DELETING),)), 0),
     "the listing is not believed": (
-        world(ONE, shown=(machine(),)).remembering(
-            "brakes", msgspec.structs.replace(BELIEVED, clouds={})
-        ),
+        world(ONE, shown=(machine(),)).remembering(Ledger(brakes=replace(BELIEVED, clouds={}))),
         0,
     ),
 }

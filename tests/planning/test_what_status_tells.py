@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
-
-import msgspec
 
 from growth.api.nodepool_status import NodePoolStatus
 from reconciler.planning.nominations import Nominated, Nomination
@@ -72,7 +71,7 @@ def test_a_pod_that_was_promised_a_place_since_is_not_told_of() -> None:
     planner.until(110)
     place = Nomination(machine="new", shape=pod.shape, is_bought_for=True)
     nominated = Nominated(places={pod.metadata.uid: place})
-    memory = msgspec.structs.replace(planner.memory, nominated=nominated)
+    memory = replace(planner.memory, nominated=nominated)
     (told,) = unplaced_by_pool(planner._world(), memory, at(110))
     assert told.unplaced == ()
 
@@ -123,7 +122,7 @@ def test_a_reason_is_cut_to_what_the_definition_admits() -> None:
     planner = Planner(pod, pool(), node_class())
     planner.until(101)
     tries = {pod.metadata.uid: Try(count=1, counted_at=101, reason="x" * 5000)}
-    memory = msgspec.structs.replace(planner.memory, tries=tries)
+    memory = replace(planner.memory, tries=tries)
     (told,) = unplaced_by_pool(planner._world(), memory, at(101))
     assert len(told.unplaced[0].reason) == 1024
 
@@ -134,7 +133,7 @@ def in_vain(*pods: Any) -> dict[str, tuple[UnservedShape, ...]]:
     planner.until(101)
     vain = {(pods[0].shape, "kwok-small"): 1900.0, (pods[0].shape, "kwok-gone"): 1900.0}
     nominated = Nominated(unserved=vain)
-    memory = msgspec.structs.replace(planner.memory, nominated=nominated)
+    memory = replace(planner.memory, nominated=nominated)
     return {
         each.pool: each.unserved for each in unplaced_by_pool(planner._world(), memory, at(101))
     }
@@ -161,6 +160,6 @@ def test_what_was_bought_in_vain_ends_with_its_time() -> None:
     planner = Planner(pod, pool(), node_class(), request())
     planner.until(101)
     nominated = Nominated(unserved={(pod.shape, "kwok-small"): 101.0})
-    memory = msgspec.structs.replace(planner.memory, nominated=nominated)
+    memory = replace(planner.memory, nominated=nominated)
     (told,) = unplaced_by_pool(planner._world(), memory, at(101))
     assert told.unserved == ()

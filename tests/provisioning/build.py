@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -173,7 +174,7 @@ class Life:
         decision = provisioning.decide(seen, self._instant)
         assert decision.section is not None
         shown = clock(seen, self._instant)
-        self._ledger = msgspec.structs.replace(
+        self._ledger = replace(
             self._ledger,
             provisioning=decision.section,
             removal=self._ledger.removal.at(shown),
@@ -191,13 +192,13 @@ class Life:
         }
         others = [each for each in self._objects.values() if type(each) is not NodeRemovalRequest]
         trust = {CLOUD: Trust(judged=self._listed_at)} if self.sees and self.believes else {}
-        brakes = msgspec.structs.replace(RELEASED, clouds=trust, may_remove=self.sees)
+        brakes = replace(RELEASED, clouds=trust, may_remove=self.sees)
         told = {
             "removals": removals,
             "answers": dict(self.answers),
             "clouds": {CLOUD: self._sight},
             "busy": frozenset(subject(name) for name in self._calling),
-            "ledger": msgspec.structs.replace(self._ledger, brakes=brakes, planning=self.planning),
+            "ledger": replace(self._ledger, brakes=brakes, planning=self.planning),
         }
         return world(*others, **(told | self.extra))
 

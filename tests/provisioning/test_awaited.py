@@ -9,6 +9,7 @@ import pytest
 from growth.api.written import write_time
 from growth.demand.announced import Announced
 from growth.kube.cache.health import CacheHealth
+from reconciler.ledger import Ledger
 from reconciler.planning.awaited import Awaiting
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.planning.nominations import Nominated, Nomination
@@ -69,7 +70,7 @@ def test_a_promise_counts_only_while_its_pod_waits() -> None:
     pod = waiting("api-0")
     place = Nomination(machine=NAME, shape=pod.shape, is_bought_for=True)
     nominated = Nominated(places={pod.metadata.uid: place})
-    seen = world(pod).remembering("planning", PlanningLedger(nominated=nominated))
+    seen = world(pod).remembering(Ledger(planning=PlanningLedger(nominated=nominated)))
     for uids, is_awaited in (({pod.metadata.uid}, True), (set[str](), False)):
         awaiting = Awaiting(world=seen, now=at(100), waiting=uids)
         assert awaiting.awaits(made_at(99, pods=(pod,))) is is_awaited

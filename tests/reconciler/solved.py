@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from reconciler.core.decision import Decision
     from reconciler.core.world import World
     from reconciler.loop import PassOutcome
+    from reconciler.planning.ledger import PlanningLedger
 
 PASSES = 5
 BETWEEN = 0.03
@@ -35,13 +37,15 @@ def answers(sequences: Iterable[Sequence]) -> dict[str, Solved]:
     }
 
 
-def planned(seen: World, seconds: float = 100.0) -> Decision:
+def planned(seen: World, seconds: float = 100.0) -> Decision[PlanningLedger]:
     """Planning's decision that applies the plan; its last one, where nothing was asked."""
     decision = planning.decide(seen, at(seconds))
     for number in range(1, PASSES):
         assert decision.section is not None
         plans = answers(decision.sequences)
-        seen = msgspec.structs.replace(seen.remembering("planning", decision.section), plans=plans)
+        seen = msgspec.structs.replace(
+            seen.remembering(replace(seen.ledger, planning=decision.section)), plans=plans
+        )
         decision = planning.decide(seen, at(seconds + number * BETWEEN))
         if plans:
             break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ from reconciler.invariants.breach import Invariant
 from reconciler.invariants.judging import judged
 from reconciler.invariants.ledger import InvariantsLedger
 from reconciler.ledger import Ledger
-from reconciler.loop import Room, decide
+from reconciler.loop import Room, decide, remembers_nothing
 from reconciler.providers.port import MachineState, Order, Sight
 from tests.reconciler.build import RELEASED, at, pool, request, world
 from tests.removal import build as leaving
@@ -121,7 +122,7 @@ def test_a_create_that_is_tried_once_more_is_not_judged_by_a_maximum_of_today() 
 def test_what_was_let_through_counts_until_a_cache_shows_it_and_for_an_hour() -> None:
     seen = having(limited(nodesPerHour=1))
     memory = judged([buying("default-a")], seen, NOW).memory
-    later = seen.remembering("invariants", memory)
+    later = seen.remembering(replace(seen.ledger, invariants=memory))
     shown = msgspec.structs.replace(later, requests={"default-a": request("default-a")})
 
     assert memory.unseen.keys() == memory.begun.keys() == {"default-a"}
@@ -164,7 +165,7 @@ def going(
     *objects: Any, reason: str = "Idle", brakes: Any = RELEASED, listed: Any = None, **spec: Any
 ) -> World:
     """A machine that has a removal, and a cloud that lists it."""
-    brakes = msgspec.structs.replace(brakes, clouds={leaving.CLOUD: Trust()})
+    brakes = replace(brakes, clouds={leaving.CLOUD: Trust()})
     shown = leaving.machine() if listed is None else listed
     return world(
         pool(),
@@ -176,7 +177,7 @@ def going(
 
 
 DELETE = DeleteMachine(node_class=leaving.CLOUD, machine=leaving.machine())
-BLIND = msgspec.structs.replace(RELEASED, may_remove=False)
+BLIND = replace(RELEASED, may_remove=False)
 
 
 @pytest.mark.parametrize(
@@ -270,13 +271,14 @@ def test_a_subject_has_one_sequence_and_a_sequence_one_machine() -> None:
     assert found(world(node()), doing(step, name="other")) is Invariant.ONE_SEQUENCE
 
 
-def wild(seen: World, _now: Any) -> Decision:
+def wild(seen: World, _now: Any) -> Decision[None]:
     """A room that buys on and on; its names are new each time."""
-    return Decision(sequences=(buying(f"default-w{len(seen.ledger.invariants.begun)}"),))
+    name = f"default-w{len(seen.ledger.invariants.begun)}"
+    return Decision(section=None, sequences=(buying(name),))
 
 
 def test_a_breach_is_not_carried_out_and_nothing_is_decided_from_then_on() -> None:
-    rooms = (Room("planning", wild),)
+    rooms = (Room("planning", wild, remembers_nothing),)
     seen, passes = having(), []
     for _ in range(3):
         outcome = decide(seen, NOW, rooms)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -111,7 +112,8 @@ def test_the_condition_ends_when_nobody_waits_for_the_limit() -> None:
 
 
 def test_before_the_first_plan_of_a_process_nothing_is_taken_back() -> None:
-    begun = telling().remembering("planning", PlanningLedger())
+    told = telling()
+    begun = told.remembering(replace(told.ledger, planning=PlanningLedger()))
     waits = msgspec.structs.replace(begun, pending={"uid": waiting("web-9")})
 
     assert said(waits) is None

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from reconciler import removal
 from reconciler.core.decision import NEVER, Decision
 from reconciler.core.timing import Timing
-from reconciler.loop import Loop, Room
+from reconciler.loop import BRAKES, ROOMS, Loop, Room, remembers_nothing
 from tests.reconciler.build import at, world
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from growth.instant import Instant
     from reconciler.core.actions import Sequence
     from reconciler.core.world import World
     from reconciler.invariants.breach import Breach
     from reconciler.ledger import Ledger
+    from reconciler.planning.ledger import PlanningLedger
 
 pytestmark = pytest.mark.looptime
 PAUSE = 0.01
@@ -31,11 +36,15 @@ class Stage:
         self._due = due
         self._seen = world(timing=Timing(stable_interval=0.0))
         self.passes: list[float] = []
-        self.loop = Loop(self, ledger=self._seen.ledger, rooms=(Room("planning", self.decide),))
+        self.loop = Loop(
+            self,
+            ledger=self._seen.ledger,
+            rooms=(Room("planning", self.decide, remembers_nothing),),
+        )
 
-    def decide(self, _world: World, now: Instant) -> Decision:
+    def decide(self, _world: World, now: Instant) -> Decision[None]:
         self.passes.append(round(now.monotonic, 4))
-        return Decision(wake_at=self._due if self._due > now.monotonic else NEVER)
+        return Decision(section=None, wake_at=self._due if self._due > now.monotonic else NEVER)
 
     def now(self) -> Instant:
         return at(asyncio.get_running_loop().time())
@@ -74,3 +83,28 @@ async def test_what_is_due_at_a_moment_is_looked_at_then() -> None:
 
 async def test_what_is_due_isnt_late_for_a_change_just_before() -> None:
     assert await Stage(due=0.25).play(0.248) == [0.0, 0.248, 0.25]
+
+
+def test_each_room_stores_its_own_section_of_the_ledger() -> None:
+    seen = world()
+    rooms: Iterable[Room[Any]] = (BRAKES, *ROOMS)
+    for room in rooms:
+        after = room.asked(seen, at(100))[1].ledger
+        sections = [each.name for each in fields(after)]
+        changed = {
+            name for name in sections if _section(after, name) != _section(seen.ledger, name)
+        }
+        assert changed <= {room.name}
+
+
+def _section(ledger: Ledger, name: str) -> object:
+    return getattr(ledger, name)
+
+
+def test_a_rule_with_a_memory_of_another_type_is_no_room() -> None:
+    """It is mypy that refuses: it fails where this error isn't found."""
+    Room("removal", removal.decide, _stores_planning)  # type: ignore[misc]
+
+
+def _stores_planning(ledger: Ledger, section: PlanningLedger) -> Ledger:
+    return replace(ledger, planning=section)

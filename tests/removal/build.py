@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -144,7 +145,7 @@ def world(
         listing=listing(*shown, seconds=listed_at),
         before=listing(*(shown if before is None else before), seconds=listed_at - 1),
     )
-    believed = msgspec.structs.replace(RELEASED, clouds={CLOUD: Trust(judged=listed_at)})
+    believed = replace(RELEASED, clouds={CLOUD: Trust(judged=listed_at)})
     told = {"clouds": {CLOUD: sight}, "removals": removals, "ledger": Ledger(brakes=believed)}
     if not any(each.__class__.__name__ == "NodePool" for each in others):
         others.append(pool())

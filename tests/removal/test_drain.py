@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -175,11 +176,11 @@ def test_a_pod_that_comes_while_the_provider_is_at_work_is_evicted_too() -> None
 @pytest.mark.parametrize("brake", ["a paused pool", "a cloud in doubt", "another machine"])
 def test_nobody_is_evicted_during(brake: str) -> None:
     changes: dict[str, Any] = {}
-    brakes = msgspec.structs.replace(RELEASED, clouds={CLOUD: Trust(judged=90.0)})
+    brakes = replace(RELEASED, clouds={CLOUD: Trust(judged=90.0)})
     match brake:
         case "a paused pool":
             pauses = {"default": Pause(cause=PauseCause.POOL, message="")}
-            changes["ledger"] = Ledger(brakes=msgspec.structs.replace(brakes, pauses=pauses))
+            changes["ledger"] = Ledger(brakes=replace(brakes, pauses=pauses))
         case "a cloud in doubt":
             changes["ledger"] = Ledger(brakes=RELEASED)
         case _:
@@ -478,7 +479,7 @@ def test_a_node_of_a_deleted_pool_that_doesnt_serve_yet_is_left_to_its_request()
 
 def test_a_deleted_pool_that_is_paused_waits() -> None:
     pauses = {"default": Pause(cause=PauseCause.POOL, message="")}
-    brakes = msgspec.structs.replace(RELEASED, clouds={CLOUD: Trust(judged=90.0)}, pauses=pauses)
+    brakes = replace(RELEASED, clouds={CLOUD: Trust(judged=90.0)}, pauses=pauses)
     assert kinds(seen(node(), running(), deleted_pool(), ledger=Ledger(brakes=brakes))) == []
 
 

@@ -6,6 +6,7 @@ and no person's cordon is touched.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -36,7 +37,7 @@ from reconciler.simulation.trouble import SimulatedTrouble
 from tests.simulation.mutants import lets_everything_pass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.instant import Instant
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from reconciler.core.actions import Evict
     from reconciler.core.decision import Decision
     from reconciler.core.world import World
+    from reconciler.removal.ledger import RemovalLedger
     from reconciler.simulation.server import StoredChange
 
 NEW, OLD = "default", "old"
@@ -331,7 +333,7 @@ class LooksAtLivingPods(SimulatedEffects):
         return ()
 
 
-def waits_for_no_grace(world: World, now: Instant) -> Decision:
+def waits_for_no_grace(world: World, now: Instant) -> Decision[RemovalLedger]:
     """The same, in the rules."""
     occupancies = {
         name: Occupancy(tuple(pod for pod in each.pods if not pod.is_terminating))
@@ -341,7 +343,7 @@ def waits_for_no_grace(world: World, now: Instant) -> Decision:
     return removal.decide(msgspec.structs.replace(world, cluster=cluster), now)
 
 
-def takes_any_cordon_for_its_own(world: World, now: Instant) -> Decision:
+def takes_any_cordon_for_its_own(world: World, now: Instant) -> Decision[RemovalLedger]:
     """A cordon is a cordon."""
     nodes = {
         name: msgspec.structs.replace(
@@ -356,10 +358,11 @@ def takes_any_cordon_for_its_own(world: World, now: Instant) -> Decision:
 
 
 def _removing_by(
-    decide: Callable[[World, Instant], Decision], effects: type[SimulatedEffects]
+    decide: Callable[[World, Instant], Decision[RemovalLedger]], effects: type[SimulatedEffects]
 ) -> Parts:
-    rooms = tuple(Room("removal", decide) if room.name == "removal" else room for room in ROOMS)
-    return Parts(rooms=rooms, effects=effects, judge=lets_everything_pass)
+    rooms: Iterable[Room[Any]] = ROOMS
+    chosen = [replace(room, decide=decide) if room.name == "removal" else room for room in rooms]
+    return Parts(rooms=chosen, effects=effects, judge=lets_everything_pass)
 
 
 MISTAKES = {

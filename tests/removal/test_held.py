@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-
-import msgspec
 
 from reconciler.brakes.trust import Trust
 from reconciler.core.actions import PatchStatus
@@ -19,7 +18,7 @@ DOUBTED = Trust(judged=90.0, suspected_at=90.0, doubt="a listing shows 0 of the 
 
 
 def doubting(*objects: Any) -> World:
-    brakes = msgspec.structs.replace(RELEASED, clouds={CLOUD: DOUBTED})
+    brakes = replace(RELEASED, clouds={CLOUD: DOUBTED})
     return world(*objects, ledger=Ledger(brakes=brakes))
 
 
@@ -77,7 +76,7 @@ def test_it_is_told_when_it_is_over_and_other_conditions_stay() -> None:
 
 
 def test_what_was_told_stands_while_nothing_is_seen() -> None:
-    blind = msgspec.structs.replace(RELEASED, may_remove=False)
+    blind = replace(RELEASED, may_remove=False)
     given = world(telling("TooManyOrphans"), shown=(machine(),), ledger=Ledger(brakes=blind))
     assert said(given) is None
 

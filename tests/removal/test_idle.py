@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import pytest
 from hypothesis import given as examples
 from hypothesis import strategies as st
@@ -57,13 +57,13 @@ def promised(given: World, name: str = NAME) -> World:
     pod = waiting()
     place = Nomination(machine=name, shape=pod.shape, is_bought_for=False, since=100.0)
     nominated = Nominated(places={pod.metadata.uid: place})
-    return given.remembering("planning", PlanningLedger(nominated=nominated))
+    return given.remembering(replace(given.ledger, planning=PlanningLedger(nominated=nominated)))
 
 
 def paused(given: World) -> World:
     pauses = {"default": Pause(cause=PauseCause.POOL, message="")}
-    brakes = msgspec.structs.replace(given.ledger.brakes, pauses=pauses)
-    return given.remembering("brakes", brakes)
+    brakes = replace(given.ledger.brakes, pauses=pauses)
+    return given.remembering(replace(given.ledger, brakes=brakes))
 
 
 # Marking
@@ -164,12 +164,12 @@ def later(given: World, *moments: tuple[float, bool]) -> list[list[str]]:
     """What is done at each moment, seeing or not."""
     done = []
     for moment, sees in moments:
-        brakes = msgspec.structs.replace(given.ledger.brakes, may_remove=sees)
-        given = given.remembering("brakes", brakes)
+        brakes = replace(given.ledger.brakes, may_remove=sees)
+        given = given.remembering(replace(given.ledger, brakes=brakes))
         decision = removing.decide(given, at(moment))
         done.append([type(step).__name__ for each in decision.sequences for step in each.steps])
         assert isinstance(decision.section, RemovalLedger)
-        given = given.remembering("removal", decision.section)
+        given = given.remembering(replace(given.ledger, removal=decision.section))
     return done
 
 
@@ -202,20 +202,20 @@ def test_an_hour_in_which_nothing_was_seen_is_no_idle_time() -> None:
 def test_an_hour_in_which_nobody_led_is_no_idle_time_either() -> None:
     """An outage of the API server ends every leader, and the memory with it."""
     given = world(marked(until=160), shown=(machine(),))
-    given = given.remembering("removal", RemovalLedger(unseen=3600.0))
+    given = given.remembering(replace(given.ledger, removal=RemovalLedger(unseen=3600.0)))
     story = (3710.0, True), (3759.0, True), (3760.0, True)
     assert later(given, *story) == [[], [], OPENED]
 
 
 def test_who_was_away_for_a_moment_resumes_a_wait_where_it_would_be() -> None:
     given = world(marked(until=160), shown=(machine(),))
-    given = given.remembering("removal", RemovalLedger(unseen=2.0))
+    given = given.remembering(replace(given.ledger, removal=RemovalLedger(unseen=2.0)))
     assert later(given, (161.5, True), (162.5, True)) == [[], OPENED]
 
 
 def test_a_mark_of_ours_is_no_longer_than_its_span_however_long_nobody_led() -> None:
     given = world(marked(until=160), shown=(machine(),))
-    given = given.remembering("removal", RemovalLedger(unseen=9999.0))
+    given = given.remembering(replace(given.ledger, removal=RemovalLedger(unseen=9999.0)))
     assert later(given, (100.0, True), (160.0, True)) == [[], OPENED]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -52,7 +53,7 @@ def patch_of(given: World, seconds: float = 100.0) -> Any:
 
 
 def braked(**changes: Any) -> Ledger:
-    brakes = msgspec.structs.replace(RELEASED, clouds={CLOUD: Trust(judged=90.0)}, **changes)
+    brakes = replace(RELEASED, clouds={CLOUD: Trust(judged=90.0)}, **changes)
     return Ledger(brakes=brakes)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -79,7 +80,7 @@ def lost(given: World) -> World:
     """The same a moment later, the machines known as orphans before the listing was made."""
     decision = removing.decide(given, at(80))
     assert isinstance(decision.section, RemovalLedger)
-    return given.remembering("removal", decision.section)
+    return given.remembering(replace(given.ledger, removal=decision.section))
 
 
 def waits(given: World, *moments: float, listed: bool = True) -> list[list[str]]:
@@ -101,7 +102,7 @@ def _lived(given: World, *moments: float, listed: bool = True) -> tuple[World, l
         decision = removing.decide(given, at(moment))
         done.append([type(step).__name__ for each in decision.sequences for step in each.steps])
         assert isinstance(decision.section, RemovalLedger)
-        given = given.remembering("removal", decision.section)
+        given = given.remembering(replace(given.ledger, removal=decision.section))
     return given, done
 
 
@@ -128,7 +129,7 @@ def test_a_restart_makes_nobody_wait_once_more() -> None:
 
 def test_an_hour_in_which_nobody_led_makes_no_orphan_older() -> None:
     given = world(orphaned(), shown=(machine(),))
-    given = given.remembering("removal", RemovalLedger(unseen=3600.0))
+    given = given.remembering(replace(given.ledger, removal=RemovalLedger(unseen=3600.0)))
     assert removing.decide(given, at(4000)).wake_at == pytest.approx(4300)
 
 
@@ -136,11 +137,11 @@ def test_an_hour_in_which_nothing_was_seen_makes_no_orphan_older() -> None:
     given = world(orphaned(), shown=(machine(),))
     known = removing.decide(given, at(100)).section
     assert isinstance(known, RemovalLedger)
-    brakes = msgspec.structs.replace(given.ledger.brakes, may_remove=False)
-    blind = given.remembering("removal", known).remembering("brakes", brakes)
+    brakes = replace(given.ledger.brakes, may_remove=False)
+    blind = given.remembering(replace(given.ledger, removal=known, brakes=brakes))
     known = removing.decide(blind, at(200)).section
     assert isinstance(known, RemovalLedger)
-    assert waits(given.remembering("removal", known), 3800, 4399, 4501) == [
+    assert waits(given.remembering(replace(given.ledger, removal=known)), 3800, 4399, 4501) == [
         [],
         [],
         [DeleteMachine.__name__],
@@ -200,7 +201,7 @@ def test_many_orphans_at_once_hold_back_one_that_was_believed_before(
 def test_the_time_of_one_of_a_crowd_begins_when_people_are_told_of_it() -> None:
     crowd, _ = _lived(world(shown=(machine(), *several(3, 0))), 10, 300, 590)
     alone = world(removal(reason="Orphan", made_at=600), shown=(machine(),))
-    alone = alone.remembering("removal", crowd.ledger.removal)
+    alone = alone.remembering(replace(alone.ledger, removal=crowd.ledger.removal))
     *early, late = waits(alone, 601, 800, 1190, 1202)
     assert not any("DeleteMachine" in done for done in early)
     assert "DeleteMachine" in late

@@ -5,6 +5,7 @@ Machines serve a moment after their request, and nodes whose removal is open go 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -158,7 +159,7 @@ class Renewer:
     def _pass(self) -> float:
         decision = replacement.decide(self.world(), at(self.now))
         assert isinstance(decision.section, ReplacementLedger)
-        self._ledger = msgspec.structs.replace(self._ledger, replacement=decision.section)
+        self._ledger = replace(self._ledger, replacement=decision.section)
         steps = [step for each in decision.sequences for step in each.steps]
         for step in steps:
             self._carry_out(step)
@@ -179,12 +180,8 @@ class Renewer:
             seed=1 + len(self.created),
         )
         self._shelf = shelf(seen, self._shelf)
-        planning = msgspec.structs.replace(
-            seen.ledger.planning, shelf=self._shelf, tries=self.tries
-        )
-        ledger = msgspec.structs.replace(
-            seen.ledger, planning=planning, replacement=self._ledger.replacement
-        )
+        planning = replace(seen.ledger.planning, shelf=self._shelf, tries=self.tries)
+        ledger = replace(seen.ledger, planning=planning, replacement=self._ledger.replacement)
         return msgspec.structs.replace(seen, ledger=ledger, **self.disturbed)
 
     def _known(self) -> list[tuple[str, str, Any]]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-import msgspec
 import pytest
 
 from growth.scheduling.occupancy import EMPTY
@@ -16,6 +16,9 @@ from reconciler.replacement.ledger import ReplacementLedger, Still
 from tests.reconciler.build import START, at, pool, request
 from tests.removal.build import machine, removal, world
 from tests.replacement.renewer import CONTROLLED, running, standing
+
+if TYPE_CHECKING:
+    from reconciler.ledger import Ledger
 
 NAME = "default-1"
 NOW = at(1000.0)
@@ -34,7 +37,7 @@ def looked_at(*objects: Any, since: float = 900.0, **changes: Any) -> Replacemen
     still = {
         name: Still(occupancy=EMPTY, pods=frozenset(), since=since) for name in seen.cluster.nodes
     }
-    seen = seen.remembering("replacement", ReplacementLedger(still=still))
+    seen = seen.remembering(replace(seen.ledger, replacement=ReplacementLedger(still=still)))
     return ReplacementLook(world=seen, now=NOW, clouds=clouds(seen), taken=frozenset())
 
 
@@ -45,22 +48,26 @@ def chosen(look: ReplacementLook) -> bool:
 
 def paused(look: ReplacementLook) -> ReplacementLook:
     pause = {"default": Pause(cause=PauseCause.POOL, message="", until=None)}
-    return _with(look, "brakes", pauses=pause)
+    ledger = look.world.ledger
+    return _with(look, replace(ledger, brakes=replace(ledger.brakes, pauses=pause)))
 
 
 def promised(look: ReplacementLook) -> ReplacementLook:
     pod = running("web-0", NAME)
     place = Nomination(machine=NAME, shape=pod.shape, is_bought_for=False)
-    return _with(look, "planning", nominated=Nominated(places={"late": place}))
+    nominated = Nominated(places={"late": place})
+    ledger = look.world.ledger
+    return _with(look, replace(ledger, planning=replace(ledger.planning, nominated=nominated)))
 
 
 def resting(look: ReplacementLook) -> ReplacementLook:
-    return _with(look, "replacement", resting={NAME: 1001.0})
+    ledger = look.world.ledger
+    at_rest = replace(ledger.replacement, resting={NAME: 1001.0})
+    return _with(look, replace(ledger, replacement=at_rest))
 
 
-def _with(look: ReplacementLook, section: str, **changes: Any) -> ReplacementLook:
-    known = getattr(look.world.ledger, section)
-    seen = look.world.remembering(section, msgspec.structs.replace(known, **changes))
+def _with(look: ReplacementLook, ledger: Ledger) -> ReplacementLook:
+    seen = look.world.remembering(ledger)
     return ReplacementLook(world=seen, now=look.now, clouds=clouds(seen), taken=look.taken)
 
 

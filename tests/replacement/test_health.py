@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -54,8 +55,8 @@ def of(names: tuple[str, ...], /, *sick_ones: Node, **changes: Any) -> World:
 
 
 def blind(given: World) -> World:
-    brakes = msgspec.structs.replace(given.ledger.brakes, may_remove=False)
-    return given.remembering("brakes", brakes)
+    brakes = replace(given.ledger.brakes, may_remove=False)
+    return given.remembering(replace(given.ledger, brakes=brakes))
 
 
 class Watch:
@@ -67,9 +68,9 @@ class Watch:
         self._removal = Ledger().removal
 
     def sees(self, given: World, seconds: float) -> list[str]:
-        given = given.remembering("removal", self._removal)
+        given = given.remembering(replace(given.ledger, removal=self._removal))
         self._removal = given.ledger.removal.at(clock(given, at(seconds)))
-        given = given.remembering("removal", self._removal)
+        given = given.remembering(replace(given.ledger, removal=self._removal))
         self.health, found, self.wake_at = sick(given, at(seconds), self.health)
         self.why = found
         return sorted(found)
@@ -159,8 +160,8 @@ def test_after_a_restart_the_time_begins_anew() -> None:
 
 def doubted(given: World) -> World:
     trust = Trust(judged=90.0, suspected_at=90.0, doubt="a listing shows 0 of the 4 machines")
-    brakes = msgspec.structs.replace(RELEASED, clouds={CLOUD: trust})
-    return given.remembering("brakes", brakes)
+    brakes = replace(RELEASED, clouds={CLOUD: trust})
+    return given.remembering(replace(given.ledger, brakes=brakes))
 
 
 def unlisted(name: str) -> World:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -43,11 +44,11 @@ class Day:
 
 def seen(*, wanted: int, goes: str = "", bought: Iterable[float] = ()) -> World:
     made = world(removals={"old": removal("old", reason=goes)} if goes else {}, wanted=wanted)
-    planning = msgspec.structs.replace(
+    planning = replace(
         made.ledger.planning,
         bought={str(moment): Bought(pool="default", at=moment) for moment in bought},
     )
-    ledger = msgspec.structs.replace(made.ledger, planning=planning)
+    ledger = replace(made.ledger, planning=planning)
     return msgspec.structs.replace(made, ledger=ledger)
 
 

@@ -9,6 +9,7 @@ import pytest
 from reconciler import replacement
 from reconciler.core.actions import PatchStatus, SetNode
 from reconciler.facts.requested import UNCONFIRMED, Bought
+from reconciler.ledger import Ledger
 from reconciler.replacement.ledger import ReplacementLedger
 from reconciler.replacement.remembering import swaps_looked_after
 from tests.reconciler.build import at, request
@@ -42,7 +43,7 @@ def test_a_create_is_tried_until_its_time_is_exceeded(
         unconfirmed={"default-9": request("default-9")},
         bought={"default-9": Bought(pool="default", at=100.0 - UNCONFIRMED)},
     )
-    given = having(pool(), node_class()).remembering("replacement", decided)
+    given = having(pool(), node_class()).remembering(Ledger(replacement=decided))
     assert ("default-9" in swaps_looked_after(given, at(seconds)).unconfirmed) is is_tried
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -126,8 +127,8 @@ def test_until_its_node_is_replaced_a_taint_with_another_value_stays_as_it_was()
 
 def paused(given: World) -> World:
     pauses = {"default": Pause(cause=PauseCause.POOL, message="")}
-    brakes = msgspec.structs.replace(given.ledger.brakes, pauses=pauses)
-    return given.remembering("brakes", brakes)
+    brakes = replace(given.ledger.brakes, pauses=pauses)
+    return given.remembering(replace(given.ledger, brakes=brakes))
 
 
 CHANGED = later({}, A)

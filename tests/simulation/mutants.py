@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from typing_extensions import override
@@ -33,7 +33,7 @@ from reconciler.simulation.faults import SimulatedFault
 from reconciler.simulation.process import Parts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from growth.api.nodepool import NodePool
     from growth.api.noderemovalrequest import NodeRemovalRequest
@@ -42,7 +42,10 @@ if TYPE_CHECKING:
     from reconciler.core.actions import Evict
     from reconciler.core.decision import Decision
     from reconciler.core.world import World
+    from reconciler.planning.ledger import PlanningLedger
     from reconciler.providers.port import ClassKey, Listing, Machine, Offering, Sight
+    from reconciler.provisioning.ledger import ProvisioningLedger
+    from reconciler.removal.ledger import RemovalLedger
 
 CONSOLIDATING = range(3, 10)
 """Seeds in which nodes are replaced by cheaper ones."""
@@ -68,26 +71,29 @@ def lets_everything_pass(_sequences: object, world: World, _now: Instant) -> Jud
     return Judgement(memory=world.ledger.invariants)
 
 
-def _planned_by(decide: Callable[[World, Instant], Decision]) -> Parts:
+def _planned_by(decide: Callable[[World, Instant], Decision[PlanningLedger]]) -> Parts:
     return _with("planning", decide)
 
 
-def _with(name: str, decide: Callable[[World, Instant], Decision]) -> Parts:
+def _with(name: str, decide: Callable[[World, Instant], Decision[Any]]) -> Parts:
     """All rooms, one of them with a mistake."""
-    return Parts(rooms=tuple(Room(name, decide) if room.name == name else room for room in ROOMS))
+    rooms: Iterable[Room[Any]] = ROOMS
+    return Parts(
+        rooms=[replace(room, decide=decide) if room.name == name else room for room in rooms]
+    )
 
 
-def forgets_the_pods_of_a_node_that_serves(world: World, now: Instant) -> Decision:
+def forgets_the_pods_of_a_node_that_serves(world: World, now: Instant) -> Decision[PlanningLedger]:
     """The node has joined, so its request is done: whoever still waits is demand again."""
     impatient = msgspec.structs.replace(world.timing, bind_wait=0.0)
     return planning.decide(msgspec.structs.replace(world, timing=impatient), now)
 
 
-def believes_its_cache_after_a_write(world: World, now: Instant) -> Decision:
+def believes_its_cache_after_a_write(world: World, now: Instant) -> Decision[PlanningLedger]:
     """What isn't in the cache isn't there."""
     known = world.ledger.planning
-    forgetful = msgspec.structs.replace(known, unconfirmed={}, nominated=Nominated(), bought={})
-    return planning.decide(world.remembering("planning", forgetful), now)
+    forgetful = replace(known, unconfirmed={}, nominated=Nominated(), bought={})
+    return planning.decide(world.remembering(replace(world.ledger, planning=forgetful)), now)
 
 
 class GoesOn(SimulatedEffects):
@@ -112,7 +118,7 @@ class WaitsForTheMoment:
     def __init__(self) -> None:
         self._seen_booting: set[str] = set()
 
-    def __call__(self, world: World, now: Instant) -> Decision:
+    def __call__(self, world: World, now: Instant) -> Decision[ProvisioningLedger]:
         nodes = world.cluster.nodes
         self._seen_booting |= {name for name, node in nodes.items() if not node.is_ready}
         shown = {
@@ -131,13 +137,13 @@ class DoesNotLookAgain(SimulatedEffects):
         return ()
 
 
-def removes_while_it_is_blind(world: World, now: Instant) -> Decision:
+def removes_while_it_is_blind(world: World, now: Instant) -> Decision[RemovalLedger]:
     """What was seen last is what there is."""
-    bold = msgspec.structs.replace(world.ledger.brakes, may_remove=True, clear_since=0.0)
-    return removal.decide(world.remembering("brakes", bold), now)
+    bold = replace(world.ledger.brakes, may_remove=True, clear_since=0.0)
+    return removal.decide(world.remembering(replace(world.ledger, brakes=bold)), now)
 
 
-def takes_silence_for_death(world: World, now: Instant) -> Decision:
+def takes_silence_for_death(world: World, now: Instant) -> Decision[RemovalLedger]:
     """A node that isn't ready has no machine any more; who would ask the cloud?"""
     dead = {name for name, node in world.cluster.nodes.items() if not node.is_ready}
     clouds = {
@@ -147,7 +153,7 @@ def takes_silence_for_death(world: World, now: Instant) -> Decision:
     return removal.decide(msgspec.structs.replace(world, clouds=clouds), now)
 
 
-def asks_until_it_is_done(world: World, now: Instant) -> Decision:
+def asks_until_it_is_done(world: World, now: Instant) -> Decision[RemovalLedger]:
     """A listing shows the machine still, so it has to be deleted."""
     removals = {
         name: _never_asked(each) if _is_shown_still(each, world) else each
@@ -175,7 +181,7 @@ class FollowsWhatItBegan:
     def __init__(self) -> None:
         self._begun: dict[int, set[str]] = {}
 
-    def __call__(self, world: World, now: Instant) -> Decision:
+    def __call__(self, world: World, now: Instant) -> Decision[RemovalLedger]:
         pending = {
             name
             for name, each in world.removals.items()
@@ -192,7 +198,7 @@ class FollowsWhatItBegan:
         return msgspec.structs.replace(decision, sequences=own)
 
 
-def knows_all_its_machines(world: World, now: Instant) -> Decision:
+def knows_all_its_machines(world: World, now: Instant) -> Decision[RemovalLedger]:
     """A machine that no object tells of isn't ours."""
     known = world.requests.keys() | world.cluster.nodes.keys() | world.removals.keys()
     clouds = {
@@ -216,7 +222,7 @@ def _showing(sight: Sight, shows: Callable[[Machine], bool]) -> Sight:
     return msgspec.structs.replace(sight, listing=shown(sight.listing), before=shown(sight.before))
 
 
-def waits_for_every_machine(world: World, now: Instant) -> Decision:
+def waits_for_every_machine(world: World, now: Instant) -> Decision[ProvisioningLedger]:
     """It was accepted, so it will come."""
     patient = {"readiness_wait": Duration.parse("24h")}
     pools = {
@@ -254,7 +260,7 @@ def _drained(world: World) -> frozenset[str]:
     )
 
 
-def drains_without_a_cordon(world: World, now: Instant) -> Decision:
+def drains_without_a_cordon(world: World, now: Instant) -> Decision[RemovalLedger]:
     """Its pods are evicted, and then it is empty."""
     nodes = dict(world.cluster.nodes)
     for name in _drained(world):
@@ -266,7 +272,7 @@ def drains_without_a_cordon(world: World, now: Instant) -> Decision:
     return removal.decide(msgspec.structs.replace(world, cluster=cluster), now)
 
 
-def takes_who_is_asked_to_go_for_gone(world: World, now: Instant) -> Decision:
+def takes_who_is_asked_to_go_for_gone(world: World, now: Instant) -> Decision[RemovalLedger]:
     """An evicted pod is no reason to wait."""
     cluster = world.cluster
     for name in _drained(world):
@@ -287,7 +293,7 @@ class BuysOneType:
     def __init__(self) -> None:
         self._known: dict[ClassKey, tuple[tuple[Offering, ...], tuple[Offering, ...]]] = {}
 
-    def __call__(self, world: World, now: Instant) -> Decision:
+    def __call__(self, world: World, now: Instant) -> Decision[PlanningLedger]:
         pools = {name: self._allowing(pool) for name, pool in world.pools.items()}
         sold = {key: self._one_of(key, offers) for key, offers in world.offerings.items()}
         return planning.decide(msgspec.structs.replace(world, pools=pools, offerings=sold), now)
@@ -304,7 +310,7 @@ class BuysOneType:
         return self._known[key][1]
 
 
-def frees_what_people_hold(world: World, now: Instant) -> Decision:
+def frees_what_people_hold(world: World, now: Instant) -> Decision[RemovalLedger]:
     """A cordon is in the way of pods, so it is taken off."""
     decision = removal.decide(world, now)
     freed = (
@@ -315,7 +321,7 @@ def frees_what_people_hold(world: World, now: Instant) -> Decision:
     return msgspec.structs.replace(decision, sequences=(*freed, *decision.sequences))
 
 
-def deletes_what_bears_the_name(world: World, now: Instant) -> Decision:
+def deletes_what_bears_the_name(world: World, now: Instant) -> Decision[RemovalLedger]:
     """Ids are for clouds: a name is enough."""
     decision = removal.decide(world, now)
     return msgspec.structs.replace(

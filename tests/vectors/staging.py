@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -111,7 +111,7 @@ class Stage:
         if memory is not None:
             # What is planned anew has names of its own.
             seen = msgspec.structs.replace(seen, seed=seen.seed + len(memory.bought))
-            seen = seen.remembering("planning", memory)
+            seen = seen.remembering(replace(seen.ledger, planning=memory))
         decision = planned(seen, NOW)
         assert isinstance(decision.section, PlanningLedger)
         names = {pod.metadata.uid: pod.metadata.name for pod in pods}
