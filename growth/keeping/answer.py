@@ -17,7 +17,6 @@ import msgspec
 from growth.api.nodepool import NodePool, PaidHour
 from growth.api.noderemovalrequest import NodeRemovalRequest, RemovalPhase
 from growth.api.noderequest import NodeRequest, RequestPhase
-from growth.instant import whole_second
 from growth.keeping.marks import bought_at, is_unregistered, pool_of_node, scale_down_at
 from growth.keeping.occupants import NOBODY, occupants
 from growth.keeping.order import in_order, kept_at_least, leaving_nodes
@@ -130,23 +129,22 @@ def _starting(node: Node, scene: KeepingScene, now: Instant) -> Keeping | None:
     """A new node has some time for the pods that it was bought for."""
     request = scene.requests.get(node.name)
     if is_unregistered(node):
-        return _new(node, "it doesn't serve yet", until=_latest(request, scene))
+        return _new(node, "it doesn't serve yet", ends=_latest(request, scene))
     if request is None:
         return None
     ready_at = request.status.ready_at
     if request.status.phase is not RequestPhase.READY or ready_at is None:
-        return _new(node, "its request isn't Ready yet", until=_latest(request, scene))
+        return _new(node, "its request isn't Ready yet", ends=_latest(request, scene))
     left = now.left_of(scene.bind_wait, since=ready_at)
     if left <= 0:
         return None
-    until = now.wall + timedelta(seconds=left)
-    return _new(node, "its pods have some time to come", until=until)
+    ends = now.wall + timedelta(seconds=left)
+    return _new(node, "its pods have some time to come", ends=ends)
 
 
-def _new(node: Node, why: str, *, until: datetime | None) -> Keeping:
-    end = None if until is None else whole_second(until)
+def _new(node: Node, why: str, *, ends: datetime | None) -> Keeping:
     owner = f"NodeRequest {node.name}"
-    return Keeping(reason=KeepingReason.STARTING, why=why, owner=owner, until=end)
+    return Keeping(reason=KeepingReason.STARTING, why=why, owner=owner, ends=ends)
 
 
 def _latest(request: NodeRequest | None, scene: KeepingScene) -> datetime | None:
@@ -187,13 +185,13 @@ def _going(node: Node, pool: NodePool, scene: KeepingScene, now: Instant) -> Kee
     """When an idle node goes."""
     if (at := scale_down_at(node)) is not None:
         why = "nobody wants it: it goes unless a pod comes"
-        return Keeping(reason=KeepingReason.IDLE, why=why, owner=GROWTH, until=whole_second(at))
+        return Keeping(reason=KeepingReason.IDLE, why=why, owner=GROWTH, ends=at)
     bought = bought_at(node)
     if scene.paid_hours.get(pool.name) is PaidHour.USE and bought is not None:
         wait = seconds_until_marked(bought, pool, now.wall)
         if wait > 0:
-            until = whole_second(now.wall + timedelta(seconds=wait))
+            ends = now.wall + timedelta(seconds=wait)
             why = "nobody wants it, and its hour is paid: it stays usable until then"
-            return Keeping(reason=KeepingReason.PAID, why=why, owner=GROWTH, until=until)
+            return Keeping(reason=KeepingReason.PAID, why=why, owner=GROWTH, ends=ends)
     why = "nobody wants it: it is marked as soon as growth has looked long enough"
     return Keeping(reason=KeepingReason.IDLE, why=why, owner=GROWTH)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
-from growth.instant import whole_second
 from growth.keeping.wanting import Keeping, KeepingReason, occupied
 from growth.scheduling.budgets import PodDisruptionBudget
 from growth.scheduling.moving import obstacle
@@ -107,12 +106,11 @@ def _occupied(keepers: Sequence[Pod]) -> Keeping | None:
 def _held(found: Iterable[Obstacle], now: Instant) -> Keeping:
     """The pod that stays longest, as the others don't matter before it."""
     longest = max(found, key=_end)
-    end = _moment(_end(longest), now)
     return Keeping(
         reason=KeepingReason.HELD,
         why=f"{longest.pod} may not be moved: {longest.why}",
         owner=f"Pod {longest.pod}",
-        until=None if end is None else whole_second(end),
+        ends=_moment(_end(longest), now),
     )
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 GROWTH: Final = "growth"
 """The owner of what passes by itself."""
 OTHER: Final = "other"
+A_HAIR: Final = 1e-3
 OWNERS: Final = frozenset(
     {
         *(GROWTH, "annotation", "whoever"),
@@ -77,8 +78,13 @@ class Keeping(msgspec.Struct, frozen=True, kw_only=True):
     """For people."""
     owner: str
     """Who could change it."""
-    until: datetime | None = None
-    """The whole second in which it ends by itself; None if nobody knows."""
+    ends: datetime | None = None
+    """When it ends by itself; None if that is unknown."""
+
+    @property
+    def until(self) -> datetime | None:
+        """Its end as it is told, in a whole second."""
+        return None if self.ends is None else whole_second(self.ends)
 
     @property
     def owner_kind(self) -> str:
@@ -88,9 +94,10 @@ class Keeping(msgspec.Struct, frozen=True, kw_only=True):
 
     def ends_at(self, now: Instant) -> float:
         """When it ends by itself, in monotonic seconds; never, where that is unknown or overdue."""
-        if self.until is None or self.until <= now.wall:
+        if self.ends is None or self.ends < now.wall:
             return inf
-        return now.monotonic - now.seconds_since(self.until)
+        # At its very end it may not be over by the reckoning of whoever decided on it.
+        return now.monotonic + max(-now.seconds_since(self.ends), A_HAIR)
 
 
 class KnownPause(Protocol):
@@ -143,9 +150,8 @@ def _by_hand(node: Node, pauses: Mapping[str, KnownPause]) -> Keeping | None:
         owner = f"annotation {annotation}"
         return Keeping(reason=KeepingReason.PROTECTED, why=why, owner=owner)
     if (pool := pool_of_node(node)) in pauses:
-        why, end = "its pool is paused", pauses[pool].until
-        until = None if end is None else whole_second(end)
-        return Keeping(reason=KeepingReason.PAUSED, why=why, owner=f"NodePool {pool}", until=until)
+        why, ends = "its pool is paused", pauses[pool].until
+        return Keeping(reason=KeepingReason.PAUSED, why=why, owner=f"NodePool {pool}", ends=ends)
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -292,6 +293,15 @@ def test_an_end_is_told_in_whole_seconds_and_never_too_early() -> None:
     )
     for seconds in (100.0, 100.3, 211.7):
         assert answer(world(node(), job), seconds).until == START + timedelta(seconds=601)
+
+
+def test_it_is_looked_at_again_at_the_exact_end_and_never_for_what_is_overdue() -> None:
+    keeping = Keeping(
+        reason=KeepingReason.STARTING, why="", owner="growth", ends=START + timedelta(seconds=100.5)
+    )
+    assert keeping.ends_at(at(100)) == pytest.approx(100.5)
+    assert 100.5 < keeping.ends_at(at(100.5)) < 100.6
+    assert keeping.ends_at(at(101)) == math.inf
 
 
 @pytest.mark.parametrize(

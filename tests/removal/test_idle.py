@@ -149,6 +149,12 @@ def test_a_new_node_has_some_time_for_the_pods_that_it_was_bought_for() -> None:
     assert kinds(given, 105) == ["SetNode"]
 
 
+def test_an_idle_node_is_marked_at_the_end_of_its_wait_and_not_with_the_next_whole_second() -> None:
+    ready = request(status={"phase": "Ready", "readyAt": START + timedelta(seconds=90.25)})
+    given = world(node(), ready, shown=(machine(),))
+    assert removing.decide(given, at(100)).wake_at == pytest.approx(105.25)
+
+
 def test_a_clock_that_was_set_back_keeps_no_idle_node() -> None:
     ready = request(status={"phase": "Ready", "readyAt": START + timedelta(hours=1)})
     assert kinds(world(node(), ready)) == ["SetNode"]
