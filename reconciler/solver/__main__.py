@@ -1,10 +1,10 @@
-"""The worker process that solves: a question after the other comes in, a plan each goes out.
+"""The solver's worker process: it reads questions from a pipe and writes a plan for each.
 
-It is a process of its own so that the loop never waits for it, and so that a question that eats all
-memory, or an engine that crashes, ends nothing but itself. Questions and plans are pickled: both
-ends are the same program, and the pipe between them is private.
+It is a separate process so that the loop never waits for it, and so that a question that needs too
+much memory, or an engine that crashes, ends only this process. Questions and plans are pickled:
+both ends are the same program, and the pipe between them is private.
 
-    python -m reconciler.solver BYTES      (so much memory it may have)
+    python -m reconciler.solver BYTES      (the most memory that it may use)
 """
 
 from __future__ import annotations
@@ -27,32 +27,32 @@ if TYPE_CHECKING:
 
 
 ANSWERS = 1
-"""The descriptor on which plans go out."""
+"""The file descriptor that plans are written to."""
 
 
 def main() -> None:
-    """Answer until the other end is closed."""
+    """Answer questions until the pipe is closed."""
     _stay_small(int(sys.argv[1]))
     try:
         _answer()
     except MemoryError:
         sys.exit("the solver ran out of memory")
     except BrokenPipeError:
-        # Whoever asked has died. What is left of the answer is for nobody, at the end neither.
+        # The parent has exited. Python flushes stdout once more on exit, which would fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), ANSWERS)
 
 
 def _stay_small(most: int) -> None:
-    """Take no more than so many bytes, and be the first to go when nobody can have any."""
+    """Limit this process's memory, and make it the kernel's first choice when memory runs out."""
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
-    # Only Linux has it, and only its worth among others matters: everybody may raise his own.
+    # The file exists on Linux only. A process may always raise its own score.
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000", "ascii")
 
 
 def _answer() -> None:
     questions, answers = sys.stdin.buffer, sys.stdout.buffer
-    # What is printed by accident must not end up between two answers.
+    # A library that prints something must not write it between two answers.
     sys.stdout = sys.stderr
     while (question := _read(questions)) is not None:
         problem, effort, seconds = question
@@ -79,7 +79,7 @@ def _write(stream: BinaryIO, plan: Plan | Renewed) -> None:
 
 
 def _most_memory() -> int:
-    """Bytes that this process had at most; `ru_maxrss` would count those of its parent, too."""
+    """The peak memory of this process in bytes; `ru_maxrss` would include that of its parent."""
     lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) * 1024
 

@@ -1,7 +1,6 @@
-"""Whatever the solver is asked, answered: by the engine that the question calls for.
+"""Answers both kinds of questions: a Problem (what to buy) and a Renewal (what to remove).
 
-Who asks about machines to buy and who asks about machines to give back use one worker, one pipe
-and one simulated solver; only here the two kinds of questions are told apart.
+Both use the same worker, pipe and simulated solver. Only this module tells them apart.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ def solve_within(question: Renewal, effort: Effort, *, seconds: float = ...) -> 
 def solve_within(
     question: Problem | Renewal, effort: Effort, *, seconds: float = 60.0
 ) -> Plan | Renewed:
-    """The best that the effort finds; `seconds` is only a safety net."""
+    """The best answer that the effort finds; `seconds` is only a safety net."""
     match question:
         case Problem():
             return solve(question, effort, seconds=seconds)
@@ -41,7 +40,7 @@ def answered_at_once(question: Problem) -> Plan: ...
 @overload
 def answered_at_once(question: Renewal) -> Renewed: ...
 def answered_at_once(question: Problem | Renewal) -> Plan | Renewed:
-    """What can be said without an optimiser: first-fit's plan, and that nothing goes."""
+    """The answer without an optimiser: the plan of first-fit, or no node removed."""
     match question:
         case Problem():
             return solve_by_first_fit(question)

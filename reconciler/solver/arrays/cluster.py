@@ -1,10 +1,10 @@
-"""Many classes as few: classes that may use the same offers and are alike, taken together.
+"""Clusters of classes: similar classes that may use the same offers count as one.
 
-The relaxation grows with classes times offers, and beyond a few hundred classes would take longer
-than all else. In a program of fractions a class is little more than a direction: how much memory it
-asks for each core. So groups are halved along what their units differ most in, the group that would
-be told most wrongly first, until there are enough of them. What comes back is given to every class
-by its share; the bound stays true because it is computed from the real sizes, whatever the values.
+The relaxation grows with classes times offers. With more than a few hundred classes it would take
+longer than everything else. With fractions, a class is little more than a ratio, such as memory per
+core. So the classes are split again and again, along what differs most within a group, until there
+are enough groups. The result for a group is divided among its classes by their demand. The bound
+stays true, because it is computed from the real sizes, whatever the values are.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from reconciler.solver.arrays.table import Table
 
 ENOUGH = 120
-"""So many classes make a program that is solved in a tenth of a second."""
+"""A linear program with this many classes is solved in a tenth of a second."""
 OF_SIZE = 0.1
-"""What a doubling of the size counts, where turning from all cpu to all memory counts one."""
+"""The weight of a doubled size, where a change from only CPU to only memory weighs 1."""
 
 
 def clusters(table: Table) -> NDArray[np.intp]:
-    """For each class the number of its cluster; more than `ENOUGH` only where rules differ more."""
+    """Each class's cluster as a number; more than `ENOUGH` only if there are more sets of rules."""
     rules = numbered(np.array([lots[0].allowed for lots in table.lots], dtype=np.bool_))
     numbers = numbered(np.stack([rules, table.priority], axis=1))
     groups = _Groups(*_features(table))
@@ -40,14 +40,14 @@ def clusters(table: Table) -> NDArray[np.intp]:
 
 
 def numbered(rows: NDArray[np.bool_] | NDArray[np.int64] | NDArray[np.uint8]) -> NDArray[np.intp]:
-    """A number for each row; equal rows have the same (numpy's own way sorts whole rows)."""
+    """A number for each row, the same for equal rows; `np.unique` would sort whole rows."""
     numbers: dict[bytes, int] = {}
     found = [numbers.setdefault(row.tobytes(), len(numbers)) for row in rows]
     return np.array(found, dtype=np.intp)
 
 
 def _features(table: Table) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Each class's direction and size as coordinates, and how much of everything it asks for."""
+    """The ratios and size of each class as coordinates, and its total request as a weight."""
     shares = table.size / np.maximum(np.median(table.capacity, axis=0), 1.0)
     whole = np.maximum(shares.sum(axis=1), 1e-9)
     size = OF_SIZE * np.log2(whole)
@@ -55,7 +55,7 @@ def _features(table: Table) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 
 class _Groups:
-    """Groups of classes, the one that differs most within itself at hand."""
+    """Groups of classes in a heap, the group with the largest differences on top."""
 
     def __init__(self, places: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
         self._places = places
@@ -64,7 +64,7 @@ class _Groups:
         self._members: list[NDArray[np.intp]] = []
 
     def add(self, members: NDArray[np.intp]) -> None:
-        """One more group."""
+        """Add a group."""
         places, weights = self._places[members], self._weights[members]
         middle = weights @ places / max(float(weights.sum()), 1e-12)
         differing = weights @ (places - middle) ** 2
@@ -74,26 +74,27 @@ class _Groups:
         self._members.append(members)
 
     def halve_until(self, enough: int) -> None:
-        """Halve the group that differs most, as long as there are too few and one differs."""
+        """Split the group with the largest differences until there are enough or none differs."""
         while len(self._heap) < enough and self._heap and self._heap[0][0] < 0:
             _, number, axis, middle = heapq.heappop(self._heap)
             members = self._members[number]
             above = self._places[members, axis] > middle
-            if above.all() or not above.any():  # they differ by a rounding error only
+            if above.all() or not above.any():  # they differ only by a rounding error
                 heapq.heappush(self._heap, (0.0, number, axis, middle))
                 continue
             self.add(members[~above])
             self.add(members[above])
 
     def found(self) -> list[NDArray[np.intp]]:
-        """The groups as they are now."""
+        """The current groups."""
         return [self._members[number] for _, number, _, _ in sorted(self._heap)]
 
 
 def clustered(table: Table, numbers: NDArray[np.intp]) -> Table:
-    """The table with one class for each cluster, of the mean size of its units.
+    """The table with one class for each cluster, with the mean size of its units.
 
-    It may use what most of its units may use: the largest of them alone would keep it from much.
+    It may use the offers that most of its units may use. If it had to be all of them, its largest
+    unit would exclude many offers.
     """
     order = np.argsort(numbers, kind="stable")
     starts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
@@ -101,6 +102,8 @@ def clustered(table: Table, numbers: NDArray[np.intp]) -> Table:
     counts = np.add.reduceat(demand, starts)
     size = np.add.reduceat(table.size[order] * weights, starts)
     admitted = np.add.reduceat(table.allowed[order] * weights, starts)
+    # Limits per node and clashes differ within a cluster, so they are dropped. That makes the
+    # program looser; the bound doesn't use it directly.
     return replace(
         table.with_classes(order[starts]),
         demand=counts,

@@ -1,10 +1,10 @@
-"""Very many different pods as fewer: sizes that are nearly equal become equal.
+"""Makes sizes equal that are nearly equal, when there are too many different pods.
 
-Time and memory grow with classes times pods. Beyond what a quick answer has time for, lots are put
-into the cells of a grid, which is made coarser until there are few enough of them. For packing each
-lot is as large as the largest of its cell, so what is packed really fits (a lot that would fit
-nowhere then stays as it is); for the bound it is as small as the smallest, so no plan undercuts it.
-A bound takes less time than a plan, so it has the finer grid.
+Time and memory grow with classes times pods. When that is too much, lots are put into the cells of
+a grid, which is made coarser until there are few enough cells. For packing, each lot is as large as
+the largest in its cell, so that what is packed really fits (a lot that would then fit nowhere keeps
+its size). For the bound, it is as small as the smallest, so that the bound stays true. A bound
+takes less time than a plan, so its grid is finer.
 """
 
 from __future__ import annotations
@@ -25,18 +25,19 @@ if TYPE_CHECKING:
     from reconciler.solver.model.lots import Lot, OfferArrays
 
 CLASSES_TIMES_PODS = 40_000_000
-"""What is packed in a second or two."""
+"""A problem of this size is packed in a second or two."""
 PACKED = 1000
-"""So many classes are packed one by one, however many pods they have."""
+"""Up to this many classes keep their sizes, however many pods they have."""
 BOUNDED = 10_000
+"""The same for the bound."""
 STEPS = (0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3, 0.5, 0.8, 1.5, 3.0, 9.0)
 """Widths of a cell, as logarithms."""
 FINEST = 1 / 256
-"""Amounts below this share of the median offer are hardly told apart."""
+"""Differences below this share of the median offer hardly count."""
 
 
 def to_pack(lots: Sequence[Lot], ground: OfferArrays) -> list[Lot]:
-    """The lots as they are packed: no smaller than they are."""
+    """The lots for packing: none smaller than it is."""
     pods = sum(lot.count for lot in lots)
     cells = _cells(lots, ground, max(PACKED, CLASSES_TIMES_PODS // max(1, pods)))
     if cells is None:
@@ -47,18 +48,21 @@ def to_pack(lots: Sequence[Lot], ground: OfferArrays) -> list[Lot]:
 
 
 def to_bound(lots: Sequence[Lot], ground: OfferArrays) -> list[Lot]:
-    """The lots as they are bounded: no larger than they are."""
+    """The lots for the bound: none larger than it is."""
     cells = _cells(lots, ground, BOUNDED)
     return list(lots) if cells is None else _resized(lots, cells, np.minimum)
 
 
 def _cells(lots: Sequence[Lot], ground: OfferArrays, most: int) -> NDArray[np.intp] | None:
-    """The number of each lot's cell, of the finest grid that leaves few enough; None: no need."""
+    """Each lot's cell in the finest grid with few enough cells; None if no grid is needed."""
     if len(lots) <= most or not ground.offers or len({lot.key for lot in lots}) <= most:
         return None
+    # The first part of a key is the size; lots that differ in anything else share no cell.
     rules: dict[tuple[object, ...], int] = {}
     kinds = np.array([rules.setdefault(lot.key[1:], len(rules)) for lot in lots])
     typical = np.maximum(np.median(ground.capacity, axis=0), 1.0)
+    # On a log scale, cells are relative: 1 % of a large pod matters as much as 1 % of a small one.
+    # The offset ends that for tiny amounts, and keeps the logarithm of 0 away.
     places = np.log(_sizes(lots) + typical * FINEST)
     cells = kinds
     for step in STEPS:
@@ -74,7 +78,7 @@ def _sizes(lots: Sequence[Lot]) -> NDArray[np.int64]:
 
 
 def _resized(lots: Sequence[Lot], cells: NDArray[np.intp], choose: np.ufunc) -> list[Lot]:
-    """All lots of a cell with the largest, or the smallest, requests among them."""
+    """The lots with the largest or the smallest requests in their cell, as `choose` says."""
     order = np.argsort(cells, kind="stable")
     starts = np.flatnonzero(np.diff(cells[order], prepend=-1))
     sizes = choose.reduceat(_sizes(lots)[order], starts)[cells].tolist()

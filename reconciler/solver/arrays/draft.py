@@ -1,4 +1,4 @@
-"""A plan while it is being made: rows of equal nodes, as arrays over a table."""
+"""An unfinished plan as arrays over a table: each row is a number of equal nodes."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """Row p stands for `times[p]` nodes of offer `offers[p]`, each with `counts[p]` units."""
+    """Row p is `times[p]` nodes of offer `offers[p]`, each with `counts[p]` units."""
 
     offers: NDArray[np.intp]
     counts: NDArray[np.int64]
     times: NDArray[np.int64]
 
     def placed(self) -> NDArray[np.int64]:
-        """How many units of each class have a node."""
+        """The number of units of each class that have a node."""
         return np.asarray(self.times @ self.counts)
 
     def nodes(self) -> int:
-        """How many nodes there are in all."""
+        """The number of nodes."""
         return int(self.times.sum())
 
     def rows(self, kept: NDArray[np.intp] | NDArray[np.bool_]) -> Draft:
@@ -36,13 +36,13 @@ class Draft:
         return Draft(offers=self.offers[kept], counts=self.counts[kept], times=self.times[kept])
 
     def singles(self) -> Draft:
-        """The same with one row for each node."""
+        """The same draft with one row for each node."""
         offers, counts = np.repeat(self.offers, self.times), np.repeat(self.counts, self.times, 0)
         return Draft(offers=offers, counts=counts, times=np.ones(len(offers), dtype=np.int64))
 
 
 def draft_of(table: Table, rows: Sequence[tuple[int, NDArray[np.int64], int]]) -> Draft:
-    """A draft of (offer, units, how many such nodes)."""
+    """A draft of rows (offer, units, number of such nodes)."""
     return Draft(
         offers=np.array([offer for offer, _, _ in rows], dtype=np.intp),
         counts=np.array([counts for _, counts, _ in rows], dtype=np.int64).reshape(
@@ -53,7 +53,7 @@ def draft_of(table: Table, rows: Sequence[tuple[int, NDArray[np.int64], int]]) -
 
 
 def joined_drafts(drafts: Sequence[Draft]) -> Draft:
-    """Several drafts one after another."""
+    """The rows of several drafts as one draft."""
     return Draft(
         offers=np.concatenate([draft.offers for draft in drafts]),
         counts=np.concatenate([draft.counts for draft in drafts]),
@@ -62,7 +62,7 @@ def joined_drafts(drafts: Sequence[Draft]) -> Draft:
 
 
 def missing_by_priority(table: Table, draft: Draft) -> dict[int, int]:
-    """How many pods of each priority a draft leaves out."""
+    """The number of pods of each priority that a draft leaves out."""
     missing: dict[int, int] = {}
     counts = table.demand - draft.placed()
     for k in np.flatnonzero(counts).tolist():
@@ -72,14 +72,14 @@ def missing_by_priority(table: Table, draft: Draft) -> dict[int, int]:
 
 
 def rank(table: Table, draft: Draft) -> tuple[tuple[tuple[int, int], ...], float, int]:
-    """What drafts are compared by; of equally dear ones the one with fewer nodes is better."""
+    """How drafts are compared: by unplaced pods, then by cost, then by the number of nodes."""
     missing = tuple(sorted(missing_by_priority(table, draft).items(), reverse=True))
     return missing, float(table.price[draft.offers] @ draft.times), draft.nodes()
 
 
 @dataclass(slots=True)
 class Stock:
-    """What may still be taken while nodes are added: counts of offers and what limits leave."""
+    """What can still be bought while nodes are added: copies of offers, and the rest of limits."""
 
     table: Table
     copies: NDArray[np.int64]
@@ -87,25 +87,25 @@ class Stock:
 
     @classmethod
     def of(cls, table: Table, draft: Draft | None = None) -> Stock:
-        """All that a table allows, less what a draft uses."""
+        """What a table allows, minus what a draft uses."""
         used = np.zeros(table.offers, dtype=np.int64)
         if draft is not None:
             np.add.at(used, draft.offers, draft.times)
         return cls(table, table.most - used, table.limits - table.amounts @ used)
 
     def available(self) -> NDArray[np.bool_]:
-        """The offers of which one more node may be had."""
+        """The offers of which another node can be bought."""
         within = (self.table.amounts <= self.limits[:, None]).all(axis=0)
         return np.asarray(within & (self.copies > 0))
 
     def at_most(self, o: int, wanted: int) -> int:
-        """How many of the wanted nodes of an offer may be had."""
+        """How many of the wanted nodes of an offer can be bought."""
         amounts = self.table.amounts[:, o]
         used = amounts > 0
         room = np.floor(self.limits[used] / amounts[used]).min(initial=float(wanted))
         return int(max(0, min(wanted, int(self.copies[o]), int(room))))
 
     def take(self, o: int, times: int) -> None:
-        """Count nodes of an offer; giving back is taking a negative number."""
+        """Take nodes of an offer; a negative number gives them back."""
         self.copies[o] -= times
         self.limits -= self.table.amounts[:, o] * times

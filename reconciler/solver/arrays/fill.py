@@ -1,8 +1,8 @@
-"""Filling nodes greedily: many nodes at once, one class after another.
+"""Fills nodes greedily: many nodes at once, one class after another.
 
-The same few array operations serve everything that packs: each row is a node (or a candidate), each
-row has its own order of classes, and at each place in the order every row takes as many units of
-its class as it can. Resources come first in the arrays, because numpy is slow along short rows.
+All packing uses these few array operations. Each row is a node (or a candidate) with its own order
+of classes; in each round, each row takes as many units of its next class as it can. Resources are
+the first axis of the arrays, because numpy is slow along short rows.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from reconciler.solver.arrays.table import Table
 
 NOTHING = 1e-270
-"""Stands for a request of zero in a division: half a unit of free room is endless room for it,
-and a petabyte of free bytes isn't yet more than a number can be."""
+"""Replaces a request of zero in a division. Half a unit of room divided by it is practically
+infinite, and a petabyte in bytes divided by it is still below the largest float."""
 
 
 def divisors(table: Table) -> NDArray[np.float64]:
@@ -34,12 +34,11 @@ def fill(
     sizes: NDArray[np.float64],
     clashes: NDArray[np.bool_] | None,
 ) -> NDArray[np.int64]:
-    """Units of each class that go to each row, in the row's order, up to `ceiling[row, class]`.
-
-    Free amounts are integers, so half a unit more changes no quotient and makes zero by zero safe.
-    """
+    """The units of each class for each row, in the row's order, up to `ceiling[row, class]`."""
     rows = np.arange(len(free))
     counts = np.zeros(ceiling.shape)
+    # Amounts are integers, so half a unit more changes no rounded quotient. It absorbs the rounding
+    # errors of the division, and makes zero divided by (nearly) zero a large number.
     room = np.ascontiguousarray(free.T) + 0.5
     by_resource = np.ascontiguousarray(sizes.T)
     places = np.ascontiguousarray(order.T)

@@ -1,6 +1,6 @@
-"""Nodes that a pool must have anyway are opened first, as capacity that costs nothing more.
+"""Opens the nodes that minima require before packing, as capacity without a further cost.
 
-What they cost is sunk: it is part of the plan's cost, but decides nothing while packing.
+Their cost is sunk: it is part of the plan's cost, but must not influence packing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 def with_minima_opened(table: Table) -> tuple[Table, NDArray[np.int64]]:
-    """The table with each minimum as free nodes of its cheapest offers, and what was reached."""
+    """The table with the cheapest nodes for each minimum as free nodes, and how many there are."""
+    # A node may count for several minima, so what is open already is counted for each of them.
     stock = Stock.of(table, draft_of(table, []))
     opened: dict[int, int] = {}
     for members, count in zip(table.minimum_of, table.minima.tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""Contents of one node that were found so far, each once."""
+"""The patterns that the search has found so far, each of them once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Patterns:
     _known: set[tuple[int, bytes]] = field(default_factory=set)
 
     def add(self, offer: int, counts: NDArray[np.int64]) -> bool:
-        """Take a pattern in; says whether it is new."""
+        """Add a pattern; returns whether it is new."""
         key = (offer, counts.tobytes())
         if key in self._known or not counts.any():
             return False
@@ -32,7 +32,7 @@ class Patterns:
         return True
 
     def add_draft(self, draft: Draft) -> None:
-        """Take in the contents of all nodes of a draft."""
+        """Add the contents of all nodes of a draft."""
         for offer, counts in zip(draft.offers.tolist(), draft.counts, strict=True):
             self.add(offer, np.ascontiguousarray(counts))
 

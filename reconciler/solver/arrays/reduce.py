@@ -1,9 +1,8 @@
-"""Offers that can never be the best choice are taken out, equal ones become one with more copies.
+"""Removes offers that can't be the best choice, and merges equal offers into one with more copies.
 
-An offer is dominated when another one, of which there is no end, holds at least as much of
-everything, costs no more, takes no more from any limit, and is allowed to every class that may use
-it. On a price list with real spreads this leaves a third of the offers; on an exactly linear one
-it leaves nearly all.
+An offer is dominated by another one that is unlimited, holds at least as much of each resource,
+costs no more, takes no more from any limit, and is allowed for all classes that may use the first.
+With a typical price list a third of the offers remains; with exactly linear prices, nearly all.
 """
 
 from __future__ import annotations
@@ -48,10 +47,11 @@ def _content(table: Table, o: int) -> bytes:
 
 
 def _dominated(table: Table) -> NDArray[np.bool_]:
-    """Each offer against all others; of two that are equal in everything the first one stays."""
+    """Compares each offer with all others; of two that dominate each other the first one stays."""
     endless = table.most >= 2**40
     gone = np.zeros(table.offers, dtype=np.bool_)
     within = allowed_within(table.allowed)
+    # An offer that is gone already is left out: whatever dominates it dominates this one too.
     for o in range(table.offers):
         better = endless & ~gone & (table.price <= table.price[o])
         better &= (table.capacity >= table.capacity[o]).all(axis=1)
@@ -64,7 +64,7 @@ def _dominated(table: Table) -> NDArray[np.bool_]:
 
 
 def allowed_within(allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """For each pair of offers whether all that the first one is allowed to the other is too."""
-    # Sums of ones are exact in these floats, and a product is far quicker than comparing rows.
+    """For each pair of offers, whether all classes that may use the first may use the second."""
+    # Counts are exact in these floats, and a matrix product is much faster than comparing rows.
     beyond = allowed.T.astype(np.float32) @ (~allowed).astype(np.float32)
     return np.asarray(beyond == 0)

@@ -1,4 +1,4 @@
-"""A problem made ready for the search: arrays to pack with, arrays to bound with."""
+"""A problem ready for the search: one table for packing, and one for the bound."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """`table` is packed, with all choices about domains made; `relaxed` is without them.
+    """`table` is for packing, with all domains chosen; `relaxed` is the same without these choices.
 
-    Every plan keeps the rules of `relaxed`, so a bound of it is a bound of the problem.
+    All plans keep the rules of `relaxed`, so a bound for it is a bound for the problem.
     """
 
     problem: Problem
@@ -33,10 +33,10 @@ class Setting:
     table: Table
     relaxed: Table
     is_exact: bool = True
-    """Whether all pods are packed as large as they are."""
+    """Whether all pods are packed with their real sizes."""
 
     def left_out(self, nodes: Sequence[DraftNode]) -> dict[int, int]:
-        """Pods by priority that `relaxed` knows and the nodes don't hold."""
+        """The pods of `relaxed`, by priority, that are on none of the nodes."""
         placed: Counter[str] = Counter()
         for node in nodes:
             placed.update(node.pods)
@@ -48,7 +48,7 @@ class Setting:
 
 
 def setting_of(problem: Problem) -> Setting:
-    """Both tables; they are one where no group, no minimum and no grid makes them differ."""
+    """Both tables; they are the same one if no group, minimum or grid makes them differ."""
     ground = ground_of(problem)
     lots = relaxed_lots_of(problem, ground)
     relaxed = _reachable(problem, to_bound(lots, ground), ground)
@@ -59,6 +59,7 @@ def setting_of(problem: Problem) -> Setting:
     if is_exact and not problem.groups and not problem.minima:
         return Setting(problem=problem, ground=ground, table=relaxed, relaxed=relaxed)
     table, reached = with_minima_opened(_reachable(problem, packed, ground))
+    # A minimum that can't be reached must not make the bound higher than any plan.
     relaxed = replace(relaxed, minima=np.minimum(relaxed.minima, reached))
     return Setting(problem=problem, ground=ground, table=table, relaxed=relaxed, is_exact=is_exact)
 
@@ -67,6 +68,7 @@ def _reachable(problem: Problem, lots: Sequence[Lot], ground: OfferArrays) -> Ta
     """The table of all units that have room somewhere."""
     chosen = [lot for lot, fits in zip(lots, placeable(lots, ground), strict=True) if fits]
     table = table_of(problem, chosen, ground)
+    # Rules about nodes, and limits, which only the table has, may leave more lots without an offer.
     served = np.flatnonzero(table.allowed.any(axis=1))
     if len(served) == table.classes:
         return table

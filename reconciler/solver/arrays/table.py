@@ -1,8 +1,8 @@
-"""The problem as a few arrays: equal lots merged, offers that can never be best taken out.
+"""The problem as arrays: equal lots are merged, and offers that can't be the best are removed.
 
-Merging is the largest single gain of the whole solver: a thousand generated classes are often two
-hundred different ones. Amounts are kept as floats, which hold integers below 2**53 exactly and
-divide several times faster than integers do.
+Merging saves more time than anything else in the solver: of a thousand classes, often only two
+hundred differ. Amounts are floats, which hold integers below 2**53 exactly and divide several times
+faster than integers.
 """
 
 from __future__ import annotations
@@ -26,12 +26,19 @@ if TYPE_CHECKING:
     from reconciler.solver.model.problem import Limit, Minimum, Offer, Problem
 
 ENDLESS = 2**40
-"""A count that no plan reaches: stands for `as many as wanted`."""
+"""A count that no plan reaches; it means "no limit"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """K classes of equal units, O kinds of nodes, R resources, L limits and M minima."""
+    """Arrays over K classes of equal units, O offers, R resources, L limits and M minima.
+
+    By class: `lots`, `demand` (units), `size` (K x R), `per_node`, `priority`, `allowed` (K x O),
+    `clashes` (K x K). By offer: `names` (each with its count), `capacity` (O x R), `price`, `sunk`,
+    `standing`, `place` (equal numbers lie in the same domains of all open groups), `most`.
+    `amounts` (L x O) is what a node takes from `limits`; `minimum_of` (M x O) has the members of
+    `minima`.
+    """
 
     lots: tuple[tuple[Lot, ...], ...]
     demand: NDArray[np.int64]
@@ -54,25 +61,25 @@ class Table:
 
     @property
     def classes(self) -> int:
-        """How many different kinds of units there are."""
+        """The number of classes."""
         return len(self.demand)
 
     @property
     def offers(self) -> int:
-        """How many different kinds of nodes there are."""
+        """The number of offers."""
         return len(self.price)
 
     @property
     def most_there(self) -> NDArray[np.int64]:
-        """How many nodes of each offer can be of use at all."""
+        """The most nodes of each offer that a plan can use."""
         return np.minimum(self.most, int(self.demand.sum()))
 
     def pods_in(self, k: int) -> int:
-        """How many pods one unit of a class holds."""
+        """The number of pods in one unit of a class."""
         return sum(times for _, times in self.lots[k][0].pods)
 
     def with_classes(self, kept: NDArray[np.intp]) -> Table:
-        """The same table with some of its classes, in the order given."""
+        """The same table with some of its classes, in the given order."""
         clashes = self.clashes
         return replace(
             self,
@@ -86,7 +93,7 @@ class Table:
         )
 
     def with_offers(self, kept: NDArray[np.intp]) -> Table:
-        """The same table with some of its offers, in the order given."""
+        """The same table with some of its offers, in the given order."""
         return replace(
             self,
             allowed=self.allowed[:, kept],
@@ -103,12 +110,12 @@ class Table:
 
 
 def table_of(problem: Problem, lots: Sequence[Lot], ground: OfferArrays) -> Table:
-    """The arrays of a problem; every lot must fit on some node when it is alone there."""
+    """The table of a problem; each lot must fit on some offer when nothing else is there."""
     return reduce_offers(without_idle_resources(whole_table(problem, lots, ground)))
 
 
 def whole_table(problem: Problem, lots: Sequence[Lot], ground: OfferArrays) -> Table:
-    """The same with every offer and every resource, in the order of the ground."""
+    """The same table with all offers and resources, in the order of the ground."""
     merged = _merge(lots)
     firsts = [same[0] for same in merged]
     k, o = len(firsts), len(ground.offers)
@@ -148,7 +155,7 @@ def _merge(lots: Sequence[Lot]) -> list[list[Lot]]:
 
 
 def _places(problem: Problem, lots: Sequence[Lot], ground: OfferArrays) -> NDArray[np.int64]:
-    """A number for each offer; offers with one number lie in the same domains of open groups."""
+    """A number for each offer, the same for offers in the same domains of all open groups."""
     bonds = {name for lot in lots for name in lot.bonds}
     keys = sorted({group.key for group in problem.groups if group.name in bonds} - {HOSTNAME})
     lies = [tuple(offer.labels.get(key, "") for key in keys) for offer in ground.offers]
@@ -163,10 +170,11 @@ def _count_limit(offer: Offer) -> int:
 
 
 def _that_may_bind(problem: Problem) -> Iterator[Limit]:
-    """Limits that a plan could run into: none has more new nodes than pods and minima.
+    """The limits that a plan could reach: a plan has no more new nodes than pods and minima.
 
-    A maximum for each type, far away, would keep each offer from being compared with the others.
-    It is asked of the whole problem, so that all tables of one problem have the same limits.
+    If each type has a maximum, even one that is far too high to matter, each offer takes from a
+    different limit, and then none can dominate another. The check is on the whole problem, so that
+    all tables of one problem have the same limits.
     """
     nodes = sum(one.count for one in problem.classes) + sum(one.count for one in problem.minima)
     for limit in problem.limits:
@@ -175,7 +183,7 @@ def _that_may_bind(problem: Problem) -> Iterator[Limit]:
 
 
 def _amounts(limits: Sequence[Limit], ground: OfferArrays) -> NDArray[np.float64]:
-    """What a new node of each offer takes from each limit; a node that exists takes nothing."""
+    """What a new node of each offer takes from each limit; an existing node takes nothing."""
     new = {offer.name: o for o, offer in enumerate(ground.offers) if not offer.exists}
     amounts = np.zeros((len(limits), len(ground.offers)))
     for row, limit in zip(amounts, limits, strict=True):
@@ -190,7 +198,7 @@ def _minimum_members(minima: Sequence[Minimum], ground: OfferArrays) -> NDArray[
 
 
 def room_alone(table: Table) -> NDArray[np.float64]:
-    """How many units of each class one node of each offer holds when nothing else is there."""
+    """How many units of each class one empty node of each offer holds."""
     room = np.full((table.classes, table.offers), float(ENDLESS))
     for r in range(table.size.shape[1]):
         needs = table.size[:, r]
@@ -201,17 +209,18 @@ def room_alone(table: Table) -> NDArray[np.float64]:
 
 
 def _tightened(table: Table) -> Table:
-    """An offer on which not one unit of a class has room isn't allowed for it.
+    """Removes offers from `allowed` that have no room for a single unit of the class.
 
-    Nor is one for anybody of which limits don't leave a single node: who could use nothing else is
-    left out by every plan, and what the others cost can be bounded without them.
+    The same goes for an offer of which the limits don't leave a single node. Units that can use
+    nothing else are left out by all plans, so the bound doesn't have to count them.
     """
     can_be_had = (table.amounts <= table.limits[:, None]).all(axis=0) & (table.most > 0)
     return replace(table, allowed=(room_alone(table) > 0) & can_be_had)
 
 
 def without_idle_resources(table: Table) -> Table:
-    """Resources of which every node has enough for all units never decide anything."""
+    """The table without resources of which each node has enough for all units."""
+    # Such a resource never decides anything. Pods, disk or GPUs often are such resources.
     total = table.demand.astype(np.float64) @ table.size
     kept = np.asarray((table.capacity < total[None, :]).any(axis=0))
     if not kept.any():

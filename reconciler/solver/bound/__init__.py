@@ -1,1 +1,1 @@
-"""What no plan can cost less than."""
+"""The lowest cost that a plan can have, and the linear and integer programs that prove it."""

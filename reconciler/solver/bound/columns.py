@@ -1,4 +1,4 @@
-"""Column generation: contents of nodes that the present prices call for, until none is missing."""
+"""Column generation: adds the patterns that the current prices ask for, until none is missing."""
 
 from __future__ import annotations
 
@@ -24,39 +24,40 @@ if TYPE_CHECKING:
     from reconciler.solver.model.budget import Budget
 
 JOINING = 48
-"""Patterns that join in one round: more make the linear program larger than they help it."""
+"""The most patterns added in one round: more cost more time in the program than they save."""
 WORTHWHILE = 1e-6
+"""A pattern with a smaller gain is a rounding error."""
 LOOKED_AT = 96
-"""Offers that are filled in a round; all of them in every `ALL` rounds, and when none pays."""
+"""Offers filled in one round. All are filled in one of `ALL` rounds, and when none pays."""
 ALL = 8
 SEEDED = 2_000
-"""Fillings in a round in which each class of each promising offer comes first once."""
+"""The most fillings in a round that starts each offer with each class."""
 
 
 @dataclass(slots=True)
 class ColumnPricing:
-    """How to look for patterns: ways, taken in turn, and prices to lean towards.
+    """How to look for patterns: the ways, which take turns, and the prices to stay close to.
 
-    An offer that gave little is not likely to give much a moment later, so not all are filled in
-    each round: those that gave most when they were filled last.
+    An offer that gave little is unlikely to give much one round later. So a round fills only the
+    offers that gave most when they were filled last.
     """
 
     center: NDArray[np.float64]
     ways: list[PricingWay]
     gains: NDArray[np.float64]
-    """What the best content of each offer was worth beyond its cost, when it was last filled."""
+    """The gain of each offer's best content when it was last filled."""
     turn: int = 0
     rounds: int = 0
     seeded: int = 0
-    """So many rounds in a row with a class each that comes first may find nothing."""
+    """The number of seeded rounds in a row that may find nothing."""
 
     def next_way(self) -> PricingWay:
-        """The way whose turn it is."""
+        """The next way to look."""
         self.turn += 1
         return self.ways[self.turn % len(self.ways)]
 
     def next_offers(self, usable: NDArray[np.intp]) -> NDArray[np.intp]:
-        """The offers to look at in this round."""
+        """The offers to fill in this round."""
         self.rounds += 1
         if len(usable) <= LOOKED_AT or self.rounds % ALL == 1:
             return usable
@@ -64,37 +65,39 @@ class ColumnPricing:
         return np.sort(usable[best])
 
     def look_at_all(self) -> None:
-        """In the next round no offer is left out."""
+        """Fill all offers in the next round."""
         self.rounds = 0
 
 
 def pricing_of(master: Master, values: DualValues, *, seeded: int = 0) -> ColumnPricing:
-    """The relaxation's weights first, then even ones; each straight, a little blurred, and more."""
+    """The weights of the relaxation and even weights, each with and without randomness."""
     table = master.table
     best, even = best_weights(table, values), even_weights(table)
+    # A fixed seed: the same problem must give the same patterns.
     chance = np.random.default_rng(1)
     ways = [
         PricingWay(weights=weights, blur=blur, chance=chance)
         for weights, blur in ((best, 0.0), (best, 0.1), (even, 0.0), (best, 0.3))
     ]
+    # An offer that was never filled comes before all others.
     gains = np.full(table.offers, np.inf)
     return ColumnPricing(center=values.units, ways=ways, gains=gains, seeded=seeded)
 
 
 def generate(master: Master, pricing: ColumnPricing, budget: Budget, rounds: int) -> bool:
-    """Rounds of solving and pricing for the whole demand; says whether it ran dry.
-
-    Prices halfway to the relaxation's swing less from round to round, so fewer rounds are wasted.
-    """
+    """Solve and price in rounds, for the whole demand; returns whether nothing new was found."""
     dry, ways = 0, len(pricing.ways)
     for _ in range(rounds):
         if budget.over or not master.solve():
             return False
         units, cost = master.prices()
         if dry > ways:
+            # Greedy fillings have found nothing in any of the ways; seeds may still find something.
             found = join_seeded(master, pricing, units=units, cost=cost)
             dry = ways + 1 if found else dry + 1
         else:
+            # The prices of a young program swing widely. Halfway to those of the relaxation they
+            # swing less, which saves rounds; after a round without a find, the real ones decide.
             lean = 0.5 if dry == 0 else 0.0
             center = np.minimum(pricing.center, units.max(initial=0.0) * 4)
             aimed = (1 - lean) * units + lean * center
@@ -115,7 +118,7 @@ def join_best(
     cost: NDArray[np.float64],
     left: NDArray[np.int64],
 ) -> int:
-    """Fill one node of each promising offer; those join whose worth exceeds their cost."""
+    """Fill one node of each promising offer, and add those that are worth more than they cost."""
     table = master.table
     usable = np.flatnonzero(table.allowed[left > 0].any(axis=0))
     offers = pricing.next_offers(usable)
@@ -125,6 +128,7 @@ def join_best(
     gain = (found.counts @ units - found.cost) / np.maximum(found.cost, 1e-6)
     pricing.gains[offers] = gain
     joined = _join(master, found, gain)
+    # The next round fills the skipped offers too, so that none is missed before the search is dry.
     if not joined:
         pricing.look_at_all()
     return joined
@@ -133,9 +137,10 @@ def join_best(
 def join_seeded(
     master: Master, pricing: ColumnPricing, *, units: NDArray[np.float64], cost: NDArray[np.float64]
 ) -> int:
-    """Fill the offers that gave most, each once for every class that comes first."""
+    """Fill the offers that gave most, once for each class that they can start with."""
     table = master.table
     pricing.rounds += 1
+    # The pairs are sorted by offer, the best one first, so `SEEDED` cuts off the least promising.
     best = np.argsort(-pricing.gains, kind="stable")
     pairs = np.nonzero((table.allowed & (units > 0)[:, None]).T[best])
     seeds = (best[pairs[0][:SEEDED]], pairs[1][:SEEDED])
@@ -152,7 +157,7 @@ def join_seeded(
 
 
 def _join(master: Master, found: Candidates, gain: NDArray[np.float64]) -> int:
-    """Let the best of the candidates that gain anything take part."""
+    """Add the candidates with the largest gains to the program."""
     joined = 0
     for row in np.argsort(-gain, kind="stable").tolist():
         if joined >= JOINING or gain[row] <= WORTHWHILE:

@@ -1,9 +1,10 @@
-"""Every content of a node that is worth enough, one class after the other for all offers at once.
+"""Lists all contents of a node that are worth enough, class by class for all offers at once.
 
-Where pods are about as large as nodes there are few contents, and with all of them at hand a small
-problem is a choice among whole nodes, which is proven in a fraction of the time. A beginning that
-can't become worth enough any more is dropped: what its free room could still hold at most is known
-from prices of the resources. Of the rest only the full ones are kept, as more never costs more.
+If pods are about as large as nodes, there are few contents. With all of them listed, a small
+problem is a choice among whole nodes, which is proven in a fraction of the time. Contents grow from
+partial ones. A partial content is dropped when it can't become worth enough any more: the prices of
+resources limit what its free room can still hold. At the end only full contents are kept, because a
+larger content costs no more.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from reconciler.solver.model.budget import Budget
 
 TICKS_EACH = 40
-"""With more beginnings at one time than so many ticks allow there are too many contents."""
+"""Ticks for each partial content; if the budget is less, there are too many contents."""
 TOLERANCE = 1e-9
 
 
@@ -35,13 +36,13 @@ class NodeContents:
     counts: NDArray[np.int64]
 
     def rows(self, kept: NDArray[np.intp]) -> NodeContents:
-        """Some of them."""
+        """Some of the rows."""
         return NodeContents(offers=self.offers[kept], counts=self.counts[kept])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Beginnings:
-    """Nodes with units of the first classes on them; `room` has the resources first."""
+    """Partial contents, with units of the first classes; `room` is by resource and row."""
 
     offers: NDArray[np.intp]
     room: NDArray[np.float64]
@@ -60,8 +61,9 @@ class _Beginnings:
 def full_contents(
     table: Table, values: DualValues, least: NDArray[np.float64], budget: Budget
 ) -> NodeContents | None:
-    """All full contents worth at least `least[offer]`, or nothing when they are too many."""
+    """All full contents worth at least `least[offer]`, or None if there are too many."""
     hopes = _Hopes(table, values)
+    # Large classes first: they leave few choices, so that hopeless contents are dropped early.
     order = np.argsort(-hopes.share, kind="stable")
     found = _Beginnings(
         offers=np.arange(table.offers),
@@ -70,9 +72,11 @@ def full_contents(
         counts=np.zeros((table.offers, table.classes), dtype=np.int64),
     )
     later, most = hopes.later(order), budget.left / TICKS_EACH
+    # A proof needs all contents, so none may be lost to a rounding error.
     least = least - TOLERANCE * (1.0 + np.abs(least))
     for step, k in enumerate(order.tolist()):
         found = _with_units(table, found, k, worth=float(values.units[k]))
+        # At most: the worth so far, the price of the free room, and the surplus of later classes.
         free = (hopes.prices[found.offers].T * found.room).sum(axis=0)
         hoped = found.worth + free + later[step + 1, found.offers]
         found = found.rows(hoped >= least[found.offers])
@@ -86,7 +90,7 @@ def full_contents(
 
 
 class _Hopes:
-    """What more a node can be worth, by prices of its resources."""
+    """Upper limits on what a partial content can still gain, from prices of resources."""
 
     def __init__(self, table: Table, values: DualValues) -> None:
         self.prices = best_weights(table, values)
@@ -97,13 +101,13 @@ class _Hopes:
         self.share = (table.size / ceiling).max(axis=1, initial=0.0)
 
     def later(self, order: NDArray[np.intp]) -> NDArray[np.float64]:
-        """For each step and offer, what units of all later classes add beyond their resources."""
+        """For each step and offer, what later classes are worth beyond their resources."""
         rest = np.cumsum(self.excess[order[::-1]], axis=0)[::-1]
         return np.vstack([rest, np.zeros(self.excess.shape[1])])
 
 
 def _with_units(table: Table, found: _Beginnings, k: int, *, worth: float) -> _Beginnings:
-    """Each beginning with any number of units of one more class."""
+    """Each partial content with each possible number of units of one more class."""
     used = table.size[k] > 0
     ceiling = float(min(table.per_node[k], table.demand[k]))
     fits = np.full(len(found.worth), ceiling)
@@ -128,7 +132,7 @@ def _with_units(table: Table, found: _Beginnings, k: int, *, worth: float) -> _B
 
 
 def _is_full(table: Table, found: _Beginnings) -> NDArray[np.bool_]:
-    """Whether not one unit more of any class has room."""
+    """Whether there is no room for another unit of any class."""
     ceiling = np.minimum(table.per_node, table.demand)
     full = np.ones(len(found.worth), dtype=np.bool_)
     for k in range(table.classes):

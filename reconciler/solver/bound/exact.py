@@ -1,8 +1,8 @@
-"""The best content of one node, exactly: what greedy filling misses, and a tighter bound.
+"""Finds the best content of one node exactly, for better patterns and a better bound.
 
-Where pods are about as large as nodes, greedy contents are often a third short of the best and the
-relaxation believes in nodes that can't be filled. A small program over integers per offer finds the
-best content in some milliseconds; the most that a node can really hold is what bounds the cost.
+If pods are about as large as nodes, the best greedy content is often worth a third less than the
+real best, and the relaxation fills nodes more than is possible. A small integer program for an
+offer finds the best content in a few milliseconds, and its worth improves the bound.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from reconciler.solver.model.budget import Budget
 
 GRAIN = 1_000_000
-"""Values become integers in steps of the dearest node's millionth, rounded up."""
+"""Values become integers: a millionth of the dearest price is 1."""
 TICKS_EACH = 30_000
 
 
 def best_content(
     table: Table, o: int, *, units: NDArray[np.float64], budget: Budget
 ) -> tuple[NDArray[np.int64], float]:
-    """The worthiest content of one node of an offer, and a worth that none exceeds."""
+    """The content of one node of an offer with the highest worth, and an upper bound on it."""
     scale = GRAIN / max(float(table.price.max(initial=1.0)), 1e-6)
     wanted = np.flatnonzero(table.allowed[:, o] & (units > 0))
     program = IntegerProgram()
@@ -40,6 +40,7 @@ def best_content(
         sizes = table.size[wanted, r].astype(np.int64).tolist()
         capacity = int(table.capacity[o, r])
         program.hold(zip(variables, sizes, strict=True), high=capacity)
+    # Rounded up, so that the program's bound is also an upper bound for the real values.
     worth = np.ceil(units[wanted] * scale).astype(np.int64).tolist()
     program.minimise([(v, -w) for v, w in zip(variables, worth, strict=True)])
     found = program.solve(TICKS_EACH, budget.seconds_left)
@@ -54,11 +55,9 @@ def best_content(
 def tighten(
     master: Master, values: DualValues, budget: Budget, number: int
 ) -> tuple[int, NDArray[np.float64]]:
-    """Best contents of the offers that seem to hold most for their cost.
+    """Find the best contents of the offers that seem to hold the most value for their cost.
 
-    Says how many joined, and for each offer a worth that no content exceeds.
-
-    It ends when the offer that seems best is known exactly: no other can change the bound.
+    Returns the number of patterns added, and for each offer an upper bound on a content's worth.
     """
     table = master.table
     held = most_value(table, values)
@@ -67,6 +66,7 @@ def tighten(
     joined = 0
     for _ in range(number):
         o = int((held / cost).argmax())
+        # The offer with the best ratio limits the bound. Once it is exact, no other can improve it.
         if o in known or budget.over:
             break
         known.add(o)
@@ -78,7 +78,7 @@ def tighten(
 
 
 def _peaceful(table: Table, counts: NDArray[np.int64]) -> bool:
-    """Whether no two classes of a content repel each other; the program above doesn't ask."""
+    """Whether no two classes of a content clash; the program above doesn't know clashes."""
     if table.clashes is None:
         return True
     present = np.flatnonzero(counts)

@@ -1,6 +1,7 @@
-"""A program over integers, on CP-SAT, through its plain form so that pandas is never loaded.
+"""An integer program, solved by CP-SAT.
 
-One worker and a limit in deterministic time: the same program ends the same way anywhere.
+It uses the protocol buffer of the model, because ortools' Python classes would load pandas. With
+one worker and a limit in deterministic time, the same program ends the same way on any machine.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 FAR = 2**60
 TICKS_PER_UNIT = 1_700_000
-"""A unit of CP-SAT's deterministic time, weighed against the other stages."""
+"""Ticks in one unit of CP-SAT's deterministic time, measured against the other stages."""
 
 
 class Ending(Enum):
@@ -30,7 +31,7 @@ class Ending(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntegerSolution:
-    """What a solve found: values of all variables, the objective, and what it proved."""
+    """The result of a solve: the values of all variables, the objective, and the proven bound."""
 
     ending: Ending
     values: list[int]
@@ -40,10 +41,10 @@ class IntegerSolution:
 
 
 class IntegerProgram:
-    """Variables with bounds, linear rows, and a sum to minimise.
+    """Variables with bounds, linear constraints (rows), and a sum to minimise.
 
-    `relaxed` says how much of it the engine also sees as a linear program: 1 is its own choice, 2
-    is all of it, which pays where that program is nearly the whole truth.
+    `relaxed` is the engine's linearization level: 1 is its default, 2 puts the whole program into
+    its linear relaxation, which pays if that is close to the integer solution.
     """
 
     def __init__(self, *, relaxed: int = 1) -> None:
@@ -53,7 +54,7 @@ class IntegerProgram:
         self._hints: dict[int, int] = {}
 
     def variable(self, low: int, high: int) -> int:
-        """A new integer variable."""
+        """Add an integer variable."""
         self._model.variables.add().domain.extend([low, high])
         self._variables += 1
         return self._variables - 1
@@ -65,7 +66,7 @@ class IntegerProgram:
         high: int = FAR,
         given: tuple[int, ...] = (),
     ) -> None:
-        """A new row: the sum lies between `low` and `high` when all of `given` are one."""
+        """Add a row: the sum is between `low` and `high` if all variables in `given` are 1."""
         row = self._model.constraints.add()
         variables, factors = _columns(entries)
         row.linear.vars.extend(variables)
@@ -75,20 +76,20 @@ class IntegerProgram:
             row.enforcement_literal.extend(list(given))
 
     def minimise(self, entries: Iterable[tuple[int, int]]) -> None:
-        """Set the objective anew."""
+        """Replace the objective."""
         self._model.clear_objective()
         variables, factors = _columns(entries)
         self._model.objective.vars.extend(variables)
         self._model.objective.coeffs.extend(factors)
 
     def hint(self, values: Mapping[int, int]) -> None:
-        """A solution to start from."""
+        """Set a solution to start from."""
         self._model.clear_solution_hint()
         self._model.solution_hint.vars.extend(list(values))
         self._model.solution_hint.values.extend(list(values.values()))
 
     def solve(self, ticks: int, seconds: float) -> IntegerSolution:
-        """Search for at most so much counted work, and never longer than the safety clock."""
+        """Search for at most this many ticks, and no longer than this many seconds."""
         parameters: Any = engine.SatParameters()
         parameters.num_workers = 1
         parameters.random_seed = 1

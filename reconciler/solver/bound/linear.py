@@ -1,7 +1,7 @@
-"""A linear program that grows column by column, on GLOP.
+"""A linear program that grows column by column, solved by GLOP.
 
-The simplex method keeps its basis between solves, so a program that gained some columns is solved
-again in a fraction of the time. Its iterations are a count of work that doesn't depend on the
+The simplex method keeps its basis between solves, so a program with a few new columns is solved
+again in a fraction of the time. Its number of iterations measures work independently of the
 machine.
 """
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class LinearProgram:
-    """Minimise the cost of columns subject to rows; the columns are never negative."""
+    """Minimises the cost of columns subject to rows; no column is negative."""
 
     def __init__(self) -> None:
         self._solver: Any = pywraplp.Solver("", pywraplp.Solver.GLOP_LINEAR_PROGRAMMING)
-        # Either of the two would make the engine forget its basis whenever a column joins.
+        # Each of the two would make the engine lose its basis whenever a column is added.
         self._solver.SetSolverSpecificParametersAsString(
             "use_preprocessing: false use_scaling: false"
         )
@@ -33,11 +33,11 @@ class LinearProgram:
         self._entries = 0
 
     def at_least(self, amount: float) -> int:
-        """A new row whose sum must reach the amount."""
+        """Add a row whose sum must be at least the amount."""
         return self._row(amount, self._infinity)
 
     def at_most(self, amount: float) -> int:
-        """A new row whose sum must not exceed the amount."""
+        """Add a row whose sum must be at most the amount."""
         return self._row(-self._infinity, amount)
 
     def _row(self, low: float, high: float) -> int:
@@ -45,11 +45,11 @@ class LinearProgram:
         return len(self._rows) - 1
 
     def require(self, row: int, amount: float) -> None:
-        """Change what a row of `at_least` must reach."""
+        """Change the amount of an `at_least` row."""
         self._rows[row].SetLb(amount)
 
     def allow(self, row: int, amount: float) -> None:
-        """Change what a row of `at_most` must not exceed."""
+        """Change the amount of an `at_most` row."""
         self._rows[row].SetUb(amount)
 
     def enter(self, row: int, column: int, value: float) -> None:
@@ -57,13 +57,13 @@ class LinearProgram:
         self._rows[row].SetCoefficient(self._columns[column], value)
 
     def cap(self, column: int, most: float | None) -> None:
-        """Change how much of a column may be taken."""
+        """Change the upper limit of a column."""
         self._columns[column].SetUb(self._infinity if most is None else most)
 
     def column(
         self, cost: float, entries: Iterable[tuple[int, float]], most: float | None = None
     ) -> int:
-        """A new variable with its coefficients in the rows."""
+        """Add a variable with its coefficients in the rows."""
         variable = self._solver.NumVar(0.0, self._infinity if most is None else most, "")
         self._solver.Objective().SetCoefficient(variable, cost)
         rows = self._rows
@@ -74,7 +74,7 @@ class LinearProgram:
         return len(self._columns) - 1
 
     def solve(self) -> float | None:
-        """The least cost, or nothing when the engine gave up."""
+        """The lowest cost, or None if the engine found no optimum."""
         status = self._solver.Solve()
         if status != pywraplp.Solver.OPTIMAL:
             return None
@@ -83,6 +83,7 @@ class LinearProgram:
     @property
     def ticks(self) -> float:
         """The work of the last solve, in ticks."""
+        # Fitted to times that were measured; an iteration costs more in a larger program.
         size = len(self._rows) + len(self._columns)
         return float(
             60
@@ -95,5 +96,5 @@ class LinearProgram:
         return np.array([column.solution_value() for column in self._columns])
 
     def duals(self) -> NDArray[np.float64]:
-        """What one more unit in each row would add to the least cost."""
+        """What one more unit in each row would add to the lowest cost."""
         return np.array([row.dual_value() for row in self._rows])

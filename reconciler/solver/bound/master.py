@@ -1,7 +1,7 @@
-"""The linear program over known contents of nodes: how many nodes of each to take.
+"""The linear program over known patterns: how many nodes of each pattern to buy.
 
-Stronger than the first relaxation, because every column is a node that can really be filled so. It
-lives through the whole search: contents join it, and what is still to be placed changes.
+It is closer to a plan than the first relaxation, because each column is a node that can really be
+filled that way. It is kept during the whole search: patterns are added, and the demand changes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Master:
-    """All patterns as columns; rows for units, limits, and offers that are limited."""
+    """Patterns as columns; rows for the demand, for limits, and for offers with a maximum."""
 
     def __init__(self, table: Table, budget: Budget) -> None:
         self.table = table
@@ -36,6 +36,7 @@ class Master:
         self.limits = [self.program.at_most(float(n)) for n in table.limits]
         limited = np.flatnonzero(table.most < 2**40).tolist()
         self.copies = {o: self.program.at_most(float(table.most[o])) for o in limited}
+        # The first columns leave units out for a penalty, so the program always has a solution.
         for k, penalty in enumerate(penalties(table)):
             self.program.column(penalty / self.scale, [(self.demand[k], 1.0)])
         self.slack = table.classes
@@ -43,7 +44,7 @@ class Master:
         self.objective = 0.0
 
     def add(self, offer: int, counts: NDArray[np.int64]) -> bool:
-        """Let a pattern take part, unless it does already."""
+        """Add a pattern; returns whether it is new."""
         if not self.patterns.add(offer, counts):
             return False
         table = self.table
@@ -60,7 +61,7 @@ class Master:
         return True
 
     def aim(self, left: NDArray[np.int64], stock: Stock) -> None:
-        """Change what is to be placed, and what may still be had for it."""
+        """Change what is to be placed, and what can still be bought."""
         for row, amount in zip(self.demand, left.tolist(), strict=True):
             self.program.require(row, float(amount))
         for row, room in zip(self.limits, stock.limits.tolist(), strict=True):
@@ -69,31 +70,32 @@ class Master:
             self.program.allow(row, float(stock.copies[o]))
 
     def forbid_oversized(self, left: NDArray[np.int64]) -> None:
-        """Patterns that hold more than what is left can't be taken as they are."""
+        """Close the patterns that hold more units than are left."""
+        # Half of such a pattern looks cheap to the program, but the whole node would be half empty.
         sizes = np.array(self.patterns.counts).reshape(len(self.patterns), self.table.classes)
         for p in np.flatnonzero((sizes > left).any(axis=1) & ~self.forbidden()).tolist():
             self._closed.add(p)
             self.program.cap(self.slack + p, 0.0)
 
     def forbidden(self) -> NDArray[np.bool_]:
-        """Which patterns can't be taken any more."""
+        """The patterns that are closed."""
         closed = np.zeros(len(self.patterns), dtype=np.bool_)
         closed[list(self._closed)] = True
         return closed
 
     def solve(self) -> bool:
-        """Solve for the present aim."""
+        """Solve for the current demand; returns whether there is a solution."""
         found = self.program.solve()
         self.budget.spend(self.program.ticks)
         self.objective = 0.0 if found is None else found * self.scale
         return found is not None
 
     def shares(self) -> NDArray[np.float64]:
-        """How many nodes of each pattern the solution takes."""
+        """The number of nodes of each pattern in the solution, as a fraction."""
         return self.program.values()[self.slack :]
 
     def prices(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """What a unit of each class is worth, and what a node of each offer costs, in money."""
+        """The value of a unit of each class and the cost of a node of each offer, in money."""
         duals = self.program.duals() * self.scale
         units = np.maximum(duals[self.demand], 0.0)
         cost = self.table.price + np.maximum(-duals[self.limits], 0.0) @ self.table.amounts
@@ -102,14 +104,14 @@ class Master:
         return units, cost
 
     def useful(self, waste: float) -> list[int]:
-        """Patterns that the last solution takes, or would take for a little less."""
+        """The patterns of the last solution, and those that waste no more than this share."""
         units, cost = self.prices()
         counts = np.array(self.patterns.counts).reshape(len(self.patterns), self.table.classes)
         price = cost[self.patterns.offers]
         return np.flatnonzero(price - counts @ units <= waste * price).tolist()
 
     def values(self, like: DualValues) -> DualValues:
-        """The same in the form that bounds are computed from."""
+        """The values of the last solution, with the prices of resources of `like`."""
         duals = self.program.duals() * self.scale
         return DualValues(
             units=np.maximum(duals[self.demand], 0.0),

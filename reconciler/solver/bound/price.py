@@ -1,9 +1,9 @@
-"""Which contents of a node are worth more than the node costs: candidates, made by the hundred.
+"""Makes candidates for patterns, hundreds at a time: contents that may be worth more than the node.
 
-For every offer a greedy filling, the worthiest units per share of the node first. What a share is
-depends on which resource is scarce; the relaxation's resource prices say it well, and other weights
-are taken in turn so that what one of them overlooks another one finds. Straying at random from the
-greedy order finds most of what all of them overlook.
+Each offer is filled greedily, with the units of the highest value per share of the node first. What
+a share is depends on which resource is scarce. The resource prices of the relaxation are a good
+measure; other weights take turns with them, because each finds patterns that the others miss. A
+random change of the greedy order finds most of the rest.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
-    """One filling per offer, with what it is worth and what its node costs."""
+    """One filling of each offer, with its worth and the cost of the node."""
 
     offers: NDArray[np.intp]
     counts: NDArray[np.int64]
@@ -33,13 +33,13 @@ class Candidates:
 
     @property
     def gain(self) -> NDArray[np.float64]:
-        """Worth beyond cost, as a share of the cost."""
+        """Worth minus cost, as a share of the cost."""
         return (self.worth - self.cost) / np.maximum(self.cost, 1e-6)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PricingWay:
-    """One way to look: what a resource counts on each offer, and how far to stray from it."""
+    """One way to fill: the weight of each resource on each offer, and how random the order is."""
 
     weights: NDArray[np.float64]
     blur: float
@@ -55,11 +55,13 @@ def price(
     left: NDArray[np.int64],
     way: PricingWay,
 ) -> Candidates:
-    """Fill one node of each offer with the units of most worth per share of the node.
+    """Fill one node of each offer with the units of the highest value per share of the node.
 
-    Classes that are worth nothing and classes of which nothing is left take no part.
+    Classes without value and classes with no units left are ignored.
     """
     waiting = np.flatnonzero((left > 0) & (units > 0))
+    # The order is a knapsack heuristic: by value per weight, where the weight of a unit is the
+    # price of its resources.
     share = way.weights[offers] @ table.size[waiting].T
     density = units[waiting][None, :] / np.maximum(share, 1e-12)
     if way.blur:
@@ -85,9 +87,9 @@ def price_seeded(
     times: int,
     way: PricingWay,
 ) -> Candidates:
-    """The same, one filling for each offer and class that are paired: that class comes first.
+    """The same for pairs of an offer and a class: the class comes first, with `times` units.
 
-    Where few pods fill a node, the best content often begins with one that no order puts first.
+    If few pods fill a node, the best content often has a pod that no greedy order puts first.
     """
     offers, first = seeds
     rows = np.arange(len(offers))
@@ -109,7 +111,7 @@ def price_seeded(
 
 
 def best_weights(table: Table, values: DualValues) -> NDArray[np.float64]:
-    """For each offer the suggestion of resource prices that bounds its worth most tightly."""
+    """For each offer, the suggested resource prices that give the tightest bound on its worth."""
     excess = np.maximum(values.units[None, :] - values.resources @ table.size.T, 0.0)
     excess *= np.minimum(table.per_node, table.demand)[None, :]
     bound = values.resources @ table.capacity.T + excess @ table.allowed
@@ -117,5 +119,5 @@ def best_weights(table: Table, values: DualValues) -> NDArray[np.float64]:
 
 
 def even_weights(table: Table) -> NDArray[np.float64]:
-    """Every resource counts by the share of the node that a unit takes of it."""
+    """Weights by which a resource counts as the share of the node that a unit takes."""
     return 1.0 / np.maximum(table.capacity, 1.0)

@@ -1,9 +1,9 @@
-"""Small problems exactly: how many pods of each class on each node, as a program over integers.
+"""Solves small problems exactly: an integer program for the pods of each class on each node.
 
-All rules are in it, also those that packing settles beforehand by a guess (which domain a group
-goes to, how a spread falls). So its optimum is the problem's optimum, provided there are enough
-places for nodes. A place more than the relaxation can pay for within the best known cost is never
-needed: that is how the number of places is found, and why the answer is a proof.
+It has all rules, including those that packing decides in advance by a guess (the domain of a group,
+the shape of a spread). So its optimum is the optimum of the problem, if it has enough places, which
+are slots for one node each. A plan that costs no more than the best known one has only so many
+nodes. The relaxation gives that number, which is why the answer is a proof.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 PODS = 60
 NODES = 10
-"""Beyond this many pods or nodes the search would not end in time, so it isn't begun."""
+"""With more pods or nodes than this, the program isn't started, as it wouldn't end in time."""
 PLACES = 16
-"""Nor with more places, if the relaxation allows them."""
+"""The same for places that the relaxation allows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """A draft over the relaxed table, if a better one was found; whether there is none better."""
+    """A better draft over the relaxed table, if there is one, and whether it is proven optimal."""
 
     draft: Draft | None
     optimal: bool
@@ -55,13 +55,18 @@ def prove(
     nodes: int,
     budget: Budget,
 ) -> Proof | None:
-    """The best plan for a small problem, or nothing when effort ended before one was found."""
+    """The best plan for a small problem, or None if the budget ended before one was found."""
     complete = not any(left.values())
     pods = int(table.demand.sum())
+    # If pods are left out, a plan that places more of them may cost more, so the cost doesn't limit
+    # the number of nodes.
     places = places_needed(table, cost=cost, nodes=nodes, budget=budget) if complete else pods
     if places is None or budget.over:
         return None
     model = _Model(problem, table, places=min(places, pods + int(table.minima.sum())))
+    # The best known cost itself is allowed: then there is always a solution, and its optimum is a
+    # proof. Unplaced pods are minimised first, from the highest priority down; each of these
+    # minima must be exact, or the following ones would mean nothing.
     if complete:
         model.place_all()
         model.program.hold(model.cost, high=cost)
@@ -80,10 +85,10 @@ def prove(
 
 
 def places_needed(table: Table, *, cost: int, nodes: int, budget: Budget) -> int | None:
-    """How many new nodes a plan may have that costs no more than the best known one.
+    """The most new nodes that a plan can have without costing more than the best known one.
 
-    Nothing when they are so many that the program would not end. So many nodes more cost so much
-    more, so the number is found by halving.
+    None if there are too many for the program. More nodes cost more, so the number is found by
+    bisection.
     """
     ceiling = int(table.demand.sum()) + int(table.minima.sum())
     low, high = nodes, min(ceiling, max(nodes, PLACES))
@@ -99,7 +104,8 @@ def places_needed(table: Table, *, cost: int, nodes: int, budget: Budget) -> int
 
 
 def _may_have(table: Table, nodes: int, *, cost: int, budget: Budget) -> bool:
-    """Whether the relaxation doesn't exclude that so many new nodes cost no more than that."""
+    """Whether a plan with this many new nodes may cost `cost` or less, as far as is proven."""
+    # The number of new nodes is one more minimum.
     one_more = replace(
         table,
         minimum_of=np.vstack([table.minimum_of, ~table.standing[None, :]]),
@@ -111,14 +117,14 @@ def _may_have(table: Table, nodes: int, *, cost: int, budget: Budget) -> bool:
 
 @dataclass(slots=True)
 class _Place:
-    """Room for one node: a variable for each offer it may be, and one for each class's units."""
+    """A slot for one node: a variable for each offer that it may be, and one for each class."""
 
     kinds: dict[int, int]
     units: dict[int, int] = field(default_factory=dict)
 
 
 class _Model:
-    """The program of a problem with so many places for new nodes."""
+    """The program of a problem with a number of places for new nodes."""
 
     def __init__(self, problem: Problem, table: Table, *, places: int) -> None:
         self.problem = problem
@@ -156,7 +162,7 @@ class _Model:
         return places
 
     def _ordered(self, before: _Place, place: _Place) -> None:
-        """Places of new nodes are alike, so their offers come in falling order."""
+        """Sort the places of new nodes by offer, so that equal plans aren't searched twice."""
         entries = [(kind, o + 1) for o, kind in before.kinds.items()]
         entries += [(kind, -o - 1) for o, kind in place.kinds.items()]
         self.program.hold(entries, low=0)
@@ -168,6 +174,8 @@ class _Model:
         for k in range(table.classes):
             room = {kind: int(self.room[k, o]) for o, kind in place.kinds.items()}
             most = max(room.values(), default=0)
+            # The row ties units to a node that may hold them. Resources alone would allow units
+            # without requests in an empty place.
             if most:
                 unit = place.units[k] = program.variable(0, most)
                 program.hold([(unit, 1), *((kind, -n) for kind, n in room.items())], high=0)
@@ -189,7 +197,7 @@ class _Model:
             self.program.hold([(kind, int(row[o])) for o, kind in kinds], low=int(least))
 
     def _present(self, place: _Place, k: int) -> int:
-        """A variable that is one when a place holds units of a class."""
+        """A variable that is 1 if a place holds units of a class."""
         present = self.program.variable(0, 1)
         self.program.hold([(place.units[k], 1), (present, -int(self.table.demand[k]))], high=0)
         return present
@@ -230,13 +238,14 @@ class _Model:
     def _domains(
         self, group: Group, members: list[int]
     ) -> dict[str, tuple[list[tuple[int, int]], int]]:
-        """For each domain, the units of the group there as a sum, and whether there are any."""
+        """For each domain, the sum of the group's units there, and a variable for "any at all"."""
         total = int(self.table.demand[members].sum())
         levels: dict[str, list[tuple[int, int]]] = {}
         for place in self.places:
             units = [(place.units[k], 1) for k in members if k in place.units]
             shares = []
             for name, kinds in self._kinds_by_domain(group, place).items():
+                # An offer without the label is in no domain, so the group may not use it.
                 share = self.program.variable(0, total if name else 0)
                 entries = [(share, 1), *((kind, -total) for kind in kinds)]
                 self.program.hold(entries, high=0)
@@ -267,6 +276,7 @@ class _Model:
             level = domains[name][0] if name in domains else []
             least = [*level, (lowest, -1)]
             self.program.hold(least, low=-running.get(name, 0))
+            # Only a domain that gets a pod must keep the skew: running pods may already break it.
             if name in domains:
                 most = group.max_skew - running.get(name, 0)
                 self.program.hold(least, high=most, given=(domains[name][1],))
@@ -277,12 +287,12 @@ class _Model:
         return {o.labels.get(group.key, "") for o in self.problem.offers if o.name in names}
 
     def place_all(self) -> None:
-        """Leave nobody out."""
+        """Require a place for all pods."""
         for missing in self.missing:
             self.program.hold([(missing, 1)], 0, 0)
 
     def least_left_out(self, priority: int, budget: Budget) -> int | None:
-        """Leave out as few of a priority as can be, and hold on to that."""
+        """Find the fewest unplaced pods of a priority, and require that number from now on."""
         own = np.flatnonzero(self.table.priority == priority).tolist()
         entries = [(self.missing[k], self.table.pods_in(k)) for k in own]
         self.program.minimise(entries)
@@ -294,7 +304,7 @@ class _Model:
         return found.objective
 
     def draft(self, values: list[int]) -> Draft:
-        """The nodes that a solution stands for."""
+        """The nodes of a solution."""
         rows: Counter[tuple[int, tuple[int, ...]]] = Counter()
         for place in self.places:
             units = {k: values[unit] for k, unit in place.units.items()}

@@ -1,8 +1,8 @@
-"""The whole problem as one linear program: how many nodes of each offer, which pods on them.
+"""The whole problem as one linear program: how many nodes of each offer, with which pods.
 
-Fractions are allowed, nodes of one offer are one big node. The answer is far from a plan but says
-what a good plan looks like, and its prices give the first lower bound. Only offers that are the
-cheapest for some class take part at first; others join when the prices say that they would pay.
+Fractions are allowed, and all nodes of one offer are one large node. The solution isn't a plan, but
+it shows what a good plan looks like, and its prices give the first bound. At first it has only the
+offers that are the cheapest for some class; others join when the prices show that they would pay.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ if TYPE_CHECKING:
     from reconciler.solver.model.budget import Budget
 
 FEWER = 1e-7
-"""What a node costs beyond its price, in shares of the dearest one: on a tie, fewer nodes."""
+"""Added to the cost of a node, in typical prices, so that fewer nodes win a tie."""
 MANY = 240
-"""More classes than this are relaxed by clusters."""
+"""With more classes than this, the relaxation uses clusters."""
 ROUNDS = 4
 JOINING = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relaxation:
-    """Nodes of each offer and units of each class per offer, in fractions; and the prices."""
+    """The nodes of each offer and the units of each class on it, as fractions; and the prices."""
 
     nodes: NDArray[np.float64]
     units: NDArray[np.float64]
     values: DualValues
     offers: NDArray[np.intp]
-    """The offers that took part, and in `paid` what the resources of each cost."""
+    """The offers in the program; `paid` has the resource prices of each."""
     paid: NDArray[np.float64]
 
 
 class _Program:
-    """The linear program while offers join it."""
+    """The linear program; offers join it one by one."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -60,11 +60,13 @@ class _Program:
         self.units: dict[int, list[tuple[int, int]]] = {}
         for k, penalty in enumerate(penalties(table)):
             self.program.column(penalty / self.scale, [(self.demand[k], 1.0)])
+        # As in the master, units and minima may be missed at a high cost, so that the program
+        # always has a solution.
         for row in self.minima:
             self.program.column(10.0, [(row, 1.0)])
 
     def join(self, o: int) -> None:
-        """Let an offer take part."""
+        """Add an offer."""
         table, program = self.table, self.program
         rows = [program.at_most(0.0) for _ in range(table.size.shape[1])]
         capacity = table.capacity[o] * self.weights
@@ -86,6 +88,8 @@ class _Program:
         table = self.table
         sizes = (table.size[k] * self.weights).tolist()
         entries = [(row, s) for row, s in zip(self.rows[o], sizes, strict=True) if s]
+        # A limit per node needs a row only if neither the demand nor the resources imply it. Rows
+        # for all pairs of class and offer would make the program many times larger.
         if table.per_node[k] < min(table.demand[k], self.room[k, o] + 1):
             row = self.program.at_most(0.0)
             entries.append((row, 1.0))
@@ -93,7 +97,7 @@ class _Program:
         return self.program.column(0.0, [(self.demand[k], 1.0), *entries])
 
     def values(self) -> DualValues:
-        """What the last solve says about values and prices."""
+        """The values and prices of the last solution."""
         duals = self.program.duals() * self.scale
         resources = self.paid(duals)
         return DualValues(
@@ -104,13 +108,13 @@ class _Program:
         )
 
     def paid(self, duals: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What the resources of each offer that takes part cost, in the order of the offers."""
+        """The resource prices of each offer in the program, in the order of the offers."""
         prices = -duals[[row for o in sorted(self.rows) for row in self.rows[o]]]
         shaped = prices.reshape(-1, self.table.size.shape[1])
         return np.asarray(np.maximum(shaped * self.weights, 0.0))
 
     def answer(self) -> Relaxation:
-        """The last solve in arrays over all offers."""
+        """The last solution as arrays over all offers."""
         found = self.program.values()
         nodes = np.zeros(self.table.offers)
         units = np.zeros((self.table.classes, self.table.offers))
@@ -128,26 +132,27 @@ class _Program:
 
 
 def _different(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Without rows of zeros and doubles; the order doesn't matter to who uses them."""
+    """The rows without duplicates and rows of zeros; their order doesn't matter."""
     alive = rows[rows.any(axis=1)]
     return np.unique(alive, axis=0) if len(alive) else np.zeros((1, rows.shape[1]))
 
 
 def typical_price(table: Table) -> float:
-    """What a node costs, roughly: money in the programs is counted in this, to be near one."""
+    """The median price: the unit of money in linear programs, which are exact near 1."""
     paid = table.price[table.price > 0]
     return float(np.median(paid)) if len(paid) else 1.0
 
 
 def penalties(table: Table) -> NDArray[np.float64]:
-    """What leaving out a unit costs: more than any node, and ten times that per priority step."""
+    """The cost of an unplaced unit: more than any node, and ten times as much per priority."""
     base = 4.0 * float(table.price.max(initial=1.0)) + 1.0
+    # A linear program has about 15 digits. More than six powers of ten would drown the prices.
     steps = np.unique(table.priority, return_inverse=True)[1].reshape(-1)
     return base * 10.0 ** np.minimum(steps, 6)
 
 
 def relax(table: Table, budget: Budget) -> Relaxation | None:
-    """The relaxation of a table, by clusters where its classes are too many."""
+    """The relaxation of a table, with clusters if it has too many classes."""
     if table.classes <= MANY:
         return _relax(table, budget)
     numbers = clusters(table)
@@ -156,20 +161,22 @@ def relax(table: Table, budget: Budget) -> Relaxation | None:
 
 
 def _spread_out(table: Table, numbers: NDArray[np.intp], answer: Relaxation) -> Relaxation:
-    """What clusters got, to their classes by number; a class is worth its cheapest resources."""
+    """The solution for clusters, divided among their classes by demand."""
     total = np.bincount(numbers, weights=table.demand)
     share = table.demand / np.maximum(total[numbers], 1.0)
     units = answer.units[numbers] * share[:, None]
-    # A unit is worth what its resources cost on the offer where they are cheapest.
+    # A class gets no value from the program. It is worth what its resources cost where they are
+    # cheapest.
     paid = table.size @ answer.paid.T
     worth = np.where(table.allowed[:, answer.offers], paid, np.inf).min(axis=1)
+    # It is infinite if the class may use none of the offers in the program.
     worth = np.minimum(worth, penalties(table))
     values = replace(answer.values, units=worth)
     return replace(answer, units=units, values=values)
 
 
 def _relax(table: Table, budget: Budget) -> Relaxation | None:
-    """Solve the relaxation, letting offers join until no other would pay."""
+    """Solve the relaxation, and add offers until no other would pay."""
     program = _Program(table)
     for o in _first_offers(table):
         program.join(int(o))
@@ -183,13 +190,15 @@ def _relax(table: Table, budget: Budget) -> Relaxation | None:
         for o in joining:
             program.join(int(o))
     else:
+        # The offers that joined last must be part of the answer.
         program.program.solve()
         budget.spend(program.program.ticks)
     return program.answer()
 
 
 def _first_offers(table: Table) -> NDArray[np.intp]:
-    """The cheapest offer for each class by its fullest resource, and all that are limited."""
+    """The cheapest offer for each class by its scarcest resource, and all limited offers."""
+    # Existing nodes are free, and limited offers are few: they are in the program from the start.
     chosen = set(
         np.flatnonzero(
             (table.most < 2**40) | table.standing | table.minimum_of.any(axis=0)

@@ -1,1 +1,1 @@
-"""The question and the answer, in numbers."""
+"""Problems, plans and renewals as data, and what is worked out before and after the search."""

@@ -1,8 +1,8 @@
-"""From arrays back to names: which node of which offer, which pods of which class on it.
+"""Turns arrays back into names: the offer of each node, and the classes of its pods.
 
-Merged lots are dealt out in order, equal offers take turns, those of the lowest rank first. A
-spread whose balance is broken, because some of its pods found no place, gives up pods where there
-are too many until it holds.
+Merged lots are handed out in order. Equal offers take turns, those of the lowest rank first. If
+some pods of a spread found no place, the spread may be out of balance; then pods are taken out of
+the fullest domains until it holds again.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class DraftNode:
-    """One node of a plan in the making."""
+    """One node of an unfinished plan."""
 
     offer: Offer
     pods: Counter[str]
     kept: bool
-    """Whether it is paid for with or without pods."""
+    """Whether it stays in the plan without pods, because a minimum requires it."""
 
 
 def assemble(problem: Problem, table: Table, draft: Draft) -> list[DraftNode]:
-    """The nodes of a draft with their pods by class, every rule kept."""
+    """The nodes of a draft with their pods by class; all rules hold."""
     units = [_units(table, k) for k in range(table.classes)]
     offers = {offer.name: offer for offer in problem.offers}
     copies = [_copies(names, offers) for names in table.names]
@@ -59,7 +59,7 @@ def _units(table: Table, k: int) -> Iterator[Mapping[str, int]]:
 
 
 def _copies(names: Sequence[tuple[str, int]], offers: Mapping[str, Offer]) -> Iterator[str]:
-    """Equal offers, each as often as it may be had."""
+    """The names of equal offers, each as often as it can be bought."""
     for rank in sorted({offers[name].rank for name, _ in names}):
         yield from _in_turn({name: most for name, most in names if offers[name].rank == rank})
 
@@ -88,14 +88,14 @@ def _empty_but_paid(
 
 
 def _level_spreads(problem: Problem, nodes: Sequence[DraftNode]) -> None:
-    """Take pods out until every spread holds; each round takes at least one, so it ends."""
+    """Take pods out until all spreads hold; each round takes one out, so it ends."""
     spreads = [g for g in problem.groups if isinstance(g, SpreadRule) and g.key != HOSTNAME]
     while any(_take_out_one(problem, spread, nodes) for spread in spreads):
         pass
 
 
 def _take_out_one(problem: Problem, spread: SpreadRule, nodes: Sequence[DraftNode]) -> bool:
-    """Take one pod from a domain that is too full, if there is one; the least important pod."""
+    """Take the least important pod out of a domain that is too full, if there is one."""
     level = _levels(problem, spread, nodes)
     lowest = min(level.values(), default=0)
     priority = {pod.name: pod.priority for pod in problem.classes}
@@ -109,14 +109,14 @@ def _take_out_one(problem: Problem, spread: SpreadRule, nodes: Sequence[DraftNod
 
 
 def domains_of(problem: Problem, spread: SpreadRule) -> set[str]:
-    """The domains that count: those named, those with pods, and those open to any member."""
+    """The domains that count: those listed, those with pods, and those that a member may use."""
     open_to = {n for pod in problem.classes if pod.name in spread.members for n in pod.offers}
     offered = {o.labels.get(spread.key, "") for o in problem.offers if o.name in open_to}
     return (offered | spread.domains | set(spread.running)) - {""}
 
 
 def _levels(problem: Problem, spread: SpreadRule, nodes: Sequence[DraftNode]) -> dict[str, int]:
-    """How many pods of the group each domain holds in the end."""
+    """How many pods of the group each domain holds in the plan."""
     level = dict.fromkeys(sorted(domains_of(problem, spread)), 0)
     level.update(spread.running)
     for node in nodes:

@@ -1,8 +1,8 @@
-"""How long a search may go on: counted work decides, the clock is only a safety net.
+"""How long a search may run: counted work decides, and the clock is only a safety net.
 
-A tick is about a microsecond of work on the machine where the stages were weighed. Every stage
-counts its own work from the sizes of what it handles, never from the time that it took, so that
-the same problem stops at the same point on any machine and the plan is the same to the bit.
+A tick is about a microsecond of work on the machine where the stages were measured. Each stage
+counts its work from the sizes of its arrays and never from the time that it took. So the same
+problem stops at the same point on any machine, and the plan is the same to the bit.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Budget:
-    """Ticks to spend, and the moment at which even counting ends."""
+    """Ticks to spend, and the time at which the search ends whatever was counted."""
 
     ticks: int
     deadline: float
@@ -27,20 +27,20 @@ class Budget:
     _parent: Budget | None = field(default=None, repr=False)
 
     def spend(self, ticks: float) -> None:
-        """Count work that was done."""
+        """Count finished work."""
         self.spent += int(ticks)
         if self._parent is not None:
             self._parent.spend(ticks)
 
     @property
     def left(self) -> int:
-        """Ticks that may still be spent, here and in what this is a part of."""
+        """Ticks that are left, here and in the budget that this one is a part of."""
         own = self.ticks - self.spent
         return own if self._parent is None else min(own, self._parent.left)
 
     @property
     def over(self) -> bool:
-        """Whether the search must end; looks at the clock too."""
+        """Whether the search must end, by ticks or by the clock."""
         return self.left <= 0 or self.late
 
     @property
@@ -53,9 +53,9 @@ class Budget:
 
     @property
     def seconds_left(self) -> float:
-        """What the safety clock leaves to an engine that keeps no other count."""
+        """The time until the deadline, for an engine that can't count in ticks alone."""
         return max(0.0, self.deadline - self.clock())
 
     def part(self, share: float) -> Budget:
-        """A stage's own share of what is left."""
+        """A budget for one stage: a share of what is left, and counted here too."""
         return Budget(int(self.left * share), self.deadline, self.clock, _parent=self)

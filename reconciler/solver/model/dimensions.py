@@ -1,9 +1,8 @@
-"""Rules about single nodes, written as resources: whoever packs needs to know nothing else.
+"""Rules about single nodes, written as resources so that packing needs no rule of its own.
 
-At most so many pods of a group on a node is a resource of which each node has that many and each
-pod takes one. Pods that all repel each other share a resource of one. So relaxation, bound, packing
-and proof keep these rules without a line of their own; only repulsion that isn't mutual is left
-over, as a table of pairs.
+"At most 3 pods of a group on a node" is a resource: each node has 3 of it and each pod takes 1.
+Pods that all repel each other share a resource of 1. So relaxation, bound, packing and proof keep
+these rules without extra code. Only one-sided repulsion remains, as a table of pairs.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ UNBOUNDED = float(2**40)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dimensions:
-    """Further resources of classes and offers, and how many units of a class a node takes."""
+    """The additional resources, and how many units of each class one node may hold."""
 
     size: NDArray[np.float64]
     capacity: NDArray[np.float64]
@@ -38,7 +37,7 @@ class Dimensions:
 def node_dimensions(
     problem: Problem, lots: Sequence[Lot], *, allowed: NDArray[np.bool_], ground: OfferArrays
 ) -> Dimensions:
-    """What the rules about single nodes add to the resources of a problem."""
+    """The resources that rules about single nodes add to those of the problem."""
     per_node = np.array(
         [UNBOUNDED if lot.per_node is None else lot.per_node for lot in lots], dtype=np.float64
     )
@@ -46,6 +45,8 @@ def node_dimensions(
     capacities: list[NDArray[np.float64]] = []
     for size, capacity in [*_shared(problem, lots, ground), *_cliques(lots, ground)]:
         members = size > 0
+        # Where no offer admits two of the members, the rule is a count per class. That is much
+        # cheaper than a resource: each resource is one more column in every array operation.
         alone = allowed[members].sum(axis=0).max(initial=0) <= 1
         if alone and (capacity == capacity[:1]).all():
             per_node[members] = np.minimum(per_node, capacity[:1] // np.maximum(size, 1))[members]
@@ -78,14 +79,14 @@ def _shared(
 
 
 def _most(group: SpreadRule | Apart) -> int:
-    """A new node starts empty, so a spread over nodes lets each hold its skew and no more."""
+    """With a spread over nodes, a new node is an empty domain: it holds the skew at most."""
     return group.most if isinstance(group, Apart) else group.max_skew
 
 
 def _cliques(
     lots: Sequence[Lot], ground: OfferArrays
 ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """For each token, those who carry it and repel it: any two of them need two nodes."""
+    """For each token the lots that both carry and repel it: any two of them need two nodes."""
     tokens = sorted({token for lot in lots for token in lot.marks & lot.repels})
     columns = []
     for token in tokens:
@@ -95,7 +96,7 @@ def _cliques(
 
 
 def clashes_of(lots: Sequence[Lot]) -> NDArray[np.bool_] | None:
-    """Which classes may never share a node, beyond what a resource says; nothing when none."""
+    """The pairs of classes that may not share a node and have no resource for it, if any."""
     carriers: dict[str, list[int]] = {}
     for k, lot in enumerate(lots):
         for token in lot.marks:

@@ -1,4 +1,4 @@
-"""Why a pod has no place, and why a node is of its type: the answers that a person asks for."""
+"""Explains a plan: why a pod has no place, and what the next best type of a node would cost."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 
 NAMED: Final = 5
-"""So many limits are named in one text."""
+"""The number of limits that one text names."""
 
 
 def unplaced_classes(
     problem: Problem, ground: OfferArrays, nodes: Sequence[DraftNode]
 ) -> tuple[Unplaced, ...]:
-    """Each class of which pods are left out, the most important first, with its reason."""
+    """The classes with unplaced pods and the reason for each, the highest priority first."""
     placed: Counter[str] = Counter()
     for node in nodes:
         placed.update(node.pods)
@@ -53,17 +53,17 @@ def unplaced_classes(
 
 
 def _without_nodes(problem: Problem) -> Problem:
-    """What could be bought, and for whom: a node that exists and is full isn't what they lack."""
+    """The problem with only what can be bought: a full node doesn't explain an unplaced pod."""
     offers = tuple(offer for offer in problem.offers if not offer.exists)
     names = frozenset(offer.name for offer in offers)
-    # Many classes have the same offers, and large sets are slow to cut.
+    # Many classes share one set of offers, and intersecting large sets is slow.
     allowed = {each: each & names for each in {pod.offers for pod in problem.classes}}
     classes = tuple(replace(pod, offers=allowed[pod.offers]) for pod in problem.classes)
     return replace(problem, offers=offers, classes=classes)
 
 
 def _crowded_out(problem: Problem, pod: PodClass, nodes: Sequence[DraftNode]) -> UnplacedReason:
-    """The pod fits on something, but not beside the others: what stands in the way."""
+    """Why a pod has no place although some offer is large enough for it."""
     used = _used(problem.limits, nodes)
     counts = Counter(node.offer.name for node in nodes)
     fitting = [
@@ -123,7 +123,7 @@ def _grouped(problem: Problem, pod: PodClass) -> UnplacedReason | None:
 def _together(
     limits: Sequence[Limit], used: Mapping[str, int], free: Sequence[Offer]
 ) -> UnplacedReason:
-    """No limit keeps every node away that would do, but each node has one that does."""
+    """No single limit rules out all suitable nodes, but each of them is ruled out by one."""
     reached = [limit for limit in limits if any(_is_beyond(limit, each, used) for each in free)]
     if all(any(_is_beyond(limit, each, used) for limit in reached) for each in free):
         names = "; ".join(limit.name for limit in reached[:NAMED])
@@ -138,7 +138,7 @@ def _together(
 def explained_nodes(
     problem: Problem, ground: OfferArrays, nodes: Sequence[DraftNode]
 ) -> tuple[PlannedNode, ...]:
-    """The nodes in a stable order; each bought one with what the next best would have cost."""
+    """The nodes in a stable order, each bought one with the price of the next best type."""
     classes = {pod.name: pod for pod in problem.classes}
     known: dict[tuple[object, ...], NextBest | None] = {}
     result = []
@@ -156,7 +156,7 @@ def explained_nodes(
 def _next_best(
     ground: OfferArrays, classes: Mapping[str, PodClass], node: DraftNode
 ) -> NextBest | None:
-    """The cheapest new node of another type that holds the same pods."""
+    """The cheapest new node of another type that has room for the same pods."""
     total = np.zeros(ground.capacity.shape[1])
     for name, count in node.pods.items():
         total += count * np.array(classes[name].requests, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""How questions and plans follow each other on a pipe: each with its length before it."""
+"""The format of questions and plans on the pipe: each is preceded by its length."""
 
 from __future__ import annotations
 

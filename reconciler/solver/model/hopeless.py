@@ -1,4 +1,4 @@
-"""Who can have no place, whatever is bought: found first, exactly, with the reason in figures."""
+"""Finds the pods that no purchase can place, before the search, and says why in numbers."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from reconciler.solver.model.problem import Offer, PodClass, Problem
 
 CHUNK = 4_000_000
-"""Comparisons made in one array operation; bounds the memory for ten thousand different pods."""
+"""Comparisons in one array operation: limits the memory used for ten thousand different pods."""
 
 
 def placeable(lots: Sequence[Lot], ground: OfferArrays) -> NDArray[np.bool_]:
-    """For each lot, whether some allowed offer has room for a unit of it."""
+    """For each lot, whether one of its allowed offers has room for a unit."""
     result = np.zeros(len(lots), dtype=np.bool_)
     step = max(1, CHUNK // max(1, ground.capacity.size))
     for start in range(0, len(lots), step):
@@ -34,7 +34,7 @@ def placeable(lots: Sequence[Lot], ground: OfferArrays) -> NDArray[np.bool_]:
 
 
 def why_hopeless(problem: Problem, ground: OfferArrays, pod: PodClass) -> UnplacedReason | None:
-    """The first true reason why no offer can ever take a pod, or nothing when one can."""
+    """The first reason that rules out all offers for a pod, or None if one can take it."""
     if not problem.offers:
         return UnplacedReason(
             cause=UnplacedCause.NO_OFFERS, text="there is nothing that could be bought"
@@ -58,11 +58,13 @@ def _emptied(problem: Problem, pod: PodClass) -> UnplacedReason:
 
 
 def _too_large(problem: Problem, ground: OfferArrays, pod: PodClass) -> UnplacedReason | None:
-    """Names a resource that no allowed offer has enough of, else what the closest offer lacks."""
+    """A resource that no allowed offer has enough of, or else what the closest offer lacks."""
     for r, (most, o) in enumerate(ground.largest(pod.offers)):
         if pod.requests[r] > most:
             return _lacks(problem, ground.offers[o], pod, r=r, who="the most that an offer leaves")
     allowed = np.flatnonzero(ground.allowed_to(pod.offers))
+    # Each resource alone fits on some offer, but perhaps no offer has all of them. The closest one
+    # lacks the fewest resources.
     lacking = ground.capacity[allowed] < np.array(pod.requests, dtype=np.float64)
     missing = lacking.sum(axis=1)
     if not missing.all():

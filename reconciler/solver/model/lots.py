@@ -1,9 +1,9 @@
-"""Classes become lots: what is decided before any packing, so that packing needs no topology.
+"""Classes become lots: rules about domains are settled here, so that packing needs no topology.
 
-A lot is a number of equal units that go to nodes one by one; a unit is one pod, or the pods of a
-group that must share a node. What concerns domains above the node is settled here: a spread class
-is split into one lot per domain, a group that stays together is bound to one domain. What concerns
-single nodes stays with the lot, as a limit or as tokens, because packing can keep it exactly.
+A lot is a number of equal units that are packed one by one. A unit is one pod, or the pods of a
+group that must share a node. Rules about domains larger than a node are decided here: a class with
+a spread is split into one lot per domain, and a group that stays together gets one domain. Rules
+about single nodes stay with the lot, as a limit or as tokens, because packing keeps them exactly.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from reconciler.solver.model.problem import Group, Offer
 
 LARGEST = 2**53
-"""Amounts from here on are all the same to the solver: more than any node has."""
+"""Amounts are cut off here: floats hold integers exactly up to this, and no node has as much."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lot:
-    """Equal units to be placed; `pods` says how many pods of which class make one unit."""
+    """Equal units; `pods` lists the classes of one unit's pods, and how many of each."""
 
     pods: tuple[tuple[str, int], ...]
     count: int
@@ -47,13 +47,13 @@ class Lot:
     marks: frozenset[str]
     repels: frozenset[str]
     shares: tuple[tuple[str, int], ...] = ()
-    """Places that one unit takes in each group that is limited by node."""
+    """For each group with a limit per node, how many of its pods one unit holds."""
     bonds: tuple[str, ...] = ()
-    """Groups whose rule is still open: none when a lot is ready to be packed."""
+    """The groups whose rule isn't settled yet; a lot that is packed has none."""
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Lots with one key are the same thing to every stage but the last."""
+        """Lots with the same key are equal to all stages except the last, which names pods."""
         own = (self.requests, self.allowed.tobytes(), self.priority, self.per_node)
         return (
             *own,
@@ -75,13 +75,13 @@ class OfferArrays:
     tops: dict[frozenset[str], list[tuple[float, int]]] = field(default_factory=dict)
 
     def allowed_to(self, names: frozenset[str]) -> NDArray[np.bool_]:
-        """The offers named, as a row that is made once for each set."""
+        """The named offers as a row of booleans, computed once for each set."""
         if names not in self.rows:
             self.rows[names] = np.array([one.name in names for one in self.offers], dtype=np.bool_)
         return self.rows[names]
 
     def largest(self, names: frozenset[str]) -> list[tuple[float, int]]:
-        """For each resource the most that one of the offers named leaves, and which one does."""
+        """For each resource, the largest amount of the named offers, and the offer that has it."""
         if names not in self.tops:
             allowed = np.flatnonzero(self.allowed_to(names))
             best = (
@@ -91,14 +91,14 @@ class OfferArrays:
         return self.tops[names]
 
     def domains(self, key: str) -> list[str]:
-        """Each offer's domain under a topology key; the empty text where it has none."""
+        """The domain of each offer for a topology key; "" if the offer doesn't have that label."""
         if key == HOSTNAME:
             return [offer.name for offer in self.offers]
         return [offer.labels.get(key, "") for offer in self.offers]
 
 
 def ground_of(problem: Problem) -> OfferArrays:
-    """The offers of a problem, sorted, so that their order in the input changes nothing."""
+    """The offers of a problem, sorted, so that the order of the input doesn't matter."""
     offers = preferred_offers(problem.offers)
     clipped = [[min(amount, LARGEST - 1) for amount in offer.capacity] for offer in offers]
     capacity = np.array(clipped, dtype=np.float64).reshape(len(offers), len(problem.resources))
@@ -107,7 +107,7 @@ def ground_of(problem: Problem) -> OfferArrays:
 
 
 def lots_of(problem: Problem, ground: OfferArrays) -> list[Lot]:
-    """All pods of the problem as lots, every rule about domains above the node settled."""
+    """All pods of the problem as lots, with the rules about domains settled."""
     lots = [_lot_of(pod, allowed) for pod, allowed in _allowed_rows(problem, ground)]
     for group in sorted(problem.groups, key=_order):
         match group:
@@ -121,9 +121,11 @@ def lots_of(problem: Problem, ground: OfferArrays) -> list[Lot]:
 
 
 def relaxed_lots_of(problem: Problem, ground: OfferArrays) -> list[Lot]:
-    """The same pods without what was chosen for them: any true bound is a bound of these."""
+    """The same pods without any choice of a domain, so that their bound holds for all plans."""
     lots = [_lot_of(pod, allowed) for pod, allowed in _allowed_rows(problem, ground)]
     for group in sorted(problem.groups, key=_order):
+        # Rules about single nodes are kept exactly by the table. All others become bonds, which
+        # only the exact program (bound/prove.py) knows.
         if not isinstance(group, Together) and group.key == HOSTNAME:
             lots = [_with_share(lot, group) for lot in lots]
         else:
@@ -132,7 +134,7 @@ def relaxed_lots_of(problem: Problem, ground: OfferArrays) -> list[Lot]:
 
 
 def _order(group: SpreadRule | Apart | Together) -> tuple[int, str]:
-    """Groups that bind come before groups that split, as splitting needs the bound sets."""
+    """Together comes first: what it restricts to one domain must be known before lots are split."""
     return (0 if isinstance(group, Together) else 1, group.name)
 
 
@@ -155,6 +157,7 @@ def _admits(offer: Offer, pod: PodClass) -> bool:
 
 
 def _lot_of(pod: PodClass, allowed: NDArray[np.bool_]) -> Lot:
+    # A pod that repels its own mark (a host port, say) is a limit of one per node.
     alone = 1 if pod.marks & pod.repels else pod.per_node
     return Lot(
         pods=((pod.name, 1),),
@@ -188,7 +191,7 @@ def _with_bond(lot: Lot, group: Group) -> Lot:
 
 
 def fits(lot: Lot, ground: OfferArrays) -> NDArray[np.bool_]:
-    """The offers that a unit may use and on which it has room when it is alone there."""
+    """The allowed offers that have room for one unit when nothing else is there."""
     roomy = np.asarray((ground.capacity >= np.array(lot.requests)).all(axis=1))
     return roomy & lot.allowed
 
@@ -209,7 +212,7 @@ def _together(lots: Sequence[Lot], group: Together, ground: OfferArrays) -> list
 
 
 def _on_one_node(members: Sequence[Lot], ground: OfferArrays) -> list[Lot]:
-    """One unit of all of them; pods are left out, the least important first, until it fits."""
+    """One unit of all members; the least important pods are left out until it fits on a node."""
     ordered = sorted(members, key=lambda lot: (-lot.priority, lot.pods))
     chosen = [0] * len(ordered)
     for place, lot in enumerate(ordered):
@@ -217,6 +220,7 @@ def _on_one_node(members: Sequence[Lot], ground: OfferArrays) -> list[Lot]:
         if not any(clash(lot, one) for one in company):
             chosen[place] = _most_that_fit(ordered, chosen, place=place, ground=ground)
     left = [replace(lot, count=lot.count - n) for lot, n in zip(ordered, chosen, strict=True)]
+    # What was left out may not use any offer: it would be on another node than the rest.
     stranded = [replace(lot, allowed=np.zeros_like(lot.allowed)) for lot in left if lot.count]
     return [*stranded, *([_composite(ordered, chosen)] if any(chosen) else [])]
 
@@ -224,6 +228,7 @@ def _on_one_node(members: Sequence[Lot], ground: OfferArrays) -> list[Lot]:
 def _most_that_fit(
     lots: Sequence[Lot], chosen: Sequence[int], *, place: int, ground: OfferArrays
 ) -> int:
+    # More pods never fit where fewer don't, so the number is found by bisection.
     low, high = 0, min(lots[place].count, lots[place].per_node or lots[place].count)
     while low < high:
         middle = (low + high + 1) // 2
@@ -245,6 +250,7 @@ def _composite(lots: Sequence[Lot], chosen: Sequence[int]) -> Lot:
         count=1,
         requests=tuple(min(amount, LARGEST) for amount in total),
         allowed=np.logical_and.reduce([lot.allowed for lot, _ in parts]),
+        # The unit can only be placed as a whole, so it is as important as its most important pod.
         priority=max(lot.priority for lot, _ in parts),
         per_node=None,
         marks=frozenset().union(*(lot.marks for lot, _ in parts)),
@@ -254,7 +260,7 @@ def _composite(lots: Sequence[Lot], chosen: Sequence[int]) -> Lot:
 
 
 def _in_one_domain(members: Sequence[Lot], group: Together, ground: OfferArrays) -> list[Lot]:
-    """All members in the domain that takes the most of them, and of those in the cheapest."""
+    """All members in the domain that has room for most of them; if several do, in the cheapest."""
     domains = ground.domains(group.key)
     names = sorted({name for name in domains if name})
     if not names:
@@ -267,7 +273,7 @@ def _in_one_domain(members: Sequence[Lot], group: Together, ground: OfferArrays)
 def _cost_in(
     members: Sequence[Lot], mask: NDArray[np.bool_], ground: OfferArrays
 ) -> tuple[tuple[tuple[int, int], ...], float]:
-    """Who would be left out of a domain, and roughly what the others cost there."""
+    """The pods by priority that don't fit in a domain, and roughly what the others cost there."""
     left: dict[int, int] = {}
     cost = 0.0
     for lot in members:
@@ -280,14 +286,14 @@ def _cost_in(
 
 
 def unit_price(lot: Lot, ground: OfferArrays, usable: NDArray[np.bool_]) -> float:
-    """The least that one unit costs as its share of a node's fullest resource."""
+    """The lowest cost of one unit, as its share of the node's scarcest resource."""
     request = np.array(lot.requests, dtype=np.float64)
     share = (request / np.maximum(ground.capacity[usable], 1.0)).max(axis=1)
     return float((share * ground.price[usable]).min())
 
 
 def _split(lots: Sequence[Lot], group: SpreadRule | Apart, ground: OfferArrays) -> list[Lot]:
-    """Each member lot as one lot per domain, the group kept level over all its members."""
+    """Split each member lot into one lot per domain, so that the group as a whole is balanced."""
     domains = ground.domains(group.key)
     names = sorted({name for name in domains if name})
     masks = {name: np.array([one == name for one in domains]) for name in names}
@@ -295,6 +301,7 @@ def _split(lots: Sequence[Lot], group: SpreadRule | Apart, ground: OfferArrays) 
     open_to = [name for name in names if any((lot.allowed & masks[name]).any() for lot in members)]
     level = _starting_level(group, open_to)
     result = []
+    # Important pods go first: if domains run out of room, the others are left without one.
     for lot in sorted(lots, key=lambda lot: (-lot.priority, lot.pods)):
         if _is_member(lot, group.members):
             result += _spread_out(lot, group, level=level, masks=masks, ground=ground)
@@ -317,7 +324,7 @@ def _spread_out(
     masks: Mapping[str, NDArray[np.bool_]],
     ground: OfferArrays,
 ) -> list[Lot]:
-    """Unit after unit to the emptiest domain that takes it, the cheaper one on a tie."""
+    """Put each unit into the emptiest domain that can take it; on a tie, into the cheapest."""
     weight = _weight(lot, group.members)
     prices = _prices_by_domain(lot, masks, ground)
     taken = dict.fromkeys(prices, 0)
@@ -350,6 +357,7 @@ def _has_room(group: SpreadRule | Apart, level: Mapping[str, int], name: str, we
         case Apart():
             return level[name] + weight <= group.most
         case SpreadRule():
+            # The domain itself is one of them: where there is no other, there is no skew.
             others = [n for other, n in level.items() if other != name]
             lowest = min([level[name] + weight, *others])
             return level[name] + weight - lowest <= group.max_skew

@@ -1,4 +1,4 @@
-"""What the solver answers: nodes with their pods, who is left out and why, and how good it is."""
+"""The solver's answer: nodes with their pods, unplaced pods with reasons, and a proven bound."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Stop(Enum):
-    """What ended the search."""
+    """Why the search ended."""
 
     NOTHING_TO_DO = "nothing to do"
     PROVEN = "proven optimal"
@@ -34,7 +34,7 @@ class UnplacedCause(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnplacedReason:
-    """Why pods of a class have no place: in words, and with the figures that the words hold."""
+    """Why pods of a class have no place: a text, and the numbers in that text as fields."""
 
     cause: UnplacedCause
     text: str
@@ -43,13 +43,13 @@ class UnplacedReason:
     available: int = 0
     offer: str = ""
     offers: tuple[str, ...] = ()
-    """Those that would do and are used up."""
+    """The offers that the pod fits on and that are used up."""
     rule: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unplaced:
-    """So many pods of a class that no node of the plan takes."""
+    """The number of pods of a class that the plan has no node for."""
 
     pod_class: str
     count: int
@@ -59,7 +59,7 @@ class Unplaced:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextBest:
-    """The cheapest other type that would have held the same pods."""
+    """The cheapest other type with room for the same pods."""
 
     offer: str
     type: str
@@ -68,7 +68,7 @@ class NextBest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedNode:
-    """A node to buy, or one that exists, with the pods (by class) that are to run there."""
+    """A node to buy, or one that exists, with the number of pods of each class to run there."""
 
     offer: str
     pods: Mapping[str, int]
@@ -78,7 +78,7 @@ class PlannedNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightStep:
-    """The share of one pool weight: its cost, and what no other choice in this step undercuts."""
+    """The part of the plan for one pool weight: its cost, and the bound within this step."""
 
     weight: int
     cost: int
@@ -87,7 +87,7 @@ class WeightStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """An answer that keeps every rule of its Problem. Seconds are told, but are not part of it."""
+    """An answer that keeps all rules of its Problem; `seconds` is informative and not compared."""
 
     nodes: tuple[PlannedNode, ...]
     unplaced: tuple[Unplaced, ...]
@@ -102,12 +102,12 @@ class Plan:
 
     @property
     def gap(self) -> float:
-        """How much dearer than the proven bound, as a fraction (0.01 = one percent)."""
+        """How far the cost is above the proven bound, as a fraction (0.01 is one percent)."""
         return self.cost / self.bound - 1 if self.bound else float(self.cost > 0)
 
     @property
     def rank(self) -> tuple[tuple[tuple[int, int], ...], int]:
-        """What plans are compared by: who is left out, the most important first; then cost."""
+        """How plans are compared: by unplaced pods, highest priority first, then by cost."""
         left: dict[int, int] = {}
         for one in self.unplaced:
             left[one.priority] = left.get(one.priority, 0) + one.count

@@ -1,9 +1,9 @@
-"""What is to be placed, and what may be bought for it: the solver's whole input, as plain data.
+"""The solver's input as plain data: pods that need a node, and nodes that exist or can be bought.
 
-Nothing here knows Kubernetes. Whoever asks has already turned selectors, taints, volumes and
-DaemonSets into three things: the set of offers that a class of pods may use, the capacity that an
-offer leaves for pods, and tokens of pods that repel each other. All amounts are integers in the
-caller's own units, money is millionths per hour, so that a plan is valid exactly or not at all.
+Nothing here knows Kubernetes. The caller has already turned selectors, taints, volumes and
+DaemonSets into three things: the offers that a class of pods may use, the capacity of an offer that
+is left for pods, and tokens for pods that repel each other. All amounts are integers, in units that
+the caller chooses; money is in millionths per hour. So a plan is either exactly valid or not.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ HOSTNAME = "kubernetes.io/hostname"
 
 
 CLOSE = 0.0005
-"""A gap that no effort at all is spent on."""
+"""With a gap this small, the search ends whatever effort is left."""
 
 
 class Effort(Enum):
-    """How much counted work a solve may do; the value is its budget in ticks (about 1 µs each)."""
+    """How much work a solve may do; the value is its budget in ticks (about 1 µs each)."""
 
     QUICK = 350_000
     NORMAL = 1_900_000
@@ -32,16 +32,16 @@ class Effort(Enum):
 
     @property
     def content(self) -> float:
-        """A gap below which nothing more is tried: what remains to gain isn't worth the wait."""
+        """The gap at which the search ends, as the rest isn't worth the wait."""
         return 0.005 if self is Effort.NORMAL else CLOSE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodClass:
-    """Pods that are alike in all that decides where they may go.
+    """Pods that are equal in everything that decides where they can run.
 
-    Two pods never share a node when one's `marks` meet the other's `repels`; a pod that repels its
-    own mark is alone of its kind on a node. Host ports and anti-affinity by hostname are such.
+    Two pods don't share a node if one has a mark that the other repels. A node holds at most one
+    pod that repels its own mark. Host ports and anti-affinity by hostname are expressed this way.
     """
 
     name: str
@@ -53,14 +53,14 @@ class PodClass:
     marks: frozenset[str] = frozenset()
     repels: frozenset[str] = frozenset()
     narrowed: tuple[tuple[str, int], ...] = ()
-    """Each constraint that narrowed `offers`, in order, with the number of offers it left."""
+    """The constraints that reduced `offers`, in order, with the number of offers each one left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A kind of node that can be had, or (`exists`) one node that is there or on its way.
+    """A kind of node that can be bought or, if it `exists`, one node that has joined or will join.
 
-    `capacity` is what is left for pods: system, DaemonSets and running pods are deducted already.
+    `capacity` is what is left for pods, without what the system, DaemonSets and running pods use.
     """
 
     name: str
@@ -73,16 +73,16 @@ class Offer:
     weight: int = 0
     exists: bool = False
     rank: int = 0
-    """Where two offers serve as well at the same price, the one with the lower rank is taken."""
+    """Of two equally good offers at the same price, the one with the lower rank is used."""
     marks: frozenset[str] = frozenset()
     repels: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """The new nodes together use at most `most` of something: nodes, cpu, memory, cost per hour.
+    """The new nodes together use at most `most` of something: nodes, CPU, memory, cost per hour.
 
-    `amounts` says how much one node of an offer uses; offers not named use none.
+    `amounts` has what one node of an offer uses; an offer that isn't listed uses nothing.
     """
 
     name: str
@@ -92,7 +92,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Minimum:
-    """At least `count` new nodes of these offers are bought, with or without pods."""
+    """At least `count` new nodes of these offers are bought, even if they stay empty."""
 
     name: str
     offers: frozenset[str]
@@ -101,9 +101,9 @@ class Minimum:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpreadRule:
-    """A domain that takes a pod of `members` ends at most `max_skew` above the emptiest domain.
+    """A domain that gets a pod of `members` has at most `max_skew` more than the emptiest domain.
 
-    `running` counts pods of the group that run already; `domains` are all that count as empty.
+    `running` has the pods of the group that run already; `domains` also count when they are empty.
     """
 
     name: str
@@ -116,7 +116,7 @@ class SpreadRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Apart:
-    """No domain holds more than `most` pods of `members`, those that run already included."""
+    """No domain holds more than `most` pods of `members`, including those that run already."""
 
     name: str
     key: str
@@ -127,9 +127,9 @@ class Apart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Together:
-    """All pods of `members` go to one and the same domain.
+    """All pods of `members` go to the same domain.
 
-    Where members run already, the caller has narrowed their offers to that domain.
+    If members run already, the caller has reduced their offers to that domain.
     """
 
     name: str
@@ -142,7 +142,7 @@ Group = SpreadRule | Apart | Together
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """All pods that need a node, all nodes that could serve them, and the rules between."""
+    """All pods that need a node, all nodes that they could use, and the rules."""
 
     resources: tuple[str, ...]
     classes: tuple[PodClass, ...]
@@ -163,9 +163,9 @@ class Problem:
             self._refuse_amounts(f"offer {offer.name!r}", (offer.price,), offer.capacity)
 
     def in_order(self) -> Problem:
-        """The same problem with all its parts by name: the order of the input says nothing.
+        """The same problem in a fixed order, so that the order of the input doesn't matter.
 
-        Offers are in the order in which they are preferred, and by name where that says nothing.
+        Offers are in the order of preference, everything else is sorted by name.
         """
         return replace(
             self,
@@ -186,7 +186,7 @@ class Problem:
 
 
 def preferred_offers(offers: Iterable[Offer]) -> tuple[Offer, ...]:
-    """Offers in the order in which equal ones are taken."""
+    """Offers in the order of preference among equal ones: by rank, then by name."""
     return tuple(sorted(offers, key=lambda one: (one.rank, one.name)))
 
 

@@ -1,7 +1,7 @@
-"""What is left of a problem after some nodes are settled, as a problem of its own.
+"""What is left of a problem after some nodes are decided, as a new problem.
 
-Pools of a lower weight see only what the higher ones left: the pods without a place, the nodes that
-were planned (they exist now, with the room that is left on them), and what remains of the limits.
+Pools of a lower weight see only what the higher ones left: the pods without a place, the planned
+nodes (which now exist, with the room left on them), and what remains of the limits.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def remainder(problem: Problem, nodes: Sequence[DraftNode], names: Sequence[str]) -> Problem:
-    """The problem without the pods on these nodes, which now exist under the names given."""
+    """The problem without the pods on these nodes, which now exist under the given names."""
     placed: Counter[str] = Counter()
     for node in nodes:
         placed.update(node.pods)
@@ -74,6 +74,7 @@ def _existing(
             amount - sum(pod.requests[r] * count for pod, count in pods)
             for r, amount in enumerate(node.offer.capacity)
         ]
+        # The planned pods repel later ones just as running pods do.
         marks = frozenset().union(node.offer.marks, *(pod.marks for pod, _ in pods))
         repels = frozenset().union(node.offer.repels, *(pod.repels for pod, _ in pods))
         result.append(
@@ -103,7 +104,7 @@ def _running(group: Group, settled: Sequence[tuple[str, DraftNode]]) -> Group:
 def _per_node(
     classes: Mapping[str, PodClass], settled: Sequence[tuple[str, DraftNode]]
 ) -> list[Apart]:
-    """A class's own limit by node, which now counts the pods that are there."""
+    """The per-node limit of a class as a group, because a group counts the pods already there."""
     return [
         Apart(
             name=f"per node {pod.name}",
@@ -124,7 +125,7 @@ def _bound(
     settled: Sequence[tuple[str, DraftNode]],
     offers: Sequence[Offer],
 ) -> PodClass:
-    """A class whose group stays together follows those of the group that have a place."""
+    """A class whose group stays together may use only the domains of the members already placed."""
     for group in groups:
         if not isinstance(group, Together) or pod.name not in group.members:
             continue

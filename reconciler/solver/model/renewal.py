@@ -1,9 +1,9 @@
-"""What a cluster could give back: nodes that stand, what each holds, and which of them go.
+"""Which nodes a cluster could give back: the question (Renewal) and the answer (Renewed).
 
-The counterpart of Problem and Plan for the other direction. Pods of nodes that go are placed anew,
-on the free room of those that stay or on new nodes; pods of nodes that stay never move. So an
-answer is a set of nodes and a Plan for exactly their pods, worth what it saves in each hour less
-what moving costs. An empty set is always an answer: nothing here is done for its own sake.
+They are the counterpart of Problem and Plan. The pods of removed nodes get a new place, in the free
+room of the nodes that stay or on new nodes; the pods of nodes that stay never move. An answer is a
+set of nodes and a Plan for exactly their pods. Its gain is what it saves per hour minus what moving
+costs. The empty set is always a valid answer.
 """
 
 from __future__ import annotations
@@ -20,39 +20,39 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenewableNode:
-    """A node that may go, if all that it `holds` finds another place.
+    """A node that may be removed if all the pods that it `holds` find another place.
 
-    `offer` names an offer of the problem that exists and whose capacity is the node's free room;
-    its marks and repels are those of the pods that are there, which count for as long as it stays.
+    `offer` names an existing offer of the problem. That offer's capacity is the node's free room,
+    and its marks and repels are those of the pods on the node, which count while the node stays.
     """
 
     offer: str
     price: int
     holds: Mapping[str, int] = field(default_factory=dict)
-    """Pods by class: all that must find another place when it goes."""
+    """The pods by class that need another place when the node is removed."""
     disturbance: int = 0
-    """What its end costs those who run there, in the money of prices."""
+    """What the removal costs the pods on the node, in the same money as prices."""
     group: str = ""
-    """Those that share a ceiling on how many may go."""
+    """Nodes of one group share a limit on how many may be removed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Renewal:
-    """The nodes that may go, and the problem that has all their pods and all other capacity.
+    """The nodes that may be removed, and the problem with their pods and all other capacity.
 
-    Each class counts the pods of all that stand. What runs on a node that goes may be counted in
-    the `running` of the problem's groups: it is taken off there. Minima are no concern of a
-    renewal; a node that a minimum needs doesn't stand here.
+    Each class counts its pods on all `standing` nodes. The `running` counts of the problem's groups
+    may include pods of removed nodes, which then no longer count. A renewal ignores minima: a node
+    that a minimum requires isn't in `standing`.
     """
 
     problem: Problem
     standing: tuple[RenewableNode, ...]
     most: Mapping[str, int] = field(default_factory=dict)
-    """How many nodes of a group may go at most; a group that isn't named has no ceiling."""
+    """The most nodes of each group that may be removed; a group that isn't listed has no limit."""
     near: float = 1.0
-    """Within so many times the bound the cluster is cheap enough not to disturb much any more."""
+    """A cost below this multiple of the bound is cheap enough to avoid further disturbances."""
     reluctance: float = 1.0
-    """So many times as much a disturbance counts there."""
+    """Below that cost, a disturbance counts this many times."""
 
     def __post_init__(self) -> None:
         exists = {offer.name for offer in self.problem.offers if offer.exists}
@@ -75,23 +75,23 @@ class Renewal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Renewed:
-    """Which nodes go, and where their pods would be. Seconds are told, but are not part of it."""
+    """The nodes to remove and a plan for their pods; `seconds` is informative and not compared."""
 
     goes: tuple[str, ...]
-    """Offers of the nodes that go, by name."""
+    """The names of the offers of the removed nodes."""
     plan: Plan
-    """For the pods of those that go, and nobody else."""
+    """A place for the pods of the removed nodes, and for no others."""
     saving: int
-    """What those that go cost each hour, less what the plan buys."""
+    """What the removed nodes cost per hour, minus what the plan buys."""
     disturbance: int
     cost: int
-    """What all that stand cost each hour now."""
+    """What all standing nodes cost per hour now."""
     bound: int
-    """What their pods would cost each hour at least, were all of them bought for anew."""
+    """The lowest cost per hour if nodes for all their pods were bought from scratch."""
     effort: int
     seconds: float = field(default=0.0, compare=False)
 
     @property
     def gain(self) -> int:
-        """What is left of the saving when all that is disturbed has been paid."""
+        """The saving minus the cost of all disturbances."""
         return self.saving - self.disturbance

@@ -1,7 +1,7 @@
-"""Pools of the highest weight first: each weight is a step that sees what the ones before left.
+"""Solves pools of the highest weight first: each weight is a step that sees what is left.
 
-A step may also use the offers of the steps before it, so that a rule that needs both (a spread over
-places, say) is not broken for good by the order. What earlier steps bought exists in later ones.
+A step may also use the offers of earlier steps, because a rule such as a spread over zones may need
+offers of both. The nodes that earlier steps bought exist in later ones.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepAnswer:
-    """The nodes that one step chose, and the bound of its cost."""
+    """The nodes that one step chose, and the bound on its cost."""
 
     nodes: Sequence[DraftNode]
     bound: int
 
 
 def weights_of(problem: Problem) -> list[int]:
-    """The weights of what can be bought, the highest first."""
+    """The weights of the offers that can be bought, the highest first."""
     return sorted({offer.weight for offer in problem.offers if not offer.exists}, reverse=True)
 
 
 def in_steps(
     problem: Problem, answer: Callable[[Problem], StepAnswer]
 ) -> tuple[list[DraftNode], tuple[WeightStep, ...]]:
-    """Settle the problem weight by weight; every step is answered by the same function."""
+    """Solve the problem weight by weight; `answer` solves each step."""
     settled: list[DraftNode] = []
     steps = []
     current = problem
@@ -65,7 +65,7 @@ def _settled_name(number: int) -> str:
 
 
 def _at_weight(problem: Problem, weight: int) -> Problem:
-    """What a step sees: nodes that exist, and offers of its weight or a higher one."""
+    """The problem of one step: existing nodes, and offers of its weight or a higher one."""
     offers = tuple(offer for offer in problem.offers if offer.exists or offer.weight >= weight)
     names = {offer.name for offer in offers}
     minima = tuple(minimum for minimum in problem.minima if minimum.offers & names)
@@ -73,7 +73,7 @@ def _at_weight(problem: Problem, weight: int) -> Problem:
 
 
 def _finished(problem: Problem) -> bool:
-    """Nobody is without a place, and no minimum is still to be bought."""
+    """Whether all pods have a place and all minima are bought."""
     return not any(pod.count for pod in problem.classes) and not any(
         minimum.count for minimum in problem.minima
     )

@@ -1,1 +1,1 @@
-"""Plans: found, improved, explained."""
+"""The search for a plan: a first one, better ones, and exact ones for small problems."""

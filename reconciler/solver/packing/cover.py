@@ -1,10 +1,10 @@
-"""Problems of few pods to a node, exactly: which contents of nodes cover all pods at least cost.
+"""Solves problems with few pods per node exactly: the cheapest contents that cover all pods.
 
-A plan that is cheaper than the best known one uses no content that wastes more than the difference
-to the bound. Where pods are large, all contents that waste less can be written down, and to choose
-among them is a program over integers that is short, without symmetry, and close to its linear one.
-So its optimum, or that it has no solution, proves the best plan. Where some would be left out, or a
-rule binds several nodes together, this doesn't hold and isn't tried.
+A plan that is cheaper than the best known one has no content that wastes more than the difference
+between that cost and the bound. If pods are large, all contents that waste less can be listed. The
+choice among them is an integer program that is short, has no symmetry, and is close to its linear
+relaxation. Its optimum is the best plan; if it has no solution, the known plan is the best. None of
+this holds if pods are left out or a rule spans several nodes, so these problems are skipped.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from reconciler.solver.model.budget import Budget
 
 PODS = 400
-"""With more pods than this a choice among contents isn't proven in time."""
+"""With more pods than this, a choice among contents isn't proven in time."""
 TICKS_EACH = 150
-"""What it takes at least to choose among so many contents; with less it isn't begun."""
+"""The ticks per content that a choice needs at least; with fewer it isn't started."""
 
 
 def cover(table: Table, values: DualValues, *, cost: int, budget: Budget) -> Proof | None:
-    """The best plan that places everybody for less than `cost`, or the proof that there is none."""
+    """The best plan that places all pods for less than `cost`, or the proof that there is none."""
     if int(table.demand.sum()) > PODS or len(table.minima) or _bind(table):
         return None
     found = _within(table, values, cost=cost, budget=budget)
@@ -46,18 +46,19 @@ def cover(table: Table, values: DualValues, *, cost: int, budget: Budget) -> Pro
 
 
 def _bind(table: Table) -> bool:
-    """Whether a rule looks at several nodes."""
+    """Whether a rule spans several nodes."""
     return any(lots[0].bonds for lots in table.lots)
 
 
 def _within(table: Table, values: DualValues, *, cost: int, budget: Budget) -> NodeContents | None:
-    """All contents that a plan cheaper than `cost` may use."""
+    """All contents that a plan cheaper than `cost` can use."""
     held = most_value(table, values)
     endless = (table.most >= int(table.demand.sum())) & (held > 0)
     if not endless.any():
         return None
-    # Values at which no node of which there is no end holds more than it costs: what a plan costs
-    # is all values together and the waste of each of its nodes.
+    # The values are scaled so that no node of an unlimited offer holds more than it costs. Then the
+    # cost of a plan is the sum of all values plus the waste of each of its nodes. Nodes of limited
+    # offers may hold more: their surplus lowers the bound, once for each copy.
     scale = float((table.price[endless] / held[endless]).min())
     fair = replace(values, units=values.units * scale, resources=values.resources * scale)
     surplus = np.where(endless, 0.0, np.maximum(held * scale - table.price, 0.0))
@@ -67,7 +68,7 @@ def _within(table: Table, values: DualValues, *, cost: int, budget: Budget) -> N
 
 
 def _worthwhile(table: Table, found: NodeContents, cost: int, budget: Budget) -> NodeContents:
-    """The same judged once more, by the prices of the linear program over all of them."""
+    """The contents that also pass with the better prices of the linear program over all of them."""
     master = Master(table, budget)
     for o, counts in zip(found.offers.tolist(), found.counts, strict=True):
         master.add(o, counts)
@@ -76,13 +77,14 @@ def _worthwhile(table: Table, found: NodeContents, cost: int, budget: Budget) ->
         return found
     units, price = master.prices()
     waste = price[found.offers] - found.counts @ units
-    # The engine may be wrong in the last digits, and counts a little for each node besides.
+    # The objective has rounding errors, and a small extra cost for each node (`FEWER`).
     spare = cost - master.objective + 1e-5 * cost
     return _undominated(table, found.rows(np.flatnonzero(waste <= spare)))
 
 
 def _undominated(table: Table, found: NodeContents) -> NodeContents:
-    """Without contents that are part of another one of a node that costs and counts no more."""
+    """The contents that aren't part of a larger one on a node that costs no more."""
+    # The larger content must be on an unlimited offer, or there may be too few nodes of it.
     price, amounts = table.price[found.offers], table.amounts[:, found.offers]
     endless = table.most[found.offers] >= int(table.demand.sum())
     kept = np.ones(len(price), dtype=np.bool_)
@@ -98,6 +100,8 @@ def _undominated(table: Table, found: NodeContents) -> NodeContents:
 
 def _chosen(table: Table, found: NodeContents, *, cost: int, budget: Budget) -> Proof | None:
     """The cheapest choice of contents."""
+    # Contents may cover more pods than there are, so that full contents suffice; `_draft` takes
+    # the surplus out again.
     program = IntegerProgram(relaxed=2)
     most = np.minimum(table.most, table.demand.sum())[found.offers]
     nodes = [program.variable(0, int(n)) for n in most.tolist()]
@@ -111,6 +115,7 @@ def _chosen(table: Table, found: NodeContents, *, cost: int, budget: Budget) -> 
         program.hold(zip(nodes, amounts, strict=True), high=int(limit))
     prices = table.price[found.offers].astype(np.int64).tolist()
     total = list(zip(nodes, prices, strict=True))
+    # Strictly cheaper: then having no solution proves that the known plan is optimal.
     program.hold(total, high=cost - 1)
     program.minimise(total)
     answer = program.solve(budget.left, budget.seconds_left)
@@ -127,7 +132,7 @@ def _proof(
     cost: int,
     bound: float,
 ) -> Proof:
-    """No solution means that what is known can't be beaten; a better one may be the best."""
+    """What the ending proves: without a solution, the best known plan is optimal."""
     match ending:
         case Ending.IMPOSSIBLE:
             return Proof(draft=None, optimal=True, bound=cost)
@@ -141,7 +146,7 @@ def _proof(
 
 
 def _draft(table: Table, found: NodeContents, times: NDArray[np.int64]) -> Draft:
-    """The chosen nodes, without the room for pods that there are not so many of."""
+    """The chosen nodes, with each pod on only one of them."""
     left = table.demand.copy()
     rows = []
     for p in np.repeat(np.arange(len(times)), times).tolist():

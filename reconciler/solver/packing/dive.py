@@ -1,9 +1,9 @@
-"""From shares of patterns to whole nodes: fix what is nearly whole, price anew, and go on.
+"""From fractions of patterns to whole nodes: fix some nodes, update the prices, and repeat.
 
-Whole nodes are taken at once; then, step by step, a pattern that is used much and wastes little.
-After each step patterns that hold more than what is left are closed, since rounding them up would
-buy room for pods that no longer exist, and patterns made for just the rest take their place. When
-the rest has shrunk, the program is built anew for the rest alone and gets quicker each time.
+Whole nodes are fixed first; then, step by step, a pattern that is used much and wastes little.
+After each step, patterns that hold more than what is left are closed, because rounding them up
+would buy room for pods that are already placed. New patterns for the rest replace them. When the
+rest has become small enough, a new program is built for it alone, which is faster to solve.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from reconciler.solver.model.budget import Budget
 
 SHRUNK = 0.6
-"""When the cost of the rest has fallen to this share, the program is built anew for the rest."""
+"""When the cost of the rest has fallen to this share, a new program is built for it."""
 ROUNDS_ANEW = 14
 ROUNDS_BETWEEN = 6
 NEARLY = 0.002
-"""So much dearer than before may the rest become by taking a node, without more pricing."""
+"""If fixing nodes makes the rest dearer by more than this share, new patterns are priced."""
 
 Row = tuple[int, "NDArray[np.int64]", int]
 
 
 class Dive:
-    """One descent from a demand to whole nodes, over the patterns that are known."""
+    """One dive from a demand to whole nodes, over the known patterns."""
 
     def __init__(
         self, table: Table, values: DualValues, patterns: Patterns, budget: Budget
@@ -49,7 +49,7 @@ class Dive:
         self.budget = budget
 
     def run(self, stock: Stock, left: NDArray[np.int64]) -> Draft:
-        """Nodes for all that is left; reduces stock and left."""
+        """Find nodes for what is left; reduces `stock` and `left`."""
         rows: list[Row] = []
         while left.any() and not self.budget.over:
             level = _Level(self, stock, left)
@@ -57,6 +57,7 @@ class Dive:
             rows += taken
             if not taken:
                 break
+        # What the levels leave, for example when the budget is spent, is packed greedily.
         rest = pack_tail(self.table, self.values, stock=stock, left=left, budget=self.budget)
         found = draft_of(self.table, rows)
         return Draft(
@@ -67,7 +68,7 @@ class Dive:
 
 
 class _Level:
-    """The program for what is left at one moment, in a table of only that."""
+    """The program for what is left at one moment, over a table with only that."""
 
     def __init__(self, dive: Dive, stock: Stock, left: NDArray[np.int64]) -> None:
         self.dive = dive
@@ -89,7 +90,7 @@ class _Level:
         self._take_over(dive.patterns)
 
     def _take_over(self, patterns: Patterns) -> None:
-        """Known patterns that hold no more than what is left."""
+        """Add the known patterns that hold no more than what is left."""
         place = {int(o): position for position, o in enumerate(self.offers)}
         counts = np.array(patterns.counts).reshape(len(patterns), self.dive.table.classes)
         for p in np.flatnonzero((counts <= self.left).all(axis=1)).tolist():
@@ -97,7 +98,7 @@ class _Level:
                 self.master.add(place[patterns.offers[p]], counts[p, self.kept].copy())
 
     def descend(self) -> list[Row]:
-        """Take nodes until the rest has shrunk so far that a smaller program pays."""
+        """Fix nodes until the rest is so small that a new program pays."""
         pricing = pricing_of(self.master, self.values)
         generate(self.master, pricing, self.dive.budget, ROUNDS_ANEW)
         rows: list[Row] = []
@@ -124,6 +125,7 @@ class _Level:
             counts = np.zeros(self.dive.table.classes, dtype=np.int64)
             counts[self.kept] = self.master.patterns.counts[p]
             present = counts > 0
+            # Patterns may overlap, so an earlier one may have taken units of this one.
             full = int((self.left[present] // counts[present]).min())
             number = self.stock.at_most(offer, min(times, full))
             if number:
@@ -133,10 +135,12 @@ class _Level:
         return rows
 
     def _chosen(self, shares: NDArray[np.float64]) -> list[tuple[int, int]]:
-        """Whole nodes that waste little; else the one pattern that is used most for its waste."""
+        """Whole nodes with little waste; or else the pattern with the best mix of use and waste."""
         used = shares > 1e-6
         if not used.any():
             return []
+        # A wasteful pattern waits even if it is whole: once others are fixed, pricing may find a
+        # better one for the rest.
         waste = self._waste()
         whole = np.floor(shares + 1e-6)
         good = np.flatnonzero((whole > 0) & (waste <= np.quantile(waste[used], 0.6)))
@@ -146,14 +150,15 @@ class _Level:
         return [(best, max(1, int(whole[best])))]
 
     def _waste(self) -> NDArray[np.float64]:
-        """The share of each pattern's cost that isn't worth it by the relaxation's prices."""
+        """The share of each pattern's cost that its worth doesn't cover, by the relaxation."""
+        # Not at the prices of this program: there each pattern in use is worth exactly its cost.
         patterns = self.master.patterns
         counts = np.array(patterns.counts).reshape(len(patterns), self.table.classes)
         price = np.maximum(self.table.price[patterns.offers], 1e-6)
         return np.maximum(1.0 - counts @ self.values.units / price, 0.0)
 
     def _refresh(self, pricing: ColumnPricing, hoped: float) -> None:
-        """Close what is too large now, and make patterns until the rest costs what was hoped."""
+        """Close oversized patterns, and add new ones until the rest costs about what is hoped."""
         left = self.left[self.kept]
         small = Stock(self.table, self.stock.copies[self.offers], self.stock.limits)
         self.master.aim(left, small)
@@ -171,11 +176,11 @@ class _Level:
                 return
 
     def _rest(self) -> float:
-        """What the last solution would cost, and be fined for units without a place."""
+        """The cost of the last solution, including the penalty for unplaced units."""
         return self.master.objective
 
     def _remember(self, shares: NDArray[np.float64]) -> None:
-        """Patterns that were of use here are known from now on."""
+        """Add the patterns of the last solution to the known ones."""
         for p in np.flatnonzero(shares > 1e-6).tolist():
             wide = np.zeros(self.dive.table.classes, dtype=np.int64)
             wide[self.kept] = self.master.patterns.counts[p]

@@ -1,7 +1,7 @@
-"""The last touch: each node as the cheapest offer that holds what is on it.
+"""The last step: each node becomes the cheapest offer that holds what is on it.
 
-On a draft that is asked of the arrays. Where pods were packed larger than they are, it is asked
-once more of the finished nodes, with the real sizes.
+This is done on the arrays of a draft. If pods were packed with larger sizes than they have, it is
+done again on the finished nodes, with the real sizes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def right_sized(table: Table, draft: Draft, stock: Stock) -> Draft:
-    """Every row on the cheapest offer that may be had; the stock has the draft taken already."""
+    """The draft with the cheapest available offer in each row; `stock` is what the draft leaves."""
     draft = draft.rows(np.flatnonzero(draft.counts.any(axis=1)))
     if not len(draft.times):
         return draft
@@ -47,11 +47,12 @@ def _cheapest(
     draft: Draft,
     row: int,
 ) -> int:
-    """Gives the row's nodes back to the stock and takes them again as the best that fits."""
+    """The cheapest offer for a row; the row's nodes are exchanged for it in the stock."""
     own, times = int(draft.offers[row]), int(draft.times[row])
     fits = ~blocked & (table.price < table.price[own]) & (table.capacity >= used).all(axis=1)
     if not fits.any():
         return own
+    # The row's own nodes count in limits, so they are given back before others are taken.
     stock.take(own, -times)
     for o in np.flatnonzero(fits)[np.argsort(table.price[fits], kind="stable")].tolist():
         if stock.at_most(o, times) == times:
@@ -64,7 +65,7 @@ def _cheapest(
 def with_real_sizes(
     problem: Problem, ground: OfferArrays, nodes: Sequence[DraftNode]
 ) -> list[DraftNode]:
-    """The nodes, cheaper where they can be; left alone where another rule than room decides."""
+    """The nodes with cheaper offers where possible; unchanged if the problem has other rules."""
     if problem.groups or problem.limits or problem.minima:
         return list(nodes)
     classes = {pod.name: pod for pod in problem.classes}
@@ -83,5 +84,5 @@ def with_real_sizes(
 
 
 def _is_free(offer: Offer) -> bool:
-    """Whether one more can be had, and nobody is kept away from it by what runs there."""
+    """Whether any number can be bought, and no pod is repelled by what is already there."""
     return offer.most is None and not offer.exists and not offer.marks and not offer.repels

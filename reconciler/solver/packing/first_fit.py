@@ -1,9 +1,9 @@
-"""First-fit, as today's autoscalers do it: the yardstick, and the answer when all else fails.
+"""First-fit, as other autoscalers do it: the baseline, and the answer when everything else fails.
 
-Pods go by size, the largest first, to the node with the fewest pods that has room. A node that is
-open stands for every offer that could still hold what is on it; it grows until not even the largest
-one could take more, and what it costs is looked at only in the end. All units of a class are dealt
-out at once, which gives the same nodes as one by one.
+Pods are taken from the largest to the smallest, and go to the node with the fewest pods that has
+room. An open node is still any of the offers that can hold what is on it. It is filled until even
+the largest of them is full, and only then becomes the cheapest one that fits. All units of a class
+are placed at once, with the same result as one by one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Number = TypeVar("Number", bound=np.generic)
 
 
 def first_fit(table: Table, budget: Budget) -> Draft:
-    """A complete draft without any optimiser; limits are kept by packing what they cut off anew."""
+    """A complete draft without an optimiser; what exceeds the limits is packed once more."""
     nodes = _OpenNodes(table)
     by_importance = np.argsort(-table.priority, kind="stable")
     for k in by_importance.tolist():
@@ -43,7 +43,7 @@ def first_fit(table: Table, budget: Budget) -> Draft:
 
 
 class _OpenNodes:
-    """Nodes whose offer isn't chosen yet."""
+    """Nodes whose offer isn't decided yet."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -59,12 +59,12 @@ class _OpenNodes:
 
     @property
     def used(self) -> NDArray[np.float64]:
-        """What is taken of each open node."""
+        """The resources used on each open node."""
         return self._used[: self.open]
 
     @property
     def options(self) -> NDArray[np.bool_]:
-        """Which offers still hold what is on each open node."""
+        """The offers that can still hold what is on each open node."""
         return np.asarray(self._options[: self.open])
 
     @property
@@ -73,11 +73,12 @@ class _OpenNodes:
         return self._counts[: self.open]
 
     def take(self, k: int, wanted: int) -> None:
-        """Deal out units of a class: to open nodes, emptiest first, then to new ones."""
+        """Place units of a class: on open nodes, the emptiest first, then on new ones."""
         room = self._room(k)
         dealt = _level(self._load[: self.open], room, wanted)
         self._add(np.flatnonzero(dealt), k, dealt[dealt > 0])
         wanted -= int(dealt.sum())
+        # What is left needs new nodes. They are equal, and all but the last one are full.
         fresh = np.flatnonzero(self.fresh & self.table.allowed[k, self.giants])
         if not wanted or not len(fresh):
             return
@@ -89,7 +90,7 @@ class _OpenNodes:
         self._add(news, k, np.array([each] * full + [rest] * (rest > 0), dtype=np.int64))
 
     def _room(self, k: int) -> NDArray[np.int64]:
-        """How many more units of a class each open node could take on its best option."""
+        """How many more units of a class each open node can take as the largest of its offers."""
         usable = np.flatnonzero(self.table.allowed[k, self.giants])
         held = np.full((self.open, len(usable)), np.inf)
         for r, size in enumerate(self.sizes[k]):
@@ -102,7 +103,7 @@ class _OpenNodes:
         return np.asarray(np.maximum(best, 0), dtype=np.int64)
 
     def _open(self, number: int) -> None:
-        """More open nodes; the arrays grow by halves, as growing copies them."""
+        """Open more nodes; the arrays grow by half, because each growth copies them."""
         needed = self.open + number
         if needed > len(self._used):
             more = needed + needed // 2 - len(self._used)
@@ -128,11 +129,12 @@ def _longer(rows: NDArray[Number], more: int) -> NDArray[Number]:
 
 
 def _giants(table: Table) -> NDArray[np.intp]:
-    """Offers that no endless other one contains, whatever it costs: these decide what has room."""
+    """The offers that aren't contained in a larger unlimited one: they decide what has room."""
     fresh = np.flatnonzero(~table.standing)
     endless = table.most[fresh] >= 2**40
     capacity = table.capacity[fresh]
     contains = allowed_within(table.allowed[:, fresh])
+    # Of two equal offers the first one contains the other, so that exactly one of them is kept.
     kept = []
     for place in range(len(fresh)):
         larger = (capacity >= capacity[place]).all(axis=1) & endless
@@ -143,11 +145,12 @@ def _giants(table: Table) -> NDArray[np.intp]:
 
 
 def _level(load: NDArray[np.int64], room: NDArray[np.int64], wanted: int) -> NDArray[np.int64]:
-    """Who gets how many when each unit goes to the least loaded that has room."""
+    """The units for each node if each unit goes to the node with the fewest that has room."""
     if wanted == 1 and room.any():
         dealt = np.zeros_like(room)
         dealt[np.where(room > 0, load, load.max() + 1).argmin()] = 1
         return dealt
+    # Filling up to a common level, found by bisection, has the same result as unit after unit.
     wanted = min(wanted, int(room.sum()))
     low, high = int(load.min(initial=0)), int((load + room).max(initial=0))
     while low < high:
@@ -161,7 +164,7 @@ def _level(load: NDArray[np.int64], room: NDArray[np.int64], wanted: int) -> NDA
 
 
 def _closed(table: Table, contents: NDArray[np.int32], stock: Stock) -> Draft:
-    """Each node as the cheapest offer that holds it and may still be had; others are dropped."""
+    """Each node as the cheapest available offer that holds it; nodes without one are dropped."""
     rows: list[tuple[int, NDArray[np.int64], int]] = []
     forbidden = ~table.allowed
     for counts in contents:

@@ -1,9 +1,9 @@
-"""Improving a plan by taking some of its nodes apart and packing their units anew.
+"""Improves a plan by emptying some of its nodes and packing their units again.
 
-Prices tell which nodes are wasteful: those that cost more than what is on them is worth. Some of
-them are emptied, with others for company, and their units go the way of the whole problem once
-more, from shares to whole nodes. So few units are left that this takes a fraction of the time and
-comes much closer to the best; what comes out cheaper stays.
+Prices show which nodes are wasteful: those that cost more than what is on them is worth. Some of
+them are emptied, together with a few others, and their units are packed in the same way as the
+whole problem, by a dive. With so few units this takes a fraction of the time and comes much closer
+to the optimum. The result is kept if it is cheaper.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
     from reconciler.solver.model.budget import Budget
 
 SIZES = (6, 10, 16, 24)
-"""How many nodes are taken apart at once, in turn."""
+"""How many nodes are emptied at once, in turn."""
 
 
 WASTEFUL = 0.03
-"""A node is wasteful when at least this share of its cost isn't worth it."""
+"""A node is wasteful if at least this share of its cost is waste."""
 MOST = 0.55
-"""Where more of the cost than this is on wasteful nodes, the whole is as soon packed anew."""
+"""If wasteful nodes have more than this share of the cost, mending is no faster than packing."""
 FEW = 60
-"""So many units are packed anew in no time, all of them if need be."""
+"""Up to this many units are always packed again, as that takes no time."""
 
 
 def mend(
     table: Table, draft: Draft, values: DualValues, patterns: Patterns, *, budget: Budget
 ) -> Draft:
-    """The same nodes with all the wasteful ones packed anew at once, if that is better.
+    """The draft with all wasteful nodes packed again together, if that is better.
 
-    A first draft is good but for pods that are about as large as the nodes they are on.
+    A first draft is good except for pods that are about as large as their nodes.
     """
     work = _Work(table, draft.singles(), values, Dive(table, values, patterns, budget))
     while not budget.over:
@@ -63,7 +63,7 @@ def improve(
     budget: Budget,
     patience: int,
 ) -> Draft:
-    """A draft that is no worse, and better when the budget lets anything be found."""
+    """The draft, improved as far as the budget and the patience allow."""
     work = _Work(table, draft.singles(), values, Dive(table, values, patterns, budget))
     idle = turn = 0
     while idle < patience and not budget.over and len(work.draft.times) > 1:
@@ -75,7 +75,7 @@ def improve(
 
 
 class _Work:
-    """The draft with what is known of it, so that a try costs no more than its own few nodes."""
+    """The draft and its figures, kept up to date so that a try costs only its own few nodes."""
 
     def __init__(self, table: Table, draft: Draft, values: DualValues, dive: Dive) -> None:
         self.table = table
@@ -88,12 +88,13 @@ class _Work:
         self.excess = self._excess(draft)
 
     def _excess(self, draft: Draft) -> NDArray[np.float64]:
-        """What each node costs beyond the worth of what is on it."""
+        """The cost of each node beyond the worth of what is on it."""
         worth = draft.counts @ self.values.units
         return np.asarray(np.maximum(self.table.price[draft.offers] - worth, 0.0))
 
     def repack(self, chosen: NDArray[np.bool_]) -> bool:
-        """Empty some nodes and pack them anew; says whether that was better and so was kept."""
+        """Empty some nodes and pack their units again; returns whether that was better."""
+        # The stock always is what the draft leaves, whether the try is kept or undone.
         old = self.draft.rows(chosen)
         for o in old.offers.tolist():
             self.stock.take(o, -1)
@@ -111,13 +112,16 @@ class _Work:
         return better
 
     def wasteful(self) -> NDArray[np.bool_]:
-        """All nodes that cost clearly more than what is on them is worth."""
+        """The nodes that cost clearly more than what is on them is worth."""
         return np.asarray(self.excess > WASTEFUL * self.table.price[self.draft.offers])
 
     def some(self, number: int) -> NDArray[np.bool_]:
-        """So many nodes, the more wasteful the likelier."""
+        """A random choice of nodes; wasteful ones are more likely."""
+        # Good nodes need a chance too: a wasteful node often improves only together with the pods
+        # of another one.
         likely = self.excess + 0.05 * float(self.excess.mean()) + 1e-9
-        # Exponential keys: the smallest are a sample without replacement, weighted by `likely`.
+        # The smallest of these exponential keys are a sample without replacement with the weights
+        # `likely`.
         keys = self.chance.exponential(size=len(likely)) / likely
         chosen = np.zeros(len(likely), dtype=np.bool_)
         chosen[np.argsort(keys, kind="stable")[:number]] = True

@@ -1,9 +1,9 @@
-"""From fractions to nodes: every node gets its slice of the mix that the relaxation found.
+"""From fractions to nodes: each node gets a slice of the mix that the relaxation found.
 
-The relaxation says that an offer's nodes together hold certain units. Each node in turn receives
-what keeps the sum so far closest to its share (error diffusion), then is topped up with whatever
-is most behind its share. So no node eats the easy pods and leaves the awkward ones to the last.
-What fractions of nodes are left is relaxed again, and the last few units are packed greedily.
+In the relaxation, all nodes of an offer together hold certain units. Each node in turn gets what
+keeps the total so far closest to its share (error diffusion), and is then filled with the classes
+that are furthest behind. So the first nodes don't use up the easy pods and leave the difficult ones
+to the last. The remaining fractions of nodes are relaxed again, and the last units packed greedily.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ if TYPE_CHECKING:
 
 ROUNDS = 4
 DISTINCT = 128
-"""Nodes of one offer that get contents of their own; beyond, several get the same."""
+"""The most different contents for nodes of one offer; with more nodes, several get the same."""
 RARE = 0.25
-"""Classes with this share of an offer's units may be too few for all of its equal nodes."""
+"""The rarest classes with this share of an offer's units may be missing on some equal nodes."""
 MINUTE = 1e-9
+"""A smaller fraction of a unit is a rounding error."""
 
 
 def pack(table: Table, relaxation: Relaxation, budget: Budget) -> Draft:
-    """A complete draft along a relaxation."""
+    """A complete draft that follows a relaxation."""
     stock = Stock.of(table)
     left = table.demand.copy()
     drafts: list[Draft] = []
@@ -43,7 +44,8 @@ def pack(table: Table, relaxation: Relaxation, budget: Budget) -> Draft:
         if answer is None:
             break
         draft = _whole_nodes(table, answer, stock=stock, left=left)
-        # Whole units come at once, the others one by one; each looks at all classes.
+        # The work: each step looks at all classes. Whole units take one step per node together,
+        # the others one step each.
         steps = len(draft.times) * 4 + int(np.minimum(draft.counts, 1).sum())
         budget.spend(steps * (12 + 0.012 * table.classes))
         if not draft.nodes():
@@ -57,17 +59,19 @@ def pack(table: Table, relaxation: Relaxation, budget: Budget) -> Draft:
 
 
 def remaining(table: Table, *, stock: Stock, left: NDArray[np.int64]) -> Table:
-    """The table of what is still to be placed with what is still to be had."""
+    """The table with what is still to be placed and what can still be bought."""
     return replace(table, demand=left.copy(), most=stock.copies.copy(), limits=stock.limits.copy())
 
 
 def _whole_nodes(
     table: Table, relaxation: Relaxation, *, stock: Stock, left: NDArray[np.int64]
 ) -> Draft:
-    """The whole nodes among the fractions, filled; takes from the stock and from what is left."""
+    """The whole nodes of a relaxation, filled; reduces `stock` and `left`."""
     rows: list[tuple[int, NDArray[np.int64], int]] = []
+    # Existing nodes are free, so they are filled before any that must be bought.
     free_first = np.argsort(~table.standing, kind="stable")
     for o in free_first.tolist():
+        # Fractions have rounding errors: 2.9999999 nodes are 3.
         whole = stock.at_most(o, int(relaxation.nodes[o] + 1e-6))
         if not whole:
             continue
@@ -81,12 +85,13 @@ def _whole_nodes(
 def _slices(
     table: Table, o: int, *, mix: NDArray[np.float64], whole: int, left: NDArray[np.int64]
 ) -> list[tuple[NDArray[np.int64], int]]:
-    """Contents for all whole nodes of an offer; `left` is reduced by them."""
+    """The contents of all whole nodes of an offer; reduces `left`."""
     sizes = divisors(table)
     due = np.zeros(table.classes)
     result = []
     for times in _batches(whole, alike=_alike(mix * whole)):
         due += mix
+        # `times` nodes get this content, so each may take only its share of what is left.
         counts = _one_node(table, o, due=due, most=left // times, sizes=sizes)
         if not counts.any():
             continue
@@ -97,7 +102,7 @@ def _slices(
 
 
 def _alike(units: NDArray[np.float64]) -> int:
-    """How many equal nodes most of the units allow: few pods can't be on many of them."""
+    """How many nodes may have the same content: a class with few units can't be on many nodes."""
     numbers = np.sort(units[units > MINUTE])
     reached = np.cumsum(numbers)
     few = numbers[np.searchsorted(reached, RARE * reached[-1:])]
@@ -105,7 +110,7 @@ def _alike(units: NDArray[np.float64]) -> int:
 
 
 def _batches(whole: int, *, alike: int) -> list[int]:
-    """How many equal nodes to make at once, so that the number of different ones is bounded."""
+    """The sizes of groups of equal nodes, so that there are few different contents."""
     distinct = max(min(whole, DISTINCT), -(-whole // alike))
     base, more = divmod(whole, distinct)
     return [base + 1] * more + [base] * (distinct - more)
@@ -119,10 +124,11 @@ def _one_node(
     most: NDArray[np.int64],
     sizes: NDArray[np.float64],
 ) -> NDArray[np.int64]:
-    """What is due, whole units first, then one unit of the class most behind, until full."""
+    """The units that are due, then one unit after another of the class furthest behind."""
     ceiling = np.where(table.allowed[:, o], np.minimum(most, table.per_node), 0.0)
     counts = np.minimum(np.floor(np.maximum(due, 0.0)), ceiling)
     room = table.capacity[o] + 0.5
+    # With clashes even the units that are due must be checked one by one.
     counts = _within(table, counts, room) if table.clashes is None else np.zeros_like(counts)
     room = room - counts @ table.size
     while True:
@@ -139,6 +145,6 @@ def _one_node(
 def _within(
     table: Table, counts: NDArray[np.float64], room: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """As many whole classes of the wanted counts as have room together, the largest first."""
+    """The wanted counts of the largest classes, as long as they fit together; 0 for the others."""
     used = np.cumsum(counts[:, None] * table.size, axis=0)
     return np.where((used <= room).all(axis=1), counts, 0.0)

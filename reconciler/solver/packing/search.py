@@ -1,4 +1,4 @@
-"""The search for the best nodes of one step: each stage begins with the best that is known."""
+"""The search for the best nodes of one step: each stage starts with the best result so far."""
 
 from __future__ import annotations
 
@@ -39,29 +39,29 @@ if TYPE_CHECKING:
     from reconciler.solver.model.problem import Problem
 
 MOST_CLASSES = 400
-"""With more classes than this, diving for the whole costs more than it gains."""
+"""With more classes than this, a dive for the whole problem costs more than it gains."""
 SHARE_OF_COLUMNS = 0.35
 SHARE_OF_PROOF = 0.5
 ROUNDS = 400
 AGAIN = 3
 AS_GOOD = 0.002
-"""A plan that costs so much more than shares of the columns gains by better columns alone."""
+"""A plan this close to its linear program can improve only with more columns."""
 SEEDED = 4
-"""Rounds in a row in which no class that comes first may be of use, until greed has run dry."""
+"""The number of seeded rounds in a row that may find nothing."""
 FEW = 8
-"""With more units than this on a node, its content hardly depends on which one comes first."""
+"""With more units than this on a node, seeds hardly change its content."""
 EXACT = 40
-"""Offers whose best content is looked for exactly when greedy filling finds no more."""
+"""The most offers whose best content is computed exactly when greedy filling finds no more."""
 NEARLY = 0.02
-"""Patterns that cost more than they are worth by at most this share go on to the dive."""
+"""Patterns that waste at most this share of their cost are kept for the dive."""
 PATIENCE = 40
-"""Tries in a row without a gain, after which a plan is taken to be as good as it gets."""
+"""The search ends after this many tries in a row without an improvement."""
 
 Rank = tuple[tuple[tuple[int, int], ...], int, int]
 
 
 def rank_of(problem: Problem, nodes: Sequence[DraftNode]) -> Rank:
-    """What answers are compared by: who is left out, the cost, the number of nodes."""
+    """How answers are compared: by unplaced pods, then by cost, then by the number of nodes."""
     placed: Counter[str] = Counter()
     for node in nodes:
         placed.update(node.pods)
@@ -73,13 +73,13 @@ def rank_of(problem: Problem, nodes: Sequence[DraftNode]) -> Rank:
 
 
 def cost_of_new_nodes(nodes: Sequence[DraftNode]) -> int:
-    """What the new nodes cost per hour."""
+    """The cost of the new nodes per hour."""
     return sum(0 if node.offer.exists else node.offer.price for node in nodes)
 
 
 @dataclass(slots=True)
 class Search:
-    """The best nodes so far, the bounds so far, and what both were bought with."""
+    """The best nodes and bounds so far, and what later stages reuse of the earlier ones."""
 
     setting: Setting
     budget: Budget
@@ -99,7 +99,7 @@ class Search:
     _bounds: dict[tuple[tuple[int, int], ...], int] = field(default_factory=dict)
 
     def run(self) -> None:
-        """All stages, until one proves that nothing better exists or the budget is spent."""
+        """Run all stages until the best is good enough or the budget is spent."""
         setting = self.setting
         draft = first_fit(setting.table, self.budget)
         self.first = self.best = assemble(setting.problem, setting.table, draft)
@@ -114,7 +114,7 @@ class Search:
         self._prove()
         if self._enough():
             return
-        # What follows costs more than all before, and half of it gives nothing.
+        # The next stages cost more than everything before, and half of them alone gain nothing.
         if self.budget.left < so_far:
             self.stop = Stop.EFFORT
             return
@@ -127,7 +127,7 @@ class Search:
         self.stop = Stop.EFFORT if self.budget.over else Stop.DRY
 
     def _enough(self) -> bool:
-        """Whether what is left to gain isn't worth another stage."""
+        """Whether the search can end here; sets `stop` to the reason."""
         cost, bound = cost_of_new_nodes(self.best), self.bound()
         complete = self._complete()
         if self._is_proven():
@@ -141,11 +141,13 @@ class Search:
         return True
 
     def _complete(self) -> bool:
-        """Whether all pods have a place that can have one."""
+        """Whether all pods that can have a place have one."""
         return not any(self.setting.left_out(self.best).values())
 
     def bound(self) -> int:
-        """The best lower bound on what a plan costs that leaves out no more than the best does."""
+        """The highest bound on the cost of plans that leave out no more pods than the best one."""
+        # The bound depends on what the best plan leaves out, so it is computed again for a new best
+        # plan and for new values.
         left = self.setting.left_out(self.best)
         key = (*sorted(left.items()), (len(self.values), len(self.exact)))
         if key not in self._bounds:
@@ -154,14 +156,16 @@ class Search:
 
     def _bound(self, left: Mapping[int, int]) -> int:
         relaxed = self.setting.relaxed
+        # Values get better with each round of columns, so of these only the last two are tried.
         found = (lower_bound(relaxed, values, left) for values in self.values)
         exact = (lower_bound(relaxed, values, left, held) for values, held in self.exact[-2:])
         return max(dearest_single(relaxed, left), *found, *exact, 0)
 
     def offer(self, table: Table, draft: Draft) -> None:
-        """Take a draft as the best when it is."""
+        """Keep a draft if it is the best so far."""
         problem = self.setting.problem
         nodes = assemble(problem, table, draft)
+        # The ranks compare assembled nodes: only these have real sizes and balanced spreads.
         if not self.setting.is_exact:
             nodes = with_real_sizes(problem, self.setting.ground, nodes)
         if rank_of(problem, nodes) < rank_of(problem, self.best):
@@ -169,12 +173,13 @@ class Search:
         self.watch(self)
 
     def _pack(self) -> None:
-        """The relaxation, and the first draft along it."""
+        """Compute the relaxation, and the first draft from it."""
         setting = self.setting
         relaxation = relax(setting.relaxed, self.budget)
         if relaxation is None:
             return
         self.values.append(relaxation.values)
+        # The relaxed table gives the bound. A draft must follow the table that is packed.
         if setting.table is not setting.relaxed:
             relaxation = relax(setting.table, self.budget)
         if relaxation is not None:
@@ -182,7 +187,7 @@ class Search:
             self._consider(pack(setting.table, relaxation, self.budget))
 
     def _mend(self) -> None:
-        """The draft with all that is wasteful in it packed anew."""
+        """Pack the wasteful nodes of the draft again."""
         if self.prices is None or self.draft is None:
             return
         if self.setting.table.classes > MOST_CLASSES:
@@ -192,11 +197,12 @@ class Search:
         )
 
     def _columns(self) -> None:
-        """Contents that the prices call for; what they prove, and what the dive begins with."""
+        """Generate columns, which improve the bound and are the patterns for the dive."""
         table = self.setting.table
         if self.prices is None or table.classes > MOST_CLASSES:
             return
         budget = self.budget.part(SHARE_OF_COLUMNS)
+        # The program is kept from call to call, but each call has a budget of its own.
         master = self.master or Master(table, budget)
         self.master, master.budget = master, budget
         for offer, counts in zip(self.patterns.offers, self.patterns.counts, strict=True):
@@ -216,13 +222,14 @@ class Search:
         while generate(master, pricing, budget, ROUNDS) and not budget.over and master.solve():
             values = master.values(prices)
             joined, held = tighten(master, values, budget, EXACT)
+            # Values of the packed table prove nothing if packing has already chosen domains.
             if master.table is self.setting.relaxed:
                 self.exact.append((values, held))
             if not joined:
                 break
 
     def _more_columns(self) -> None:
-        """Columns and a dive again, where the plan is as good as those that are known allow."""
+        """Repeat columns and dive, if the plan is as good as the known columns allow."""
         for _ in range(AGAIN):
             if self.master is None or self._enough():
                 return
@@ -235,7 +242,7 @@ class Search:
             self._dive()
 
     def _dive(self) -> None:
-        """The same with contents that can really be had, from shares to whole nodes."""
+        """Dive from the known patterns to whole nodes."""
         table = self.setting.table
         if self.prices is None or table.classes > MOST_CLASSES:
             return
@@ -243,7 +250,7 @@ class Search:
         self._consider(dive.run(Stock.of(table), table.demand.copy()))
 
     def _improve(self) -> None:
-        """The best draft with its wasteful nodes packed anew, again and again."""
+        """Pack some nodes of the best draft again, many times."""
         if self.prices is None or self.draft is None:
             return
         draft = improve(
@@ -257,7 +264,7 @@ class Search:
         self._consider(draft)
 
     def _consider(self, draft: Draft) -> None:
-        """Make the most of a draft over the packed table, and keep it when it is the best."""
+        """Finish a draft over the packed table, and keep it if it is the best."""
         table = self.setting.table
         draft = right_sized(table, draft, Stock.of(table, draft))
         self.patterns.add_draft(draft)
@@ -266,7 +273,7 @@ class Search:
             self.offer(table, draft)
 
     def _prove(self) -> None:
-        """Small problems exactly: by the contents of nodes where these are few, else by places."""
+        """Solve a small problem exactly: by cover if there are few contents, or else by places."""
         setting = self.setting
         if self._cover() or int(setting.relaxed.demand.sum()) > PODS or len(self.best) > NODES:
             return
@@ -282,7 +289,7 @@ class Search:
             self._believe(proof)
 
     def _cover(self) -> bool:
-        """Which contents of nodes are best, where there are few; says whether that was tried."""
+        """Solve the problem by cover; returns whether that was possible."""
         if not self.values or not self._complete():
             return False
         proof = cover(

@@ -1,7 +1,6 @@
-"""The way from a Problem to a Plan: a complete answer early, better ones while effort is left.
+"""From a Problem to a Plan: a complete answer early, and better ones while effort is left.
 
-Each pool weight is a step of its own. First-fit is computed for every problem, and the better of
-the two answers is given.
+Each pool weight is a separate step. First-fit is always computed too, and the better plan is used.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ def solve(
     seconds: float = 60.0,
     watch: Callable[[Plan], None] | None = None,
 ) -> Plan:
-    """The best plan that the effort finds, with a bound that no plan undercuts.
+    """The best plan that the effort finds, with a proven bound.
 
-    `watch` is told each complete plan on the way; `seconds` is only a safety net.
+    `watch` is called with each complete plan on the way; `seconds` is only a safety net.
     """
     return solve_counted(
         problem, effort.value, content=effort.content, seconds=seconds, watch=watch
@@ -48,21 +47,21 @@ def solve_counted(
     seconds: float = 60.0,
     watch: Callable[[Plan], None] | None = None,
 ) -> Plan:
-    """The same with so much work, and to such a gap, whatever effort that is."""
+    """The same with any number of ticks, and any gap at which the search ends."""
     start = time.perf_counter()
     budget = Budget(ticks, time.monotonic() + seconds)
     return _Solve(problem, budget, start, watch, content=content).run()
 
 
 def solve_by_first_fit(problem: Problem) -> Plan:
-    """The plan that first-fit makes, without a bound: what answers when no optimiser can."""
+    """The plan of first-fit, without a bound; used when the optimiser can't answer."""
     work = _Solve(problem, Budget(0, time.monotonic()), time.perf_counter(), None)
     nodes, steps = in_steps(problem, work.by_first_fit)
     return work.plan(nodes, steps, first=nodes, stop=Stop.EFFORT)
 
 
 class _Solve:
-    """One solve: its problem, its budget, and whom to tell."""
+    """One solve: its problem, its budget and its watcher."""
 
     def __init__(
         self,
@@ -82,9 +81,10 @@ class _Solve:
         self.first: list[DraftNode] = []
 
     def run(self) -> Plan:
-        """All steps by search; the whole by first-fit where that is better."""
+        """Solve all steps by search; use first-fit for all of them if that is better."""
         nodes, steps = in_steps(self.problem, self.by_search)
         first = self.first
+        # With one step, the search has already compared its result with first-fit.
         if len(steps) > 1:
             first, first_steps = in_steps(self.problem, self.by_first_fit)
             if rank_of(self.problem, first) < rank_of(self.problem, nodes):
@@ -92,7 +92,7 @@ class _Solve:
         return self.plan(nodes, steps, first=first, stop=self._stop())
 
     def by_search(self, problem: Problem) -> StepAnswer:
-        """One step by all the stages."""
+        """Solve one step with all stages."""
         search = Search(setting_of(problem), self.budget, self._tell, self.content)
         search.run()
         self.stops.append(search.stop)
@@ -100,7 +100,7 @@ class _Solve:
         return StepAnswer(nodes=search.best, bound=search.bound())
 
     def by_first_fit(self, problem: Problem) -> StepAnswer:
-        """One step by first-fit alone, which proves nothing."""
+        """Solve one step by first-fit alone, which proves nothing."""
         setting = setting_of(problem)
         draft = first_fit(setting.table, self.budget)
         return StepAnswer(nodes=assemble(problem, setting.table, draft), bound=0)
@@ -113,7 +113,7 @@ class _Solve:
         first: Sequence[DraftNode],
         stop: Stop,
     ) -> Plan:
-        """All that is told of an answer."""
+        """The Plan for an answer, with its explanations."""
         problem, ground = self.problem, ground_of(self.problem)
         without = rank_of(problem, first)[0]
         return Plan(
@@ -130,14 +130,14 @@ class _Solve:
         )
 
     def _tell(self, search: Search) -> None:
-        """Tell a plan on the way, where there is one step and so a plan is complete."""
+        """Pass a plan to the watcher; with several weights there is no complete plan yet."""
         if self.watch is None or len(weights_of(self.problem)) > 1:
             return
         step = WeightStep(weight=0, cost=cost_of_new_nodes(search.best), bound=search.bound())
         self.watch(self.plan(search.best, (step,), first=search.first, stop=search.stop))
 
     def _stop(self) -> Stop:
-        """The weakest of what ended the steps: a plan is proven when all of its steps are."""
+        """The weakest reason of all steps: a plan is proven only if all of its steps are."""
         if self.budget.clock_fired:
             return Stop.CLOCK
         order = (Stop.EFFORT, Stop.DRY, Stop.GAP, Stop.PROVEN, Stop.NOTHING_TO_DO)

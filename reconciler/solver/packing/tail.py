@@ -1,8 +1,7 @@
-"""The last units, too few for a mix: node after node, always the one that gives most for its price.
+"""Packs the last units greedily: node by node, always the one with the most value for its price.
 
-Greedy choice by value per price is poor for a whole problem, because it takes the easy pods first;
-for the last handful it is quick, and choosing among all sizes of nodes matters more there than the
-order of pods.
+For a whole problem this would be poor, because it takes the easy pods first. For the last few units
+it is fast, and the choice among all sizes of nodes matters more than the order of pods.
 """
 
 from __future__ import annotations
@@ -24,14 +23,15 @@ if TYPE_CHECKING:
 
 
 MANY = 24
-"""With more classes than this not every offer is filled each time."""
+"""With more classes than this, only some of the offers are filled for each node."""
 AT_ONCE = 64
+"""The number of offers that are filled together then."""
 
 
 def pack_tail(
     table: Table, values: DualValues, *, stock: Stock, left: NDArray[np.int64], budget: Budget
 ) -> Draft:
-    """Nodes for what is left, as long as anything more can be had; reduces stock and left."""
+    """Nodes for what is left, as long as any can be bought; reduces `stock` and `left`."""
     rows: list[tuple[int, NDArray[np.int64], int]] = []
     hopes = _Hopes(table, floored(table, values), node_cost(table, values), budget)
     while left.any():
@@ -51,9 +51,9 @@ def pack_tail(
 
 
 def floored(table: Table, values: DualValues) -> NDArray[np.float64]:
-    """Values in which no class is worth nothing: greedy choice can't see what has no value.
+    """The values with a minimum for each class: a greedy choice ignores what has no value.
 
-    Where limits may leave some without a place, a priority is worth more than all below it.
+    If there are limits, pods may be left out, so each priority is worth more than the lower ones.
     """
     capacity = np.maximum(table.capacity.max(axis=0, initial=1.0), 1.0)
     share = (table.size / capacity).max(axis=1, initial=0.0)
@@ -66,10 +66,10 @@ def floored(table: Table, values: DualValues) -> NDArray[np.float64]:
 
 
 class _Hopes:
-    """What a node of each offer gave for its price when it was last filled.
+    """The value for its price that a node of each offer had when it was last filled.
 
-    That becomes less as units go away, so where there are many units only the offers that gave
-    most are filled again, until none that wasn't promises more than the best of them.
+    It only falls as units are placed. So with many classes the offers with the highest old values
+    are filled first, and the others are skipped once none of them can be better than the best.
     """
 
     def __init__(
@@ -89,13 +89,14 @@ class _Hopes:
     def best_node(
         self, usable: NDArray[np.intp], left: NDArray[np.int64]
     ) -> tuple[int, NDArray[np.int64]] | None:
-        """The offer and the content that give most for their price."""
+        """The offer and the content with the most value for their price."""
         waiting = np.flatnonzero(left)
         step = len(usable) if len(waiting) <= MANY else AT_ONCE
         promising = usable[np.argsort(-self.ratio[usable], kind="stable")]
         best: tuple[float, int, NDArray[np.int64]] | None = None
         for start in range(0, len(promising), step):
             offers = np.sort(promising[start : start + step])
+            # Offers are sorted by old ratios, which are upper limits: the rest can't be better.
             if best is not None and best[0] >= float(self.ratio[offers].max()):
                 break
             found = self._filled(offers, waiting, left)
@@ -106,7 +107,7 @@ class _Hopes:
     def _filled(
         self, offers: NDArray[np.intp], waiting: NDArray[np.intp], left: NDArray[np.int64]
     ) -> tuple[float, int, NDArray[np.int64]] | None:
-        """The best of some offers, with its ratio; the whole rest on one node beats any ratio."""
+        """The best of some offers with its ratio; a node that holds all that is left is best."""
         contents = self._candidates(offers, waiting, left)
         self.budget.spend(400 + len(waiting) * (20 + 0.2 * len(offers)))
         gain = contents @ self.worth[waiting]
@@ -114,6 +115,8 @@ class _Hopes:
         ratio = np.where(gain > 0, gain / price, -1.0)
         self.ratio[offers] = ratio.reshape(2, -1).max(axis=0)
         complete = contents.sum(axis=1) == left.sum()
+        # A node for the whole rest ends the work. Of several, the cheapest is best, whatever the
+        # value for its price.
         if complete.any():
             ratio = np.where(complete, 1.0 / price, -1.0)
         best = int(ratio.argmax())
@@ -126,7 +129,7 @@ class _Hopes:
     def _candidates(
         self, offers: NDArray[np.intp], waiting: NDArray[np.intp], left: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """A content for each offer twice: the largest units first, and the worthiest first."""
+        """Two contents for each offer: the largest units first, and the most valuable first."""
         table = self.table
         capacity, clashes = table.capacity[offers], table.clashes
         share = _shares(table.size[waiting], capacity)
@@ -144,7 +147,7 @@ class _Hopes:
 
 
 def _shares(size: NDArray[np.float64], capacity: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The share of each node that a unit of each class takes of its fullest resource."""
+    """The share of each node that a unit of each class takes, by its scarcest resource."""
     share = np.zeros((len(capacity), len(size)))
     for needs, room in zip(size.T, np.maximum(capacity, 1.0).T, strict=True):
         np.maximum(share, needs / room[:, None], out=share)

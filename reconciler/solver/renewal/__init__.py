@@ -1,1 +1,1 @@
-"""Which nodes could go for cheaper ones."""
+"""The search for nodes that can be removed, because their pods cost less elsewhere."""

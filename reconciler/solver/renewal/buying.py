@@ -1,4 +1,4 @@
-"""What is bought for pods that found no room, and sold again when it isn't worth its price."""
+"""Buys nodes for the loose pods of a trial, and exchanges them for cheaper ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def bought_for(trial: RenewalTrial, values: DualValues, budget: Budget) -> RenewalTrial:
-    """The trial with all that is loose in a place, as far as there is any to be had."""
+    """The trial with its loose pods in free room or on bought nodes, as far as possible."""
     trial.place_loose()
     _right_size(trial)
     if not trial.loose.any():
@@ -31,7 +31,7 @@ def bought_for(trial: RenewalTrial, values: DualValues, budget: Budget) -> Renew
 
 
 def _right_size(trial: RenewalTrial) -> None:
-    """Each purchase as the cheapest offer that holds what came to it, if anything did."""
+    """Make each purchase the cheapest offer that holds its pods, and undo empty purchases."""
     goods = trial.field.goods
     for column in trial.purchases():
         own, units = int(trial.bought[column]), trial.came[:, column].astype(np.int64)

@@ -1,10 +1,10 @@
-"""A renewal made ready for the search: rules about domains settled, nodes and pods as arrays.
+"""A renewal ready for the search: rules about domains are settled, nodes and pods are arrays.
 
-A pod that a rule about zones (or any domain above the node) counts stays in its domain when it
-moves: then whatever held before still holds, and moving needs no topology. That gives up a few
-ways of moving and keeps every rule. Of the pools that may serve a pod only those of the highest
-weight sell for it here. What costs more to disturb than it costs to keep, or can't move at all,
-never goes: its room is capacity like any other.
+A pod that is counted by a rule about zones (or another domain larger than a node) stays in its
+domain when it moves. Then the rule still holds and the search needs no topology, at the price of a
+few possible moves. Of the pools that a pod may use, only those of the highest weight sell nodes for
+it. A node that costs more to disturb than to keep, or whose pods can't move, is never removed; its
+free room is capacity like any other.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
-    """The renewal with its rules about domains settled; each of its classes is part of one."""
+    """The renewal with its rules about domains settled; its classes are parts of others."""
 
     problem: Problem
     standing: tuple[RenewableNode, ...]
-    """Those that may pay to let go, by name."""
+    """The nodes whose removal may pay, by name."""
     class_of: Mapping[str, str]
-    """The class of the question that a class here is part of."""
+    """The original class of each class."""
 
 
 def settled(renewal: Renewal) -> Settled:
-    """Pods that are counted by domain bound to theirs, and only nodes that may pay to let go."""
+    """Restrict pods that are counted by domain to it, and keep only nodes whose removal may pay."""
     problem = renewal.problem.in_order()
     offers = {offer.name: offer for offer in problem.offers}
     keys = _keys(problem)
@@ -68,11 +68,11 @@ def settled(renewal: Renewal) -> Settled:
 
 
 Part = tuple[str, tuple[str, ...]]
-"""A class, and the domains that its pods must stay in."""
+"""A class and the domains that its pods must stay in."""
 
 
 def _keys(problem: Problem) -> dict[str, list[str]]:
-    """For each class the topology keys that a rule counts its pods by."""
+    """The topology keys by which the pods of each class are counted."""
     groups = [group for group in problem.groups if group.key != HOSTNAME]
     return {
         pod.name: sorted({group.key for group in groups if pod.name in group.members})
@@ -85,7 +85,7 @@ def _domains(offer: Offer, keys: list[str]) -> tuple[str, ...]:
 
 
 def _is_bound(problem: Problem, held: Mapping[Part, int]) -> bool:
-    """Whether pods are here that must share their node: they stay."""
+    """Whether these pods must share their node with others, and so can't move."""
     names = {name for name, _ in held}
     bonds = [g for g in problem.groups if isinstance(g, Together) and g.key == HOSTNAME]
     return any(names & group.members for group in bonds)
@@ -98,10 +98,12 @@ def _name(part: Part) -> str:
 def _part(
     pod: PodClass, keys: Mapping[str, list[str]], domains: tuple[str, ...], problem: Problem
 ) -> PodClass:
-    """The pods of a class in some domains, which they may not leave, with what sells for them."""
+    """The class of the pods in some domains, with the offers that they may use there."""
     there = [o for o in problem.offers if o.name in pod.offers]
     there = [offer for offer in there if _domains(offer, keys[pod.name]) == domains]
     selling = [o for o in there if not o.exists and _holds(o, pod)]
+    # A demand with several weights is solved in steps, but a renewal is one search. A plan for the
+    # highest weight is also one for the whole problem.
     top = max((offer.weight for offer in selling), default=0)
     usable = frozenset(o.name for o in there if o.exists or o.weight == top)
     return replace(pod, name=_name((pod.name, domains)), offers=usable)
@@ -118,38 +120,39 @@ def _of_parts(group: Group, parts: Mapping[Part, PodClass]) -> Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """Places that are there, nodes among them that may go, and what is for sale, as arrays.
+    """The existing places, the nodes among them that may be removed, and the offers, as arrays.
 
-    Places are rows: first those that stay whatever happens, then the nodes that may go, in the
-    order of `standing`. Classes are those of `goods`, which has only what can be bought.
+    Places are rows: first the nodes that always stay, then those that may be removed, in the order
+    of `standing`. Classes are those of `goods`, the table of what can be bought.
     """
 
     settled: Settled
     goods: Table
     capacity: NDArray[np.float64]
-    """Free room of each place."""
+    """The free room of each place."""
     admits: NDArray[np.bool_]
-    """Which classes each place takes."""
+    """The classes that each place may take."""
     places: tuple[str, ...]
-    """Offers of the places, by name."""
+    """The name of each place's offer."""
     holds: NDArray[np.int64]
-    """Units of each class on each node that may go."""
+    """The units of each class on each node that may be removed."""
     worth_going: NDArray[np.float64]
-    """What each node costs beyond its disturbance: gained when it goes."""
+    """The cost of each node minus its disturbance: the gain of its removal."""
     group: NDArray[np.int64]
     most: NDArray[np.int64]
-    """The ceilings, by group."""
+    """The most nodes of each group that may be removed."""
 
     @property
     def first(self) -> int:
-        """The row of the first node that may go."""
+        """The row of the first node that may be removed."""
         return len(self.places) - len(self.holds)
 
 
 def field_of(renewal: Renewal) -> Field:
-    """The arrays of a renewal; equal classes are one, and what never matters is left out."""
+    """The arrays of a renewal; equal classes are merged, and what can't matter is left out."""
     ready = settled(renewal)
     ground = ground_of(ready.problem)
+    # Sizes may be rounded up but not down: what a trial moves must really fit.
     lots = to_pack(relaxed_lots_of(ready.problem, ground), ground)
     table = without_idle_resources(whole_table(ready.problem, lots, ground))
     rows = {offer.name: o for o, offer in enumerate(ground.offers)}

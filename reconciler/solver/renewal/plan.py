@@ -1,8 +1,8 @@
-"""From a trial back to names: whose pods go where, and what is bought for the rest, as a Plan.
+"""Turns a trial back into names: a Plan with a place for each pod of the removed nodes.
 
-The trial's own places are an answer already. What is bought in it was packed in haste, so the
-engine that plans all demand is asked about the same pods once more, with all that stays as places
-that exist where these aren't too many; the cheaper answer is told.
+The trial itself is already an answer. Its purchases were packed quickly, so the engine that plans
+all demand solves the same pods once more. It also gets the existing places if there aren't too
+many. The cheaper answer is used.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from reconciler.solver.renewal.trial import RenewalTrial
 
 CELLS = 4000
-"""Places times classes that the engine gets for its part; beyond, only what is bought."""
+"""With more places times classes than this, the engine gets only the pods on bought nodes."""
 
 NOTHING = Plan(
     nodes=(),
@@ -43,11 +43,12 @@ NOTHING = Plan(
 
 
 def cheaper_plan(trial: RenewalTrial, budget: Budget) -> Plan:
-    """The cheaper of the trial's own places and of the engine's."""
+    """The cheaper plan of the trial's own and the engine's."""
     own = _own(trial)
     if not own.cost or budget.over:
         return in_words(own, trial.field.settled)
     whole = moving(trial.field.settled, gone_of(trial))
+    # The engine's work grows with places times classes; most of the gain is in what is bought.
     if len(whole.classes) * int(trial.is_open.sum()) <= CELLS:
         found = engine(whole, budget)
     else:
@@ -57,13 +58,13 @@ def cheaper_plan(trial: RenewalTrial, budget: Budget) -> Plan:
 
 
 def gone_of(trial: RenewalTrial) -> tuple[str, ...]:
-    """The nodes that are gone in a trial, by name."""
+    """The names of the nodes that a trial removes."""
     field = trial.field
     return tuple(field.places[field.first + i] for i in np.flatnonzero(trial.gone).tolist())
 
 
 def moving(settled: Settled, goes: Sequence[str]) -> Problem:
-    """The pods of those that go, and all places but theirs."""
+    """The problem of placing the pods of removed nodes on everything else."""
     gone, counts = set(goes), Counter[str]()
     for node in settled.standing:
         if node.offer in gone:
@@ -77,7 +78,7 @@ def moving(settled: Settled, goes: Sequence[str]) -> Problem:
 
 
 def _own(trial: RenewalTrial) -> Plan:
-    """The trial as it is."""
+    """The trial's own places as a plan."""
     field, problem = trial.field, trial.field.settled.problem
     offers = {offer.name: offer for offer in problem.offers}
     units = [_pods(trial, k) for k in range(field.goods.classes)]
@@ -95,7 +96,7 @@ def _own(trial: RenewalTrial) -> Plan:
 
 
 def _pods(trial: RenewalTrial, k: int) -> Iterator[str]:
-    """The classes of the pods that are one class to the search, pod by pod."""
+    """The class of each pod of a merged class, pod by pod."""
     names = sorted(lot.pods[0][0] for lot in trial.field.goods.lots[k])
     for i in np.flatnonzero(trial.gone).tolist():
         holds = trial.field.settled.standing[i].holds
@@ -104,14 +105,14 @@ def _pods(trial: RenewalTrial, k: int) -> Iterator[str]:
 
 
 def _copies(names: Sequence[tuple[str, int]]) -> Iterator[str]:
-    """Equal offers one after another, each as often as it may be had."""
+    """The names of equal offers, each as often as it can be bought."""
     for name, most in names:
         for _ in range(most):
             yield name
 
 
 def _bought_only(whole: Problem, own: Plan) -> Problem:
-    """What is bought in a plan, as a problem without anything that exists."""
+    """The problem of the pods on bought nodes, without any existing node."""
     exists = {offer.name for offer in whole.offers if offer.exists}
     counts = Counter[str]()
     for node in own.nodes:
@@ -124,16 +125,16 @@ def _bought_only(whole: Problem, own: Plan) -> Problem:
 
 
 def _beside(own: Plan, found: Plan, whole: Problem) -> Plan:
-    """What is bought as it was planned anew, beside what moves to places that exist."""
+    """The engine's plan for the bought nodes, together with the moves to existing places."""
     exists = {offer.name for offer in whole.offers if offer.exists}
     stays = tuple(node for node in own.nodes if node.offer in exists)
     nodes = sorted((*found.nodes, *stays), key=lambda node: (node.offer, tuple(node.pods.items())))
-    # Its bound is one of that purchase and not of the whole, which may need none of it.
+    # The engine's bound holds for these purchases, not for the whole problem, which may need none.
     return replace(found, nodes=tuple(nodes), bound=0, steps=())
 
 
 def engine(problem: Problem, budget: Budget, *, ticks: int | None = None) -> Plan:
-    """The plan of the engine, its work counted here too."""
+    """The engine's plan; its work counts in this budget."""
     most = budget.left if ticks is None else min(ticks, budget.left)
     plan = solve_counted(problem, most, seconds=budget.seconds_left)
     budget.spend(plan.effort)
@@ -141,7 +142,7 @@ def engine(problem: Problem, budget: Budget, *, ticks: int | None = None) -> Pla
 
 
 def in_words(plan: Plan, settled: Settled) -> Plan:
-    """The plan with the classes of the question."""
+    """The plan with the original classes."""
     nodes = tuple(replace(n, pods=_joined(n.pods, settled.class_of)) for n in plan.nodes)
     return replace(plan, nodes=nodes)
 

@@ -1,8 +1,8 @@
-"""Whether one node more can go: what is the same for all that are asked is worked out once.
+"""Whether one more node can be removed from a trial; what is the same for all nodes is cached.
 
-Nearly all of the nodes that the search asks about can't go, and their answers differ only in where
-they are. So the room of a trial is summed up once, for each class when the first node asks for it;
-whoever would find too little elsewhere is told so by a comparison, and no copy is made for it.
+Most nodes that the search tries can't be removed, because there is too little room elsewhere. So
+the free room of a trial is summed up once per class, when it is first needed. A comparison then
+rules out most nodes without a copy of the trial.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Prospects:
-    """A trial, and what would become of it without one of the nodes that are there."""
+    """A trial, and the trials that would follow from removing one more node."""
 
     def __init__(self, trial: RenewalTrial) -> None:
         field = trial.field
@@ -27,19 +27,21 @@ class Prospects:
         free = np.maximum(trial.free, 0.0)
         everywhere = (free * trial.is_open).sum(axis=1, keepdims=True)
         elsewhere = everywhere - free[:, field.first : len(field.places)]
+        # Both tests are necessary but not sufficient; they cost one comparison per node.
         may_go = ~trial.gone & (trial.going < field.most)[field.group] & (field.worth_going > 0)
         self.may_gain: list[bool] = may_go.tolist()
-        """Whether a node is there whose group lets one more go, and which gains by itself."""
+        """Whether each node is still there, may be removed, and gains something."""
         self.may_fit: list[bool] = (trial.measures.used <= elsewhere).all(axis=0).tolist()
-        """Whether all that is free elsewhere, together, is enough for a node's own pods."""
+        """Whether the total free room elsewhere is enough for each node's own pods."""
         self._elsewhere: dict[int, NDArray[np.float64]] = {}
 
     def without(self, i: int) -> RenewalTrial | None:
-        """The trial without a node, if all of its pods find room as it is."""
+        """The trial without a node, if all of its pods find room without a purchase."""
         own = self.first + i
+        # Pods that moved to this node earlier must move again.
         units = self.trial.field.holds[i] + self.trial.came[:, own]
         order = self.trial.in_order(units)
-        # Most fail here, and no copy is made for them.
+        # Most nodes fail here, before the trial is copied.
         if any(self._room_elsewhere(k)[own] < units[k] for k in order):
             return None
         trial = self.trial.copy()
@@ -49,7 +51,7 @@ class Prospects:
         return None
 
     def _room_elsewhere(self, k: int) -> NDArray[np.float64]:
-        """For each column how many units of a class the others still take."""
+        """For each column, how many units of a class the other columns can take."""
         if k not in self._elsewhere:
             room = self.trial.room(k)
             self._elsewhere[k] = room.sum() - room

@@ -1,9 +1,9 @@
-"""A renewal as one linear program: which share of each node goes, and what its pods are worth.
+"""A renewal as one linear program: the share of each node to remove, and what its pods are worth.
 
-A node that is kept brings its own pods and its free room; a pod must be where its node is kept, in
-the free room of others, or on something bought. Fractions are allowed, and places that admit the
-same classes share one room. The prices of that program say what every pod and all free room is
-worth, and so how much each node costs beyond what it gives: its waste, by which the search goes.
+A node that stays brings its own pods and its free room. A pod must be on its own node if that
+stays, in the free room of others, or on a bought node. Fractions are allowed, and places for the
+same classes share one room. The prices of the program value each pod and all free room. What a node
+costs beyond that is its waste, which guides the search.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ if TYPE_CHECKING:
     from reconciler.solver.renewal.field import Field
 
 KINDS = 16
-"""More kinds of places than this share the rooms of those that are most like them."""
+"""The most rooms; the other kinds of places share the room of the most similar kind."""
 ROUNDS = 5
 JOINING = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaning:
-    """What the program leans to: how much of each node stays, what it wastes; and the prices."""
+    """What the program suggests: the share of each node that stays, its waste, and the prices."""
 
     stays: NDArray[np.float64]
     waste: NDArray[np.float64]
     values: DualValues
     most: float
-    """No set of nodes gains more than this when it goes."""
+    """No set of removed nodes gains more than this."""
 
 
 def lean(field: Field, budget: Budget) -> Leaning:
-    """What the program says; where it says nothing, each node wastes what it costs."""
+    """What the program suggests; without a solution, each node wastes its whole cost."""
     if not field.goods.classes or not field.goods.offers:
         return _upright(field)
     if field.goods.classes <= MANY:
@@ -68,7 +68,7 @@ def _upright(field: Field) -> Leaning:
 
 
 def _clustered(field: Field, numbers: NDArray[np.intp]) -> Field:
-    """The field with one class for each cluster, admitted where most of its units are."""
+    """The field with one class for each cluster, which may go where most of its units may go."""
     goods = clustered(field.goods, numbers)
     member = (numbers[:, None] == np.arange(goods.classes)).astype(np.float64)
     admitted = field.admits @ (member * field.goods.demand[:, None])
@@ -77,7 +77,7 @@ def _clustered(field: Field, numbers: NDArray[np.intp]) -> Field:
 
 
 def _told_to_each(field: Field, numbers: NDArray[np.intp], found: Leaning) -> Leaning:
-    """What clusters are worth told to their classes, by their size."""
+    """The values of clusters for each of their classes, in proportion to its size."""
     size = (field.goods.size / np.maximum(np.median(field.capacity, axis=0), 1.0)).sum(axis=1)
     number = np.bincount(numbers, weights=field.goods.demand)
     mean = np.bincount(numbers, weights=field.goods.demand * size) / np.maximum(number, 1)
@@ -86,7 +86,7 @@ def _told_to_each(field: Field, numbers: NDArray[np.intp], found: Leaning) -> Le
 
 
 def _lean(field: Field, budget: Budget) -> Leaning | None:
-    """Solve the program, letting what is for sale join until nothing else would pay."""
+    """Solve the program, and add offers until no other would pay."""
     program = _Program(field)
     for o in _first_goods(field).tolist():
         program.sell(o)
@@ -102,7 +102,7 @@ def _lean(field: Field, budget: Budget) -> Leaning | None:
 
 
 class _Program:
-    """The program while offers join it."""
+    """The linear program; offers join it one by one."""
 
     def __init__(self, field: Field) -> None:
         self.field = field
@@ -114,14 +114,15 @@ class _Program:
         self.rooms: list[list[int]] = []
         self.sold: dict[int, list[int]] = {}
         self.nodes: list[int] = []
-        # Not even a pod that fits nowhere may make the program impossible.
+        # A column that leaves a unit out, at a high cost: a pod that fits nowhere must not leave
+        # the program without a solution.
         dear = 20.0 * max(1.0, float(field.goods.price.max(initial=1.0)) / self.scale)
         for row in self.demand:
             self.program.column(dear, [(row, 1.0)])
         self._open_rooms()
 
     def _open_rooms(self) -> None:
-        """A room for each kind of places; those that may go take theirs with them."""
+        """Add a room for each kind of place; a removed node takes its share of the room with it."""
         field = self.field
         kinds, admits = _kinds(field)
         free = field.capacity * self.weights
@@ -131,6 +132,8 @@ class _Program:
             self.rooms.append(rows)
             for k in np.flatnonzero(admitted).tolist():
                 self._unit(k, rows)
+        # A node is a variable between 0 and 1. As far as it stays, it covers the demand of its own
+        # pods and adds its free room.
         for i, held in enumerate(field.holds):
             kept = [(self.demand[k], float(held[k])) for k in np.flatnonzero(held).tolist()]
             rows = self.rooms[kinds[field.first + i]]
@@ -144,7 +147,7 @@ class _Program:
         self.program.column(0.0, [(self.demand[k], 1.0), *entries])
 
     def sell(self, o: int) -> None:
-        """Let an offer take part."""
+        """Add an offer that can be bought."""
         goods, program = self.field.goods, self.program
         rows = [program.at_most(0.0) for _ in range(goods.size.shape[1])]
         entries = [
@@ -161,15 +164,16 @@ class _Program:
             self._unit(k, rows)
 
     def solve(self, budget: Budget) -> float | None:
-        """What keeping and buying cost at least."""
+        """The lowest cost of nodes that stay and nodes that are bought."""
         cost = self.program.solve()
         budget.spend(self.program.ticks)
         return cost
 
     def values(self) -> DualValues:
-        """What the last solve says about pods, limits and the resources of what is sold."""
+        """The values and prices of the last solution."""
         duals = self.program.duals() * self.scale
         rows = [row for o in sorted(self.sold) for row in self.sold[o]]
+        # The sign of a dual is that of its row: an upper limit has duals of zero or less.
         paid = np.maximum(-duals[rows], 0.0).reshape(-1, len(self.weights)) * self.weights
         goods = self.field.goods
         return DualValues(
@@ -180,7 +184,7 @@ class _Program:
         )
 
     def answer(self, budget: Budget) -> Leaning | None:
-        """The last solve, in the terms of the nodes."""
+        """The solution as figures for each node."""
         cost = self.solve(budget)
         if cost is None:
             return None
@@ -197,7 +201,7 @@ class _Program:
 
 
 def _kinds(field: Field) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """For each place the number of its room, and which classes each room admits."""
+    """For each place the number of its room, and for each room the classes that it admits."""
     numbers = numbered(np.packbits(field.admits, axis=1))
     common = np.argsort(-np.bincount(numbers), kind="stable")[:KINDS]
     admits = field.admits[[int((numbers == number).argmax()) for number in common]]
@@ -206,13 +210,15 @@ def _kinds(field: Field) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     likeness -= 0.5 * admits.sum(axis=1)
     nearest = likeness.argmax(axis=1)
     kinds = np.array([own.get(int(n), int(near)) for n, near in zip(numbers, nearest, strict=True)])
+    # A room admits what any of its places admits. So the program allows more than there is, and its
+    # optimum stays a limit on what can be gained.
     for kind in range(len(admits)):
         admits[kind] = field.admits[kinds == kind].any(axis=0)
     return kinds.astype(np.intp), admits
 
 
 def _first_goods(field: Field) -> NDArray[np.intp]:
-    """The cheapest offer for each class by its fullest resource."""
+    """The cheapest offer for each class by its scarcest resource."""
     goods, chosen = field.goods, set()
     capacity = np.maximum(goods.capacity, 1e-9)
     for k in range(goods.classes):

@@ -1,8 +1,8 @@
-"""The way from a Renewal to what goes: what prices lean to, the search, few nodes exactly, a plan.
+"""From a Renewal to the nodes to remove: linear program, search, few nodes exactly, and a plan.
 
-What this answers is a proposal: whoever asked asks the ordinary question about the pods of those
-that go before anything is done. So here speed and a good nose for sets matter more than the last
-rule; but no rule about single nodes is ever broken, and nothing goes that doesn't gain.
+The answer is a proposal: before anything is done, the caller asks for an ordinary plan for the pods
+of these nodes. So speed and good sets matter more here than the last rule. But no rule about single
+nodes is ever broken, and no node is removed without a gain.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ if TYPE_CHECKING:
     from reconciler.solver.renewal.relax import Leaning
 
 EACH = 200
-"""For so many nodes an effort is enough; more nodes get more of it, up to `TIMES` as much."""
+"""The effort is enough for this many nodes; with more it grows, up to `TIMES` as much."""
 TIMES = 8
 SEARCHING = 0.7
-"""The share of the effort that goes into finding nodes; planning for their pods has the rest."""
+"""The share of the effort for the search; the rest is for the plan."""
 
 
 def renew(renewal: Renewal, effort: Effort, *, seconds: float = 60.0) -> Renewed:
-    """The nodes whose going gains most, of all sets that the effort lets be looked at."""
+    """The set of nodes whose removal gains most, of all sets that the effort allows to try."""
     start = time.perf_counter()
     share = min(TIMES, max(1.0, len(renewal.standing) / EACH))
     budget = Budget(int(effort.value * share), time.monotonic() + seconds)
-    # Its own account: the bound takes nothing from the search.
+    # A budget of its own, so that the bound takes nothing from the search.
     bounding = Budget(effort.value, budget.deadline)
     cost = unchanged(renewal).cost
-    # Where too little is sold to buy for all of them anew, what stands is the least there is.
+    # If the limits don't allow to buy nodes for all pods, the bound may be above the current cost.
     bound = 0 if budget.late else min(cost, _bound(renewal, bounding))
     best = _best(renewal, bound, budget)
     answer = unchanged(renewal) if best is None or best.gain <= 0 else _told(renewal, best)
@@ -58,7 +58,7 @@ def renew(renewal: Renewal, effort: Effort, *, seconds: float = 60.0) -> Renewed
 
 
 def unchanged(renewal: Renewal) -> Renewed:
-    """Nothing goes: always right, and what is said when nobody could look."""
+    """The answer that removes no node: it is always valid, and needs no search."""
     cost = sum(node.price for node in renewal.standing)
     return Renewed(goes=(), plan=NOTHING, saving=0, disturbance=0, cost=cost, bound=0, effort=0)
 
@@ -75,7 +75,7 @@ def _told(renewal: Renewal, best: Chosen) -> Renewed:
 
 
 def _bound(renewal: Renewal, budget: Budget) -> int:
-    """What all pods would cost at least if nothing of what may go were there."""
+    """The lowest cost of all pods if none of the standing nodes existed."""
     standing = {node.offer for node in renewal.standing}
     problem = renewal.problem
     offers = tuple(offer for offer in problem.offers if offer.name not in standing)
@@ -89,6 +89,7 @@ def _bound(renewal: Renewal, budget: Budget) -> int:
 
 
 def _best(renewal: Renewal, bound: int, budget: Budget) -> Chosen | None:
+    # Without a bound there is no mark to come near, so the plain search decides.
     if renewal.reluctance > 1 and bound:
         return sparing(renewal, bound=bound, search=_chosen, budget=budget)
     field = field_of(renewal)
@@ -101,6 +102,7 @@ def _chosen(field: Field, leaning: Leaning, budget: Budget) -> Chosen:
     goes = gone_of(trial)
     gain = float(field.worth_going[trial.gone].sum()) - plan.cost
     best = Chosen(goes=goes, plan=plan, gain=gain)
+    # The search's result is the value to beat, which lets most sets be skipped.
     if len(field.holds) > NODES:
         return best
     exact = best_of_all(field, budget, beyond=max(0.0, gain))

@@ -1,9 +1,10 @@
-"""The search for the nodes that go: by waste at first, then by taking some back and others out.
+"""The search for the nodes to remove: first the most wasteful ones, then by random changes.
 
-How many of the most wasteful nodes go together is tried over a grid, as one alone seldom pays for
-what must be bought for its pods. From there two ways lead on, and both are gone: buying for whoever
-found no room, or taking nodes back until everybody has some. The best is then changed at random
-(from a fixed seed) in a few places, and whatever else fits goes, too. What gains more stays.
+One node alone rarely pays for what must be bought for its pods. So different numbers of the most
+wasteful nodes are removed together. Each of these trials is completed in two ways: by buying nodes
+for the loose pods, and by restoring nodes until no pod is loose. The best trial is then changed at
+random (with a fixed seed) in a few places, and any other node that can go is removed too. A change
+is kept if it gains more.
 """
 
 from __future__ import annotations
@@ -26,25 +27,26 @@ if TYPE_CHECKING:
     from reconciler.solver.renewal.relax import Leaning
 
 GRID = 8
-"""So many numbers of nodes are tried at first."""
+"""How many different numbers of nodes are tried at first."""
 FINALISTS = 2
-"""With so many of these the search goes on."""
+"""How many of these trials are completed."""
 ASKED = 40
-"""So many further nodes are asked whether they fit after a small change."""
+"""How many more nodes are tried for removal after a small change."""
 EXCHANGED = 24
-"""So many of the dearest nodes are exchanged for cheaper ones, if that gains."""
+"""How many of the dearest nodes are tried for an exchange with cheaper ones."""
 PATIENCE = 400
-"""Changes in a row without a gain, after which the answer is as good as it gets; and how many for
-each node that may go, as few nodes are soon looked at from every side."""
+"""The search ends after this many changes in a row without a gain; with few nodes it ends earlier,
+after `PATIENCE_EACH` changes per node."""
 PATIENCE_EACH = 5
 CLOSE = 0.0005
-"""A share of what could be gained at most that no further effort is spent on."""
+"""The search ends when this share of the largest possible gain is missing."""
 CHANGES = (8, 3, 5, 2)
-"""How many come back, are sold and go in one change, and the ways to settle it: below these."""
+"""Exclusive upper limits of the random numbers of a change: nodes to restore, purchases to undo,
+nodes to remove, and the way to complete the trial."""
 
 
 class RenewalSearch:
-    """The best trial so far, and how it came about."""
+    """The search with its best trial so far."""
 
     def __init__(self, field: Field, leaning: Leaning, budget: Budget) -> None:
         self.field = field
@@ -57,12 +59,12 @@ class RenewalSearch:
         self.best = RenewalTrial.of(self.measures)
         cells = len(field.places) * field.goods.size.shape[1]
         self.dealing = 25 + 0.004 * cells
-        """Ticks for finding room for one class, for one node's pods, and for a copy."""
+        """Ticks to find room for a class; `moving` for the pods of a node, `copying` for a copy."""
         self.moving = 5 + self.dealing * float((field.holds > 0).sum(axis=1).mean())
         self.copying = 15 + 0.0004 * self.best.came.size
 
     def run(self) -> RenewalTrial:
-        """The best trial that the effort finds; nothing gone, where nothing gains."""
+        """The best trial that the effort finds; it removes no node if none gains."""
         for trial in self._beginnings():
             self._keep(self._swept(trial, self.order))
         self._exchange()
@@ -75,33 +77,34 @@ class RenewalSearch:
         return self.best.gain >= self.leaning.most * (1 - CLOSE)
 
     def _keep(self, trial: RenewalTrial) -> bool:
-        """Take a trial as the best when everybody has a place and it gains more."""
+        """Keep a trial if no pod is loose and it is the best so far; returns whether it is."""
         better = not trial.loose.any() and _rank(trial) > _rank(self.best)
         if better:
             self.best = trial
         return better
 
     def _beginnings(self) -> Iterator[RenewalTrial]:
-        """Nothing gone; and the most wasteful, so many as promise most, settled both ways."""
+        """The empty trial, and the promising numbers of wasteful nodes, completed in both ways."""
         yield RenewalTrial.of(self.measures)
         for trial in self._promising():
             yield self._taken_back(trial.copy(), self.order[::-1])
             yield bought_for(trial, self.leaning.values, self.budget)
 
     def _promising(self) -> Sequence[RenewalTrial]:
-        """The most wasteful nodes together, as many as gain most at the prices of the program."""
+        """Trials without the most wasteful nodes, as many as gain most at the program's prices."""
         hopeful: list[tuple[float, int, RenewalTrial]] = []
         for number in self._numbers():
             if self.budget.over:
                 break
             trial = RenewalTrial.of(self.measures)
             self._remove(trial, self.order[:number])
+            # What the loose pods will cost isn't known yet; their values are the best estimate.
             worth = trial.gain - float(self.leaning.values.units @ trial.loose)
             hopeful.append((-worth, number, trial))
         return [trial for _, _, trial in sorted(hopeful, key=lambda one: one[:2])[:FINALISTS]]
 
     def _numbers(self) -> list[int]:
-        """Many numbers near what the program leans to, and some over all."""
+        """Numbers of nodes to try: half of them near what the program suggests."""
         leant, most = float((1 - self.leaning.stays).sum()), len(self.order)
         near = np.linspace(0.7, 1.1, GRID // 2) * leant
         everywhere = np.linspace(1, most, GRID // 2)
@@ -114,7 +117,7 @@ class RenewalSearch:
         trial.remove(nodes)
 
     def _taken_back(self, trial: RenewalTrial, nodes: Iterable[int]) -> RenewalTrial:
-        """Those of some nodes that are gone taken back in their order, until nobody is loose."""
+        """The trial with removed nodes restored in the given order, until no pod is loose."""
         for i in nodes:
             if not trial.loose.any():
                 break
@@ -125,7 +128,7 @@ class RenewalSearch:
         return trial
 
     def _swept(self, trial: RenewalTrial, nodes: Sequence[int]) -> RenewalTrial:
-        """Each of these nodes gone whose pods all find room as it is."""
+        """The trial without those of the nodes whose pods all find room without a purchase."""
         if trial.loose.any():
             return trial
         prospects = Prospects(trial)
@@ -134,6 +137,7 @@ class RenewalSearch:
                 continue
             if self.budget.over:
                 break
+            # Ticks differ by how far a try gets: a comparison, a sum of room, a copy with moves.
             self.budget.spend(4)
             if not prospects.may_fit[i]:
                 continue
@@ -145,7 +149,7 @@ class RenewalSearch:
         return prospects.trial
 
     def _exchange(self) -> None:
-        """Each node that is still there gone for what must be bought then, if that gains."""
+        """Try to replace each of the dearest remaining nodes by what its pods need."""
         staying = self.field.worth_going * ~self.best.gone
         for i in np.argsort(-staying, kind="stable")[:EXCHANGED].tolist():
             if self.budget.over:
@@ -156,7 +160,7 @@ class RenewalSearch:
             self._keep(self._swept(trial, self.order[:ASKED]))
 
     def _changed(self, best: RenewalTrial) -> RenewalTrial:
-        """Some come back, something bought is sold, others go; then all is settled."""
+        """A trial with some random changes, completed again."""
         trial, use, waste = best.copy(), self.use, self.leaning.waste
         back, sold, out, buys = self.chance.integers(0, CHANGES).tolist()
         self.budget.spend(self.copying + 60 + (back + 1) * self.moving)
@@ -166,6 +170,7 @@ class RenewalSearch:
             trial.loose += trial.give_back(column)
         self._remove(trial, self._some(~trial.gone, out, use))
         trial.place_loose()
+        # Both ways end without loose pods, if that is possible at all: buy nodes, or restore some.
         if buys:
             trial = bought_for(trial, self.leaning.values, self.budget)
         else:
@@ -173,12 +178,12 @@ class RenewalSearch:
         return self._swept(trial, self._some(~trial.gone, ASKED, use))
 
     def _some(self, of: NDArray[np.bool_], number: int, dislike: NDArray[np.float64]) -> list[int]:
-        """So many of these nodes, those that are liked more the likelier, the best liked first."""
+        """A random choice of nodes, the least disliked first; these are also more likely."""
         nodes = of.nonzero()[0]
         if not number or not len(nodes):
             return []
         ranks = dislike[nodes].argsort(kind="stable").argsort(kind="stable")
-        # Exponential keys: the smallest are a sample without replacement, weighted by likelihood.
+        # The smallest of these exponential keys are a weighted sample without replacement.
         keys = self.chance.exponential(size=len(nodes)) * (3.0 + ranks)
         chosen = nodes[keys.argsort(kind="stable")[:number]]
         best_first: list[int] = chosen[dislike[chosen].argsort(kind="stable")].tolist()
@@ -186,5 +191,5 @@ class RenewalSearch:
 
 
 def _rank(trial: RenewalTrial) -> tuple[float, int]:
-    """What trials are compared by: the gain; of equal ones the one in which fewer go."""
+    """How trials are compared: by gain, then by fewer removed nodes."""
     return trial.gain, -int(trial.gone.sum())

@@ -1,8 +1,8 @@
-"""Few nodes: every set of them looked at, the most promising first.
+"""Tries all sets of nodes if there are few nodes, the most promising sets first.
 
-A cluster of a handful of nodes is where one of them more or less matters most, and has few sets
-enough to ask about each one what its pods would really cost elsewhere. A set is passed over when
-even the least that its pods could cost leaves it behind the best.
+In a cluster with few nodes, one node more or less matters most, and there are few enough sets to
+solve each of them exactly. A set is skipped if it can't beat the best one even at the lowest
+possible cost of its pods.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from reconciler.solver.renewal.field import Field
 
 NODES = 10
-"""Up to so many nodes all sets are looked at."""
+"""Up to this many nodes, all sets are tried."""
 TICKS = 40_000
-"""What one set may cost: enough to prove what so few pods need."""
+"""The budget for one set: enough to prove the best plan for so few pods."""
 EXACT = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """A set of nodes, and where its pods would be."""
+    """A set of nodes to remove, and a plan for its pods."""
 
     goes: tuple[str, ...]
     plan: Plan
@@ -39,7 +39,7 @@ class Chosen:
 
 
 def best_of_all(field: Field, budget: Budget, *, beyond: float) -> Chosen | None:
-    """The set that gains most, if any gains more than is known already."""
+    """The set that gains most, if it gains more than `beyond`."""
     best: Chosen | None = None
     for hope, nodes in sorted(_promising(field, beyond), key=lambda one: (-one[0], one[1])):
         if budget.over or hope <= (beyond if best is None else best.gain) + EXACT:
@@ -54,7 +54,7 @@ def best_of_all(field: Field, budget: Budget, *, beyond: float) -> Chosen | None
 
 
 def _promising(field: Field, beyond: float) -> Iterator[tuple[float, tuple[int, ...]]]:
-    """Sets that may go, with more than any of them can gain; without those that can't gain."""
+    """The sets that may be removed, each with an upper limit on its gain."""
     every = range(len(field.holds))
     used = field.holds @ field.goods.size
     own = field.capacity[field.first :]
@@ -64,6 +64,8 @@ def _promising(field: Field, beyond: float) -> Iterator[tuple[float, tuple[int, 
         chosen = list(nodes)
         if (np.bincount(field.group[chosen], minlength=len(field.most)) > field.most).any():
             continue
+        # Each resource that the other nodes lack must be bought, at its lowest price at least. One
+        # node may bring several resources, so only the dearest of them counts.
         lacking = used[chosen].sum(axis=0) - (free - own[chosen].sum(axis=0))
         hope = float(field.worth_going[chosen].sum() - (np.maximum(lacking, 0) * rates).max())
         if hope > beyond + EXACT:
@@ -71,7 +73,7 @@ def _promising(field: Field, beyond: float) -> Iterator[tuple[float, tuple[int, 
 
 
 def _rates(field: Field) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """What a unit of each resource costs at least."""
+    """The lowest price of a unit of each resource."""
     goods = field.goods
     with np.errstate(divide="ignore", invalid="ignore"):
         rates = np.where(goods.capacity > 0, goods.price[:, None] / goods.capacity, np.inf)

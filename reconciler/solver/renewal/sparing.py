@@ -1,13 +1,13 @@
-"""The fewest disturbances that bring a cluster near what its pods would cost anew.
+"""Finds the fewest disturbances that bring the cost of a cluster near its bound.
 
-The last tenth of what could be saved takes as many moves as the first half. So the search is asked
-with disturbances that count many times at first, and less from time to time, until what is left
-costs no more than near the bound; whoever can't get there pays the plain price of a disturbance.
-Which of these answers is taken follows from one measure: beyond that mark money and disturbance
-count alike, below it a disturbance counts many times.
+The last tenth of the possible saving takes as many moves as the first half. So the search first
+counts each disturbance many times (the factor), and half as much each time, until the remaining
+cost is near the bound; the last search counts it once. All answers are compared by one measure:
+above the mark near the bound, money and disturbance count the same, and below it a disturbance
+counts many times.
 
-What has to go may be more than may go at once. Then those of them go first that gain most, and
-nobody moves to one that is to go later: nobody is moved twice.
+The answer may remove more nodes than are allowed at once. Then those that gain most go first, and
+pods don't move to nodes that go later, so that no pod moves twice.
 """
 
 from __future__ import annotations
@@ -33,24 +33,25 @@ if TYPE_CHECKING:
     Search = Callable[[Field, Leaning, Budget], Chosen]
 
 RUNG = 2.0
-"""A disturbance counts so many times less from one question to the next."""
+"""The factor is divided by this from one search to the next."""
 BETWEEN = RUNG**0.5
-"""And is asked about once more in between, when that was enough."""
+"""Once an answer is good enough, one more search tries a factor between the last two."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spared:
-    """An answer, and how much a disturbance counted for it."""
+    """An answer, and the factor of disturbances that it was found with."""
 
     chosen: Chosen
     factor: float
     left: float
-    """What the cluster costs then."""
+    """The cost of the cluster after the removal."""
     disturbed: float
 
 
 def sparing(renewal: Renewal, *, bound: int, search: Search, budget: Budget) -> Chosen | None:
-    """Who goes now, of those whose end is worth it; None if nobody's is."""
+    """The nodes to remove now; None if no removal pays."""
+    # Limits on how many nodes go at once are ignored at first: the goal is the final state.
     field = field_of(replace(renewal, most={}))
     if not len(field.holds):
         return None
@@ -62,7 +63,7 @@ def sparing(renewal: Renewal, *, bound: int, search: Search, budget: Budget) -> 
 
 
 class _Ladder:
-    """One question after the other, a disturbance counting less each time."""
+    """The searches with smaller and smaller factors."""
 
     def __init__(
         self, renewal: Renewal, *, field: Field, near: float, search: Search, budget: Budget
@@ -77,7 +78,7 @@ class _Ladder:
         self._cost = sum(self._prices.values())
 
     def best(self) -> Spared | None:
-        """The answer that grieves least."""
+        """The answer with the lowest grief."""
         found: list[Spared] = []
         for factor in self._rungs():
             answer = self._answer(factor)
@@ -103,9 +104,10 @@ class _Ladder:
                 yield answer
 
     def _answer(self, factor: float) -> Spared | None:
-        """The answer to one question; None where the program says that it can't be near."""
+        """The answer for one factor; None if the linear program rules out a cost near the bound."""
         field = with_disturbance_times(self._field, factor)
         leaning = lean(field, self._budget)
+        # Skips a search that can't reach the mark. The last one, with a factor of 1, always runs.
         if factor > 1.0 and self._least_left(field, leaning, factor) > self._near:
             return None
         chosen = _with_all(self._budget, self._search, field, leaning)
@@ -114,17 +116,19 @@ class _Ladder:
         return Spared(chosen=chosen, factor=factor, left=left, disturbed=disturbed)
 
     def _least_left(self, field: Field, leaning: Leaning, factor: float) -> float:
-        """What the program would leave of the cost, if nodes were as divisible as it takes them."""
+        """The lowest remaining cost by the linear program, in which nodes are divisible."""
         moved = np.array([node.disturbance for node in field.settled.standing], dtype=np.float64)
         return self._cost - leaning.most - factor * float(moved @ (1.0 - leaning.stays))
 
     def _grief(self, answer: Spared) -> float:
+        # Up to the mark, money counts once and disturbances many times. Above it, money counts as
+        # much as disturbances, so that a costly answer isn't chosen only because it moves little.
         beyond = max(0.0, answer.left - self._near)
         return answer.left - beyond + self._reluctance * (beyond + answer.disturbed)
 
 
 def with_disturbance_times(field: Field, factor: float) -> Field:
-    """The same field, in which a disturbance counts so many times."""
+    """The same field with disturbances that count `factor` times."""
     worth = [node.price - factor * node.disturbance for node in field.settled.standing]
     return replace(field, worth_going=np.array(worth, dtype=np.float64))
 
@@ -136,7 +140,7 @@ def _is_allowed(renewal: Renewal, goes: Iterable[str]) -> bool:
 
 
 def _first(renewal: Renewal, best: Spared, search: Search, budget: Budget) -> Chosen | None:
-    """Of those that are to go the ones that go now."""
+    """The part of the best answer that is removed first."""
     field = field_of(_only(renewal, frozenset(best.chosen.goes)))
     if not len(field.holds):
         return None
@@ -145,7 +149,7 @@ def _first(renewal: Renewal, best: Spared, search: Search, budget: Budget) -> Ch
 
 
 def _with_all(budget: Budget, search: Search, field: Field, leaning: Leaning) -> Chosen:
-    """One search with the whole effort: how many there are depends on what is asked."""
+    """One search with the whole effort, because the number of searches isn't known in advance."""
     own = Budget(budget.ticks, budget.deadline, budget.clock)
     chosen = search(field, leaning, own)
     budget.spend(own.spent)
@@ -153,7 +157,7 @@ def _with_all(budget: Budget, search: Search, field: Field, leaning: Leaning) ->
 
 
 def _only(renewal: Renewal, goes: frozenset[str]) -> Renewal:
-    """The question about these nodes alone, none of which takes anybody in."""
+    """The renewal with only these nodes, none of which may take pods."""
     problem = renewal.problem
     standing = tuple(node for node in renewal.standing if node.offer in goes)
     held = Counter[str]()

@@ -1,9 +1,10 @@
-"""Nodes gone on trial: who is where then, and what that gains.
+"""A trial: some nodes are removed, their pods are elsewhere, and something may be bought.
 
-A node that goes hands its pods, and those that had come to it, to places that are open: each to
-where the shape of the free room is most like its own, as what is left over elsewhere is cpu without
-memory, or memory without cpu. What finds no room is loose until it is bought for. A node that comes
-back calls its own pods home. Trials are copied where they may have to be given up.
+The pods of a removed node, and those that had moved to it, go to other open places. Each pod goes
+where the ratio of free resources is most like its own, because CPU without memory, or memory
+without CPU, is room that no pod can use. A pod without room is loose until a node is bought for it.
+When a node is restored, its own pods return to it. The search copies a trial before a change that
+it may have to undo.
 """
 
 from __future__ import annotations
@@ -25,34 +26,34 @@ if TYPE_CHECKING:
 
 TINY = 1e-12
 THERE = -1
-"""Stands for an offer in a column of a place that wasn't bought."""
+"""In `bought`, marks the column of an existing place."""
 SPARE = -2
-"""The same where nothing is: a column for what may yet be bought."""
+"""In `bought`, marks an unused column, for a later purchase."""
 MORE = 8
-"""Columns that are added at once."""
+"""The number of columns that are added at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measures:
-    """What all trials of a search share."""
+    """Figures that all trials of a search share."""
 
     field: Field
     largest_first: NDArray[np.intp]
-    """The classes in the order in which they are dealt, as small ones find room later, too."""
+    """The order in which classes are placed: small ones still find room at the end."""
     held: tuple[tuple[tuple[int, int], ...], ...]
-    """For each node the classes of its own pods, and how many."""
+    """The classes of each node's own pods, and their numbers."""
     used: NDArray[np.float64]
-    """What all of these use, by resource and node."""
+    """The resources that these pods use, by resource and node."""
     clashing: tuple[NDArray[np.intp], ...]
-    """For each class those that never share a node with it."""
+    """For each class, the classes that may not share a node with it."""
     sizes: NDArray[np.float64]
-    """To divide by: one column per resource."""
+    """Divisors for `room`, by class and resource."""
     shapes: NDArray[np.float64]
     weights: NDArray[np.float64]
 
 
 def measures_of(field: Field) -> Measures:
-    """Sizes in shares of a typical place."""
+    """The figures of a field; sizes are shares of a typical place."""
     weights = 1.0 / np.maximum(np.median(field.capacity, axis=0), 1.0)
     shapes = field.goods.size * weights
     clashes = field.goods.clashes
@@ -73,27 +74,27 @@ def measures_of(field: Field) -> Measures:
 
 @dataclass(slots=True)
 class RenewalTrial:
-    """One state of the search; columns are the places of the field, then what was bought."""
+    """One state of the search; columns are the places of the field, followed by purchases."""
 
     measures: Measures
     free: NDArray[np.float64]
-    """By resource and column, as numpy is slow along short rows."""
+    """Free room by resource and column; in this order because numpy is slow along short rows."""
     came: NDArray[np.int32]
-    """Units of each class that moved to each column."""
+    """The units of each class that moved to each column."""
     admits: NDArray[np.bool_]
     is_open: NDArray[np.bool_]
     bought: NDArray[np.intp]
-    """The offer of each column that was bought."""
+    """The offer of each purchase, or `THERE` or `SPARE`."""
     gone: NDArray[np.bool_]
     loose: NDArray[np.int64]
     stock: Stock
     going: NDArray[np.int64]
-    """How many have gone, by group."""
+    """The number of removed nodes of each group."""
     gain: float = 0.0
 
     @classmethod
     def of(cls, measures: Measures) -> RenewalTrial:
-        """Nothing gone."""
+        """A trial in which no node is removed."""
         field = measures.field
         places, classes = len(field.places), field.goods.classes
         return cls(
@@ -110,7 +111,7 @@ class RenewalTrial:
         )
 
     def copy(self) -> RenewalTrial:
-        """The same, to be changed on its own."""
+        """An independent copy."""
         return RenewalTrial(
             measures=self.measures,
             free=self.free.copy(),
@@ -127,16 +128,16 @@ class RenewalTrial:
 
     @property
     def field(self) -> Field:
-        """What is tried."""
+        """The field of this trial."""
         return self.measures.field
 
     def may_go(self, i: int) -> bool:
-        """Whether a node is still there and its group lets one more go."""
+        """Whether a node is still there and its group allows one more removal."""
         group = self.field.group[i]
         return bool(not self.gone[i] and self.going[group] < self.field.most[group])
 
     def remove(self, nodes: Iterable[int]) -> None:
-        """Let nodes go as far as their groups allow; their pods find other places or are loose."""
+        """Remove nodes as far as their groups allow; their pods move or are loose."""
         units = np.zeros_like(self.loose)
         for i in nodes:
             if self.may_go(i):
@@ -144,15 +145,16 @@ class RenewalTrial:
         self.place(units)
 
     def take_out(self, i: int) -> NDArray[np.int64]:
-        """A node taken out, with all that was or came there."""
+        """Remove a node; returns its own pods and those that had moved there."""
         own = self.field.first + i
         self.gone[i], self.is_open[own] = True, False
         self.going[self.field.group[i]] += 1
         self.gain += float(self.field.worth_going[i])
+        # The node's column keeps its free room, which is closed until the node is restored.
         return np.asarray(self.field.holds[i] + self.cleared(own))
 
     def restore(self, i: int) -> None:
-        """Take a node back, and its own pods home."""
+        """Restore a node; its own pods return to it."""
         self.gone[i], self.is_open[self.field.first + i] = False, True
         self.going[self.field.group[i]] -= 1
         self.gain -= float(self.field.worth_going[i])
@@ -160,7 +162,8 @@ class RenewalTrial:
             self._call(k, units)
 
     def _call(self, k: int, wanted: int) -> None:
-        """Units of a class taken from where they are: the loose first, then what was bought."""
+        """Take units of a class from where they are: loose ones first, then the last columns."""
+        # Purchases are the last columns, so they are emptied first and can then be undone.
         loose = min(wanted, int(self.loose[k]))
         self.loose[k] -= loose
         wanted -= loose
@@ -175,26 +178,26 @@ class RenewalTrial:
                 return
 
     def place(self, units: NDArray[np.int64]) -> None:
-        """Find room for so many units of each class, in what is open; the rest is loose."""
+        """Find room in open places for these units of each class; the rest is loose."""
         for k in self.in_order(units):
             self.loose[k] += int(units[k]) - self.deal(k, int(units[k]))
 
     def place_loose(self) -> None:
-        """Try once more for all that is loose."""
+        """Try again to find room for all loose units."""
         loose = self.loose.copy()
         self.loose[:] = 0
         self.place(loose)
 
     def in_order(self, units: NDArray[np.int64]) -> list[int]:
-        """The classes of which there are any, as they are dealt."""
+        """The classes with units, in the order in which they are placed."""
         largest_first = self.measures.largest_first
         order: list[int] = largest_first[units[largest_first].nonzero()].tolist()
         return order
 
     def room(self, k: int) -> NDArray[np.float64]:
-        """How many units of a class each column still takes."""
+        """How many units of a class each column can still take."""
         measures = self.measures
-        # Amounts are integers: half a unit more changes no quotient and makes zero by zero safe.
+        # As in `fill`: amounts are integers, so half a unit more changes no rounded quotient.
         room = np.floor(((self.free + 0.5) / measures.sizes[k]).min(axis=0))
         room = np.minimum(room, measures.field.goods.per_node[k] - self.came[k])
         room *= self.is_open & self.admits[k]
@@ -203,7 +206,7 @@ class RenewalTrial:
         return np.asarray(np.maximum(room, 0.0))
 
     def deal(self, k: int, wanted: int) -> int:
-        """Units of a class to where what is free is most like them in shape; says how many."""
+        """Place units of a class where the free room is most like them; returns how many."""
         room = self.room(k)
         left = wanted
         for column in self._most_alike(k, room.nonzero()[0], wanted):
@@ -215,9 +218,10 @@ class RenewalTrial:
         return wanted - left
 
     def _most_alike(self, k: int, columns: NDArray[np.intp], wanted: int) -> list[int]:
-        """The columns with most in common with a class first, as many as may be wanted."""
+        """The columns in order of similarity to a class; for one unit, only the first."""
         if len(columns) > 1:
             free = self.free[:, columns] * self.measures.weights
+            # The cosine of the angle between the request and the free room.
             likeness = self.measures.shapes[k] @ free / np.sqrt((free * free).sum(axis=0) + TINY)
             if wanted == 1:
                 return [int(columns[likeness.argmax()])]
@@ -226,20 +230,21 @@ class RenewalTrial:
         return ordered
 
     def _give(self, column: int, k: int, times: int) -> None:
-        """So many units more in a column; a negative number takes them away."""
+        """Add units to a column; a negative number takes them away."""
         self.came[k, column] += times
         self.free[:, column] -= times * self.field.goods.size[k]
 
     def cleared(self, column: int) -> NDArray[np.int64]:
-        """All that came to a column, taken from it."""
+        """Take out all units that moved to a column, and return them."""
         units: NDArray[np.int64] = self.came[:, column].astype(np.int64)
         self.free[:, column] += units @ self.field.goods.size
         self.came[:, column] = 0
         return units
 
     def buy(self, o: int, units: NDArray[np.int64]) -> None:
-        """A new node of an offer, with units that aren't counted elsewhere."""
+        """Buy a node of an offer, with units that aren't counted elsewhere."""
         goods = self.field.goods
+        # Columns are reused and added in groups, because each growth copies all arrays.
         spare = (self.bought == SPARE).nonzero()[0]
         if not len(spare):
             self._widen()
@@ -253,7 +258,7 @@ class RenewalTrial:
         self.gain -= float(goods.price[o])
 
     def give_back(self, column: int) -> NDArray[np.int64]:
-        """Undo a purchase; what came there belongs to whoever asked for it."""
+        """Undo a purchase; returns the units that were on it, which the caller must place."""
         o = int(self.bought[column])
         units = self.cleared(column)
         self.is_open[column], self.bought[column] = False, SPARE
@@ -276,4 +281,4 @@ class RenewalTrial:
 
 
 _COLUMNS = {"free": 0, "came": 0, "admits": False, "is_open": False, "bought": SPARE}
-"""What has one entry for each column, and what a spare one has."""
+"""The arrays with an entry for each column, and the entry of a spare column."""
