@@ -10,9 +10,9 @@ import asyncio
 import math
 import secrets
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from growth.clocks import wall_clock
 from growth.demand.book import Book
 from growth.demand.pools import follow_names
 from growth.instant import Instant
@@ -94,4 +94,4 @@ class DemandFeed:
             self._timer = self._loop.call_at(end, self._settle)
 
     def _now(self) -> Instant:
-        return Instant(monotonic=self._loop.time(), wall=datetime.now(UTC))
+        return Instant(monotonic=self._loop.time(), wall=wall_clock())

@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 import os
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from growth.clocks import wall_clock
 from growth.errors import Misconfigured
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ async def _load(
     _expect_plugin_success(configuration, user=user, origin=origin)
     expiry = getattr(loader, "exec_plugin_expiry", None)
     if expiry is not None:
-        return lambda: datetime.now(UTC) >= expiry - EXPIRY_MARGIN
+        return lambda: wall_clock() >= expiry - EXPIRY_MARGIN
     return lambda: not _REPLACED.isdisjoint({*cluster, *user})
 
 

@@ -12,7 +12,6 @@ import asyncio
 import urllib.request
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
@@ -21,6 +20,7 @@ import aiohttp
 import msgspec
 
 import growth
+from growth.clocks import wall_clock
 from growth.errors import Misconfigured
 from growth.kube.call import Call, Query, pairs
 from growth.kube.credentials import Credentials
@@ -31,6 +31,7 @@ from growth.kube.tls import Tls
 from growth.kube.warnings import ServerWarnings
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from pathlib import Path
     from types import TracebackType
 
@@ -52,7 +53,7 @@ class Response(msgspec.Struct, frozen=True):
     def date(self) -> datetime:
         """When it was given, by the API server's clock; by ours only where it doesn't say."""
         told = self.headers.get("Date")
-        return parsedate_to_datetime(told) if told else datetime.now(UTC)
+        return parsedate_to_datetime(told) if told else wall_clock()
 
 
 class Connection:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import platform
 import secrets
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -25,12 +24,14 @@ from growth.cli.explain.story import wrapped
 from growth.cli.support import OBJECT_VERSION, not_installed
 from growth.cli.terminal.logs import log_errors_only
 from growth.cli.terminal.output import add_output_argument, print_json
+from growth.clocks import wall_clock
 from growth.errors import GiveUp, GrowthError
 from growth.keeping.marks import pool_of_node
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
+    from datetime import datetime
 
     from growth.cli.bundle.bundling import BundlePart
     from growth.cli.cluster.survey import Survey
@@ -69,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Tell what is in the bundle, and write it."""
-    at = datetime.now(UTC).replace(microsecond=0)
+    at = wall_clock().replace(microsecond=0)
     path = arguments.file or Path(f"growth-bundle-{at:%Y%m%dT%H%M%SZ}.tar.gz")
     log_errors_only()
     parts = _parts(arguments, at)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -17,6 +17,7 @@ from prometheus_client import CollectorRegistry
 from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.meta import KeyReference
 from growth.cli.cluster.connecting import connected
+from growth.clocks import wall_clock
 from growth.errors import GiveUp, Misconfigured, RetryLater
 from growth.instant import Instant
 from growth.kube.errors import NotFound
@@ -120,4 +121,4 @@ def _endpoint() -> str:
 
 
 def _now() -> Instant:
-    return Instant(monotonic=time.monotonic(), wall=datetime.now(UTC))
+    return Instant(monotonic=time.monotonic(), wall=wall_clock())

@@ -8,7 +8,7 @@ are promised a place on a node that was bought for others) its pools' status say
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -25,6 +25,7 @@ from growth.cli.cluster.lists import together
 from growth.cli.cluster.names import ShortNames
 from growth.cli.cluster.trouble import Trouble, trouble_of
 from growth.cli.terminal.money import currency_of
+from growth.clocks import wall_clock
 from growth.demand.detection import is_demand
 from growth.instant import Instant
 from growth.keeping.answer import KeepingScene, keepings
@@ -102,7 +103,7 @@ async def surveyed(lists: Lists) -> Survey:
     return survey(
         [each for several in resources for each in several],
         [each for several in listed for each in several],
-        now=datetime.now(UTC),
+        now=wall_clock(),
         unreadable=lists.unreadable,
         trouble=await trouble_of(lists),
     )

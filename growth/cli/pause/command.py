@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from growth.api.written import Duration, write_time
 from growth.cli.cluster.connecting import add_connection_arguments, completed, connected
 from growth.cli.pause.pausing import add_pool_arguments, own_namespace, pause_all, pause_pool
 from growth.cli.terminal.output import add_output_argument
+from growth.clocks import wall_clock
 from growth.errors import Misconfigured
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the pause, and tell what it means."""
-    until = write_time(datetime.now(UTC).replace(microsecond=0) + _span(arguments.span).timedelta)
+    until = write_time(wall_clock().replace(microsecond=0) + _span(arguments.span).timedelta)
     completed(_pause(arguments, until))
     if arguments.output == "json":
         print(json.dumps({"pool": arguments.pool, "until": until, "reason": arguments.reason}))

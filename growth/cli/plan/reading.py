@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -23,6 +22,7 @@ from growth.cli.plan.manifests import PlannedReplicas, WhatRuns
 from growth.cli.plan.overlay import overlaid, owners_in, with_files_applied
 from growth.cli.plan.prices import Prices, offerings_by_class, prices_from
 from growth.cli.terminal import inputs
+from growth.clocks import wall_clock
 from growth.errors import Misconfigured
 from growth.instant import Instant
 from growth.scheduling.expansion import expanded
@@ -130,7 +130,7 @@ def _live(arguments: argparse.Namespace) -> tuple[SeenCluster, Instant]:
     if arguments.from_bundle:
         return open_bundle(arguments.from_bundle)
     live = completed(see_cluster(arguments)) if arguments.from_cluster else NOTHING_SEEN
-    return live, Instant(0.0, datetime.now(UTC))
+    return live, Instant(0.0, wall_clock())
 
 
 def _objects(manifests: Manifests, files: WhatRuns, live: SeenCluster) -> list[Object]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -22,6 +21,7 @@ from growth.cli.terminal.output import add_output_argument
 from growth.cli.terminal.spans import add_every_argument, seconds_of
 from growth.cli.watch.happenings import Happening, happenings
 from growth.cli.watch.settling import Settling
+from growth.clocks import wall_clock
 from growth.errors import RetryLater
 
 if TYPE_CHECKING:
@@ -69,13 +69,13 @@ async def _lines(arguments: argparse.Namespace, every: float) -> None:
     """One line for each thing; a look that fails is only told on the other stream by the next."""
     async with reading_lists(arguments) as lists:
         before, settling = await watched(lists), Settling()
-        for each in happenings(NOTHING, WatchedCluster(trouble=before.trouble), datetime.now(UTC)):
+        for each in happenings(NOTHING, WatchedCluster(trouble=before.trouble), wall_clock()):
             print(line_of(each, arguments.output), flush=True)
         if arguments.output == "text":
             print(_beginning(before), flush=True)
         async for after in _looks(lists, before, every=every):
             names = after.names
-            for each in happenings(before, after, datetime.now(UTC)):
+            for each in happenings(before, after, wall_clock()):
                 print(line_of(each, arguments.output, names), flush=True)
             if arguments.until_settled:
                 settling = settling.after(after, seconds=every)
@@ -98,7 +98,7 @@ async def _looks(
 
 
 def _beginning(seen: WatchedCluster) -> str:
-    found = overview(seen, datetime.now(UTC))
+    found = overview(seen, wall_clock())
     nodes, pods = len(seen.nodes), found.pending
     cost = hourly(found.hourly_cost, found.currency)
     return (
@@ -144,7 +144,7 @@ class View:
 
     async def look(self) -> Sequence[str]:
         """The lines of this moment."""
-        seen, now = await watched(self._lists, self._before), datetime.now(UTC)
+        seen, now = await watched(self._lists, self._before), wall_clock()
         if self._before is not NOTHING:
             self._last.extend(happenings(self._before, seen, now))
         self._before = seen

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final
 
 from growth.cli.doctor.examination.finding import PATIENCE, fail, ok, warn
 from growth.cli.support import SUPPORTED_KUBERNETES, spoken_range
+from growth.clocks import wall_clock
 
 if TYPE_CHECKING:
     from growth.cli.doctor.examination.finding import ExaminedCluster, Findings
@@ -42,7 +42,7 @@ async def _clock(answer: Response) -> Findings:
     told = answer.headers.get("Date")
     if told is None:
         return
-    apart = (datetime.now(UTC) - parsedate_to_datetime(told)).total_seconds()
+    apart = (wall_clock() - parsedate_to_datetime(told)).total_seconds()
     if abs(apart) > SKEW:
         side = "ahead of" if apart > 0 else "behind"
         text = f"this machine is {abs(apart):.0f} s {side} the API server"
