@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
 import sys
 import time
 from decimal import Decimal
@@ -17,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth.errors import GiveUp
 from kwok import growing
+from kwok.answering import answer_of
 from kwok.demo_figures import DemoOffer, all_machines, bought, given_back, money, name_of_request
-from kwok.demo_scene import DemoScene, create, deployment, on_paper, until
+from kwok.demo_scene import PATIENCE, DemoScene, create, deployment, on_paper, until
 from kwok.down import bring_down
 from kwok.programs import add_program_arguments, programs_for
 from kwok.progress import Progress
@@ -240,7 +240,7 @@ def _seconds(span: float) -> str:
 
 
 def _refused(*command: str, given: str) -> str:
-    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+    done = answer_of(command, within=PATIENCE, given=given)
     if done.returncode == 0:
         raise GiveUp(f"{Path(command[0]).name} took what it should have refused")
     return done.stderr

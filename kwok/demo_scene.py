@@ -6,13 +6,13 @@ A look takes some milliseconds, so what is told of moments is exact to a few hun
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from growth.errors import GiveUp
+from kwok.answering import answer_of
 from kwok.apiserver import ApiServerAnswer, ask_api_server
 from kwok.demo_figures import DemoOffer, name_of_request
 
@@ -138,7 +138,7 @@ def on_paper(*manifests: str) -> Any:
     """What `growth plan` says of these manifests, without a cluster."""
     command = [sys.executable, "-m", "growth.cli", "plan", "-f", "-", "-o", "json"]
     given = "\n---\n".join(manifests)
-    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+    done = answer_of(command, within=PATIENCE, given=given)
     if done.returncode != 0:
         raise GiveUp(f"growth plan failed: {done.stderr.strip()}")
     return json.loads(done.stdout)

@@ -25,6 +25,7 @@ from growth.cli.run import PROCESSES
 from growth.demand import wire
 from growth.errors import GiveUp
 from kwok import admission
+from kwok.answering import NoAnswer, answer_of
 from kwok.apiserver import ask_api_server
 from kwok.waiting import Patience, wait_for
 
@@ -115,15 +116,8 @@ def run_kubectl(cluster: LocalCluster, *words: str, given: str | None = None) ->
     """Run kubectl as the cluster's administrator."""
     command = [str(cluster.kubectl), "--kubeconfig", str(cluster.kubeconfig), *words]
     try:
-        done = subprocess.run(
-            command,
-            input=given,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_KUBECTL_WITHIN,
-        )
-    except subprocess.TimeoutExpired:
+        done = answer_of(command, within=_KUBECTL_WITHIN, given=given)
+    except NoAnswer:
         log = cluster.work / "logs" / "kube-apiserver.log"
         limit = f"{_KUBECTL_WITHIN:.0f} s"
         raise GiveUp(f"timed out after {limit} waiting for kubectl {words[0]}; see {log}") from None

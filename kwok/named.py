@@ -7,12 +7,12 @@ one's own can be tried among the others. A named program is taken whatever its v
 from __future__ import annotations
 
 import os
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from growth.errors import Misconfigured
+from kwok.answering import NoAnswer, answer_of
 from kwok.versions import PROGRAMS, Program, ReleasedVersion, number_in
 
 if TYPE_CHECKING:
@@ -54,12 +54,9 @@ def answers(places: Mapping[Program, Path]) -> dict[Program, str]:
 
 def _ask(program: Program, path: Path) -> str:
     arguments = ("version", "--client") if program.name == "kubectl" else ("--version",)
-    command = [path, *arguments]
     try:
-        return subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=_ANSWERS_WITHIN
-        ).stdout
-    except (OSError, subprocess.TimeoutExpired):
+        return answer_of([path, *arguments], within=_ANSWERS_WITHIN).stdout
+    except (OSError, NoAnswer):
         return ""
 
 

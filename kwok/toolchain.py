@@ -11,13 +11,13 @@ import importlib.util
 import os
 import re
 import shutil
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from growth.errors import Misconfigured
+from kwok.answering import NoAnswer, answer_of
 from kwok.store import ARCHITECTURE
 from kwok.versions import ReleasedVersion, version_in
 
@@ -56,15 +56,8 @@ def compiler_version(program: Path) -> ReleasedVersion | None:
     # A go.mod in the working folder could make go fetch another toolchain, just to say its version.
     environment = {**os.environ, "GOTOOLCHAIN": "local"}
     try:
-        answer = subprocess.run(
-            [program, "version"],
-            capture_output=True,
-            text=True,
-            check=False,
-            env=environment,
-            timeout=_ANSWERS_WITHIN,
-        )
-    except subprocess.TimeoutExpired:
+        answer = answer_of([program, "version"], within=_ANSWERS_WITHIN, environment=environment)
+    except NoAnswer:
         return None
     # go1.26 is the first release of a minor, and is written without a patch.
     padded = re.sub(r"go(\d+\.\d+)(?=[ \n])", r"go\1.0", answer.stdout)
@@ -98,11 +91,9 @@ def _install(home: Path) -> None:
 def _complaint(command: list[str]) -> str | None:
     """Why an installation has failed, if it has."""
     try:
-        answer = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=_INSTALLED_WITHIN
-        )
-    except subprocess.TimeoutExpired:
-        return f"timed out after {_INSTALLED_WITHIN:.0f} s waiting for {command[0]}"
+        answer = answer_of(command, within=_INSTALLED_WITHIN)
+    except NoAnswer as late:
+        return str(late)
     if answer.returncode == 0:
         return None
     return (answer.stderr.strip().splitlines() or ["no reason given"])[-1].strip()
