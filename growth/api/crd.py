@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import yaml
 from typing_extensions import override
 
-from growth.api.kinds import KINDS
+from growth.api.kinds import KINDS, NODE_CLASSES
 from growth.api.schema import structural_schema
 from growth.api.wellknown import GROUP, VERSION
 
@@ -54,14 +54,7 @@ COLUMNS: Final[dict[str, tuple[tuple[str, str, str], ...]]] = {
         ("Tried", "date", ".status.removeAttemptedAt"),
         _AGE,
     ),
-    "HetznerNodeClass": (("Joins", "string", ".spec.bootstrap.kind"), _READY, _BLOCKED, _AGE),
-    "KwokNodeClass": (
-        ("Types", "integer", ".status.types"),
-        ("Offers", "integer", ".status.offers"),
-        _READY,
-        _BLOCKED,
-        _AGE,
-    ),
+    **{name: (*kind.columns, _READY, _BLOCKED, _AGE) for name, kind in NODE_CLASSES.items()},
 }
 """Columns of `kubectl get`: heading, type, where the value is."""
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field
+from typing_extensions import override
 
 from growth.api import hetznernodeclass_rules
 from growth.api.bounds import Count, Flag, Identifier, Labels, ListSet
-from growth.api.conditions import Conditions
-from growth.api.meta import Blockage, CustomResource, KeyReference
+from growth.api.meta import KeyReference
 from growth.api.model import Model
+from growth.api.nodeclass import NodeClass, NodeClassStatus
 from growth.api.rules import AnyRule
 from growth.api.written import Quantity
 
 THRESHOLD = r"^[0-9]{1,12}(\.[0-9]{1,3})?([KMGT]i?|%)?$"
 VERSION = r"^v?[0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?$"
 CIDR_V4 = r"^([0-9]{1,3}\.){3}[0-9]{1,3}/([0-9]|[12][0-9]|3[0-2])$"
+_STAND_IN: Final = {"namespace": "left-out", "name": "left-out", "key": "left-out"}
+_HARMLESS: Final = ("images", "placementGroup", "publicIPv4", "publicIPv6")
 
 
 class ServerImages(Model):
@@ -163,11 +166,9 @@ class ResolvedImages(Model):
 ResolvedIds = Annotated[tuple[Identifier, ...], Field(max_length=50), ListSet()]
 
 
-class HetznerNodeClassStatus(Model):
+class HetznerNodeClassStatus(NodeClassStatus):
     """What the names of the spec are at Hetzner."""
 
-    observed_generation: Annotated[int, Field(ge=0)] = 0
-    """The generation of the spec that this status is about."""
     images: ResolvedImages = ResolvedImages()
     """Ids of the images."""
     ssh_keys: ResolvedIds = ()
@@ -180,16 +181,17 @@ class HetznerNodeClassStatus(Model):
     """Ids of the placement groups in use."""
     currency: Annotated[str, Field(max_length=3)] = ""
     """What Hetzner bills the project in, such as EUR; empty until it was asked."""
-    blocked: Blockage | None = None
-    """Why no server can be made until somebody changes something."""
-    conditions: Conditions = ()
-    """Ready, Reconciling and Stalled, after kstatus."""
 
 
-class HetznerNodeClass(CustomResource):
+class HetznerNodeClass(NodeClass):
     """How servers are made at Hetzner Cloud."""
 
     kind_names: ClassVar[tuple[str, str, str]] = ("hetznernodeclasses", "hetznernodeclass", "hnc")
+    provider: ClassVar[str] = "hetzner"
+    columns: ClassVar[tuple[tuple[str, str, str], ...]] = (
+        ("Joins", "string", ".spec.bootstrap.kind"),
+    )
+    usually_bills_hours: ClassVar[bool] = True
 
     kind: Literal["HetznerNodeClass"] = "HetznerNodeClass"
     """HetznerNodeClass."""
@@ -197,3 +199,26 @@ class HetznerNodeClass(CustomResource):
     """How servers are made and how they join."""
     status: HetznerNodeClassStatus = HetznerNodeClassStatus()
     """What the names of the spec are at Hetzner; written by growth."""
+
+    @property
+    @override
+    def currency(self) -> str:
+        return self.status.currency
+
+    @override
+    def disclosed(self) -> dict[str, Any]:
+        """Without names and ids of the project; the way to join is a stand-in that says nothing."""
+        spec = self.document()["spec"]
+        bootstrap = {"kind": "Custom", "templateSecretRef": _STAND_IN}
+        if "kubelet" in spec["bootstrap"]:
+            bootstrap["kubelet"] = spec["bootstrap"]["kubelet"]
+        silent = (each.model_copy(update={"message": ""}) for each in self.status.conditions)
+        return {
+            "spec": {
+                "tokenSecretRef": _STAND_IN,
+                "networks": [f"network-{number}" for number, _ in enumerate(self.spec.networks)],
+                "bootstrap": bootstrap,
+                **{name: spec[name] for name in _HARMLESS if name in spec},
+            },
+            "status": {"conditions": [each.document() for each in silent]},
+        }

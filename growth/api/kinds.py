@@ -1,4 +1,4 @@
-"""The five kinds by name: what decodes an object whose kind is only known from its text."""
+"""The kinds by name: what decodes an object whose kind is only known from its text."""
 
 from __future__ import annotations
 
@@ -13,11 +13,15 @@ from growth.api.wellknown import GROUP, GROUP_VERSION, SEED_GROUP_VERSION
 
 if TYPE_CHECKING:
     from growth.api.meta import CustomResource
+    from growth.api.nodeclass import NodeClass
 
-KINDS: Final[dict[str, type[CustomResource]]] = {
-    kind.__name__: kind
-    for kind in (NodePool, NodeRequest, NodeRemovalRequest, HetznerNodeClass, KwokNodeClass)
+NODE_CLASSES: Final[dict[str, type[NodeClass]]] = {
+    kind.__name__: kind for kind in (HetznerNodeClass, KwokNodeClass)
 }
+"""Kind -> model of the node classes, one for each kind of provider."""
+KINDS: Final[dict[str, type[CustomResource]]] = {
+    kind.__name__: kind for kind in (NodePool, NodeRequest, NodeRemovalRequest)
+} | dict(NODE_CLASSES)
 """Kind -> model."""
 
-__all__ = ["GROUP", "GROUP_VERSION", "KINDS", "SEED_GROUP_VERSION"]
+__all__ = ["GROUP", "GROUP_VERSION", "KINDS", "NODE_CLASSES", "SEED_GROUP_VERSION"]

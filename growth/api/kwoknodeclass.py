@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
+from typing_extensions import override
 
 from growth.api import kwoknodeclass_rules
 from growth.api.bounds import Atomic, Count, Labels, MergedBy, Place
-from growth.api.conditions import Conditions
-from growth.api.meta import Blockage, CustomResource, KeyReference
+from growth.api.meta import KeyReference
 from growth.api.model import Model
+from growth.api.nodeclass import NodeClass, NodeClassStatus
 from growth.api.rules import AnyRule
-from growth.api.written import Duration, Money, Quantity, ServerType, between
+from growth.api.written import Duration, Money, Quantity, ServerType, ServerTypeName, between
 
 
 class Architecture(StrEnum):
@@ -122,25 +123,24 @@ class KwokNodeClassSpec(Model):
     """Failures that are injected."""
 
 
-class KwokNodeClassStatus(Model):
+class KwokNodeClassStatus(NodeClassStatus):
     """What came of the catalogue."""
 
-    observed_generation: Annotated[int, Field(ge=0)] = 0
-    """The generation of the spec that this status is about."""
     types: Count = 0
     """Server types of the catalogue."""
     offers: Count = 0
     """Offers of the catalogue."""
-    blocked: Blockage | None = None
-    """Why no machine can be made until somebody changes something."""
-    conditions: Conditions = ()
-    """Ready, Reconciling and Stalled, after kstatus."""
 
 
-class KwokNodeClass(CustomResource):
+class KwokNodeClass(NodeClass):
     """A simulated cloud: nodes that a real control plane takes for real ones."""
 
     kind_names: ClassVar[tuple[str, str, str]] = ("kwoknodeclasses", "kwoknodeclass", "knc")
+    provider: ClassVar[str] = "kwok"
+    columns: ClassVar[tuple[tuple[str, str, str], ...]] = (
+        ("Types", "integer", ".status.types"),
+        ("Offers", "integer", ".status.offers"),
+    )
 
     kind: Literal["KwokNodeClass"] = "KwokNodeClass"
     """KwokNodeClass."""
@@ -148,3 +148,24 @@ class KwokNodeClass(CustomResource):
     """A catalogue, and how its machines behave."""
     status: KwokNodeClassStatus = KwokNodeClassStatus()
     """What came of the catalogue; written by growth."""
+
+    @property
+    @override
+    def bills_hours(self) -> bool:
+        return self.spec.billing is Billing.HOURLY
+
+    @property
+    @override
+    def own_types(self) -> tuple[ServerTypeName, ...] | None:
+        return None if self.spec.catalogue_from else tuple(each.name for each in self.spec.types)
+
+    @property
+    @override
+    def catalogue_reference(self) -> KeyReference | None:
+        return self.spec.catalogue_from
+
+    @override
+    def disclosed(self) -> dict[str, Any]:
+        """All of it: there is no such cloud."""
+        whole = self.document()
+        return {part: whole[part] for part in ("spec", "status") if part in whole}

@@ -15,10 +15,10 @@ from growth.api import wellknown
 from growth.api.conditions import statements
 from growth.api.crd import COLUMNS, definition
 from growth.api.descriptions import constants
-from growth.api.kinds import KINDS
-from growth.api.kwoknodeclass import KwokNodeClassStatus
+from growth.api.kinds import KINDS, NODE_CLASSES
 from growth.api.meta import Blockage
 from growth.api.model import Model, model_within
+from growth.api.nodeclass import NodeClassStatus
 from growth.api.nodepool_status import NodePoolStatus
 from growth.api.noderemovalrequest import NodeRemovalRequestStatus, RemovalPhase
 from growth.api.noderequest import NodeRequestStatus, RequestPhase
@@ -63,7 +63,7 @@ _BOUNDS: Final = (
 )
 
 _BLOCKED: Final = Blockage(reason="NodeClassNotFound", message="What is wrong and how to mend it.")
-_USABLE_OR_NOT: Final = (KwokNodeClassStatus(), KwokNodeClassStatus(blocked=_BLOCKED))
+_USABLE_OR_NOT: Final = (NodeClassStatus(), NodeClassStatus(blocked=_BLOCKED))
 # A status for each thing that the conditions of a kind can say.
 _SAMPLES: Final[dict[str, tuple[AnyStatus, ...]]] = {
     "NodePool": (
@@ -73,8 +73,7 @@ _SAMPLES: Final[dict[str, tuple[AnyStatus, ...]]] = {
     ),
     "NodeRequest": tuple(NodeRequestStatus(phase=phase) for phase in RequestPhase),
     "NodeRemovalRequest": tuple(NodeRemovalRequestStatus(phase=phase) for phase in RemovalPhase),
-    "HetznerNodeClass": _USABLE_OR_NOT,
-    "KwokNodeClass": _USABLE_OR_NOT,
+    **dict.fromkeys(NODE_CLASSES, _USABLE_OR_NOT),
 }
 
 _WORDS_OF_PATTERNS: Final = {

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from growth.api.hetznernodeclass import HetznerNodeClass
-from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.nodeclass import NodeClass
 from growth.api.nodepool import NodePool
 from growth.api.problems import DocumentProblem
 from growth.api.wellknown import DEFAULT_NODE_CLASS
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
 
     from growth.api.files import Manifests, Mistake
     from growth.api.written import ServerTypeName
-
-NodeClass = KwokNodeClass | HetznerNodeClass
 
 
 def missing_node_classes(
@@ -39,9 +36,12 @@ def missing_node_classes(
 def types_not_sold(manifests: Manifests) -> Iterator[Mistake]:
     """Types that a pool names and its class doesn't have, if the class lists them in the files."""
     for found, pool in manifests.resources:
-        if not isinstance(pool, NodePool) or (own := _class_of(pool, manifests)) is None:
+        if not isinstance(pool, NodePool):
             continue
-        sold = {each.name for each in own.spec.types}
+        own = _class_of(pool, manifests)
+        if own is None or own.own_types is None:
+            continue
+        sold = set(own.own_types)
         for index, entry in enumerate(pool.spec.server_types):
             if entry.name not in sold:
                 path = ("spec", "serverTypes", index, "name")
@@ -55,17 +55,18 @@ def not_sold(name: ServerTypeName, sold: Iterable[ServerTypeName], *, node_class
     return f"{name} isn't sold by class {node_class}{hint and f' ({hint})'}"
 
 
-def _class_of(pool: NodePool, manifests: Manifests) -> KwokNodeClass | None:
-    """The pool's class, if it is in the files with a list of its own; other lists are elsewhere."""
+def _class_of(pool: NodePool, manifests: Manifests) -> NodeClass | None:
+    """The pool's class, if it is in the files and no other one could be meant."""
     reference = pool.spec.node_class_ref
     name = DEFAULT_NODE_CLASS if reference is None else reference.name
-    of_its_name = [each for _, each in manifests.resources if each.name == name]
-    kinds = {each.kind for each in of_its_name if isinstance(each, NodeClass)}
-    wanted = kinds if reference is None else {str(reference.kind)}
-    if wanted != {"KwokNodeClass"}:
-        return None
-    own = next((each for each in of_its_name if isinstance(each, KwokNodeClass)), None)
-    return None if own is None or own.spec.catalogue_from else own
+    of_its_name = [
+        each
+        for _, each in manifests.resources
+        if isinstance(each, NodeClass)
+        and each.name == name
+        and (reference is None or each.kind == reference.kind)
+    ]
+    return of_its_name[0] if len({each.kind for each in of_its_name}) == 1 else None
 
 
 def _missing(kind: str, name: str, *, near: Iterable[str]) -> DocumentProblem:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, assert_never
 
 from growth.api.conditions import Condition, ObjectStanding, ObjectVerdict, conditions_of
-from growth.api.hetznernodeclass import HetznerNodeClass, HetznerNodeClassStatus
-from growth.api.kwoknodeclass import KwokNodeClass, KwokNodeClassStatus
+from growth.api.nodeclass import NodeClass, NodeClassStatus
 from growth.api.nodepool import NodePool
 from growth.api.nodepool_status import NodePoolStatus
 from growth.api.noderemovalrequest import (
@@ -21,14 +20,8 @@ if TYPE_CHECKING:
 
     from growth.api.meta import Blockage
 
-AnyResource = NodePool | NodeRequest | NodeRemovalRequest | HetznerNodeClass | KwokNodeClass
-AnyStatus = (
-    NodePoolStatus
-    | NodeRequestStatus
-    | NodeRemovalRequestStatus
-    | HetznerNodeClassStatus
-    | KwokNodeClassStatus
-)
+AnyResource = NodePool | NodeRequest | NodeRemovalRequest | NodeClass
+AnyStatus = NodePoolStatus | NodeRequestStatus | NodeRemovalRequestStatus | NodeClassStatus
 
 _REQUEST: Final = {
     RequestPhase.PENDING: ObjectVerdict(
@@ -92,7 +85,7 @@ def object_verdict(status: AnyStatus) -> ObjectVerdict:
             return _REQUEST[status.phase]
         case NodeRemovalRequestStatus():
             return _REMOVAL[status.phase]
-        case HetznerNodeClassStatus() | KwokNodeClassStatus():
+        case NodeClassStatus():
             return _blocked(status.blocked) if status.blocked else _USABLE
         case _:
             assert_never(status)

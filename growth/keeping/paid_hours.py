@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from growth.api.hetznernodeclass import HetznerNodeClass
-from growth.api.kwoknodeclass import Billing, KwokNodeClass
-from growth.api.nodepool import NodeClassKind, PaidHour
+from growth.api.kinds import NODE_CLASSES
+from growth.api.nodepool import PaidHour
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from growth.api.nodeclass import NodeClass
     from growth.api.nodepool import NodePool
 
 HOUR: Final = 3600.0
@@ -26,19 +26,18 @@ WINDOW: Final = MARGIN - LEAST
 """Seconds in which what turns idle is marked at once; later it would be gone after its hour."""
 
 
-def paid_hour_of(pool: NodePool, node_class: HetznerNodeClass | KwokNodeClass | None) -> PaidHour:
-    """What the pool says; if it says nothing, what follows from how its cloud counts."""
+def paid_hour_of(pool: NodePool, node_class: NodeClass | None) -> PaidHour:
+    """What the pool says; if it says nothing, what follows from how its provider bills."""
     if pool.spec.scale_down.paid_hour is not None:
         return pool.spec.scale_down.paid_hour
-    match node_class:
-        case KwokNodeClass() if node_class.spec.billing is not Billing.HOURLY:
-            return PaidHour.IGNORE
-        case KwokNodeClass() | HetznerNodeClass():
-            return PaidHour.USE
-        case None:
-            reference = pool.spec.node_class_ref
-            is_hetzners = reference is not None and reference.kind is NodeClassKind.HETZNER
-            return PaidHour.USE if is_hetzners else PaidHour.IGNORE
+    return PaidHour.USE if _bills_hours(pool, node_class) else PaidHour.IGNORE
+
+
+def _bills_hours(pool: NodePool, node_class: NodeClass | None) -> bool:
+    if node_class is not None:
+        return node_class.bills_hours
+    reference = pool.spec.node_class_ref
+    return reference is not None and NODE_CLASSES[reference.kind].usually_bills_hours
 
 
 def seconds_until_marked(bought_at: datetime, pool: NodePool, now: datetime) -> float:

@@ -17,38 +17,28 @@ import json
 from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Final, assert_never
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from growth.api.hetznernodeclass import HetznerNodeClass
-from growth.api.kwoknodeclass import KwokNodeClass
-from growth.scheduling.resources import parse_resources
 from growth.scheduling.taints import Taint
 from growth.undecodable import UNDECODABLE
 from reconciler.buying.offers import ZONE_LABEL
 from reconciler.facts.node_classes import node_class_of
+from reconciler.providers.registry import provider_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from growth.api.nodeclass import NodeClass
     from growth.api.nodepool import NodePool
     from growth.api.written import ServerTypeName
-    from reconciler.core.world import NodeClass, World
+    from reconciler.core.world import World
     from reconciler.providers.port import Offering
 
 FORM: Final = 1
 ARCHITECTURE_LABEL: Final = "kubernetes.io/arch"
-ARM: Final = "arm64"
 LONGEST: Final = 63
 """Of what is written out; of anything longer the digest tells whether it has changed."""
 DIGEST: Final = "sha256:"
-OF_THE_ASKING: Final = frozenset(
-    {"tokenSecretRef", "bootstrap.tokenFrom", "bootstrap.tokenSecretRef"}
-)
-"""A token that is renewed makes no machine old."""
-UNORDERED: Final = frozenset({"sshKeys", "firewalls"})
-"""Sets; of networks the first one is special."""
 
 
 class Blueprint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -113,40 +103,10 @@ def parts_of(
 
     A value is there only if it isn't the default.
     """
-    match node_class:
-        case None:
-            return None
-        case HetznerNodeClass():
-            return dict(_of_hetzner(node_class, architecture))
-        case KwokNodeClass():
-            return _of_kwok(node_class, server_type)
-        case _:
-            assert_never(node_class)
-
-
-def _of_hetzner(node_class: HetznerNodeClass, architecture: str) -> Iterator[tuple[str, str]]:
-    said = node_class.spec.model_dump(mode="json", exclude_defaults=True)
-    images, bootstrap = said.pop("images"), said.pop("bootstrap")
-    yield "image", images.get("arm" if architecture == ARM else "x86", "")
-    if reserved := bootstrap.get("kubelet", {}).get("reserved"):
-        bootstrap["kubelet"]["reserved"] = dict(parse_resources(reserved).amounts)
-    flat = {**said, **{f"bootstrap.{name}": value for name, value in bootstrap.items()}}
-    for name, value in sorted(flat.items()):
-        if name not in OF_THE_ASKING:
-            yield name, _told(sorted(value) if name in UNORDERED else value)
-
-
-def _of_kwok(node_class: KwokNodeClass, server_type: ServerTypeName) -> Mapping[str, str] | None:
-    found = next((each for each in node_class.spec.types if each.name == server_type), None)
-    if found is None:
-        # In a ConfigMap, or not sold any more.
+    if node_class is None:
         return None
-    said = {
-        "resources": dict(parse_resources(dict(found.resources)).amounts),
-        "architecture": found.architecture.value,
-        "labels": dict(found.labels),
-    }
-    return {name: _told(value) for name, value in said.items() if value}
+    parts = provider_kind(node_class).parts(node_class, server_type, architecture)
+    return None if parts is None else {name: _told(value) for name, value in parts.items()}
 
 
 def _told(value: Any) -> str:

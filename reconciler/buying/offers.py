@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from growth.api.nodepool import NodeClassKind, NodePool
+from growth.api.nodepool import NodePool
 from growth.api.written import ServerTypeName
 from growth.scheduling.daemonsets import daemon_pods
 from growth.scheduling.node import Node
@@ -23,6 +23,7 @@ from growth.scheduling.resources import Resources, parse_resources, total
 from reconciler.buying.templates import template
 from reconciler.facts.node_classes import node_class_of
 from reconciler.providers.port import ClassKey, Offering
+from reconciler.providers.registry import PROVIDERS
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
@@ -176,8 +177,8 @@ def _zones_seen(world: World) -> Mapping[str, str]:
 
 def _as_seen(offering: Offering, key: ClassKey, zones: Mapping[str, str]) -> Offering:
     """With the zone that nodes of its place have; a simulated cloud gives them what it promised."""
-    zone = zones.get(offering.location)
-    if key.kind != NodeClassKind.HETZNER or zone is None or offering.labels.get(ZONE_LABEL) == zone:
+    zone = zones.get(offering.location) if PROVIDERS[key.kind].is_zone_told_by_nodes else None
+    if zone is None or offering.labels.get(ZONE_LABEL) == zone:
         return offering
     return msgspec.structs.replace(offering, labels={**offering.labels, ZONE_LABEL: zone})
 

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from growth.api.hetznernodeclass import HetznerNodeClass
-from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.nodeclass import NodeClass
 from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
@@ -28,8 +27,6 @@ from reconciler.core.pause_of_all import PauseOfAll
 from reconciler.core.timing import Timing
 from reconciler.ledger import Ledger
 from reconciler.providers.port import Answered, Checked, ClassKey, GivenBack, Offering, Sight
-
-NodeClass = HetznerNodeClass | KwokNodeClass
 
 
 class Replies(msgspec.Struct, frozen=True, kw_only=True):

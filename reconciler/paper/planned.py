@@ -41,9 +41,9 @@ from reconciler.solver import Plan
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from growth.api.nodeclass import NodeClass
     from growth.api.nodepool import NodePool
     from growth.scheduling.cluster import Object
-    from reconciler.core.world import NodeClass
     from reconciler.planning.applying import Applied
     from reconciler.planning.problem import PlanningProblem
     from reconciler.providers.port import ClassKey, Offering

@@ -10,8 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from growth.api.conditions import Condition, Truth, stated
-from growth.api.hetznernodeclass import HetznerNodeClass, HetznerNodeClassStatus
-from growth.api.kwoknodeclass import KwokNodeClassStatus
 from growth.api.meta import Blockage
 from growth.api.standing import conditions
 from growth.api.wellknown import POOL_LABEL
@@ -24,8 +22,9 @@ from reconciler.providers.port import FailureClass
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from growth.api.nodeclass import NodeClass, NodeClassStatus
     from growth.instant import Instant
-    from reconciler.core.world import NodeClass, World
+    from reconciler.core.world import World
     from reconciler.providers.port import Checked, ClassKey
 
 REASONS: Final = {FailureClass.TEMPLATE: "ClassRefused", FailureClass.FATAL: "AccessRefused"}
@@ -85,15 +84,15 @@ def is_needed(key: ClassKey, world: World) -> bool:
     )
 
 
-def node_class_status(
-    node_class: NodeClass, checked: Checked, now: Instant
-) -> HetznerNodeClassStatus | KwokNodeClassStatus:
+def node_class_status(node_class: NodeClass, checked: Checked, now: Instant) -> NodeClassStatus:
     """The status that tells what the cloud says."""
-    is_hetzner = isinstance(node_class, HetznerNodeClass)
-    kind = HetznerNodeClassStatus if is_hetzner else KwokNodeClassStatus
     document = {**checked.found, "observedGeneration": checked.generation}
-    status = kind.model_validate(document).model_copy(
-        update={"blocked": _blockage(checked), "conditions": node_class.status.conditions}
+    status = (
+        type(node_class.status)
+        .model_validate(document)
+        .model_copy(
+            update={"blocked": _blockage(checked), "conditions": node_class.status.conditions}
+        )
     )
     after = node_class.model_copy(update={"status": status})
     told = (*conditions(after, now.wall), *_prices(node_class, checked, now))
@@ -128,6 +127,6 @@ def _short(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def _document(status: HetznerNodeClassStatus | KwokNodeClassStatus) -> dict[str, object]:
+def _document(status: NodeClassStatus) -> dict[str, object]:
     # With its nulls: a merge patch leaves alone what it doesn't name.
     return status.model_dump(mode="json")

@@ -1,36 +1,32 @@
-"""Which provider answers for a node class. All classes at Hetzner share one cloud.
+"""Which provider answers for a node class.
 
-Hetzner's client library takes a third of a second to load, so it is loaded when there is a class
-that needs it.
+The clients of a cloud are loaded when there is a class that needs them: a client library takes a
+third of a second to load, and most clusters use one cloud.
 """
 
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from growth.api.hetznernodeclass import HetznerNodeClass
-from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
-from growth.api.noderequest import COMING, NodeRequest
-from reconciler.providers.kwok.provider import KwokProvider
+from growth.api.noderequest import NodeRequest
+from reconciler.providers.hosting import ProviderHost
+from reconciler.providers.registry import PROVIDERS
 from reconciler.seeing.moment import now
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable
 
     from prometheus_client import CollectorRegistry
 
     from growth.kube.transport import Connection
-    from reconciler.providers.hetzner.provider import HetznerCloud
-    from reconciler.providers.port import ClassKey, Order, Provider
+    from reconciler.providers.hosting import ProviderClients
+    from reconciler.providers.port import ClassKey, Provider
     from reconciler.seeing.sources import ReconcilerSources
     from reconciler.settings import ReconcilerSettings
 
-USUAL_WAIT: Final = timedelta(minutes=10)
-"""How long a join token lives whose pool is gone."""
 CLUSTER: Final = "kube-system"
 """The namespace that is as old as the cluster and is never made anew: its uid is the cluster's."""
 
@@ -47,42 +43,46 @@ class Roster:
         registry: CollectorRegistry,
         doubted: Callable[[], None],
     ) -> None:
-        self._connection = connection
         self._sources = sources
         self._settings = settings
-        self._registry = registry
-        self._doubted = doubted
-        self._hetzner: HetznerCloud | None = None
-        self._simulated: dict[ClassKey, KwokProvider] = {}
+        self._clients: dict[str, ProviderClients] = {}
+        self._host = ProviderHost(
+            connection=connection,
+            registry=registry,
+            now=now,
+            doubted=doubted,
+            cluster=self._cluster,
+            pool=sources.store(NodePool.__name__).get,
+            requests=self._requests,
+            endpoints={"hetzner": settings.hetzner_endpoint},
+        )
 
     async def warm_up(self) -> None:
         """Load what the classes need that there are, beside the loop and before it is needed."""
-        if self._sources.store(HetznerNodeClass.__name__).objects:
-            await asyncio.to_thread(import_module, "reconciler.providers.hetzner.provider")
+        for kind, provider in PROVIDERS.items():
+            if self._sources.store(kind).objects:
+                await asyncio.to_thread(import_module, provider.clients)
 
     def provider_of(self, key: ClassKey) -> Provider | None:
-        """Who answers for this class; nobody, if it is of a kind that we don't know."""
-        store = self._sources.store(key.kind) if key.kind in _KINDS else None
-        if store is None:
+        """The port of this class; None if it is of a kind that isn't known."""
+        if key.kind not in PROVIDERS:
             return None
-        if key.kind == KwokNodeClass.__name__:
-            if key not in self._simulated:
-                self._simulated[key] = KwokProvider(
-                    self._connection, node_class=lambda: store.get(key.name), now=now
-                )
-            return self._simulated[key]
-        cloud = self._cloud()
-        return None if cloud is None else cloud.provider(lambda: store.get(key.name))
+        store = self._sources.store(key.kind)
+        return self._clients_of(key.kind).provider(key.name, lambda: store.get(key.name))
 
     async def close(self) -> None:
         """End all connections to clouds."""
-        if self._hetzner is not None:
-            await self._hetzner.close()
+        for clients in self._clients.values():
+            await clients.close()
 
-    def _cloud(self) -> HetznerCloud | None:
-        if self._hetzner is None and (cluster := self._cluster()):
-            self._hetzner = self._made(cluster)
-        return self._hetzner
+    def _clients_of(self, kind: str) -> ProviderClients:
+        if kind not in self._clients:
+            module = import_module(PROVIDERS[kind].clients)
+            self._clients[kind] = module.open_clients(self._host)
+        return self._clients[kind]
+
+    def _requests(self) -> Iterable[NodeRequest]:
+        return self._sources.store(NodeRequest.__name__).objects.values()
 
     def _cluster(self) -> str:
         """Empty as long as nobody knows: nothing is bought that couldn't be found again."""
@@ -90,34 +90,3 @@ class Roster:
             return self._settings.cluster_id
         namespace = self._sources.store("namespaces").get(CLUSTER)
         return "" if namespace is None else str(namespace.metadata.uid)
-
-    def _made(self, cluster: str) -> HetznerCloud:
-        from reconciler.providers.hetzner.cluster_secrets import ClusterSecrets  # noqa: PLC0415
-        from reconciler.providers.hetzner.metrics import HetznerMetrics  # noqa: PLC0415
-        from reconciler.providers.hetzner.provider import HetznerCloud  # noqa: PLC0415
-
-        secrets = ClusterSecrets(
-            self._connection, now=now, token_life=self._token_life, done=self._done
-        )
-        return HetznerCloud(
-            cluster=cluster,
-            secrets=secrets,
-            now=now,
-            metrics=HetznerMetrics(self._registry),
-            endpoint=self._settings.hetzner_endpoint,
-            doubted=self._doubted,
-        )
-
-    def _done(self) -> Iterator[str]:
-        """Requests that no machine will join for any more."""
-        for request in self._sources.store(NodeRequest.__name__).objects.values():
-            is_of_hetzner = request.spec.target_offering.startswith("hetzner-")
-            if is_of_hetzner and request.status.phase not in COMING:
-                yield request.metadata.uid
-
-    def _token_life(self, order: Order) -> timedelta:
-        pool = self._sources.store(NodePool.__name__).get(order.pool)
-        return USUAL_WAIT if pool is None else timedelta(seconds=pool.spec.readiness_wait.seconds)
-
-
-_KINDS: Final = frozenset({KwokNodeClass.__name__, HetznerNodeClass.__name__})

@@ -22,10 +22,11 @@ from reconciler.replacement.nodes_by_blueprint import makes
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from growth.api.nodeclass import NodeClass
     from growth.api.nodepool import NodePool
     from growth.scheduling.node import Node
     from reconciler.buying.blueprints import Blueprint
-    from reconciler.core.world import NodeClass, World
+    from reconciler.core.world import World
     from reconciler.replacement.nodes_by_blueprint import NodeMake
 
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from growth.api.hetznernodeclass import HetznerNodeClass
-from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.kinds import NODE_CLASSES
 from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest, RemovalPhase
 from growth.api.noderequest import NodeRequest, RequestPhase
@@ -20,19 +19,20 @@ from growth.scheduling.cluster import Cluster
 from growth.scheduling.occupancy import EMPTY, Occupancy
 from reconciler.core.actions import Subject, SubjectKind, machine, node_class_subject
 from reconciler.core.world import World
-from reconciler.providers.kwok.catalogue import kwok_offerings
 from reconciler.providers.port import ClassKey
+from reconciler.providers.registry import provider_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from growth.api.nodeclass import NodeClass
     from growth.demand.demanded import Demanded
     from growth.kube.cache.contents import Change
     from growth.kube.cache.health import CacheHealth
     from growth.kube.cache.resource import Key
     from growth.scheduling.pod import Pod
     from reconciler.core.timing import Timing
-    from reconciler.core.world import NodeClass, Replies
+    from reconciler.core.world import Replies
     from reconciler.ledger import Ledger
     from reconciler.providers.port import Checked, Offering, Sight
     from reconciler.seeing.catalogues import NodeClassMarket
@@ -54,7 +54,6 @@ OF_THE_CLUSTER: Final = (
 )
 """Kinds that a snapshot of the cluster holds under the same names, pods apart."""
 PAUSE: Final = "pause"
-NODE_CLASSES: Final = (KwokNodeClass.__name__, HetznerNodeClass.__name__)
 MACHINE_KINDS: Final = frozenset({"nodes", NodeRequest.__name__, NodeRemovalRequest.__name__})
 
 
@@ -67,6 +66,8 @@ class Views:
         self._objects: defaultdict[str, dict[Any, Any]] = defaultdict(dict)
         self._node_classes: dict[ClassKey, NodeClass] = {}
         self._offerings: dict[ClassKey, tuple[Offering, ...]] = {}
+        self._self_listed: set[ClassKey] = set()
+        """Classes whose catalogue is written in them, so that no cloud has to be asked."""
         self._checks: dict[ClassKey, Checked] = {}
         self._announcements = Announcements()
         self._cluster: Cluster | None = None
@@ -77,7 +78,7 @@ class Views:
             return
         if market.checked is not None:
             self._checks[key] = market.checked
-        if market.offerings is not None and not _has_own_catalogue(self._node_classes[key]):
+        if market.offerings is not None and key not in self._self_listed:
             self._offerings[key] = market.offerings
 
     def take(self, kind: str, changes: Sequence[Change[Any]]) -> None:
@@ -176,15 +177,19 @@ class Views:
         if node_class is None:
             for known in (self._node_classes, self._offerings, self._checks):
                 known.pop(key, None)
+            self._self_listed.discard(key)
             return
         before = self._node_classes.get(key)
         self._node_classes[key] = node_class
         if before is not None and before.spec == node_class.spec:
             return
-        if before is not None and _has_own_catalogue(before):
+        own = provider_kind(node_class).own_catalogue(node_class)
+        if own is not None:
+            self._offerings[key] = own
+            self._self_listed.add(key)
+        elif key in self._self_listed:
             del self._offerings[key]
-        if isinstance(node_class, KwokNodeClass) and _has_own_catalogue(node_class):
-            self._offerings[key] = kwok_offerings(node_class)
+            self._self_listed.remove(key)
 
     def _follow_pod(self, change: Change[Pod]) -> None:
         self._announcements.pod_changed(change.old, change.new)
@@ -209,11 +214,6 @@ class Views:
         if pod.place:
             self._cluster = None
             self._occupancies[pod.place] = self._occupancies.get(pod.place, EMPTY).having(pod)
-
-
-def _has_own_catalogue(node_class: NodeClass) -> bool:
-    """Whether it is written in the class itself, so that nobody has to be asked."""
-    return isinstance(node_class, KwokNodeClass) and node_class.spec.catalogue_from is None
 
 
 def subjects_of(keys: Iterable[tuple[str, Key]]) -> Iterator[Subject]:

@@ -6,9 +6,8 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.installed import PAUSE_CONFIG_MAP
-from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.kinds import NODE_CLASSES
 from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
@@ -55,8 +54,7 @@ OURS: tuple[type[ApiResource], ...] = (
     NodePool,
     NodeRequest,
     NodeRemovalRequest,
-    KwokNodeClass,
-    HetznerNodeClass,
+    *NODE_CLASSES.values(),
 )
 
 

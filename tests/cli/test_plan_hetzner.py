@@ -219,7 +219,7 @@ def test_nodes_are_planned_with_the_labels_that_hetzner_s_nodes_have(
                     },
                 },
             ),
-            'two node classes are called "default"',
+            'several node classes are called "default"',
         ),
         (
             (

@@ -16,12 +16,13 @@ from reconciler.solver.packing.solving import solve
 from tests.reconciler.build import RELEASED, at, world
 
 if TYPE_CHECKING:
+    from growth.api.nodeclass import NodeClass
     from growth.api.noderequest import NodeRequest
     from growth.demand.announced import Announced
     from growth.kube.cache.health import CacheHealth
     from reconciler.brakes.rule import BrakesLedger
     from reconciler.core.actions import Action
-    from reconciler.core.world import NodeClass, World
+    from reconciler.core.world import World
     from reconciler.planning.ledger import PlanningLedger
     from reconciler.providers.port import ClassKey, Offering
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from growth.api.hetznernodeclass import HetznerNodeClass
+from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.wellknown import TEMPLATE_ANNOTATION
 from growth.api.written import ServerTypeName
 from growth.scheduling.resources import Resources
@@ -19,9 +19,10 @@ from tests.removal.build import NAME
 from tests.removal.build import node as plain
 
 if TYPE_CHECKING:
+    from growth.api.nodeclass import NodeClass
     from growth.api.nodepool import NodePool
     from growth.scheduling.node import Node
-    from reconciler.core.world import NodeClass, World
+    from reconciler.core.world import World
 
 
 def offering(server_type: str = "small", *, arch: str = "amd64", zone: str = "") -> Offering:
@@ -42,10 +43,10 @@ def key_of(made: NodeClass) -> ClassKey:
 
 def having(pools: NodePool, made: NodeClass, *objects: Any, **changes: Any) -> World:
     """A world with this pool and this node class, of whichever kind."""
-    if isinstance(made, HetznerNodeClass):
-        changes["node_classes"] = {key_of(made): made}
-        return world(pools, *objects, **changes)
-    return world(pools, made, *objects, **changes)
+    if isinstance(made, KwokNodeClass):
+        return world(pools, made, *objects, **changes)
+    changes["node_classes"] = {key_of(made): made}
+    return world(pools, *objects, **changes)
 
 
 def made_in(

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from growth.api.conditions import Truth
-from growth.api.hetznernodeclass import HetznerNodeClass
-from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.kinds import NODE_CLASSES
+from growth.api.nodeclass import NodeClass
 from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
@@ -39,10 +39,15 @@ from growth.scheduling.pod import Pod
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from growth.api.meta import CustomResource
     from growth.cli.cluster.lists import Lists
 
-NodeClass = HetznerNodeClass | KwokNodeClass
-OURS: Final = (NodePool, NodeRequest, NodeRemovalRequest, HetznerNodeClass, KwokNodeClass)
+OURS: Final[tuple[type[CustomResource], ...]] = (
+    NodePool,
+    NodeRequest,
+    NodeRemovalRequest,
+    *NODE_CLASSES.values(),
+)
 BUILT_IN: Final[Mapping[str, Callable[[bytes], Object]]] = {
     "/api/v1/nodes": objects.decode_node,
     "/api/v1/pods": objects.decode_pod,
@@ -145,7 +150,7 @@ def survey(
         kept=keepings(scene, instant),
         now=instant,
         unreadable=tuple(sorted(unreadable)),
-        currency=currency_of(each for each in classes if isinstance(each, HetznerNodeClass)),
+        currency=currency_of(classes),
         trouble=trouble,
     )
 
@@ -172,7 +177,7 @@ def _named(known: Iterable[Any], kind: type[Any]) -> dict[str, Any]:
 
 
 def _class_of(pool: NodePool, classes: Iterable[NodeClass]) -> NodeClass | None:
-    """What the pool names, else the one called `default`, if there is one of either kind only."""
+    """What the pool names, else the one called `default`, if there is one of one kind only."""
     reference = pool.spec.node_class_ref
     if reference is not None:
         wanted = (reference.kind.value, reference.name)

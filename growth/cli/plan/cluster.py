@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from growth.api.hetznernodeclass import HetznerNodeClass
-from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.kinds import NODE_CLASSES
+from growth.api.nodeclass import NodeClass
 from growth.api.nodepool import NodePool
 from growth.api.noderequest import NodeRequest
 from growth.cli.cluster.lists import NotInstalled, reading_lists, together
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from growth.cli.cluster.lists import Lists
 
-Ours = NodePool | NodeRequest | KwokNodeClass | HetznerNodeClass
-OURS: Final[tuple[type[Ours], ...]] = (NodePool, NodeRequest, KwokNodeClass, HetznerNodeClass)
+Ours = NodePool | NodeRequest | NodeClass
+OURS: Final[tuple[type[Ours], ...]] = (NodePool, NodeRequest, *NODE_CLASSES.values())
 
 
 class SeenCluster(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,7 +76,7 @@ async def _catalogues(
 ) -> AsyncIterator[tuple[DataKey, str]]:
     """The catalogues that are in ConfigMaps; one that is missing is told where it is needed."""
     for each in resources:
-        reference = each.spec.catalogue_from if isinstance(each, KwokNodeClass) else None
+        reference = each.catalogue_reference if isinstance(each, NodeClass) else None
         if reference is None:
             continue
         path = f"/api/v1/namespaces/{reference.namespace}/configmaps/{reference.name}"

@@ -10,13 +10,13 @@ import json
 import tarfile
 import zlib
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 import pydantic
 import yaml
 
-from growth.cli.plan.cluster import Ours, SeenCluster
+from growth.cli.plan.cluster import OURS, Ours, SeenCluster
 from growth.cli.plan.input_fields import fields_of, fields_of_ours
 from growth.errors import Misconfigured
 from growth.instant import Instant
@@ -33,7 +33,7 @@ VERSION: Final = 1
 KINDS: Final[Mapping[str, type[Any]]] = {
     name: kind for name in objects.__all__ if isinstance(kind := getattr(objects, name), type)
 }
-OURS: Final = {kind.__name__: kind for kind in get_args(Ours)}
+MODELS: Final[Mapping[str, type[Ours]]] = {kind.__name__: kind for kind in OURS}
 LARGEST: Final = 256 * 2**20
 """Bytes: what comes from strangers must not fill this machine's memory."""
 
@@ -82,7 +82,7 @@ def seen_of(given: Input) -> SeenCluster:
             for each in several
         ),
         resources=tuple(
-            OURS[kind].model_validate(each)
+            MODELS[kind].model_validate(each)
             for kind, several in given.resources.items()
             for each in several
         ),

@@ -2,8 +2,8 @@
 
 Of Kubernetes' own kinds the structs that growth decodes are the list: what growth doesn't read
 (environment, arguments, images, the contents of volumes) it doesn't have. What is open in them
-still, annotations and messages, is narrowed here. Of growth's kinds a HetznerNodeClass may hold
-user data and addresses: only what prices and room depend on is taken, and stand-ins for the rest.
+still, annotations and messages, is narrowed here. Of growth's kinds a node class may hold user data
+and addresses: what of it may be seen by others it says itself.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from growth.api.hetznernodeclass import HetznerNodeClass
+from growth.api.nodeclass import NodeClass
 from growth.api.wellknown import PAUSED_REASON_ANNOTATION, RESERVED_PREFIX
 from growth.scheduling import moving, pod, storage
 
@@ -44,8 +44,6 @@ METADATA: Final = (
     "deletionTimestamp",
     "finalizers",
 )
-STAND_IN: Final = {"namespace": "left-out", "name": "left-out", "key": "left-out"}
-HETZNER: Final = ("images", "placementGroup", "publicIPv4", "publicIPv6")
 
 
 def fields_of(one: Object) -> dict[str, Any]:
@@ -64,9 +62,8 @@ def fields_of_ours(one: CustomResource) -> dict[str, Any]:
     kept = {name: metadata[name] for name in METADATA if name in metadata}
     if told := harmless(metadata.get("annotations", {})):
         kept["annotations"] = told
-    if isinstance(one, HetznerNodeClass):
-        return {**known, "metadata": kept, "spec": _hetzner(known["spec"]), "status": _said(one)}
-    return {**known, "metadata": kept}
+    disclosed = one.disclosed() if isinstance(one, NodeClass) else {}
+    return {**known, "metadata": kept, **disclosed}
 
 
 def harmless(found: Mapping[str, str]) -> dict[str, str]:
@@ -75,24 +72,4 @@ def harmless(found: Mapping[str, str]) -> dict[str, str]:
         name: value
         for name, value in found.items()
         if (name.startswith(RESERVED_PREFIX) or name in ANNOTATIONS) and name not in FREE_TEXT
-    }
-
-
-def _said(one: HetznerNodeClass) -> dict[str, Any]:
-    """How the class stands, without the names and ids that its cloud knows it by."""
-    silent = (each.model_copy(update={"message": ""}) for each in one.status.conditions)
-    return {"conditions": [each.document() for each in silent]}
-
-
-def _hetzner(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """What decides about prices and room; the way to join is a stand-in that says nothing."""
-    networks = [f"network-{number}" for number, _ in enumerate(spec.get("networks", ()))]
-    bootstrap = {"kind": "Custom", "templateSecretRef": STAND_IN}
-    if "kubelet" in spec["bootstrap"]:
-        bootstrap["kubelet"] = spec["bootstrap"]["kubelet"]
-    return {
-        "tokenSecretRef": STAND_IN,
-        "networks": networks,
-        "bootstrap": bootstrap,
-        **{name: spec[name] for name in HETZNER if name in spec},
     }

@@ -1,7 +1,7 @@
 """Where `growth plan` has its prices from, and what they leave out.
 
-The types of a KwokNodeClass are in the class or in its ConfigMap. Hetzner's are in a list of
-prices: the file that `--catalogue` names, else the one that comes with growth. What a pool names
+A class lists its types itself or in a ConfigMap, or its provider's prices are in a list: the file
+that `--catalogue` names, else the one that comes with growth. What a pool names
 and nobody sells, or sells at a price that nobody knows, is told by name, as a plan that goes
 without it in silence would look like advice.
 """
@@ -9,32 +9,29 @@ without it in silence would look like advice.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from growth.api.hetznernodeclass import HetznerNodeClass
-from growth.api.kwoknodeclass import KwokNodeClass
 from growth.cli.terminal import inputs
 from growth.errors import Misconfigured
 from reconciler.buying.missing_types import why_missing
 from reconciler.buying.offers import sold_to
 from reconciler.facts.node_classes import node_class_of
-from reconciler.providers.hetzner import catalogue as hetzner
-from reconciler.providers.hetzner import listed, price_list
+from reconciler.providers.hetzner import price_list
 from reconciler.providers.hetzner.price_list import PriceList
-from reconciler.providers.kwok.catalogue import kwok_offerings as simulated
-from reconciler.providers.kwok.catalogue import types_of
+from reconciler.providers.registry import provider_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from datetime import datetime
 
-    from growth.api.kwoknodeclass import KwokServerType
+    from growth.api.nodeclass import NodeClass
     from growth.api.nodepool import NodePool
     from growth.api.noderequest import NodeRequestSpec
     from growth.api.written import ServerTypeName
-    from reconciler.core.world import NodeClass, World
+    from reconciler.core.world import World
+    from reconciler.providers.kind import ListedPrices
     from reconciler.providers.port import ClassKey, Offering
 
 SHIPPED = "shipped with growth"
@@ -91,7 +88,7 @@ class Bill(msgspec.Struct, frozen=True, kw_only=True):
 def bill_of(world: World, prices: Prices) -> Bill:
     """What there is to say before anything is planned."""
     pools = world.pools.values()
-    is_listed = any(isinstance(_class_of(pool, world), HetznerNodeClass) for pool in pools)
+    is_listed = any(_listed(_class_of(pool, world)) is not None for pool in pools)
     return Bill(
         origin=prices.origin if is_listed else None,
         estimated=frozenset(_estimates(world, prices)),
@@ -116,39 +113,42 @@ def offerings_by_class(
     now: datetime,
 ) -> dict[ClassKey, tuple[Offering, ...]]:
     """What each node class can buy."""
-    sold = listed.catalogue(prices.listed)
-    found: dict[ClassKey, tuple[Offering, ...]] = {}
-    for key, node_class in node_classes.items():
-        match node_class:
-            case KwokNodeClass():
-                found[key] = simulated(node_class, _types(node_class, config_maps))
-            case HetznerNodeClass():
-                # Which zones a network is in isn't in the files: the pool's locations narrow it.
-                found[key] = hetzner.hetzner_offerings(sold, node_class.spec, networks=(), now=now)
-    return found
+    return {
+        key: _sold(node_class, prices, config_maps=config_maps, now=now)
+        for key, node_class in node_classes.items()
+    }
 
 
-def _types(
-    node_class: KwokNodeClass, config_maps: Mapping[DataKey, str]
-) -> tuple[KwokServerType, ...] | None:
-    """The types in the ConfigMap that a class names; None where they are in the class itself."""
-    reference = node_class.spec.catalogue_from
-    if reference is None:
-        return None
-    text = config_maps.get((reference.namespace, reference.name, reference.key))
-    named = f"ConfigMap {reference.namespace}/{reference.name}"
-    if text is None:
-        raise Misconfigured(
-            f'KwokNodeClass "{node_class.name}": spec.catalogueFrom: there is no {named} with the '
-            f"key {reference.key}: give its file too"
-        )
-    return types_of(text, place=f"{named}, key {reference.key}")
+def _sold(
+    node_class: NodeClass, prices: Prices, *, config_maps: Mapping[DataKey, str], now: datetime
+) -> tuple[Offering, ...]:
+    """What one can, by itself, by the ConfigMap that it names or by the list of prices."""
+    kind, reference = provider_kind(node_class), node_class.catalogue_reference
+    if reference is not None and kind.catalogue_in is not None:
+        named = f"ConfigMap {reference.namespace}/{reference.name}"
+        text = config_maps.get((reference.namespace, reference.name, reference.key))
+        if text is None:
+            raise Misconfigured(
+                f'{node_class.kind} "{node_class.name}": spec.catalogueFrom: there is no {named} '
+                f"with the key {reference.key}: give its file too"
+            )
+        return kind.catalogue_in(node_class, text, f"{named}, key {reference.key}")
+    own = kind.own_catalogue(node_class)
+    if own is not None or kind.listed is None:
+        return own or ()
+    return kind.listed.offerings(prices.listed, node_class, now)
+
+
+def _listed(node_class: NodeClass | None) -> ListedPrices[Any] | None:
+    """How the prices of a class are listed; None where they aren't."""
+    return None if node_class is None else provider_kind(node_class).listed
 
 
 def _estimates(world: World, prices: Prices) -> Iterator[tuple[str, str, str]]:
     for pool in world.pools.values():
-        if isinstance(node_class := _class_of(pool, world), HetznerNodeClass):
-            for server_type, place in listed.estimates(prices.listed, node_class.spec):
+        node_class = _class_of(pool, world)
+        if (found := _listed(node_class)) is not None:
+            for server_type, place in found.estimates(prices.listed, node_class):
                 yield pool.name, server_type, place
 
 
@@ -171,13 +171,13 @@ def _why_not(pool: NodePool, name: ServerTypeName, world: World, prices: Prices)
     key = node_class_of(pool, world)
     sold = world.offerings.get(key, ())
     is_somewhere = any(each.server_type == name for each in sold)
-    match world.node_classes.get(key):
-        case HetznerNodeClass(spec=spec) if not is_somewhere:
-            return listed.why_not(prices.listed, spec, name)
-        case None:
-            return "the pool's node class isn't there"
-        case _:
-            return why_missing(name, sold, node_class=key.name)
+    node_class = world.node_classes.get(key)
+    if node_class is None:
+        return "the pool's node class isn't there"
+    found = _listed(node_class)
+    if found is None or is_somewhere:
+        return why_missing(name, sold, node_class=key.name)
+    return found.why_not(prices.listed, node_class, name)
 
 
 def _class_of(pool: NodePool, world: World) -> NodeClass | None:

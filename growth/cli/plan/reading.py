@@ -8,8 +8,8 @@ import msgspec
 
 from growth.api import references
 from growth.api.files import Mistakes
-from growth.api.hetznernodeclass import HetznerNodeClass
-from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.kinds import NODE_CLASSES
+from growth.api.nodeclass import NodeClass
 from growth.api.nodepool import NodePool
 from growth.api.noderequest import NodeRequest
 from growth.api.problems import DocumentProblem
@@ -161,12 +161,11 @@ def _config_maps(manifests: Manifests) -> Iterator[tuple[DataKey, str]]:
 def _without_default(manifests: Manifests, known: Sequence[tuple[str, str]]) -> Iterator[Mistake]:
     """Pools that name no class where there is none, or more than one, that they could mean."""
     own = {(found.kind, found.name) for found, _ in manifests.resources}
-    kinds = ("KwokNodeClass", "HetznerNodeClass")
-    there = [kind for kind in kinds if (kind, DEFAULT_NODE_CLASS) in own | set(known)]
+    there = [kind for kind in NODE_CLASSES if (kind, DEFAULT_NODE_CLASS) in own | set(known)]
     if len(there) == 1:
         return
     problem = (
-        'two node classes are called "default": say which one in nodeClassRef'
+        'several node classes are called "default": say which one in nodeClassRef'
         if there
         else 'there is no node class called "default": give its file too (docs/examples), or name '
         "another one in nodeClassRef"
@@ -201,11 +200,7 @@ def world(
     """The world that objects come to: scheduling's, and growth's own."""
     known = tuple(objects)
     pools = [one for one in resources if isinstance(one, NodePool)]
-    classes = {
-        ClassKey(one.kind, one.name): one
-        for one in resources
-        if isinstance(one, KwokNodeClass | HetznerNodeClass)
-    }
+    classes = {ClassKey(one.kind, one.name): one for one in resources if isinstance(one, NodeClass)}
     if not pools:
         raise Misconfigured(NO_POOL)
     return world_of(

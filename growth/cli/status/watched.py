@@ -6,11 +6,12 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from growth.api.hetznernodeclass import HetznerNodeClass
+from growth.api.kinds import NODE_CLASSES
 from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.api.wellknown import MANAGED_BY, MANAGED_BY_LABEL
+from growth.cli.cluster.lists import together
 from growth.cli.cluster.names import ShortNames
 from growth.cli.cluster.trouble import trouble_in_time
 from growth.cli.terminal.money import currency_of
@@ -19,6 +20,7 @@ from growth.scheduling.objects import decode_node, decode_pod
 
 if TYPE_CHECKING:
     from growth.api.meta import CustomResource
+    from growth.api.nodeclass import NodeClass
     from growth.cli.cluster.lists import Lists
     from growth.cli.cluster.survey import Survey
     from growth.cli.cluster.trouble import Trouble
@@ -77,7 +79,7 @@ async def watched(lists: Lists, before: WatchedCluster = NOTHING) -> WatchedClus
         lists.ours(NodePool),
         lists.ours(NodeRequest),
         lists.ours(NodeRemovalRequest),
-        lists.ours(HetznerNodeClass),
+        _node_classes(lists),
         lists.all_of(NODES, decode_node, {"labelSelector": f"{MANAGED_BY_LABEL}={MANAGED_BY}"}),
         lists.all_of(PODS, decode_pod, {"fieldSelector": "spec.nodeName=,status.phase=Pending"}),
     )
@@ -91,6 +93,11 @@ async def watched(lists: Lists, before: WatchedCluster = NOTHING) -> WatchedClus
         unreadable=lists.unreadable,
         trouble=await _trouble(lists, before),
     )
+
+
+async def _node_classes(lists: Lists) -> list[NodeClass]:
+    listed = await together(lists.ours(kind) for kind in NODE_CLASSES.values())
+    return [each for several in listed for each in several]
 
 
 async def _trouble(lists: Lists, before: WatchedCluster) -> Trouble | None:

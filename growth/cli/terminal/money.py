@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from growth.api.hetznernodeclass import HetznerNodeClass
+    from growth.api.nodeclass import NodeClass
 
 HOURS_A_MONTH: Final = 730
 Amount = Decimal | float | str
@@ -32,9 +32,9 @@ def month_of(hour: Decimal) -> Decimal:
     return hour * HOURS_A_MONTH
 
 
-def currency_of(node_classes: Iterable[HetznerNodeClass]) -> str:
+def currency_of(node_classes: Iterable[NodeClass]) -> str:
     """The one that all of them are billed in; empty where none is known, or several are."""
-    known = {each.status.currency for each in node_classes if each.status.currency}
+    known = {each.currency for each in node_classes if each.currency}
     return known.pop() if len(known) == 1 else ""
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from growth.api.hetznernodeclass import HetznerNodeClass
-from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.kinds import NODE_CLASSES
 from growth.api.nodepool import NodePool
 from growth.api.wellknown import GROUP_VERSION, TYPES_MISSING
 from growth.cli.doctor.examination.finding import fail, ok, warn
@@ -24,7 +23,7 @@ NEXT: Final = "docs/guides/install.md has one to begin with: kubectl apply -f do
 
 async def examine_node_classes(place: ExaminedCluster) -> Findings:
     """As the cloud has said."""
-    for kind in (HetznerNodeClass, KwokNodeClass):
+    for kind in NODE_CLASSES.values():
         for document in await place.listed(f"/apis/{GROUP_VERSION}/{kind.kind_names[0]}"):
             yield _of_class(document)
 

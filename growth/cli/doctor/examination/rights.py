@@ -9,9 +9,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
-from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.installed import EXTENDER, RECONCILER, WEBHOOKS
-from growth.api.kwoknodeclass import KwokNodeClass
+from growth.api.kinds import NODE_CLASSES
 from growth.api.wellknown import GROUP_VERSION
 from growth.cli.cluster.lists import together
 from growth.cli.doctor.examination.finding import PATIENCE, fail, ok
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 AT_ONCE: Final = 16
 SHOWN: Final = 3
-CLASSES: Final = {HetznerNodeClass: ProviderChoice.HETZNER, KwokNodeClass: ProviderChoice.KWOK}
 ACCOUNTS: Final = (RECONCILER, WEBHOOKS, EXTENDER)
 
 
@@ -70,8 +68,8 @@ async def _needed(place: ExaminedCluster) -> dict[str, set[Right]]:
 async def _providers(place: ExaminedCluster) -> list[ProviderChoice]:
     """That of the node classes; without one, all: what they have in common is needed anyway."""
     found = [
-        provider
-        for model, provider in CLASSES.items()
+        ProviderChoice(model.provider)
+        for model in NODE_CLASSES.values()
         if await place.some(f"/apis/{GROUP_VERSION}/{model.kind_names[0]}", most=1)
     ]
     return found[:1] or list(ProviderChoice)

@@ -1,0 +1,22 @@
+"""All kinds of providers. Another one is a package beside this module, and a line here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from reconciler.providers.hetzner.kind import HETZNER
+from reconciler.providers.kwok.kind import KWOK
+
+if TYPE_CHECKING:
+    from growth.api.nodeclass import NodeClass
+    from reconciler.providers.kind import ProviderKind
+
+PROVIDERS: Final[dict[str, ProviderKind[Any]]] = {
+    each.node_class.__name__: each for each in (HETZNER, KWOK)
+}
+"""By the kind of their node classes."""
+
+
+def provider_kind(node_class: NodeClass) -> ProviderKind[Any]:
+    """What is known of the cloud that a class is for."""
+    return PROVIDERS[node_class.kind]
