@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from growth.kube.cache.own_writes import Deleted, OwnWrite
+from growth.kube.cache.own_writes import Deleted, OwnCreate, OwnWrite
 from growth.kube.cache.resource import Key
 from growth.kube.call import APPLY_PATCH, JSON_PATCH, MERGE_PATCH
 
@@ -76,7 +76,7 @@ class Writes:
             query={"fieldManager": FIELD_MANAGER},
             body=body,
         )
-        return self._confirmed(key, response)
+        return self._confirmed(key, response, noted_as=OwnCreate)
 
     async def merge(
         self, decided: Decided, patch: Mapping[str, Any], *, subresource: str = ""
@@ -132,7 +132,7 @@ class Writes:
     async def adopt(self, key: Key) -> Decided:
         """An object that a write of ours has made though its answer was lost: now it is noted."""
         response = await self._connection.request("GET", self._path(key.namespace, key.name))
-        return self._confirmed(key, response)
+        return self._confirmed(key, response, noted_as=OwnCreate)
 
     def gone(self, decided: Decided) -> None:
         """An object that turned out to be deleted already: nobody decides until the cache knows."""
@@ -170,10 +170,16 @@ class Writes:
         )
         return self._confirmed(decided.key, response)
 
-    def _confirmed(self, key: Key, response: Response) -> Decided:
+    def _confirmed(
+        self,
+        key: Key,
+        response: Response,
+        *,
+        noted_as: type[OwnWrite | OwnCreate] = OwnWrite,
+    ) -> Decided:
         metadata = _decode(response.body).metadata
         if self._noted is not None:
-            self._noted.note(key, OwnWrite(uid=metadata.uid, version=metadata.resource_version))
+            self._noted.note(key, noted_as(uid=metadata.uid, version=metadata.resource_version))
         return Decided(key, metadata.uid, metadata.resource_version)
 
     def _going(self, decided: Decided) -> None:

@@ -255,11 +255,9 @@ class Effects:
         except AlreadyExists:
             # An earlier try whose answer was lost: our names are nobody else's.
             await self._writes(kind).adopt(key)
-            store = self.sources.store(kind)
-            if key not in store.objects and not store.own.is_unseen(key):
-                # Unreadable, or its event was never told: deciding again would give the same, and
-                # no event will come that shows it.
-                self.sources.relist(kind)
+            if self.sources.store(kind).own.is_overtaken(key):
+                # Unreadable, or its event was never told. It counts as bought until a list that
+                # begins now has come; where that doesn't show it, deciding again gives the same.
                 raise RetryLater(
                     f"{kind} {key.name} exists, and the cache doesn't show it"
                 ) from None

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from growth.kube.cache.contents import Change, ChangeKind, difference
+from growth.kube.cache.contents import Change, ChangeKind, difference, uids_of_deleted
 from growth.kube.cache.health import CacheHealth
+from growth.kube.cache.own_writes import OwnCreate
 from growth.kube.cache.suspicion import suspicion_of
 from reconciler.simulation.faults import SimulatedFault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from growth.kube.cache.own_writes import Deleted, OwnWrite
+    from growth.kube.cache.own_writes import Unseen
     from growth.kube.cache.resource import Key
     from reconciler.simulation.chance import Chance
     from reconciler.simulation.server import StoredChange, StoredKind
@@ -57,7 +58,7 @@ class Cache:
         """Seconds that events come late, beyond the usual."""
         self.behind_until = 0.0
         """Until when the server that this watch is connected to lacks the newest minutes."""
-        self.unseen: dict[Key, OwnWrite | Deleted] = {}
+        self.unseen: dict[Key, Unseen] = {}
         """Our own last writes that haven't come back yet."""
         self._server = around.server
         self._timeline = around.timeline
@@ -98,10 +99,22 @@ class Cache:
         """Whether a state of this version may be believed: time never goes back unnoticed."""
         return version >= self.position
 
-    def note(self, key: Key, write: OwnWrite | Deleted) -> None:
+    def note(self, key: Key, write: Unseen) -> None:
         """A write of ours was confirmed: nothing is decided on the object before it is seen."""
         if not self._is_seen(key, write):
             self.unseen[key] = write
+            self._look_for_overtaken()
+
+    def is_overtaken(self, key: Key) -> bool:
+        """Whether only a list can show this object, which the server says is there."""
+        write = self.unseen.get(key)
+        return isinstance(write, OwnCreate) and write.is_overtaken(position=str(self.position))
+
+    def relist(self) -> None:
+        """Ask for a list of the newest state; events go on until it comes."""
+        if self._is_connected and not self._needs_list:
+            self.connect()
+        self._needs_list = True
 
     def _hear(self, event: StoredChange) -> None:
         if not self._is_connected or self._timeline.now < self.behind_until:
@@ -136,6 +149,8 @@ class Cache:
         if self._timeline.now >= self.behind_until:
             self._is_connected = True
             if missed is None:
+                # It shows everything that was confirmed until now.
+                self.unseen.clear()
                 self._adopt(self.kind.objects, version=self._server.version)
             else:
                 self._note(blind_since=None, problem="")
@@ -181,8 +196,7 @@ class Cache:
 
     def _confirm(self, connection: int) -> None:
         if connection == self._connection and self._is_connected:
-            self._needs_list = True
-            self.connect()
+            self.relist()
 
     def _differences(self, found: Mapping[Key, Any]) -> Iterator[Change[Any]]:
         for key, known in self.objects.items():
@@ -211,12 +225,18 @@ class Cache:
         return (Change(ChangeKind.DELETED, event.key, old, None),)
 
     def _tell(self, changes: tuple[Change[Any], ...]) -> None:
+        gone = uids_of_deleted(changes)
         for key, write in tuple(self.unseen.items()):
-            if self._is_seen(key, write):
+            if write.uid in gone or self._is_seen(key, write):
                 del self.unseen[key]
+        self._look_for_overtaken()
         self._take(self.kind.name, changes)
 
-    def _is_seen(self, key: Key, write: OwnWrite | Deleted) -> bool:
+    def _look_for_overtaken(self) -> None:
+        if any(map(self.is_overtaken, self.unseen)):
+            self.relist()
+
+    def _is_seen(self, key: Key, write: Unseen) -> bool:
         return write.is_seen(self.objects.get(key), position=str(self.position))
 
     def _note(self, **changes: Any) -> None:

@@ -15,7 +15,7 @@ import msgspec
 
 from growth.errors import DecideAgain, GrowthError, RetryLater
 from growth.kube.backoff import Backoff
-from growth.kube.cache.own_writes import Deleted, OwnWrite
+from growth.kube.cache.own_writes import Deleted, OwnCreate, OwnWrite, Unseen
 from growth.kube.cache.resource import Key
 from growth.kube.errors import AlreadyExists, NotFound, Overloaded, Unreachable
 from growth.scheduling.emptiness import keepers, left_on
@@ -85,7 +85,7 @@ Write = CreateNodeRequest | OpenRemoval | SetNode | PatchStatus | SetFinalizers 
 class Result(msgspec.Struct, frozen=True):
     """What came back: a state of an object that is ours now, a provider's word, or an error."""
 
-    written: tuple[str, Key, OwnWrite | Deleted] | None = None
+    written: tuple[str, Key, Unseen] | None = None
     answer: CreateAnswer | None = None
     deletion: DeleteAnswer | Occupied | None = None
     refusal: EvictionRefusal | None = None
@@ -200,7 +200,7 @@ class SimulatedEffects:
             kind, key, write = result.written
             cache = self._caches[kind]
             cache.note(key, write)
-            if result.is_adopted and key not in cache.objects and key not in cache.unseen:
+            if result.is_adopted and cache.is_overtaken(key):
                 hidden = RetryLater(f"{kind} {key.name} exists, and the cache doesn't show it")
                 self._failed(action, sequence.subject, hidden)
                 return
@@ -329,8 +329,8 @@ class SimulatedEffects:
             made = self._server.create(kind, resource)
         except AlreadyExists:
             found = self._server.kind(kind).objects[key]
-            return Result((kind, key, confirmed_state(found)), is_adopted=True)
-        return Result((kind, key, confirmed_state(made)))
+            return Result((kind, key, there(found)), is_adopted=True)
+        return Result((kind, key, there(made)))
 
     def _is_bought_once(self, request: NodeRequest) -> bool:
         """Pods that were bought for before are looked up at the server itself."""
@@ -367,6 +367,11 @@ def on(version: Version) -> Precondition:
 def confirmed_state(obj: Any) -> OwnWrite:
     """The state that the server has confirmed."""
     return OwnWrite(uid=obj.metadata.uid, version=obj.metadata.resource_version)
+
+
+def there(obj: Any) -> OwnCreate:
+    """What the server says is there, as it has made it or found it."""
+    return OwnCreate(uid=obj.metadata.uid, version=obj.metadata.resource_version)
 
 
 def set_node(node: Node, action: SetNode) -> Node:

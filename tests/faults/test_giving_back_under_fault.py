@@ -60,8 +60,8 @@ from reconciler.removal.ledger import RemovalLedger
 reconciling.RemovalLedger = lambda unseen: RemovalLedger()
 """,
     13: """
-from reconciler.seeing.sources import Sources
-Sources.relist = lambda self, name: None
+from reconciler.seeing.sources import ReconcilerSources
+ReconcilerSources.relist = lambda self, name: None
 """,
 }
 """Mistakes by the row that has to find them. Row 8 is planted in the simulation."""

@@ -13,12 +13,12 @@ from structlog.testing import capture_logs
 
 from growth.errors import GiveUp, Misconfigured, RetryLater
 from growth.kube.cache.metrics import CacheMetrics
-from growth.kube.cache.own_writes import Deleted, OwnWrite
+from growth.kube.cache.own_writes import Deleted, OwnCreate, OwnWrite
 from growth.kube.cache.reflector import Reflector
 from growth.kube.cache.resource import Key
 from growth.kube.cache.suspicion import Suspicion
 from growth.kube.cache.timing import CacheTiming
-from growth.kube.errors import Denied, Expired, Overloaded
+from growth.kube.errors import Denied, Expired, Overloaded, Unreachable
 from tests.kube.memory import BY_COLOUR, THINGS, MemoryServer, MemoryStream, Metadata, Thing
 from tests.kube.mirror import Mirror
 
@@ -711,6 +711,55 @@ async def test_a_write_whose_event_was_lost_is_unseen_whatever_came_after_it() -
         stage.assert_equal()
         assert not store.own.is_unseen(key)
         assert stage.metric("growth_cache_lists_total", cause="unseen") == 1
+
+
+async def test_what_was_made_is_listed_as_soon_as_the_cache_is_past_its_lost_event() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        own = stage.reflector.store.own
+        key, uid, version = stage.server.put("b")
+        stage.server.history.pop()
+        own.note(key, OwnCreate(uid=uid, version=version))
+        stage.server.put("c")
+        await asyncio.sleep(1)
+
+        stage.assert_equal()
+        assert not own.is_unseen(key)
+        assert stage.metric("growth_cache_lists_total", cause="unseen") == 1
+
+
+async def test_what_was_made_is_unseen_however_long_no_list_comes() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        own = stage.reflector.store.own
+        key, uid, version = stage.server.put("b")
+        stage.server.history.pop()
+        stage.server.put("c")
+        await asyncio.sleep(1)
+        stage.server.refusals += [Unreachable("not now")] * 10
+        own.note(key, OwnCreate(uid=uid, version=version))
+        assert own.is_overtaken(key)
+        await asyncio.sleep(70)
+        assert own.is_unseen(key)
+        await asyncio.sleep(300)
+
+        stage.assert_equal()
+        assert not own.is_unseen(key)
+
+
+async def test_what_was_made_and_is_gone_already_is_let_go_by_a_list() -> None:
+    async with staged("a") as stage:
+        await stage.reflector.synced()
+        own = stage.reflector.store.own
+        key, uid, version = stage.server.put("b")
+        stage.server.delete("b")
+        await asyncio.sleep(1)
+        own.note(key, OwnCreate(uid=uid, version=version))
+        assert own.is_unseen(key)
+        await asyncio.sleep(1)
+
+        assert not own.is_unseen(key)
+        assert stage.health.lists == 2
 
 
 async def test_only_the_oldest_write_that_is_still_unseen_is_looked_for() -> None:

@@ -197,6 +197,17 @@ async def test_a_request_that_exists_but_is_never_shown_rests_instead_of_being_m
         assert asyncio.get_running_loop().time() > began
 
 
+async def test_a_request_that_exists_is_busy_though_the_cache_is_past_it_without_showing_it() -> (
+    None
+):
+    async with staged() as stage:
+        stage.api.put(REQUESTS, request().document())
+        stage.sources.store("NodeRequest").position = "999"
+        await stage.do(CreateNodeRequest(request=request()))
+        await asyncio.sleep(600)
+        assert [key.name for _, key in stage.sources.unseen()] == [NAME]
+
+
 @pytest.mark.parametrize(("place", "bought"), [("", 1), ("default-0", 0), (None, 0)])
 async def test_a_pod_that_was_bought_for_before_is_looked_up_first(
     place: str | None, bought: int

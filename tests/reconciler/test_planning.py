@@ -9,6 +9,7 @@ import pytest
 
 from reconciler import planning
 from reconciler.core.actions import CreateNodeRequest, machine
+from reconciler.facts.requested import UNCONFIRMED, Bought
 from reconciler.ledger import Ledger
 from reconciler.planning.ledger import PlanningLedger
 from tests.reconciler.build import (
@@ -148,6 +149,18 @@ def test_a_create_that_failed_is_dropped_when_nobody_wants_it_any_more() -> None
     assert decision.sequences == ()
     assert isinstance(decision.section, PlanningLedger)
     assert not decision.section.unconfirmed
+
+
+def test_a_create_that_the_cache_has_not_shown_yet_counts_though_nobody_awaits_it() -> None:
+    made = request("default-made", pods=(waiting(requests={"cpu": "1"}),))
+    known = PlanningLedger(
+        unconfirmed={made.name: made}, bought={made.name: Bought(pool="default", at=100.0)}
+    )
+    ledger = Ledger(brakes=RELEASED, planning=known)
+    given = world(pool(), node_class(), ledger=ledger, busy=frozenset({machine(made.name)}))
+    section = planning.decide(given, at(100 + 10 * UNCONFIRMED)).section
+    assert isinstance(section, PlanningLedger)
+    assert made.name in section.unconfirmed
 
 
 def test_the_same_world_gives_the_same_requests() -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from reconciler import replacement
-from reconciler.core.actions import PatchStatus, SetNode
+from reconciler.core.actions import PatchStatus, SetNode, machine
 from reconciler.facts.requested import UNCONFIRMED, Bought
 from reconciler.ledger import Ledger
 from reconciler.replacement.ledger import ReplacementLedger
@@ -45,6 +46,16 @@ def test_a_create_is_tried_until_its_time_is_exceeded(
     )
     given = having(pool(), node_class()).remembering(Ledger(replacement=decided))
     assert ("default-9" in swaps_looked_after(given, at(seconds)).unconfirmed) is is_tried
+
+
+def test_a_create_that_the_cache_has_not_shown_yet_counts_however_long_that_takes() -> None:
+    decided = ReplacementLedger(
+        unconfirmed={"default-9": request("default-9")},
+        bought={"default-9": Bought(pool="default", at=100.0)},
+    )
+    given = having(pool(), node_class()).remembering(Ledger(replacement=decided))
+    given = msgspec.structs.replace(given, busy=frozenset({machine("default-9")}))
+    assert "default-9" in swaps_looked_after(given, at(100.0 + 10 * UNCONFIRMED)).unconfirmed
 
 
 def test_a_pool_says_when_too_many_of_its_nodes_are_sick() -> None:

@@ -70,6 +70,22 @@ BREACHED = (
             "node-forgotten,listing-empty,listing-broken,listing-stale,freeze,never-ready,dies-joining"
         ),
     ),
+    (
+        95119233,
+        120.0,
+        (
+            "watch-lag,watch-cut,event-lost,server-error,foreign-write,cloud-lost-answer,"
+            "cloud-throttled,stock-out,machine-dies,freeze,dies-joining,kept,visitor"
+        ),
+    ),
+    (
+        95119252,
+        120.0,
+        (
+            "watch-lag,event-lost,server-error,foreign-write,slow-boot,machine-dies,partition,"
+            "listing-empty,freeze,never-ready,dies-joining,cordon,kept,nothing-moves,visitor"
+        ),
+    ),
 )
 """Seeds that have found something, with the faults that they had then."""
 

@@ -153,3 +153,12 @@ def _unfile(places: dict[Hashable, dict[Key, T]], key: Key, values: Iterable[Has
             place.pop(key, None)
             if not place:
                 del places[value]
+
+
+def uids_of_deleted(changes: Iterable[Change[T]]) -> frozenset[str]:
+    """The objects that are gone, by uid: what follows under the same name is another one."""
+    return frozenset(
+        change.old.metadata.uid
+        for change in changes
+        if change.kind is ChangeKind.DELETED and change.old is not None
+    )

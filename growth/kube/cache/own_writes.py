@@ -42,6 +42,25 @@ class OwnWrite(msgspec.Struct, frozen=True, gc=False):
         return _has(obj, self)
 
 
+class OwnCreate(msgspec.Struct, frozen=True, gc=False):
+    """An object that the server says is there: it made it, or refused to make it once more.
+
+    However far the cache is, that it doesn't show the object proves nothing: the event may be lost.
+    Only the object itself is a proof, its deletion, or a list that began after the server's word.
+    """
+
+    uid: str
+    version: str
+
+    def is_seen(self, obj: KubernetesObject | None, *, position: str) -> bool:  # noqa: ARG002
+        """Whether this object is that one, in this state or a newer one."""
+        return _has(obj, self)
+
+    def is_overtaken(self, *, position: str) -> bool:
+        """Whether a cache at this position will never be told of it by an event."""
+        return reaches(position, self.version)
+
+
 class Deleted(msgspec.Struct, frozen=True, gc=False):
     """A deletion that the server has confirmed; the answer doesn't tell the version it made."""
 
@@ -65,10 +84,13 @@ def _is_older(obj: KubernetesObject | None, written: OwnWrite) -> bool:
     return is_before(obj.metadata.resource_version, written.version)
 
 
-def _has(obj: KubernetesObject | None, written: OwnWrite) -> bool:
+def _has(obj: KubernetesObject | None, written: OwnWrite | OwnCreate) -> bool:
     if obj is None or obj.metadata.uid != written.uid:
         return False
     return reaches(obj.metadata.resource_version, written.version)
+
+
+Unseen = OwnWrite | OwnCreate | Deleted
 
 
 class OwnWrites:
@@ -85,10 +107,10 @@ class OwnWrites:
         self._state = state
         self._observe = seen
         self._tell = noted
-        self._unseen: dict[Key, tuple[OwnWrite | Deleted, float]] = {}
+        self._unseen: dict[Key, tuple[Unseen, float]] = {}
         self._waiting: list[asyncio.Event] = []
 
-    def note(self, key: Key, write: OwnWrite | Deleted) -> None:
+    def note(self, key: Key, write: Unseen) -> None:
         """To be called with each confirmed write, before anything else is decided."""
         obj, position = self._state(key)
         if not write.is_seen(obj, position=position):
@@ -105,6 +127,21 @@ class OwnWrites:
     def oldest(self) -> float:
         """Since when the first of them has been waited for; infinite when none is."""
         return next((since for _, since in self._unseen.values()), math.inf)
+
+    def is_overtaken(self, key: Key) -> bool:
+        """Whether only a list can show this object, which the server says is there."""
+        write, _ = self._unseen.get(key, (None, 0.0))
+        _, position = self._state(key)
+        return isinstance(write, OwnCreate) and write.is_overtaken(position=position)
+
+    @property
+    def has_overtaken(self) -> bool:
+        """Whether there is any of which only a list can tell."""
+        return any(map(self.is_overtaken, self._unseen))
+
+    def looked_for_at(self, *, patience: float) -> float:
+        """When a list has to look for what isn't seen; infinite while nothing is waited for."""
+        return -math.inf if self.has_overtaken else self.oldest + patience
 
     @property
     def keys(self) -> frozenset[Key]:

@@ -21,7 +21,7 @@ import structlog
 
 from growth.errors import GrowthError, RetryLater
 from growth.kube.backoff import Backoff
-from growth.kube.cache.contents import Change, ChangeKind, Unreadable
+from growth.kube.cache.contents import Change, Unreadable, uids_of_deleted
 from growth.kube.cache.garbage import keep_for_good, no_collections
 from growth.kube.cache.listing import CollectedList
 from growth.kube.cache.questions import Questions
@@ -288,11 +288,11 @@ class Reflector(Generic[T]):
                 return ()
 
     def _tell(self, changes: Sequence[Change[T]], *, listed_from: float | None = None) -> None:
-        is_released = self.store.own.review(gone=_uids_of_deleted(changes), listed_from=listed_from)
+        is_released = self.store.own.review(gone=uids_of_deleted(changes), listed_from=listed_from)
         if changes:
             self._metrics.told(changes)
             self._vitals.changed()
-        if is_released:
+        if is_released or self.store.own.has_overtaken:
             self._measure_leash()
         if changes or is_released:
             self._changed(changes)
@@ -333,14 +333,6 @@ class Reflector(Generic[T]):
     @property
     def _name(self) -> str:
         return self._resource.name
-
-
-def _uids_of_deleted(changes: Iterable[Change[T]]) -> frozenset[str]:
-    return frozenset(
-        change.old.metadata.uid
-        for change in changes
-        if change.kind is ChangeKind.DELETED and change.old is not None
-    )
 
 
 def _now() -> float:

@@ -84,7 +84,7 @@ class Occasions:
     def _next(self) -> tuple[float, ListCause]:
         return min(
             (self._confirm_at, ListCause.CONFIRMATION),
-            (self._own.oldest + self._timing.own_write, ListCause.UNSEEN),
+            (self._own.looked_for_at(patience=self._timing.own_write), ListCause.UNSEEN),
             (self._refresh_at, ListCause.REFRESH),
             key=lambda occasion: occasion[0],
         )

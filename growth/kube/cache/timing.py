@@ -32,6 +32,7 @@ class CacheTiming:
     """After a suspicious list, the second opinion is asked for so much later."""
     own_write: float = 60.0
     """A write of ours that the watch hasn't shown after so long is looked for in a new list: what
-    it made may have been taken back by a restore, and its event will never come."""
+    it made may have been taken back by a restore, and its event will never come. What we created is
+    looked for as soon as the watch has gone past it."""
     gathering: float = 0.01
     """While a list streams: what comes within is taken in at once."""
