@@ -23,7 +23,7 @@ from certs.wanted import WEBHOOKS
 from growth.api.nodepool import NodePool
 from growth.kube.cache.garbage import keep_for_good
 from growth.service.address import Address
-from growth.service.endpoints import listen
+from growth.service.web_server import listen
 from webhooks.desk import Desk
 from webhooks.door import AdmissionDoor, open_door
 from webhooks.metrics import AdmissionMetrics

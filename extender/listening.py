@@ -6,31 +6,26 @@ all else to a web server.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from aiohttp import web
-
 from extender.door import REST, Entrance
 from growth.errors import Misconfigured
 from growth.service.address import is_loopback
-from growth.service.endpoints import listen, place_of
+from growth.service.web_server import accepting, listen, place_of, web_server
 
 if TYPE_CHECKING:
-    import socket
     import ssl
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
+
+    from aiohttp import web
 
     from extender.door import Answers
     from growth.service.address import Address
     from growth.service.tls import Certificates, Files
 
-FAREWELL: Final = 0.5
-"""Seconds for a request that is being answered when the process ends."""
-BACKLOG: Final = 128
 _NONE: Final[Answers] = MappingProxyType({})
 
 
@@ -68,43 +63,22 @@ async def serve_port(
     port.check()
     with listen(port.address, setting=port.setting) as listening:
         async with (
-            _secured(port, certificates) as context,
-            _serving(application) as server,
-            _entered(Entrance(answers, server=server), listening, context),
+            _secured(port, certificates) as tls,
+            # Answers are streamed to readers: a handler has to end when its reader has gone.
+            web_server(application, keepalive_timeout=REST, handler_cancellation=True) as server,
         ):
-            yield f"{'https' if port.files else 'http'}://{place_of(listening)}"
+            with _entrance(answers, server) as entrance:
+                async with accepting(entrance, listening, tls=tls):
+                    yield f"{'https' if port.files else 'http'}://{place_of(listening)}"
 
 
-@contextlib.asynccontextmanager
-async def _entered(
-    entrance: Entrance, listening: socket.socket, context: ssl.SSLContext | None
-) -> AsyncIterator[None]:
-    loop = asyncio.get_running_loop()
-    listener = await loop.create_server(entrance, sock=listening, ssl=context, backlog=BACKLOG)
+@contextlib.contextmanager
+def _entrance(answers: Answers, server: web.Server) -> Iterator[Entrance]:
+    entrance = Entrance(answers, server=server)
     try:
-        yield
+        yield entrance
     finally:
-        listener.close()
         entrance.close()
-
-
-@contextlib.asynccontextmanager
-async def _serving(application: web.Application) -> AsyncIterator[web.Server]:
-    # Answers are streamed to whoever reads them: a handler has to end when the reader has gone.
-    runner = web.AppRunner(
-        application,
-        access_log=None,
-        handle_signals=False,
-        handler_cancellation=True,
-        keepalive_timeout=REST,
-        shutdown_timeout=FAREWELL,
-    )
-    await runner.setup()
-    try:
-        assert runner.server is not None  # noqa: S101 - tells mypy what setup has made
-        yield runner.server
-    finally:
-        await runner.cleanup()
 
 
 @contextlib.asynccontextmanager

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from aiohttp import hdrs, web
 
 from growth.errors import RetryLater
+from growth.service.web_server import accepting, web_server
 from webhooks.registration.names import PATH
 from webhooks.review import NotAReview
 
@@ -136,22 +137,21 @@ async def open_door(
     door: Serving, listening: socket.socket, *, tls: ssl.SSLContext | None
 ) -> AsyncIterator[None]:
     """Serve on the socket while the context lasts, and end without a caller noticing."""
-    server = web.Server(
-        door.handle,
-        access_log=None,
-        keepalive_timeout=KEPT_OPEN,
-        lingering_time=LINGERING,
-        auto_decompress=False,
-    )
-    runner = web.ServerRunner(server, handle_signals=False, shutdown_timeout=FAREWELL)
-    await runner.setup()
-    try:
-        await web.SockSite(runner, listening, ssl_context=tls).start()
-        yield
-    finally:
-        door.close()
-        await _until_left(server)
-        await runner.cleanup()
+    async with (
+        web_server(
+            door.handle,
+            farewell=FAREWELL,
+            keepalive_timeout=KEPT_OPEN,
+            lingering_time=LINGERING,
+            auto_decompress=False,
+        ) as server,
+        accepting(server, listening, tls=tls),
+    ):
+        try:
+            yield
+        finally:
+            door.close()
+            await _until_left(server)
 
 
 async def _until_left(server: web.Server) -> None:

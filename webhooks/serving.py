@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from growth.kube.cache.metrics import CacheMetrics
 from growth.kube.transport import connect
-from growth.service.endpoints import listen, place_of
 from growth.service.tls import Certificates, Files
+from growth.service.web_server import listen, place_of
 from webhooks.desk import Desk
 from webhooks.door import AdmissionDoor, open_door
 from webhooks.metrics import AdmissionMetrics

@@ -9,60 +9,21 @@ is told "ready" before every part had its say.
 from __future__ import annotations
 
 import contextlib
-import errno
-import socket
 from typing import TYPE_CHECKING
 
 from aiohttp import web
 from prometheus_client.aiohttp import make_aiohttp_handler
 
-from growth.errors import Misconfigured
-from growth.service.address import Address
 from growth.service.health import all_good
+from growth.service.web_server import accepting, web_server
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import AsyncIterator, Iterable
 
     from growth.service.context import Service
     from growth.service.health import HealthVerdict
     from growth.service.settings import ServiceSettings
-
-FAREWELL = 0.5
-"""Seconds for a request that is being answered when the process ends."""
-
-
-def listen(address: Address, *, setting: str) -> socket.socket:
-    """A listening socket, or one line for whoever has set the address."""
-    try:
-        return _open(address)
-    except OSError as error:
-        raise Misconfigured(
-            f"{setting}: cannot listen on {address}: {_reason(error)}; choose another, :0 finds one"
-        ) from None
-
-
-def _reason(error: OSError) -> str:
-    # Python adds the address once more, in its way of writing it.
-    return str(error.strerror).partition(" (while")[0].lower()
-
-
-def _open(address: Address) -> socket.socket:
-    if address.host:
-        family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-        return socket.create_server((address.host, address.port), family=family)
-    # One socket for both families: `:0` means one port, and IPv6-only clusters need no setting.
-    try:
-        return socket.create_server(("", address.port), family=socket.AF_INET6, dualstack_ipv6=True)
-    except OSError as error:
-        if error.errno not in {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}:
-            raise
-        return socket.create_server(("", address.port))
-
-
-def place_of(listening: socket.socket) -> str:
-    """Where a socket listens, as one would write it."""
-    host, port = listening.getsockname()[:2]
-    return str(Address(host=host, port=port))
 
 
 @contextlib.asynccontextmanager
@@ -70,15 +31,8 @@ async def serve_endpoints(
     service: Service[ServiceSettings], listening: socket.socket
 ) -> AsyncIterator[None]:
     """Answer on the socket while the context lasts."""
-    runner = web.AppRunner(
-        _application(service), access_log=None, handle_signals=False, shutdown_timeout=FAREWELL
-    )
-    await runner.setup()
-    try:
-        await web.SockSite(runner, listening).start()
+    async with web_server(_application(service)) as server, accepting(server, listening):
         yield
-    finally:
-        await runner.cleanup()
 
 
 def _application(service: Service[ServiceSettings]) -> web.Application:

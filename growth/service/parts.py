@@ -13,8 +13,9 @@ import itertools
 from typing import TYPE_CHECKING
 
 from growth.errors import Misconfigured
-from growth.service.endpoints import place_of, serve_endpoints
+from growth.service.endpoints import serve_endpoints
 from growth.service.event_loop import watch_event_loop
+from growth.service.web_server import place_of
 
 if TYPE_CHECKING:
     import socket

@@ -20,13 +20,13 @@ from growth.errors import Misconfigured
 from growth.service import command_line, signals, sources, usage
 from growth.service.command_line import ProcessWish
 from growth.service.context import Parts, Service
-from growth.service.endpoints import listen
 from growth.service.health import ProcessHealth
 from growth.service.logs import start_logs
 from growth.service.metrics import new_registry
 from growth.service.parts import MISCONFIGURED, Running
 from growth.service.settings import SettingsT, declared_settings
 from growth.service.shutdown import Shutdown
+from growth.service.web_server import listen
 
 if TYPE_CHECKING:
     import socket

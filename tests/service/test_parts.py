@@ -15,10 +15,10 @@ from prometheus_client import Counter
 import growth
 from growth.errors import Misconfigured
 from growth.service.address import Address
-from growth.service.endpoints import listen, place_of
 from growth.service.event_loop import SILENCE
 from growth.service.health import all_good
 from growth.service.parts import CRASHED, MISCONFIGURED, Running
+from growth.service.web_server import listen, place_of
 from tests.service.build import BakerySettings, a_service
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import aiohttp
 from prometheus_client import CollectorRegistry
 
 from growth.service.address import Address
-from growth.service.endpoints import listen, place_of
+from growth.service.web_server import listen, place_of
 from webhooks.desk import Desk
 from webhooks.door import AdmissionDoor, open_door
 from webhooks.metrics import AdmissionMetrics

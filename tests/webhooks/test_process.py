@@ -17,7 +17,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from growth.service.address import Address
-from growth.service.endpoints import listen, place_of
+from growth.service.web_server import listen, place_of
 from tests.live import wait_until
 from tests.service.authority import Authority
 from tests.webhooks.reviews import posted

@@ -1,0 +1,106 @@
+"""HTTP, as every process serves it: a socket, a web server, and what meets each connection.
+
+They are three, as they end one after the other: first nobody new is let in, then those that are
+there get their answers, then the socket goes. The server logs no requests and hears no signals:
+its process does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from aiohttp import web
+
+from growth.errors import Misconfigured
+from growth.service.address import Address
+
+if TYPE_CHECKING:
+    import ssl
+
+Answering = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+
+FAREWELL: Final = 0.5
+"""Seconds for a request that is being answered when the process ends."""
+BACKLOG: Final = 128
+"""Connections that may wait to be accepted."""
+
+
+def listen(address: Address, *, setting: str) -> socket.socket:
+    """A listening socket, or one line for whoever has set the address."""
+    try:
+        return _open(address)
+    except OSError as error:
+        raise Misconfigured(
+            f"{setting}: cannot listen on {address}: {_reason(error)}; choose another, :0 finds one"
+        ) from None
+
+
+def _reason(error: OSError) -> str:
+    # Python adds the address once more, in its way of writing it.
+    return str(error.strerror).partition(" (while")[0].lower()
+
+
+def _open(address: Address) -> socket.socket:
+    if address.host:
+        family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+        return socket.create_server((address.host, address.port), family=family)
+    # One socket for both families: `:0` means one port, and IPv6-only clusters need no setting.
+    try:
+        return socket.create_server(("", address.port), family=socket.AF_INET6, dualstack_ipv6=True)
+    except OSError as error:
+        if error.errno not in {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}:
+            raise
+        return socket.create_server(("", address.port))
+
+
+def place_of(listening: socket.socket) -> str:
+    """Where a socket listens, as one would write it."""
+    host, port = listening.getsockname()[:2]
+    return str(Address(host=host, port=port))
+
+
+@contextlib.asynccontextmanager
+async def web_server(
+    answers: web.Application | Answering, *, farewell: float = FAREWELL, **ways: Any
+) -> AsyncIterator[web.Server]:
+    """What answers a connection. `ways` are aiohttp's: how long it is kept, what is read of it."""
+    runner = _runner(answers, shutdown_timeout=farewell, ways={"access_log": None, **ways})
+    await runner.setup()
+    try:
+        assert runner.server is not None  # noqa: S101 - tells mypy what setup has made
+        yield runner.server
+    finally:
+        await runner.cleanup()
+
+
+def _runner(
+    answers: web.Application | Answering, *, shutdown_timeout: float, ways: dict[str, Any]
+) -> web.BaseRunner:
+    if isinstance(answers, web.Application):
+        return web.AppRunner(
+            answers, handle_signals=False, shutdown_timeout=shutdown_timeout, **ways
+        )
+    return web.ServerRunner(
+        web.Server(answers, **ways), handle_signals=False, shutdown_timeout=shutdown_timeout
+    )
+
+
+@contextlib.asynccontextmanager
+async def accepting(
+    entrance: Callable[[], asyncio.Protocol],
+    listening: socket.socket,
+    *,
+    tls: ssl.SSLContext | None = None,
+) -> AsyncIterator[None]:
+    """Let connections in while the context lasts. The entrance mostly is a web server."""
+    loop = asyncio.get_running_loop()
+    listener = await loop.create_server(entrance, sock=listening, ssl=tls, backlog=BACKLOG)
+    try:
+        yield
+    finally:
+        listener.close()
