@@ -7,7 +7,8 @@ Those are answered here in the moment in which their last byte comes.
 
 Everything else, be it another client, a body in chunks, two questions at once or one that has no
 good answer, goes to the web server with all that was received, and the connection then stays there.
-So little has to be known of HTTP here, and nothing is guessed.
+So little has to be known of HTTP here, and nothing is guessed
+(docs/designs/0008-a-door-for-the-scheduler.md).
 """
 
 from __future__ import annotations
