@@ -8,48 +8,25 @@ start, the pool's minimum, a paid hour) has an end of its own.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, NamedTuple
+from datetime import timedelta
+from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
-
-from growth.api.nodepool import NodePool, PaidHour
-from growth.api.noderemovalrequest import NodeRemovalRequest, RemovalPhase
-from growth.api.noderequest import NodeRequest, RequestPhase
-from growth.keeping.marks import bought_at, is_unregistered, pool_of_node, scale_down_at
+from growth.api.nodepool import PaidHour
+from growth.keeping.besides_pods import kept_besides_pods
+from growth.keeping.marks import bought_at, pool_of_node, scale_down_at
 from growth.keeping.occupants import NOBODY, occupants
-from growth.keeping.order import in_order, kept_at_least, leaving_nodes
+from growth.keeping.order import in_order, kept_at_least
 from growth.keeping.paid_hours import seconds_until_marked
-from growth.keeping.wanting import GROWTH, Keeping, KeepingReason, KnownPause, who_wants
-from growth.scheduling.cluster import Cluster
+from growth.keeping.wanting import GROWTH, Keeping, KeepingReason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from growth.api.nodepool import NodePool
     from growth.instant import Instant
     from growth.keeping.occupants import Occupants
+    from growth.keeping.scene import KeepingScene
     from growth.scheduling.node import Node
-
-BIND_WAIT: Final = 15.0
-"""Seconds that a node which serves has for its pods."""
-
-
-class KeepingScene(msgspec.Struct, frozen=True, kw_only=True):
-    """What the answers depend on."""
-
-    cluster: Cluster
-    pools: Mapping[str, NodePool]
-    requests: Mapping[str, NodeRequest] = {}
-    removals: Mapping[str, NodeRemovalRequest] = {}
-    promises: frozenset[str] = frozenset()
-    """The nodes that pods wait for."""
-    in_place_of: Mapping[str, str] = {}
-    """Nodes that came for others, by name: one that goes when this one serves."""
-    pauses: Mapping[str, KnownPause] = {}
-    paid_hours: Mapping[str, PaidHour] = {}
-    """What is done with hours that are paid, by pool."""
-    bind_wait: float = BIND_WAIT
 
 
 def keepings(scene: KeepingScene, now: Instant) -> Mapping[str, Keeping]:
@@ -91,7 +68,7 @@ def of_unoccupied(
     found: dict[str, Keeping] = {}
     idle: defaultdict[str, list[Node]] = defaultdict(list)
     for node in nodes:
-        keeping = _unoccupied(node, scene, now)
+        keeping = kept_besides_pods(node, scene, now)
         if keeping is not None:
             found[node.name] = keeping
         else:
@@ -99,60 +76,6 @@ def of_unoccupied(
     for pool, without in sorted(idle.items()):
         found |= dict(_of_idle(without, scene, now, pool=pool))
     return found
-
-
-def _unoccupied(node: Node, scene: KeepingScene, now: Instant) -> Keeping | None:
-    """Why it is there, if it isn't idle."""
-    if (removal := scene.removals.get(node.name)) is not None:
-        return _leaving(removal)
-    return who_wants(
-        node,
-        (),
-        pool=scene.pools.get(pool_of_node(node)),
-        promises=scene.promises,
-        pauses=scene.pauses,
-        in_place_of=scene.in_place_of.get(node.name, ""),
-    ) or _starting(node, scene, now)
-
-
-def _leaving(removal: NodeRemovalRequest) -> Keeping:
-    if removal.status.phase is RemovalPhase.REMOVAL_FAILED:
-        tries = removal.status.removal_attempt
-        why = f"the provider was asked {tries} times to delete its machine, and it is still there"
-        owner = f"NodeRemovalRequest {removal.name}"
-        return Keeping(reason=KeepingReason.REMOVAL_FAILED, why=why, owner=owner)
-    why = f"it is being given back ({removal.spec.reason}, {removal.status.phase})"
-    return Keeping(reason=KeepingReason.LEAVING, why=why, owner=GROWTH)
-
-
-def _starting(node: Node, scene: KeepingScene, now: Instant) -> Keeping | None:
-    """A new node has some time for the pods that it was bought for."""
-    request = scene.requests.get(node.name)
-    if is_unregistered(node):
-        return _new(node, "it doesn't serve yet", ends=_latest(request, scene))
-    if request is None:
-        return None
-    ready_at = request.status.ready_at
-    if request.status.phase is not RequestPhase.READY or ready_at is None:
-        return _new(node, "its request isn't Ready yet", ends=_latest(request, scene))
-    left = now.left_of(scene.bind_wait, since=ready_at)
-    if left <= 0:
-        return None
-    ends = now.wall + timedelta(seconds=left)
-    return _new(node, "its pods have some time to come", ends=ends)
-
-
-def _new(node: Node, why: str, *, ends: datetime | None) -> Keeping:
-    owner = f"NodeRequest {node.name}"
-    return Keeping(reason=KeepingReason.STARTING, why=why, owner=owner, ends=ends)
-
-
-def _latest(request: NodeRequest | None, scene: KeepingScene) -> datetime | None:
-    """When it has to serve, or is given back."""
-    pool = None if request is None else scene.pools.get(request.spec.pool)
-    if request is None or pool is None or request.status.accepted_at is None:
-        return None
-    return request.status.accepted_at + pool.spec.readiness_wait.timedelta
 
 
 def _of_idle(
@@ -169,7 +92,7 @@ def _of_idle(
             )
         return
     ordered = in_order(nodes, rules, scene.cluster)
-    least = set(kept_at_least(ordered, rules, scene.cluster, leaving=leaving_nodes(scene.removals)))
+    least = set(kept_at_least(ordered, rules, scene))
     for node in ordered:
         if node.name in least:
             why = "its pool keeps so many"

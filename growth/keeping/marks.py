@@ -76,11 +76,6 @@ def is_cordoned_by_a_person(node: Node) -> bool:
     return node.spec.unschedulable and CORDONED_ANNOTATION not in node.metadata.annotations
 
 
-def is_held_by_a_person(node: Node) -> bool:
-    """Whether somebody wants it left alone, by a cordon or by an annotation."""
-    return is_cordoned_by_a_person(node) or bool(protection(node))
-
-
 def protection(node: Node) -> str:
     """The annotation for which a node is left alone, ours or a peer's; empty if it bears none.
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from growth.instant import Instant
     from growth.scheduling.cluster import Cluster, NamespacedName
     from growth.scheduling.moving import Obstacle
+    from growth.scheduling.node import Node
     from growth.scheduling.occupancy import Occupancy
     from growth.scheduling.pod import Pod
 
@@ -85,6 +86,12 @@ def _say_the_same(one: PodDisruptionBudget | None, other: PodDisruptionBudget | 
     # How many disruptions are allowed changes with each pod, and matters only where none is.
     are_equal = one.allowed == other.allowed and one.status == other.status
     return are_equal or min(one.allowed, other.allowed) > 0
+
+
+def held_by_pods(node: Node, cluster: Cluster, now: Instant) -> Keeping | None:
+    """Which pod on the node may not be moved; None if all of them may."""
+    kept = _answer(cluster.occupancy(node.name), cluster, now).keeping
+    return kept if kept is not None and kept.reason is KeepingReason.HELD else None
 
 
 def _answer(occupancy: Occupancy, cluster: Cluster, now: Instant) -> OccupantsAnswer:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.api.written import ServerTypeName
+    from growth.keeping.scene import KeepingScene
     from growth.scheduling.cluster import Cluster
     from growth.scheduling.node import Node
 
@@ -43,7 +44,7 @@ def in_order(idle: Iterable[Node], pool: NodePool, cluster: Cluster) -> list[Nod
             return sorted(idle, key=least_useful)
 
 
-def leaving_nodes(removals: Mapping[str, NodeRemovalRequest]) -> frozenset[str]:
+def _leaving_nodes(removals: Mapping[str, NodeRemovalRequest]) -> frozenset[str]:
     """The nodes that are on their way out; what failed to go is there still."""
     return frozenset(
         name
@@ -52,11 +53,9 @@ def leaving_nodes(removals: Mapping[str, NodeRemovalRequest]) -> frozenset[str]:
     )
 
 
-def kept_at_least(
-    ordered: Iterable[Node], pool: NodePool, cluster: Cluster, *, leaving: Collection[str]
-) -> Iterator[str]:
+def kept_at_least(ordered: Iterable[Node], pool: NodePool, scene: KeepingScene) -> Iterator[str]:
     """The nodes of these that the pool's minima hold: the last ones in the order."""
-    spares = _spares(pool, cluster, leaving)
+    spares = _spares(pool, scene.cluster, _leaving_nodes(scene.removals))
     for node in ordered:
         spare = spares.get(type_of_node(node))
         if spare is not None and not spare.takes(node, pool):

@@ -126,8 +126,8 @@ def who_wants(
     if node.name in promises:
         why = "a pod is promised a place on it"
         return Keeping(reason=KeepingReason.PROMISED, why=why, owner=GROWTH)
-    if (held := _by_hand(node, pauses)) is not None:
-        return held
+    if (kept := kept_by_hand(node) or _paused(node, pauses)) is not None:
+        return kept
     if in_place_of:
         why = f"it takes the place of {in_place_of}"
         return Keeping(reason=KeepingReason.IN_PLACE, why=why, owner=GROWTH)
@@ -140,15 +140,19 @@ def _is_left_behind_by(pool: NodePool) -> bool:
     return is_going and pool.spec.deletion_policy is DeletionPolicy.RETAIN
 
 
-def _by_hand(node: Node, pauses: Mapping[str, KnownPause]) -> Keeping | None:
-    """What a person has said of the node or its pool."""
+def kept_by_hand(node: Node) -> Keeping | None:
+    """What a person has written on the node so that it is left alone."""
     if is_cordoned_by_a_person(node):
         why = "a person has cordoned it"
         return Keeping(reason=KeepingReason.CORDONED, why=why, owner="whoever cordoned it")
     if annotation := protection(node):
-        why = "it may not be disrupted"
+        why = f"it bears the annotation {annotation}"
         owner = f"annotation {annotation}"
         return Keeping(reason=KeepingReason.PROTECTED, why=why, owner=owner)
+    return None
+
+
+def _paused(node: Node, pauses: Mapping[str, KnownPause]) -> Keeping | None:
     if (pool := pool_of_node(node)) in pauses:
         why, ends = "its pool is paused", pauses[pool].until
         return Keeping(reason=KeepingReason.PAUSED, why=why, owner=f"NodePool {pool}", ends=ends)

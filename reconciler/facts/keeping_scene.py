@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from growth.keeping.answer import KeepingScene
+from growth.keeping.scene import KeepingScene
 from reconciler.facts.paid_hours import paid_hour_in_world
 from reconciler.facts.swap_annotation import on_nodes, place_taken
 from reconciler.facts.wanted import promised

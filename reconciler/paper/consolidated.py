@@ -18,19 +18,19 @@ import msgspec
 from growth.api.disruption import Consolidation, DisruptionReason
 from growth.api.noderequest import NodeRequest
 from growth.api.wellknown import INSTANCE_TYPE_LABEL
-from growth.keeping.marks import protection
-from growth.scheduling.moving import obstacle
+from growth.keeping.occupants import held_by_pods
 from growth.scheduling.pod import Pod
 from reconciler.buying.market import market
 from reconciler.buying.offers import Shelf, shelf
 from reconciler.buying.refusals import Refusals, refusals
-from reconciler.facts.marks import is_cordoned_by_a_person
+from reconciler.facts.keeping_scene import scene_of
 from reconciler.facts.ownership import pool_of_node
 from reconciler.planning.applying import apply_plan
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.replacement import asking
 from reconciler.replacement.candidates import ReplacementCandidate, is_in_use, price_of_node
 from reconciler.replacement.judging import culprits, is_worth_it, pods_to_move, uids
+from reconciler.replacement.kept import kept_from
 from reconciler.replacement.ledger import PendingProof
 from reconciler.replacement.worth import HORIZON
 
@@ -115,6 +115,7 @@ class _Looked:
         self._answer = answer
         self._now = now
         self._numbers = itertools.count(1)
+        self._scene = scene_of(world)
         self._held: dict[str, str] = {}
 
     def found(self) -> RenewalOnPaper:
@@ -140,21 +141,17 @@ class _Looked:
             pods = self._world.cluster.occupancy(name).keepers
             if pool is None or not price or not pods or not is_in_use(node, self._world):
                 continue
-            if why := self._stays(node, pool, pods):
+            if why := self._stays(node, pool):
                 self._held[name] = why
             else:
                 yield ReplacementCandidate(node=node, pool=pool, pods=pods, price=price)
 
-    def _stays(self, node: Node, pool: NodePool, pods: Sequence[Pod]) -> str:
+    def _stays(self, node: Node, pool: NodePool) -> str:
         if pool.spec.disruption.consolidation is Consolidation.NEVER:
             return f"pool {pool.name} wants no consolidation"
-        if is_cordoned_by_a_person(node):
-            return "a person has cordoned it"
-        if annotation := protection(node):
-            return f"it bears the annotation {annotation}"
-        obstacles = (obstacle(pod, self._world.cluster, self._now) for pod in pods)
-        found = next((each for each in obstacles if each is not None), None)
-        return "" if found is None else f"{found.pod} may not be moved: {found.why}"
+        kept = kept_from(DisruptionReason.CONSOLIDATION, node, self._scene, self._now)
+        kept = kept or held_by_pods(node, self._world.cluster, self._now)
+        return "" if kept is None else kept.why
 
     def _searched(self, candidates: Sequence[ReplacementCandidate]) -> tuple[str, ...]:
         question = asking.renewal(candidates, self._world, self._now, most={}, horizon=HORIZON)

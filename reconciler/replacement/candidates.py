@@ -7,23 +7,22 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from growth.api.disruption import Consolidation, DisruptionReason
-from growth.api.noderequest import RequestPhase
-from growth.keeping.marks import is_held_by_a_person
-from growth.keeping.order import kept_at_least, leaving_nodes
-from growth.scheduling.moving import obstacle
+from growth.keeping.occupants import held_by_pods
+from growth.keeping.order import kept_at_least
 from reconciler.buying.fleet import nodes_of_pools
 from reconciler.core.actions import machine
 from reconciler.core.decision import NEVER
+from reconciler.facts.keeping_scene import scene_of
 from reconciler.facts.marks import is_marked
 from reconciler.facts.node_classes import node_class_of
 from reconciler.facts.ownership import pool_of_node
 from reconciler.facts.paid_hours import seconds_until_node_marked
 from reconciler.facts.serving import serves_now
-from reconciler.facts.wanted import promised
 from reconciler.replacement.allowance import allowed_disruptions
+from reconciler.replacement.kept import kept_from
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from growth.api.nodepool import NodePool
     from growth.instant import Instant
@@ -112,14 +111,17 @@ def eligible(look: ReplacementLook, ceilings: Mapping[str, int]) -> Eligible:
     quiet: list[Node] = []
     restless: list[Node] = []
     wakes: list[float] = []
-    promises = promised(look.world)
+    scene = scene_of(look.world)
     for node in look.world.cluster.ordered_nodes:
         pool = look.world.pools.get(pool_of_node(node))
         if pool is None or pool.spec.disruption.consolidation is Consolidation.NEVER:
             continue
-        if ceilings[pool.name] <= 0 or node.name in promises or not may_go(node, pool, look):
+        if ceilings[pool.name] <= 0 or not _is_within_reach(node, pool, look):
             continue
-        if (wake := _waits(node, pool, look)) > look.now.monotonic:
+        keeping = kept_from(DisruptionReason.CONSOLIDATION, node, scene, look.now)
+        if keeping is not None:
+            wakes.append(keeping.ends_at(look.now))
+        elif (wake := _waits(node, pool, look)) > look.now.monotonic:
             wakes.append(wake)
         elif (wake := _quiet_at(node, look)) > look.now.monotonic:
             wakes.append(wake)
@@ -144,19 +146,16 @@ def candidates(
     return found, min(wakes, default=NEVER)
 
 
-def may_go(node: Node, pool: NodePool, look: ReplacementLook) -> bool:
-    """What has to hold of a node whatever the reason is."""
+def _is_within_reach(node: Node, pool: NodePool, look: ReplacementLook) -> bool:
+    """Whether replacement may deal with a node now, and no other rule does already."""
     world = look.world
     cloud = look.clouds.get(node_class_of(pool, world))
     return (
         pool.metadata.deletion_timestamp is None
-        and not world.is_paused(pool.name)
-        and node.name not in world.removals
         and node.name not in look.taken
         and world.is_free(machine(node.name))
         and cloud is not None
         and node.name in cloud.listing.machines
-        and not is_held_by_a_person(node)
     )
 
 
@@ -170,11 +169,8 @@ def movable(node: Node, look: ReplacementLook) -> tuple[tuple[Pod, ...] | None, 
     pods = look.world.cluster.occupancy(node.name).keepers
     if any(pod.is_terminating for pod in pods):
         return None, NEVER
-    for pod in pods:
-        found = obstacle(pod, look.world.cluster, look.now)
-        if found is not None:
-            return None, NEVER if found.passes_at is None else found.passes_at
-    return pods, NEVER
+    held = held_by_pods(node, look.world.cluster, look.now)
+    return (pods, NEVER) if held is None else (None, held.ends_at(look.now))
 
 
 def price_of_node(name: str, world: World) -> int:
@@ -190,10 +186,7 @@ def _waits(node: Node, pool: NodePool, look: ReplacementLook) -> float:
     if not is_in_use(node, world) or not world.cluster.occupancy(node.name).keepers:
         return NEVER
     paid = seconds_until_node_marked(node, pool, world, now) - AHEAD
-    return max(
-        ledger.resting.get(node.name, 0.0),
-        now.monotonic + max(_settles_in(node, world, now), paid),
-    )
+    return max(ledger.resting.get(node.name, 0.0), now.monotonic + paid)
 
 
 def _quiet_at(node: Node, look: ReplacementLook) -> float:
@@ -214,39 +207,49 @@ def _candidate(
     return ReplacementCandidate(node=node, pool=pool, pods=pods, price=price)
 
 
-def _settles_in(node: Node, world: World, now: Instant) -> float:
-    """A new node has some time for the pods that it was bought for."""
-    request = world.requests.get(node.name)
-    if request is None:
-        return 0.0
-    ready_at = request.status.ready_at
-    if request.status.phase is not RequestPhase.READY or ready_at is None:
-        return NEVER
-    return now.left_of(world.timing.bind_wait, since=ready_at)
-
-
 def _held(found: Iterable[ReplacementCandidate], world: World) -> frozenset[str]:
     """Those of them that their pools can't do without: what a pool keeps at least is left alone."""
     by_pool: defaultdict[str, list[Node]] = defaultdict(list)
     for each in found:
         by_pool[each.pool.name].append(each.node)
-    gone = leaving_nodes(world.removals)
+    scene = scene_of(world)
     return frozenset(
         name
         for pool, nodes in by_pool.items()
-        for name in kept_at_least(nodes, world.pools[pool], world.cluster, leaving=gone)
+        for name in kept_at_least(nodes, world.pools[pool], scene)
     )
 
 
+class Turn(NamedTuple):
+    """Nodes that have to go."""
+
+    nodes: tuple[Node, ...]
+    """Those that may go now, in their order."""
+    wake_at: float
+    """When there may be others without a change."""
+
+
 def in_turn(
-    names: Mapping[str, str], ceilings: Mapping[str, int], look: ReplacementLook
-) -> Iterator[Node]:
-    """Nodes that have to go, one after the other, as far as their pools allow it."""
+    names: Mapping[str, str],
+    ceilings: Mapping[str, int],
+    look: ReplacementLook,
+    *,
+    reason: DisruptionReason,
+) -> Turn:
+    """Those of the nodes that may go, as far as their pools allow it."""
+    found: list[Node] = []
+    wakes: list[float] = []
+    scene = scene_of(look.world)
     for name in sorted(names):
         node = look.world.cluster.nodes.get(name)
         pool = None if node is None else look.world.pools.get(pool_of_node(node))
         if node is None or pool is None or ceilings[pool.name] <= 0:
             continue
         rests = look.world.ledger.replacement.resting.get(name, 0.0) > look.now.monotonic
-        if not rests and may_go(node, pool, look):
-            yield node
+        if rests or not _is_within_reach(node, pool, look):
+            continue
+        if (keeping := kept_from(reason, node, scene, look.now)) is not None:
+            wakes.append(keeping.ends_at(look.now))
+        else:
+            found.append(node)
+    return Turn(tuple(found), min(wakes, default=NEVER))

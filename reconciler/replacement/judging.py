@@ -6,15 +6,17 @@ from collections import Counter
 from typing import TYPE_CHECKING, assert_never
 
 from growth.api.disruption import DisruptionReason
-from growth.keeping.marks import is_held_by_a_person
 from reconciler.core.actions import machine
+from reconciler.facts.keeping_scene import scene_of
 from reconciler.replacement.candidates import price_of_node
+from reconciler.replacement.kept import kept_from
 from reconciler.replacement.rehearsal import Preference, left_over, with_slack
 from reconciler.replacement.worth import OccupiedNode, disturbances, pays
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from growth.instant import Instant
     from growth.scheduling.pod import Pod
     from reconciler.core.world import World
     from reconciler.planning.applying import Applied
@@ -91,13 +93,13 @@ def is_worth_it(asked: PendingProof, result: Applied, world: World, *, horizon: 
             assert_never(asked.reason)
 
 
-def has_changed(asked: PendingProof, world: World) -> bool:
-    """Whether any of the nodes isn't what the question was about."""
+def has_changed(asked: PendingProof, world: World, now: Instant) -> bool:
+    """Whether any of the nodes isn't what the question was about, or is kept by now."""
+    scene = scene_of(world)
     return any(
         name not in world.cluster.nodes
-        or name in world.removals
         or not world.is_free(machine(name))
-        or is_held_by_a_person(world.cluster.nodes[name])
+        or kept_from(asked.reason, world.cluster.nodes[name], scene, now) is not None
         or uids(world.cluster.occupancy(name).keepers) != pods
         for name, pods in asked.nodes.items()
     )

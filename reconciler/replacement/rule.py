@@ -212,7 +212,7 @@ class _Pass:
 
     def _is_late(self, asked: PendingProof) -> bool:
         """Whether the world has gone on, so that the answer is about another one."""
-        if has_changed(asked, self.world):
+        if has_changed(asked, self.world, self.now):
             return True
         return asked.reason is not DisruptionReason.UNHEALTHY and self._is_moving()
 
@@ -312,7 +312,9 @@ class _Pass:
         if not found:
             return False
         most = ceilings(self.look, reason, disrupted(self.look, self.old))
-        for node in in_turn(found, most, self.look):
+        turn = in_turn(found, most, self.look, reason=reason)
+        self.wakes.append(turn.wake_at)
+        for node in turn.nodes:
             pods = self._pods_to_move(node, reason)
             if pods is not None:
                 self._prove({node.name: pods}, reason=reason, why=found[node.name])

@@ -15,7 +15,7 @@ import msgspec
 
 from growth.api.disruption import DisruptionReason
 from growth.api.noderequest import COMING, RequestPhase
-from growth.keeping.marks import is_held_by_a_person
+from growth.keeping.wanting import kept_by_hand
 from reconciler.facts.requested import all_requests
 from reconciler.facts.serving import serves_now
 from reconciler.facts.swap_annotation import annotation, on_nodes, read_swap
@@ -54,7 +54,7 @@ class Swap(msgspec.Struct, frozen=True, kw_only=True):
     def goers(self, world: World) -> tuple[str, ...]:
         """Those of them that may go still: a person may have laid a hand on one since."""
         nodes = world.cluster.nodes
-        return tuple(name for name in self.old(world) if not is_held_by_a_person(nodes[name]))
+        return tuple(name for name in self.old(world) if kept_by_hand(nodes[name]) is None)
 
     def stage(self, world: World) -> SwapStage:
         """How far it is."""

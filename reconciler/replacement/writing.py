@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from growth.api.disruption import DisruptionReason
 from growth.api.removal_reason import REMOVAL_REASONS
 from growth.api.wellknown import INSTANCE_TYPE_LABEL, REPLACES_ANNOTATION
-from growth.keeping.marks import is_held_by_a_person
+from growth.keeping.wanting import kept_by_hand
 from reconciler.core.actions import CreateNodeRequest, OpenRemoval, Sequence, SetNode, machine
 from reconciler.core.actions import version_of as version
 from reconciler.facts.node_classes import node_class_of
@@ -64,7 +64,7 @@ def openings(
     """A removal for each node that its provider lists and that no person holds."""
     for name in names:
         node = world.cluster.nodes[name]
-        if is_held_by_a_person(node):
+        if kept_by_hand(node) is not None:
             continue
         pool = world.pools.get(pool_of_node(node))
         cloud = None if pool is None else clouds.get(node_class_of(pool, world))

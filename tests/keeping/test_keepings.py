@@ -95,14 +95,14 @@ ANSWERS: dict[str, tuple[World, KeepingReason, str, str, float | None]] = {
     "an annotation": (
         world(node(annotations={"growth.dev/do-not-disrupt": "true"})),
         KeepingReason.PROTECTED,
-        "it may not be disrupted",
+        "it bears the annotation growth.dev/do-not-disrupt",
         "annotation growth.dev/do-not-disrupt",
         None,
     ),
     "an annotation of Karpenter's": (
         world(node(annotations={"karpenter.sh/do-not-disrupt": "true"})),
         KeepingReason.PROTECTED,
-        "it may not be disrupted",
+        "it bears the annotation karpenter.sh/do-not-disrupt",
         "annotation karpenter.sh/do-not-disrupt",
         None,
     ),

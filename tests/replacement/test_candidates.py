@@ -7,11 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from growth.api.disruption import DisruptionReason
 from growth.scheduling.occupancy import EMPTY
 from reconciler.brakes.pauses import Pause, PauseCause
 from reconciler.facts.listings import clouds
 from reconciler.planning.nominations import Nominated, Nomination
-from reconciler.replacement.candidates import ReplacementLook, candidates, eligible, movable
+from reconciler.replacement.candidates import (
+    ReplacementLook,
+    candidates,
+    eligible,
+    in_turn,
+    movable,
+)
 from reconciler.replacement.ledger import ReplacementLedger, Still
 from tests.reconciler.build import START, at, pool, request
 from tests.removal.build import machine, removal, world
@@ -118,6 +125,36 @@ def test_the_minimum_of_a_pool_is_left_alone_unless_another_node_serves(*, is_re
 @pytest.mark.parametrize("look", LEFT_ALONE.values(), ids=LEFT_ALONE.keys())
 def test_a_node_is_left_alone_that_is(look: ReplacementLook) -> None:
     assert not chosen(look)
+
+
+NEW = looked_at(standing(NAME), request(NAME, status={"phase": "Ready", "readyAt": at(990.0).wall}))
+
+
+@pytest.mark.parametrize(
+    ("look", "drifted", "sick"),
+    [
+        (looked_at(), True, True),
+        (promised(looked_at()), False, True),
+        (NEW, False, True),
+        (paused(looked_at()), False, False),
+        (looked_at(standing(NAME, annotations=HOLD)), False, False),
+        (looked_at(removals={NAME: removal(NAME)}), False, False),
+    ],
+    ids=["in use", "promised", "new", "paused", "held", "leaving"],
+)
+def test_what_keeps_a_node_keeps_a_drifted_one_and_no_pod_comes_to_a_sick_one(
+    look: ReplacementLook, *, drifted: bool, sick: bool
+) -> None:
+    def goes(reason: DisruptionReason) -> bool:
+        return bool(in_turn({NAME: "why"}, {"default": 1}, look, reason=reason).nodes)
+
+    assert goes(DisruptionReason.DRIFT) is drifted
+    assert goes(DisruptionReason.UNHEALTHY) is sick
+
+
+def test_a_drifted_node_that_is_new_is_looked_at_when_its_pods_had_their_time() -> None:
+    turn = in_turn({NAME: "why"}, {"default": 1}, NEW, reason=DisruptionReason.DRIFT)
+    assert turn.wake_at == pytest.approx(1005.0)
 
 
 def test_a_clock_that_was_set_back_holds_no_node_from_consolidation() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from growth.api.wellknown import REPLACES_ANNOTATION
 from reconciler.buying.market import market
 from reconciler.facts.swap_annotation import read_swap, swap_text
 from reconciler.facts.wanted import reason_to_stay
+from reconciler.planning.nominations import Nominated, Nomination
 from reconciler.planning.tries import Try
 from reconciler.replacement import asking
 from reconciler.replacement.judging import has_changed
@@ -247,9 +249,9 @@ def test_an_answer_about_pods_that_are_others_by_now_is_no_answer() -> None:
         why="",
         question=asking.proof([pod], frozenset(), world, market(world, at(100))),
     )
-    assert not has_changed(known, world)
+    assert not has_changed(known, world, at(100))
     others = msgspec.structs.replace(known, nodes={"default-0": frozenset({"another"})})
-    assert has_changed(others, world)
+    assert has_changed(others, world, at(100))
 
 
 def test_a_node_that_takes_anothers_place_isn_t_idle_as_long_as_that_is_there() -> None:
@@ -317,6 +319,21 @@ def test_a_node_that_a_person_holds_since_is_no_part_of_an_answer() -> None:
         why="",
         question=asking.proof([], frozenset(), free, market(free, at(100))),
     )
-    assert not has_changed(asked, free)
+    assert not has_changed(asked, free, at(100))
     held = Renewer(standing("default-0", unschedulable=True))
-    assert has_changed(asked, held.world())
+    assert has_changed(asked, held.world(), at(100))
+
+
+def test_a_node_that_is_promised_to_a_pod_since_is_no_part_of_an_answer() -> None:
+    free = Renewer(standing("default-0")).world()
+    asked = PendingProof(
+        number=1,
+        nodes={"default-0": frozenset()},
+        reason=DisruptionReason.CONSOLIDATION,
+        why="",
+        question=asking.proof([], frozenset(), free, market(free, at(100))),
+    )
+    place = Nomination(machine="default-0", shape=waiting().shape, is_bought_for=False)
+    planning = replace(free.ledger.planning, nominated=Nominated(places={"late": place}))
+    promised = free.remembering(replace(free.ledger, planning=planning))
+    assert has_changed(asked, promised, at(100))

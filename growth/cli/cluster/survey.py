@@ -28,8 +28,9 @@ from growth.cli.terminal.money import currency_of
 from growth.clocks import wall_clock
 from growth.demand.detection import is_demand
 from growth.instant import Instant
-from growth.keeping.answer import KeepingScene, keepings
+from growth.keeping.answer import keepings
 from growth.keeping.paid_hours import paid_hour_of
+from growth.keeping.scene import KeepingScene
 from growth.keeping.wanting import Keeping, KeepingReason
 from growth.scheduling import objects
 from growth.scheduling.cluster import Object, cluster_of

@@ -18,12 +18,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from growth.keeping.marks import protection
+from growth.keeping.wanting import KeepingReason, kept_by_hand
 from growth.scheduling.emptiness import is_overdue, left_on, seconds_until_overdue
 from growth.scheduling.moving import reluctance
 from reconciler.core.decision import earliest
 from reconciler.core.step import Step
-from reconciler.facts.marks import is_cordoned_by_a_person
 from reconciler.removal.drain import cordons as drain_marks
 from reconciler.removal.drain import telling as drain_telling
 from reconciler.removal.drain.evicting import holding_budget
@@ -53,14 +52,15 @@ def drain_objection(removal: NodeRemovalRequest, node: Node, world: World, now: 
     """Why the node stays after all, in a few words; empty if it is drained."""
     if removal.status.remove_attempted_at is not None:
         return ""
-    if is_cordoned_by_a_person(node):
-        return "a person has cordoned it"
+    kept = kept_by_hand(node)
+    if kept is not None and kept.reason is KeepingReason.CORDONED:
+        return kept.why
     if not removal.spec.reason.meaning.is_optional:
         return ""
     if drain_marks.is_ours(node) and not node.spec.unschedulable:
         return "a person has uncordoned it"
-    if protection(node):
-        return "it may not be disrupted"
+    if kept is not None:
+        return kept.why
     return next(_unwilling(removal, pods_to_drain(node, world, now), world, now), "")
 
 

@@ -1,0 +1,89 @@
+"""Why a node stays whatever its pods say: one answer for removal, for replacement and for people.
+
+A node that no pod keeps is idle where nothing is said here. A node in use may be replaced by others
+where nothing is said here and its pods may all be moved.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from growth.api.noderemovalrequest import RemovalPhase
+from growth.api.noderequest import RequestPhase
+from growth.keeping.marks import is_unregistered, pool_of_node
+from growth.keeping.wanting import GROWTH, Keeping, KeepingReason, who_wants
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from datetime import datetime
+
+    from growth.api.noderemovalrequest import NodeRemovalRequest
+    from growth.api.noderequest import NodeRequest
+    from growth.instant import Instant
+    from growth.keeping.scene import KeepingScene
+    from growth.scheduling.node import Node
+
+
+def kept_besides_pods(node: Node, scene: KeepingScene, now: Instant) -> Keeping | None:
+    """Why the node stays even if it had no pods; None if only they can keep it."""
+    kept = _kept(node, scene, promises=scene.promises)
+    return kept or _starting(node, scene, now)
+
+
+def kept_though_sick(node: Node, scene: KeepingScene) -> Keeping | None:
+    """The same for a node that can't serve: no pod comes to it, whatever it was promised."""
+    return _kept(node, scene, promises=())
+
+
+def _kept(node: Node, scene: KeepingScene, *, promises: Collection[str]) -> Keeping | None:
+    if (removal := scene.removals.get(node.name)) is not None:
+        return _leaving(removal)
+    return who_wants(
+        node,
+        (),
+        pool=scene.pools.get(pool_of_node(node)),
+        promises=promises,
+        pauses=scene.pauses,
+        in_place_of=scene.in_place_of.get(node.name, ""),
+    )
+
+
+def _leaving(removal: NodeRemovalRequest) -> Keeping:
+    if removal.status.phase is RemovalPhase.REMOVAL_FAILED:
+        tries = removal.status.removal_attempt
+        why = f"the provider was asked {tries} times to delete its machine, and it is still there"
+        owner = f"NodeRemovalRequest {removal.name}"
+        return Keeping(reason=KeepingReason.REMOVAL_FAILED, why=why, owner=owner)
+    why = f"it is being given back ({removal.spec.reason}, {removal.status.phase})"
+    return Keeping(reason=KeepingReason.LEAVING, why=why, owner=GROWTH)
+
+
+def _starting(node: Node, scene: KeepingScene, now: Instant) -> Keeping | None:
+    """A new node has some time for the pods that it was bought for."""
+    request = scene.requests.get(node.name)
+    if is_unregistered(node):
+        return _new(node, "it doesn't serve yet", ends=_latest(request, scene))
+    if request is None:
+        return None
+    ready_at = request.status.ready_at
+    if request.status.phase is not RequestPhase.READY or ready_at is None:
+        return _new(node, "its request isn't Ready yet", ends=_latest(request, scene))
+    left = now.left_of(scene.bind_wait, since=ready_at)
+    if left <= 0:
+        return None
+    ends = now.wall + timedelta(seconds=left)
+    return _new(node, "its pods have some time to come", ends=ends)
+
+
+def _new(node: Node, why: str, *, ends: datetime | None) -> Keeping:
+    owner = f"NodeRequest {node.name}"
+    return Keeping(reason=KeepingReason.STARTING, why=why, owner=owner, ends=ends)
+
+
+def _latest(request: NodeRequest | None, scene: KeepingScene) -> datetime | None:
+    """When it has to serve, or is given back."""
+    pool = None if request is None else scene.pools.get(request.spec.pool)
+    if request is None or pool is None or request.status.accepted_at is None:
+        return None
+    return request.status.accepted_at + pool.spec.readiness_wait.timedelta
