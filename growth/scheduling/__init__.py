@@ -1,6 +1,6 @@
-"""What fits where: the scheduler's rules on small frozen structs, pure and exact.
+"""Which pods fit on which nodes: the scheduler's rules as exact, pure functions.
 
-`objects` has the kinds and their decoders, `cluster` the snapshot that rules look at, `fits` the
-question itself; each rule is a room of its own. Version 1.36 of the scheduler with its default
-profile is the measure; tests/differential holds every verdict against the real one.
+`objects` has the kinds and their decoders, `cluster` the snapshot that rules look at, and `fits`
+the question itself; each rule has a module. The reference is kube-scheduler 1.36 with its default
+profile: tests/differential compares every verdict with the real one.
 """

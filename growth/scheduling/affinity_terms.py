@@ -1,7 +1,7 @@
 """Required affinity and anti-affinity between pods, compiled.
 
-A term belongs to a pod: its namespaces default to the pod's own, and its label keys stand for the
-values that the pod has. So it is compiled once with the pod and then asked about other pods.
+A term depends on its pod: its namespaces default to the pod's own, and its label keys take the
+values of the pod's labels. So it is compiled once with the pod, and then matched with other pods.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class PodAffinityTerm(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """A term as it is written."""
+    """A term as written in the pod."""
 
     topology_key: str = ""
     label_selector: LabelSelector | None = None
@@ -32,7 +32,7 @@ class PodAffinityTerm(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 
 class PodAffinity(msgspec.Struct, frozen=True, gc=False):
-    """Only what is required decides where a pod fits."""
+    """The required terms; preferences don't decide where a pod fits."""
 
     required: tuple[PodAffinityTerm, ...] | None = msgspec.field(
         default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
@@ -48,7 +48,7 @@ class Affinity(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 
 class Term(msgspec.Struct, frozen=True, gc=False):
-    """A term ready to be asked, hashable."""
+    """A compiled term; hashable."""
 
     topology_key: str
     selector: Selector
@@ -56,7 +56,7 @@ class Term(msgspec.Struct, frozen=True, gc=False):
     namespace_selector: Selector
 
     def means(self, pod: Metadata, namespace_labels: Mapping[str, str]) -> bool:
-        """Whether the pod is one of those that the term speaks of."""
+        """Whether the term selects this pod."""
         if not self.selector.matches(pod.labels):
             return False
         return pod.namespace in self.namespaces or self.namespace_selector.matches(namespace_labels)
@@ -84,9 +84,10 @@ def _compiled_term(term: PodAffinityTerm, pod: Metadata) -> Term:
 
 
 def _selector_with_keys(term: PodAffinityTerm, labels: Mapping[str, str]) -> Selector:
-    """The API server writes the keys into the selector at creation; files still carry them apart.
+    """The selector of a term, with the conditions that its label keys add.
 
-    What it has written stays as it is, even if the pod was labelled anew since.
+    The API server adds them when the pod is created; a manifest still has only the keys. What the
+    API server has written isn't changed, even if the labels of the pod have changed since.
     """
     selector = selectors.compiled_selector(term.label_selector)
     written = {(each.key, each.operator) for each in selector.requirements or ()}

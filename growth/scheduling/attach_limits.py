@@ -1,7 +1,7 @@
-"""How many volumes of a driver a node can hold, and whether the driver is there at all.
+"""How many volumes of a CSI driver a node can attach, and whether the driver is on the node.
 
-A volume counts once, however many pods of the node use it, and also while it is still attached
-without a pod. A claim without a volume counts as one that its class's driver will make.
+A volume counts once, however many pods on the node use it, and also while it is still attached
+without a pod. A claim without a volume counts as one that its storage class will provision.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 class Attached(NamedTuple):
-    """A volume as its driver knows it."""
+    """A volume as its driver identifies it."""
 
     driver: str
     handle: str
 
 
 def rejection(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
-    """Why the pod's volumes can't be attached to the node, if they can't."""
+    """Why the pod's volumes can't be attached to the node, or None if they can."""
     wanted = set(_volumes(pod, cluster))
     if not wanted:
         return None
@@ -41,7 +41,7 @@ def rejection(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
 def _driver_missing(
     wanted: set[Attached], node_drivers: CSINode | None, cluster: Cluster
 ) -> Rejected | None:
-    """Only drivers that opt in are waited for; others are taken to come in time."""
+    """Only a driver that asks for it must be on the node; others are expected to register soon."""
     present = {each.name for each in node_drivers.drivers} if node_drivers else set()
     for name in sorted({each.driver for each in wanted} - present):
         driver = cluster.csi_drivers.get(name)
@@ -88,7 +88,7 @@ def _volume_of(claim: PersistentVolumeClaim, cluster: Cluster) -> Attached | Non
     storage_class = cluster.storage_classes.get(claim.storage_class)
     if storage_class is None or not storage_class.provisioner:
         return None
-    # No driver can give two volumes this handle, as handles of their own have no such form.
+    # No driver uses handles of this form, so this can't be equal to that of an existing volume.
     future = f"claim {claim.metadata.namespace}/{claim.metadata.name}"
     return Attached(storage_class.provisioner, future)
 

@@ -1,7 +1,7 @@
-"""PodDisruptionBudgets: may a pod be evicted now?
+"""PodDisruptionBudgets: whether a pod may be evicted now.
 
-The answer is the one that the eviction API would give, so that nothing is asked for that would be
-refused. It is no promise: the API server decides again, and counts.
+The answer is the one that the eviction API would give, so that growth doesn't ask for evictions
+that would be refused. It isn't binding: the API server checks and counts again.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 class BudgetSpec(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """Whose disruptions are counted. minAvailable and maxUnavailable are the controller's work."""
+    """The pods that a budget covers; minAvailable and maxUnavailable are read by its controller."""
 
     selector: LabelSelector | None = None
     unhealthy_pod_eviction_policy: str | None = None
 
 
 class BudgetStatus(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """What the disruption controller has counted."""
+    """The counts of the disruption controller."""
 
     observed_generation: int = 0
     disruptions_allowed: int = 0
@@ -38,7 +38,7 @@ class BudgetStatus(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 
 class PodDisruptionBudget(msgspec.Struct, frozen=True, dict=True):
-    """How many of some pods may be missing at once."""
+    """A limit on how many of its pods may be missing at once."""
 
     metadata: Metadata = Metadata()
     spec: BudgetSpec = BudgetSpec()
@@ -46,31 +46,32 @@ class PodDisruptionBudget(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def selector(self) -> Selector:
-        """Null counts nothing, empty counts the whole namespace (policy/v1)."""
+        """Null selects no pods, empty selects the whole namespace (policy/v1)."""
         return selectors.compiled_selector(self.spec.selector)
 
     def covers(self, pod: Pod) -> bool:
-        """Whether the pod is counted."""
+        """Whether the budget covers the pod."""
         is_near = pod.metadata.namespace == self.metadata.namespace
         return is_near and self.selector.matches(pod.metadata.labels)
 
     @property
     def allowed(self) -> int:
-        """How many disruptions are allowed now; none while the controller lags behind."""
+        """The number of disruptions allowed now; 0 while the controller is behind."""
+        # An old status may allow more than the current spec. The eviction API refuses as well.
         if self.status.observed_generation < self.metadata.generation:
             return 0
         return max(self.status.disruptions_allowed, 0)
 
 
 def of_pod(pod: Pod, budgets: Iterable[PodDisruptionBudget]) -> tuple[PodDisruptionBudget, ...]:
-    """The budgets that count this pod."""
+    """The budgets that cover this pod."""
     return tuple(budget for budget in budgets if budget.covers(pod))
 
 
 def budget_objection(pod: Pod, budgets: Iterable[PodDisruptionBudget]) -> str | None:
     """Why the pod may not be evicted now, or None. For people."""
     if pod.is_finished or pod.is_terminating or pod.status.phase == "Pending":
-        return None  # the eviction API asks no budget for a pod that serves nobody
+        return None  # the eviction API doesn't check budgets for these pods
     covering = of_pod(pod, budgets)
     if len(covering) > 1:
         names = ", ".join(sorted(budget.metadata.name for budget in covering))
@@ -79,7 +80,7 @@ def budget_objection(pod: Pod, budgets: Iterable[PodDisruptionBudget]) -> str | 
 
 
 def _budgets_objection(pod: Pod, budget: PodDisruptionBudget) -> str | None:
-    # Evicting a pod that serves nobody takes nothing away from a budget that is met.
+    # A pod that isn't ready doesn't count as healthy, so evicting it costs the budget nothing.
     if not pod.is_ready and _lets_unhealthy_go(budget):
         return None
     if budget.allowed > 0:

@@ -1,8 +1,9 @@
-"""The claims of a pod: can they be used at all, wherever the pod goes?
+"""Whether the claims of a pod can be used at all, on any node.
 
-A claim must exist, must not be on its way out, and must either be bound or wait for its first
-consumer; an unbound claim that doesn't wait is somebody else's work, and no node helps. The claim
-of an ephemeral volume is made by a controller after the pod, and must belong to it.
+A claim must exist, must not be in deletion, and must either be bound or wait for its first
+consumer. An unbound claim that doesn't wait needs its volume controller, and a new node wouldn't
+help. A controller creates the claim of an ephemeral volume after the pod; it must belong to the
+pod.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ def claims_of(pod: Pod, cluster: Cluster) -> Iterator[PersistentVolumeClaim]:
 
 
 def waits_for_consumer(claim: PersistentVolumeClaim, cluster: Cluster) -> bool:
-    """Whether the scheduler's choice of a node decides which volume the claim gets."""
+    """Whether the claim gets its volume only after the scheduler has chosen a node."""
     storage_class = cluster.storage_classes.get(claim.storage_class)
     is_free = not claim.is_bound and not claim.spec.volume_name
     return is_free and storage_class is not None and storage_class.waits_for_consumer
 
 
 def rejection(pod: Pod, cluster: Cluster) -> Rejected | None:
-    """Why no node will do, if a claim is the reason."""
+    """Why the pod fits on no node because of a claim, or None."""
     for use in pod.claims:
         problem = _problem(pod, use, cluster)
         if problem is not None:
@@ -56,7 +57,7 @@ def _problem(pod: Pod, use: ClaimUse, cluster: Cluster) -> str | None:
         return "wasn't made for this pod"
     if claim.is_bound or waits_for_consumer(claim, cluster):
         return None
-    # A claim that is to be bound at once waits for its controller, on whatever node the pod is.
+    # The claim isn't bound yet and doesn't wait for a consumer: only its controller can help.
     return _why_unbound(claim, cluster)
 
 

@@ -1,9 +1,8 @@
-"""One immutable view of a cluster, for the rules that look beyond a single node.
+"""An immutable snapshot of a cluster, for rules that look at more than one node.
 
-It is made from indexes that are kept up to date anyway, so making it costs a few references.
-What some rules need of all pods at once (who repels whom, how a workload is spread) is counted at
-the first question and remembered for as long as the snapshot lives: pods of one workload ask the
-same question again and again.
+It is made of indexes that are kept up to date anyway, so it costs only a few references. Some rules
+need counts over all pods (anti-affinity, spread). They are computed when they are first needed and
+kept with the snapshot, because all pods of a workload need the same ones.
 """
 
 from __future__ import annotations
@@ -59,16 +58,16 @@ _Named = TypeVar("_Named", bound=_HasMetadata)
 
 
 class Placed(NamedTuple):
-    """A pod and the node that it is on."""
+    """A pod and its node."""
 
     pod: Pod
     node: Node
 
 
 class Cluster(msgspec.Struct, frozen=True, dict=True, kw_only=True):
-    """What the rules may look at. Pods of nodes that don't exist play no part, as in the scheduler.
+    """What the rules may look at. As in the scheduler, pods on nodes that don't exist are ignored.
 
-    The mappings are read only: whoever hands one in doesn't change it any more.
+    The mappings are read-only: the caller must not change them afterwards.
     """
 
     nodes: Mapping[str, Node] = {}
@@ -85,11 +84,11 @@ class Cluster(msgspec.Struct, frozen=True, dict=True, kw_only=True):
     budgets: Mapping[NamespacedName, PodDisruptionBudget] = {}
 
     def occupancy(self, node: str) -> Occupancy:
-        """What is on a node; nothing, if none of the pods is there."""
+        """The pods on a node; empty if there are none."""
         return self.occupancies.get(node, EMPTY)
 
     def with_node(self, node: Node, *, pods: tuple[Pod, ...] = ()) -> Cluster:
-        """The cluster as it would be with this node, as it is given, and with more pods on it."""
+        """The cluster with this node added or replaced, and with more pods on it."""
         held = Occupancy((*self.occupancy(node.name).pods, *pods))
         return self._replace(
             nodes={**self.nodes, node.name: node},
@@ -97,8 +96,8 @@ class Cluster(msgspec.Struct, frozen=True, dict=True, kw_only=True):
         )
 
     def without_pod(self, pod: Pod) -> Cluster:
-        """The cluster as it would be without this pod; itself, if the pod is nowhere."""
-        # A pod is judged as if it weren't there: nominated pods already hold their place.
+        """The cluster without this pod; the same object if the pod has no node."""
+        # A nominated pod already counts on its node. It must not be rejected because of itself.
         held = self.occupancy(pod.place)
         if all(each.metadata.uid != pod.metadata.uid for each in held.pods):
             return self
@@ -108,7 +107,7 @@ class Cluster(msgspec.Struct, frozen=True, dict=True, kw_only=True):
         return msgspec.structs.replace(self, **changed)
 
     def labels_of_namespace(self, name: str) -> Mapping[str, str]:
-        """None at all, if the namespace isn't known."""
+        """The labels of a namespace; empty if it isn't known."""
         namespace = self.namespaces.get(name)
         return namespace.metadata.labels if namespace else {}
 
@@ -120,18 +119,18 @@ class Cluster(msgspec.Struct, frozen=True, dict=True, kw_only=True):
 
     @cached_property
     def ordered_nodes(self) -> tuple[Node, ...]:
-        """All nodes by their names, for rules that decide on one after the other."""
+        """All nodes sorted by name, for rules that decide on one node after another."""
         return tuple(node for _, node in sorted(self.nodes.items()))
 
     @cached_property
     def namespaces_in_use(self) -> tuple[str, ...]:
-        """The namespaces of all pods that are on nodes, whether they are known or not."""
+        """The namespaces of all pods on nodes, even if the namespace itself isn't known."""
         found = (each for name in self.nodes for each in self.occupancy(name).by_namespace)
         return tuple(dict.fromkeys(found))
 
     @cached_property
     def repelling(self) -> tuple[Placed, ...]:
-        """The pods on nodes that don't want certain others near them."""
+        """The pods on nodes that have required anti-affinity."""
         return tuple(
             Placed(pod, node)
             for name, node in self.nodes.items()
@@ -140,7 +139,7 @@ class Cluster(msgspec.Struct, frozen=True, dict=True, kw_only=True):
 
     @cached_property
     def claim_users(self) -> Mapping[NamespacedName, Pod]:
-        """A pod for each claim that is mounted by name."""
+        """One pod for each claim that pods mount by name."""
         return {
             (pod.metadata.namespace, claim.name): pod
             for name in self.nodes
@@ -159,7 +158,7 @@ class Cluster(msgspec.Struct, frozen=True, dict=True, kw_only=True):
 
     @cached_property
     def volumes_by_class(self) -> Mapping[str, tuple[PersistentVolume, ...]]:
-        """The volumes of each class, smallest first; names settle ties, so answers are stable."""
+        """The volumes of each class, sorted by size and then by name, so that answers repeat."""
         found: defaultdict[str, list[PersistentVolume]] = defaultdict(list)
         for volume in sorted(self.volumes.values(), key=_by_size):
             found[volume.storage_class].append(volume)
@@ -170,7 +169,7 @@ class Cluster(msgspec.Struct, frozen=True, dict=True, kw_only=True):
         return {}
 
     def remembered(self, key: Hashable, count: Callable[[], _T]) -> _T:
-        """What `count` gives, counted once for each key and snapshot."""
+        """The result of `count`, computed once for each key and snapshot."""
         memory = self._memory
         if key not in memory:
             memory[key] = count()
@@ -183,7 +182,7 @@ def _by_size(volume: PersistentVolume) -> tuple[int, str]:
 
 
 def cluster_of(objects: Iterable[Object]) -> Cluster:
-    """A snapshot of any mix of objects: files, tests, or a first list. Finished pods drop out."""
+    """A snapshot of any mix of objects, for files and tests. Finished pods are left out."""
     listed = _Listed(objects)
     return Cluster(
         nodes=listed.named(Node),
@@ -202,7 +201,7 @@ def cluster_of(objects: Iterable[Object]) -> Cluster:
 
 
 class _Listed:
-    """Objects sorted by kind in one pass."""
+    """Objects grouped by kind."""
 
     def __init__(self, objects: Iterable[Object]) -> None:
         self._by_kind: defaultdict[type, list[Any]] = defaultdict(list)

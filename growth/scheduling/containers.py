@@ -1,4 +1,4 @@
-"""Containers and their resources, as a pod's spec and status tell them."""
+"""Containers and their resources, in the spec and the status of a pod."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from growth.scheduling.quantity import Amount
 
 
 class ResourceRequirements(msgspec.Struct, frozen=True, gc=False):
-    """What is asked for and what is allowed at most, as text."""
+    """Requests and limits, as text."""
 
     requests: dict[str, Amount] = {}
     limits: dict[str, Amount] = {}
 
 
 class RestartRule(msgspec.Struct, frozen=True, gc=False):
-    """What happens after certain exit codes. Some actions need a node that knows them."""
+    """What happens after certain exit codes; some actions need a node that supports them."""
 
     action: str = ""
 
 
 class Container(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """A container, or an init container; one that restarts always is a sidecar."""
+    """A container or an init container; an init container that always restarts is a sidecar."""
 
     name: str = ""
     resources: ResourceRequirements | None = None
@@ -32,18 +32,18 @@ class Container(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
     @property
     def is_sidecar(self) -> bool:
-        """Whether an init container runs for as long as the pod."""
+        """Whether this init container runs as long as the pod."""
         return self.restart_policy == "Always"
 
 
 class ResourcesInForce(msgspec.Struct, frozen=True, gc=False):
-    """What the kubelet enforces; of a running pod nobody asks for its limits."""
+    """The requests that the kubelet enforces; limits aren't needed here."""
 
     requests: dict[str, Amount] = {}
 
 
 class ContainerStatus(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """What the kubelet has really given: `resources` is in force, `allocated` is promised."""
+    """What the kubelet has assigned: `resources` is enforced, `allocated_resources` is promised."""
 
     name: str = ""
     resources: ResourcesInForce | None = None

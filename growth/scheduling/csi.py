@@ -1,4 +1,4 @@
-"""Storage drivers: what they want regarded, where they run, what they have attached."""
+"""CSI drivers: their settings, the nodes that they run on, and the volumes they have attached."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from growth.scheduling.metadata import Metadata
 
 
 class DriverCapacity(msgspec.Struct, frozen=True, gc=False):
-    """How many volumes of a driver a node can hold; nothing said = no limit."""
+    """How many volumes of a driver a node can attach; None means no limit."""
 
     count: int | None = None
 
 
 class NodeDriver(msgspec.Struct, frozen=True, gc=False):
-    """A driver that has registered on a node."""
+    """A driver that is registered on a node."""
 
     name: str
     allocatable: DriverCapacity | None = None
@@ -27,19 +27,19 @@ class CSINodeSpec(msgspec.Struct, frozen=True, gc=False):
 
 
 class CSINode(msgspec.Struct, frozen=True, gc=False):
-    """What drivers say of the node of the same name."""
+    """What drivers report about the node with the same name."""
 
     metadata: Metadata = Metadata()
     spec: CSINodeSpec = CSINodeSpec()
 
     @property
     def drivers(self) -> tuple[NodeDriver, ...]:
-        """Those that have registered."""
+        """The registered drivers."""
         return self.spec.drivers or ()
 
     @property
     def limits(self) -> dict[str, int]:
-        """How many volumes each driver can attach, for those that say so."""
+        """How many volumes each driver can attach, for drivers with a limit."""
         return {
             each.name: each.allocatable.count
             for each in self.drivers
@@ -48,7 +48,7 @@ class CSINode(msgspec.Struct, frozen=True, gc=False):
 
 
 class CSIDriverSpec(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """What a driver wants the scheduler to regard."""
+    """The settings of a driver that concern scheduling."""
 
     storage_capacity: bool | None = None
     prevent_pod_scheduling_if_missing: bool | None = None

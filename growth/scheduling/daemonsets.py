@@ -1,8 +1,8 @@
-"""What DaemonSets will put on a node, above all on one that doesn't exist yet.
+"""Which DaemonSet pods a node will have, especially a node that doesn't exist yet.
 
-The daemon controller's own rule decides, not the scheduler's: it looks at the node's name, the
-pod's node affinity and the taints, and lets its pods tolerate what troubles a node in its first
-and last minutes. So a new node is as full as it will be, before it is bought.
+The rule is that of the DaemonSet controller, not the scheduler's. It looks at the node's name, the
+pod's node affinity and the taints, and adds tolerations for the taints of new and failing nodes. So
+the room that DaemonSets take on a new node is known before the node is bought.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _always(key: str, effect: str) -> Toleration:
     return Toleration(key=f"node.kubernetes.io/{key}", operator="Exists", effect=effect)
 
 
-# The daemon controller writes these into each of its pods, after the template's own.
+# The DaemonSet controller adds these to each of its pods, after those of the template.
 _TOLERATED: Final = (
     _always("not-ready", NO_EXECUTE),
     _always("unreachable", NO_EXECUTE),
@@ -44,20 +44,20 @@ _TOLERATED_ON_HOST_NETWORK: Final = (_always("network-unavailable", NO_SCHEDULE)
 
 
 class DaemonSetSpec(msgspec.Struct, frozen=True, gc=False):
-    """One pod for each node that suits."""
+    """The template for one pod on each eligible node."""
 
     template: PodTemplate = PodTemplate()
 
 
 class DaemonSet(msgspec.Struct, frozen=True, dict=True):
-    """An owner that follows the nodes."""
+    """A DaemonSet, with its pod."""
 
     metadata: Metadata = Metadata()
     spec: DaemonSetSpec = DaemonSetSpec()
 
     @cached_property
     def prototype(self) -> Pod:
-        """Its pod, but for the node: every template of a new node is asked about it."""
+        """Its pod without a node; cached, because each kind of new node is checked with it."""
         owner = OwnerReference(
             kind="DaemonSet",
             name=self.metadata.name,
@@ -81,18 +81,18 @@ def _tolerant(spec: PodSpec) -> PodSpec:
 
 
 def overhead(node: Node, daemon_sets: Iterable[DaemonSet]) -> Resources:
-    """What the node loses to DaemonSets, whether their pods are there already or not."""
+    """The requests of all DaemonSet pods for the node, whether they exist yet or not."""
     running = (each.prototype for each in daemon_sets if runs_on(each, node))
     return resources.total(pod.requests for pod in running)
 
 
 def daemon_pods(node: Node, daemon_sets: Iterable[DaemonSet]) -> tuple[Pod, ...]:
-    """The pods that the daemon controller wants on the node."""
+    """The pods that the DaemonSet controller creates for the node."""
     return tuple(_on(node, each.prototype) for each in daemon_sets if runs_on(each, node))
 
 
 def runs_on(daemon_set: DaemonSet, node: Node) -> bool:
-    """Whether the daemon controller would make a pod for the node."""
+    """Whether the DaemonSet controller creates a pod for the node."""
     pod = daemon_set.prototype
     if pod.spec.node_name not in {"", node.name}:
         return False

@@ -1,7 +1,7 @@
-"""The pods that a set of objects comes to: those it lists, and those its owners will make.
+"""Turns manifests into pods: those that they contain, and those that their owners will create.
 
-Deployments, ReplicaSets and StatefulSets make their replicas, Jobs what runs at once, CronJobs one
-job's worth. A DaemonSet makes pods for nodes, so it is handed on as it is.
+Deployments, ReplicaSets and StatefulSets give their replicas, Jobs the pods that run in parallel,
+CronJobs the pods of one Job. A DaemonSet creates pods per node, so it is passed on as it is.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ WITH_REPLICAS: Final = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
 
 
 class _Owner(msgspec.Struct, frozen=True):
-    """What all owners of pods have in common."""
+    """The field that all owners of pods have."""
 
     template: PodTemplate = PodTemplate()
 
 
 class _Schedule(msgspec.Struct, frozen=True, rename="camel"):
-    """What a CronJob makes, each time."""
+    """The Job that a CronJob creates each time."""
 
     job_template: Mapping[str, Any] = {}
 
 
 def expanded(document: Mapping[str, Any]) -> tuple[Object, ...]:
-    """What a document comes to for the rules of scheduling; nothing, if they don't look at it."""
+    """The objects of a document that matter for scheduling; none if its kind doesn't."""
     kind = str(document.get("kind", ""))
     if kind in AS_THEY_ARE:
         return (msgspec.convert(_placed(document), AS_THEY_ARE[kind]),)
@@ -90,7 +90,7 @@ def _made(kind: str, document: Mapping[str, Any]) -> Iterator[Pod]:
 
 
 def _placed(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """With the namespace that kubectl would put it in."""
+    """The document with the namespace that kubectl would use."""
     metadata = dict(document.get("metadata") or {})
     if document.get("kind") not in {"Node", "Namespace", "PersistentVolume", "StorageClass"}:
         metadata.setdefault("namespace", "default")
@@ -98,7 +98,7 @@ def _placed(document: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _stored(pod: Pod) -> Pod:
-    """As the API server would keep it; one that has no uid yet is called by its name."""
+    """The pod as the API server would store it; its name is its uid if it doesn't have one."""
     metadata = pod.metadata
     if not metadata.uid:
         metadata = msgspec.structs.replace(metadata, uid=f"Pod/{pod.name}")

@@ -1,8 +1,8 @@
-"""Where a pod fits: the scheduler's filters, in its order, as one pure question.
+"""Where a pod fits: the scheduler's filters, in its order, as one pure function.
 
-The scheduler asks first what holds for the pod on every node (gates, claims), then filters node by
-node and stops at the first objection; so the reason given here is the one that it would give.
-Nothing here scores, and nobody is pushed out: preemption is not part of the answer.
+The scheduler first checks what holds for the pod on all nodes (gates, claims). Then it filters node
+by node and stops at the first objection, so the reason given here is the one that it would give.
+There is no scoring here, and no preemption.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 def verdict(pod: Pod, node: Node, cluster: Cluster) -> Verdict:
     """Whether the scheduler could bind the pod to the node in this cluster, or why not.
 
-    The node need not be one of the cluster's: a template is judged as it will be when it has joined
-    empty. It takes no part in what is counted, so all templates can share one snapshot.
+    The node doesn't have to be in the cluster: a template is checked as an empty node that has just
+    joined. It isn't counted as a domain, so all templates can share one snapshot.
     """
     others = cluster.without_pod(pod)
     nowhere = _nowhere(pod, others)
@@ -126,8 +126,8 @@ def _too_large(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
     return Rejected(RejectionReason.RESOURCES, "; ".join(shortage.text for shortage in lacking))
 
 
-# In the scheduler's order. A filter is left out for pods that it has no question for: most pods
-# mount no claims and take no ports, and every pod is compared with every node.
+# In the scheduler's order. A filter is skipped for pods that it doesn't concern: each pod is
+# compared with each node, and most pods have no claims and no host ports.
 _FILTERS: Final[tuple[tuple[Filter, Callable[[Pod, Cluster], object]], ...]] = (
     (_cordoned, lambda _pod, _cluster: True),
     (_other_node, lambda pod, _: pod.spec.node_name),

@@ -1,9 +1,9 @@
-"""What every object of Kubernetes carries, in the fields that growth reads.
+"""The metadata of Kubernetes objects: the fields that growth reads.
 
-The structs here and in the other rooms decode the API server's JSON directly; a field that nobody
-reads is not declared and so costs neither time nor memory. They are frozen and take no part in the
-cyclic garbage collection (`gc=False`): an object of the API never refers back to itself. Only the
-few kinds that keep derived values are tracked, one small object each, since they need a `__dict__`.
+The structs here and in the other modules decode the API server's JSON directly. A field that growth
+doesn't read isn't declared, and so costs neither time nor memory. Structs are frozen and excluded
+from cyclic garbage collection (`gc=False`), because an API object never refers to itself. Only the
+few kinds with derived values are tracked, since they need a `__dict__`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import msgspec
 
 
 class OwnerReference(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """Who made an object. Only one owner may be the controller."""
+    """An owner of an object; only one of them may be the controller."""
 
     kind: str = ""
     name: str = ""
@@ -22,7 +22,7 @@ class OwnerReference(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 
 class Metadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """Name, identity and labels of an object. Times stay text until somebody compares them."""
+    """Name, identity and labels of an object. Times stay text until they are compared."""
 
     name: str = ""
     namespace: str = ""
@@ -37,7 +37,7 @@ class Metadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
     @property
     def controller(self) -> OwnerReference | None:
-        """The owner that manages this object, if one does."""
+        """The owner that is this object's controller, if there is one."""
         for owner in self.owner_references:
             if owner.controller:
                 return owner
@@ -45,7 +45,7 @@ class Metadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 
 class ObservedCondition(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """One thing that is said of an object, and since when."""
+    """A condition in an object's status."""
 
     type: str
     status: str = ""

@@ -1,20 +1,20 @@
-"""May a pod be moved, if it is only for the sake of cost or drift?
+"""Whether a pod may be moved only to save cost or because of drift.
 
-Whoever comes from another autoscaler has said so in its words, on pods and in habits, and must not
-find out that growth doesn't read them. So the rules of both peers are kept, the stricter one where
-they differ:
+People who come from another autoscaler rely on its annotations and rules. So growth follows the
+rules of Karpenter and the Cluster Autoscaler, and where they differ the stricter one. A pod isn't
+moved if one of these is true:
 
-    says no     growth.dev/do-not-disrupt, karpenter.sh/do-not-disrupt: true, or for how long after
-                the pod's start; safe-to-evict: false or on-completion
-    comes back  it tolerates a cordon: the scheduler may send it to the same node again
-    is alone    no controller: nothing would bring it back
-    loses data  hostPath, or emptyDir on a disk, unless safe-to-evict-local-volumes names it
-    is young    in kube-system, in no budget, and started within the last hour
-    is counted  a budget allows no disruption now, or there are two of them
+    annotation  growth.dev/do-not-disrupt or karpenter.sh/do-not-disrupt: true, or a time after the
+                pod's start; safe-to-evict: false or on-completion
+    cordon      it tolerates cordoned nodes, so the scheduler may send it back to the same node
+    controller  it has none, so nothing would recreate it
+    local data  it has a hostPath, or an emptyDir on disk that isn't in safe-to-evict-local-volumes
+    system      it is in kube-system, has no budget, and started within the last hour
+    budget      its PodDisruptionBudget allows no disruption now, or it has more than one
 
-`safe-to-evict: true` answers for lonely pods, local data and young ones. A value of ours that can't
-be read holds the pod, since somebody meant something by it; one of theirs means what it means
-there: nothing.
+`safe-to-evict: true` overrides the rules for controller, local data and system. If our annotation
+has a value that can't be read, the pod isn't moved, because the value was meant to say something.
+Karpenter ignores such a value in its own annotation, and so does growth.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SAFE_TO_EVICT: Final = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 SAFE_VOLUMES: Final = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"
 SYSTEM: Final = "kube-system"
 YOUTH: Final = timedelta(hours=1)
-"""After so long the Cluster Autoscaler moves pods of kube-system, too."""
+"""The Cluster Autoscaler moves pods in kube-system after this time, too."""
 
 
 class Obstacle(msgspec.Struct, frozen=True):
@@ -56,11 +56,11 @@ class Obstacle(msgspec.Struct, frozen=True):
     why: str
     """For people."""
     passes_at: float | None
-    """The monotonic second at which it is over by itself; None if only a change helps."""
+    """The monotonic second at which it ends by itself; None if it needs a change."""
 
 
 def obstacle(pod: Pod, cluster: Cluster, now: Instant) -> Obstacle | None:
-    """Why a pod may not be moved for the sake of cost or drift; None if it may."""
+    """Why a pod may not be moved because of cost or drift, or None if it may."""
     if not keeps_its_node(pod) or pod.is_terminating:
         return None
     found = reluctance(pod, cluster, now)
@@ -70,7 +70,7 @@ def obstacle(pod: Pod, cluster: Cluster, now: Instant) -> Obstacle | None:
 
 
 def reluctance(pod: Pod, cluster: Cluster, now: Instant) -> Obstacle | None:
-    """The same, whatever budgets say: those are the eviction API's to judge."""
+    """The same without budgets, which the eviction API checks itself."""
     return next(_reluctances(pod, cluster, now), None)
 
 
@@ -111,7 +111,7 @@ def _read(value: str) -> Duration | str | None:
 
 
 def _start(pod: Pod) -> datetime | None:
-    """When its kubelet began with it, else when it was made."""
+    """When the kubelet started the pod or, if that isn't known, when it was created."""
     for text in (pod.status.start_time, pod.metadata.creation_timestamp):
         try:
             return parse_time(text or "")
@@ -123,7 +123,7 @@ def _start(pod: Pod) -> datetime | None:
 def _until(
     start: datetime | None, lasting: timedelta, pod: Pod, why: str, now: Instant
 ) -> Iterator[Obstacle]:
-    """Held for some time after a start; as long as that is unknown, it may be now."""
+    """An obstacle for some time after the start; if that isn't known, the time begins now."""
     left = lasting.total_seconds() - (0.0 if start is None else now.seconds_since(start))
     if left > 0:
         yield Obstacle(pod.name, why, now.monotonic + left)
@@ -140,7 +140,7 @@ def _unsafe(pod: Pod, cluster: Cluster, now: Instant) -> Iterator[Obstacle]:
 
 
 def _local_volume(pod: Pod) -> str:
-    """The name of a volume whose contents end with the pod's stay on its node; empty if none."""
+    """The name of a volume whose data is lost when the pod leaves its node; "" if there is none."""
     named = pod.metadata.annotations.get(SAFE_VOLUMES, "").split(",")
     for name, kind, source in sources(pod.spec.volumes):
         is_local = kind == "hostPath" or (kind == "emptyDir" and source.medium != "Memory")
@@ -150,7 +150,7 @@ def _local_volume(pod: Pod) -> str:
 
 
 def counting(pod: Pod, cluster: Cluster) -> tuple[PodDisruptionBudget, ...]:
-    """The budgets that may count a pod: those of its namespace."""
+    """The budgets that may cover a pod: those in its namespace."""
 
     def by_namespace() -> Mapping[str, tuple[PodDisruptionBudget, ...]]:
         found: dict[str, tuple[PodDisruptionBudget, ...]] = {}

@@ -1,4 +1,4 @@
-"""A node: what is read of it, and what follows from it."""
+"""A node: the fields that growth reads, and values derived from them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class NodeSpec(msgspec.Struct, frozen=True, gc=False, rename={"provider_id": "providerID"}):
-    """What an administrator, the cloud and growth say of a node."""
+    """What people, the cloud and growth set on a node."""
 
     provider_id: str = ""
     taints: tuple[Taint, ...] = ()
@@ -25,7 +25,7 @@ class NodeSpec(msgspec.Struct, frozen=True, gc=False, rename={"provider_id": "pr
 
 
 class NodeSystem(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """What runs on the machine."""
+    """The system that runs on the machine."""
 
     architecture: str = ""
     operating_system: str = ""
@@ -33,7 +33,7 @@ class NodeSystem(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 
 class NodeStatus(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """What the kubelet says of its node."""
+    """What the kubelet reports about its node."""
 
     capacity: dict[str, Amount] = {}
     allocatable: dict[str, Amount] = {}
@@ -42,37 +42,37 @@ class NodeStatus(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 
 class Node(msgspec.Struct, frozen=True, dict=True):
-    """A node, with its derived values."""
+    """A node with its derived values."""
 
     metadata: Metadata = Metadata()
     spec: NodeSpec = NodeSpec()
     status: NodeStatus = NodeStatus()
 
-    # A name that is kept is read three times as fast as one that a call looks up, and rules read
-    # these two of every node.
+    # Rules read name and labels of all nodes, and a cached attribute is three times as fast as a
+    # property.
     @cached_property
     def name(self) -> str:
-        """A node has no namespace, its name is enough."""
+        """The name; nodes have no namespace."""
         return self.metadata.name
 
     @cached_property
     def labels(self) -> dict[str, str]:
-        """Where most rules look first."""
+        """The labels."""
         return self.metadata.labels
 
     @cached_property
     def is_ready(self) -> bool:
-        """Whether its kubelet says so."""
+        """Whether its Ready condition is true."""
         return any(
             each.type == "Ready" and each.status == "True" for each in self.status.conditions
         )
 
     @cached_property
     def taint_keys(self) -> frozenset[str]:
-        """What most rules ask of its taints, again and again."""
+        """The keys of its taints."""
         return frozenset(taint.key for taint in self.spec.taints)
 
     @cached_property
     def allocatable(self) -> Resources:
-        """What pods can take of it in all."""
+        """The resources for all of its pods together."""
         return resources.parse_resources(self.status.allocatable)

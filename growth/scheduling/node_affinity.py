@@ -1,7 +1,7 @@
-"""Which nodes a pod asks for by their labels: nodeSelector and required node affinity.
+"""Which nodes a pod requires by their labels: nodeSelector and required node affinity.
 
-Both must hold. The terms of an affinity are alternatives, what stands in one term holds together;
-a term without any condition matches no node, and so does an affinity without terms.
+Both must match. The terms of an affinity are alternatives; all conditions of a term must match. A
+term without conditions matches no node, and neither does an affinity without terms.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class NodeSelectorTerm(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     match_fields: tuple[Requirement, ...] | None = None
 
     def matches(self, name: str, labels: Mapping[str, str]) -> bool:
-        """Whether the node is meant. A condition that can't be read spoils its term only."""
+        """Whether the node matches. An unreadable condition invalidates only its own term."""
         expressions, fields = self.match_expressions or (), self.match_fields or ()
         if not expressions and not fields:
             return False
@@ -33,7 +33,7 @@ class NodeSelectorTerm(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
     @property
     def text(self) -> str:
-        """For people: what holds together."""
+        """For people: all conditions."""
         requirements = (*(self.match_expressions or ()), *(self.match_fields or ()))
         return " and ".join(each.text for each in requirements)
 
@@ -45,7 +45,7 @@ def _is_readable(requirement: Requirement) -> bool:
             return has_values
         case "Exists" | "DoesNotExist":
             return not has_values
-        case _:  # numbers that can't be read, and operators that aren't known, match nothing anyway
+        case _:  # unreadable numbers and unknown operators match nothing anyway
             return True
 
 
@@ -53,7 +53,7 @@ def _field_matches(requirement: Requirement, name: str) -> bool:
     values = requirement.values or ()
     if requirement.operator not in {"In", "NotIn"} or len(values) != 1:
         return False
-    # A volume asks about labels alone; the scheduler then passes over the fields.
+    # A volume's node affinity is checked without a name; the scheduler then ignores fields.
     if not name:
         return True
     actual = name if requirement.key == "metadata.name" else ""
@@ -61,12 +61,12 @@ def _field_matches(requirement: Requirement, name: str) -> bool:
 
 
 class NodeSelector(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """Alternatives, in pods (required affinity) and in volumes (where they can be reached)."""
+    """Alternative terms, in pods (required affinity) and in volumes (where they can be mounted)."""
 
     node_selector_terms: tuple[NodeSelectorTerm, ...] | None = None
 
     def matches(self, name: str, labels: Mapping[str, str]) -> bool:
-        """Whether any alternative means the node."""
+        """Whether any of the terms matches the node."""
         return any(term.matches(name, labels) for term in self.node_selector_terms or ())
 
     @property
@@ -77,7 +77,7 @@ class NodeSelector(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
     @property
     def unknown_operators(self) -> tuple[str, ...]:
-        """Operators that this version cannot judge."""
+        """The operators that this version doesn't support."""
         return tuple(
             requirement.operator
             for term in self.node_selector_terms or ()
@@ -87,7 +87,7 @@ class NodeSelector(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 
 class NodeAffinity(msgspec.Struct, frozen=True, gc=False):
-    """Only what is required decides where a pod fits."""
+    """The required affinity; preferences don't decide where a pod fits."""
 
     required: NodeSelector | None = msgspec.field(
         default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
@@ -95,26 +95,26 @@ class NodeAffinity(msgspec.Struct, frozen=True, gc=False):
 
 
 class WantedNodes(msgspec.Struct, frozen=True, gc=False):
-    """The whole wish of one pod, hashable."""
+    """All that one pod requires of node labels; hashable."""
 
     labels: tuple[tuple[str, str], ...] = ()
     affinity: NodeSelector | None = None
 
     def matches(self, name: str, labels: Mapping[str, str]) -> bool:
-        """Whether the pod would accept a node of this name with these labels."""
+        """Whether the pod can use a node with this name and these labels."""
         if any(labels.get(key) != value for key, value in self.labels):
             return False
         return self.affinity is None or self.affinity.matches(name, labels)
 
     @property
     def keys(self) -> frozenset[str]:
-        """The labels that it says anything of."""
+        """The keys of all labels that it mentions."""
         terms = (self.affinity.node_selector_terms or ()) if self.affinity else ()
         named = (each.key for term in terms for each in term.match_expressions or ())
         return frozenset((*(key for key, _ in self.labels), *named))
 
     def unmet(self, labels: Mapping[str, str]) -> str:
-        """For people: the labels that are missing, else what the affinity asks for."""
+        """For people: the labels that are missing, or what the affinity requires."""
         missing = [f"{key}={value}" for key, value in self.labels if labels.get(key) != value]
         if self.affinity is None or missing:
             return f"wants a node with {', '.join(missing)}"
@@ -125,7 +125,7 @@ ANY_NODE: Final = WantedNodes()
 
 
 def wanted_nodes(node_selector: Mapping[str, str], affinity: NodeAffinity | None) -> WantedNodes:
-    """The wish of a pod's nodeSelector and node affinity."""
+    """The requirements of a pod's nodeSelector and node affinity."""
     required = affinity.required if affinity else None
     if not node_selector and required is None:
         return ANY_NODE

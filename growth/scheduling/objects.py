@@ -1,9 +1,9 @@
 """The kinds that growth reads from the API server, each with its decoder.
 
-`decode_pod(bytes)` and its siblings take the JSON of one object; what a file has brought goes
-through `msgspec.convert(parsed, Pod)`. Decoders are made once: a decoder compiles its type, which
-costs more than the decoding. Unknown fields are passed over; a field with the wrong type is a
-`msgspec.ValidationError` that names its path.
+`decode_pod(bytes)` and the others decode the JSON of one object; for parsed YAML, use
+`msgspec.convert(parsed, Pod)`. Decoders are created once, because compiling the type takes longer
+than decoding an object. Unknown fields are ignored; a field of the wrong type raises
+`msgspec.ValidationError` with its path.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The pods of one node, and their sums.
 
-A value of its own for each node, so that a pod that comes or goes costs the sums of its node only
-and every other node's are shared between one snapshot of the cluster and the next.
+Each node has its own value. So when a pod changes, only the sums of its node are computed again,
+and all others are shared between one snapshot of the cluster and the next.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ if TYPE_CHECKING:
 
 
 class Occupancy(msgspec.Struct, frozen=True, dict=True):
-    """What is on a node. Finished pods hold nothing and are not kept."""
+    """The pods on a node. Finished pods use nothing and are left out."""
 
     pods: tuple[Pod, ...] = ()
 
     def having(self, pod: Pod) -> Occupancy:
-        """The same with this pod, in place of what was known of it before."""
+        """The same with this pod added or updated."""
         others = self.lacking(pod)
         return others if pod.is_finished else Occupancy((*others.pods, pod))
 
     def lacking(self, pod: Pod) -> Occupancy:
         """The same without this pod."""
-        # A change of a pod brings a new object: its uid tells that it is the same pod.
+        # A changed pod is a new object, so pods are compared by uid.
         uid = pod.metadata.uid
         return Occupancy(tuple(each for each in self.pods if each.metadata.uid != uid))
 
     @cached_property
     def requested(self) -> Resources:
-        """What is taken of the node."""
+        """The total requests of the pods."""
         return resources.total(pod.requests for pod in self.pods)
 
     @cached_property
     def by_namespace(self) -> Mapping[str, tuple[Pod, ...]]:
-        """The pods of each namespace: most rules between pods stay within one."""
+        """The pods of each namespace, since most rules between pods are within one."""
         found: defaultdict[str, list[Pod]] = defaultdict(list)
         for pod in self.pods:
             found[pod.metadata.namespace].append(pod)
@@ -55,23 +55,23 @@ class Occupancy(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def by_workload(self) -> Mapping[Owner, int]:
-        """How many pods of each workload there are."""
+        """The number of pods of each workload."""
         return Counter(workload_of(pod) for pod in self.pods)
 
     @cached_property
     def controllers(self) -> frozenset[str]:
-        """The uids of those who manage its pods."""
+        """The uids of the pods' controllers."""
         owners = (pod.metadata.controller for pod in self.pods)
         return frozenset(owner.uid for owner in owners if owner is not None)
 
     @cached_property
     def repelling(self) -> tuple[Pod, ...]:
-        """The pods that don't want certain others near them."""
+        """The pods with required anti-affinity."""
         return tuple(pod for pod in self.pods if pod.anti_affinity_terms)
 
     @cached_property
     def keepers(self) -> tuple[Pod, ...]:
-        """The pods that keep the node; none = it is empty."""
+        """The pods that keep the node; if there are none, it is empty."""
         return keepers(self.pods)
 
     @cached_property
@@ -81,7 +81,7 @@ class Occupancy(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def host_ports(self) -> frozenset[HostPort]:
-        """The ports that are taken on the node."""
+        """The host ports in use on the node."""
         return frozenset(port for pod in self.pods for port in pod.host_ports)
 
 

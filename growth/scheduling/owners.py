@@ -1,4 +1,4 @@
-"""Whose pods they are: the workload that a person has written, not the object in between."""
+"""The workload of a pod: the object that a person created, such as a Deployment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
 
 TEMPLATE_HASH: Final = "pod-template-hash"
-"""The label by which a Deployment tells its ReplicaSets apart; their names end with it."""
+"""The label that a Deployment sets on the pods of each ReplicaSet; its name ends with the value."""
 
 
 class Owner(NamedTuple):
@@ -27,12 +27,12 @@ class Owner(NamedTuple):
 
 
 def owner_of(pod: Pod) -> Owner | None:
-    """The workload that makes a pod; None for one that nobody manages."""
+    """The workload of a pod, or None if the pod has no controller."""
     return manager(pod.metadata)
 
 
 def manager(metadata: Metadata) -> Owner | None:
-    """The same, where only the metadata of a pod is known."""
+    """The same, from the metadata of a pod."""
     controller = metadata.controller
     if controller is None:
         return None
@@ -43,5 +43,5 @@ def manager(metadata: Metadata) -> Owner | None:
 
 
 def workload_of(pod: Pod) -> Owner:
-    """The same, where a pod that nobody manages is a workload of its own."""
+    """The workload of a pod; a pod without a controller is its own workload."""
     return owner_of(pod) or Owner("Pod", pod.metadata.namespace, pod.metadata.name)

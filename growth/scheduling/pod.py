@@ -1,8 +1,8 @@
-"""A pod: what is read of it, and what follows from it.
+"""A pod: the fields that growth reads, and values derived from them.
 
-What follows (effective requests, compiled selectors, ports, claims) is worked out at the first
-question and then kept with the object. A pod object of the watch cache is replaced when the pod
-changes, so this happens once for each event that matters and never while a World is made.
+Derived values (effective requests, compiled selectors, ports, claims) are computed when they are
+first used, and then kept with the object. The watch cache replaces the object when the pod changes,
+so they are computed at most once per change, and never while a World is made.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
 
 
 class Pod(msgspec.Struct, frozen=True, dict=True):
-    """A pod, with its derived values."""
+    """A pod with its derived values."""
 
     metadata: Metadata = Metadata()
     spec: PodSpec = PodSpec()
@@ -47,34 +47,34 @@ class Pod(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def name(self) -> str:
-        """Namespace and name, as people write it."""
+        """The pod as namespace/name."""
         return f"{self.metadata.namespace}/{self.metadata.name}"
 
     @property
     def place(self) -> str:
-        """The node that it takes room on: where it is bound, else where it is nominated."""
+        """The node on which it takes room: where it is bound, or else nominated."""
         return self.spec.node_name or self.status.nominated_node_name
 
     @property
     def is_finished(self) -> bool:
-        """Whether it has ended for good and holds nothing any more."""
+        """Whether it has ended and uses no resources any more."""
         return self.status.phase in {"Succeeded", "Failed"}
 
     @property
     def is_terminating(self) -> bool:
-        """Whether its deletion was asked for; until it is gone it holds what it has."""
+        """Whether it is being deleted; it uses its resources until it is gone."""
         return self.metadata.deletion_timestamp is not None
 
     @property
     def is_ready(self) -> bool:
-        """Whether it serves, so that somebody would miss it."""
+        """Whether its Ready condition is true."""
         return any(
             each.type == "Ready" and each.status == "True" for each in self.status.conditions
         )
 
     @property
     def is_static(self) -> bool:
-        """Whether it is a kubelet's own pod, which the API server only mirrors."""
+        """Whether it is a static pod of a kubelet, or its mirror pod."""
         return MIRROR_ANNOTATION in self.metadata.annotations or self._is_controlled_by("Node")
 
     @property
@@ -88,7 +88,7 @@ class Pod(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def requests(self) -> Resources:
-        """What it takes of its node, or will take of one."""
+        """The resources that it takes, or will take, of its node."""
         if self.spec.node_name:
             return requests.requests_when_bound(self.spec, self.status)
         return requests.requests_when_pending(self.spec)
@@ -103,7 +103,7 @@ class Pod(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def affinity_terms(self) -> tuple[Term, ...]:
-        """The pods that it must be near."""
+        """Its required pod affinity."""
         affinity = self.spec.affinity
         return affinity_terms.compiled_terms(
             affinity.pod_affinity if affinity else None, self.metadata
@@ -111,7 +111,7 @@ class Pod(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def anti_affinity_terms(self) -> tuple[Term, ...]:
-        """The pods that it must not be near."""
+        """Its required pod anti-affinity."""
         affinity = self.spec.affinity
         return affinity_terms.compiled_terms(
             affinity.pod_anti_affinity if affinity else None, self.metadata
@@ -119,14 +119,14 @@ class Pod(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def spread_constraints(self) -> tuple[SpreadConstraint, ...]:
-        """How evenly its like must be spread."""
+        """Its topology spread constraints that must hold."""
         return spread_constraints.compiled_constraints(
             self.spec.topology_spread_constraints, self.metadata.labels
         )
 
     @cached_property
     def host_ports(self) -> tuple[HostPort, ...]:
-        """The ports of the node that it takes, from containers and sidecars."""
+        """The host ports of its containers and sidecars."""
         sidecars = (each for each in self.spec.init_containers if each.is_sidecar)
         return ports.host_ports(
             port for each in (*sidecars, *self.spec.containers) for port in each.ports or ()
@@ -139,10 +139,10 @@ class Pod(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def iscsi_disks(self) -> Mapping[str, bool]:
-        """The iSCSI targets that it mounts without a claim, and whether it only reads them."""
+        """The iSCSI targets that it mounts without a claim, and whether read-only."""
         return pod_volumes.iscsi_disks(self.spec.volumes)
 
     @cached_property
     def shape(self) -> Shape:
-        """The same for pods that are alike to the scheduler."""
+        """Its shape: the same for all pods that are equal to the scheduler."""
         return shape.shape_of(self)

@@ -1,9 +1,9 @@
 """Affinity and anti-affinity between pods.
 
-Three questions, as the scheduler asks them: are the pods that this one must be near in the node's
-topology; are pods there that it must not be near; are pods there that must not have it near? The
-answers are (label key, value) pairs, each with a pod that is there, made once for each distinct
-wish and then looked up.
+The scheduler asks three questions about a node's domains: Is a pod there that this pod's affinity
+requires? Is a pod there that its anti-affinity forbids? Is a pod there whose own anti-affinity
+forbids this one? For each distinct set of terms, the domains are computed once, as (label key,
+value) pairs with a pod in each, and then looked up.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 def concerns(pod: Pod, cluster: Cluster) -> bool:
-    """Whether the pod has a wish about other pods, or another one may have a wish about it."""
+    """Whether the pod has such terms, or another pod's anti-affinity may concern it."""
     return bool(pod.affinity_terms or pod.anti_affinity_terms or cluster.repelling)
 
 
 def rejection(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
-    """Why the pods of the cluster keep this one off the node, if they do."""
+    """Why other pods keep this one off the node, or None."""
     return (
         _misses_company(pod, node, cluster)
         or _avoids_company(pod, node, cluster)
@@ -49,7 +49,7 @@ def _misses_company(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
     missing = next((term for term in terms if _pair(term, node) not in company), None)
     if missing is None:
         return None
-    # The first of a group whose pods must be near each other has nobody to be near yet.
+    # The first pod of a group with affinity to itself may go anywhere: there is no other one yet.
     if not company and all(_means(term, pod, cluster) for term in terms):
         return None
     text = f"must be near other pods, and none of them is in {_place(missing, node)}"
@@ -81,7 +81,7 @@ def _is_repelled(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
 
 
 def _where_all_are_meant(terms: tuple[Term, ...], cluster: Cluster) -> Found:
-    # One pod must be meant by every term; two that share the work don't count.
+    # A single pod must match all terms, as in the scheduler.
     return _by_topology(
         (term, placed)
         for placed in _in_namespaces_of(terms[0], cluster)
@@ -124,11 +124,14 @@ def _in_namespaces_of(term: Term, cluster: Cluster) -> Iterator[Placed]:
 
 
 def _speaks_of(term: Term, namespace: str, cluster: Cluster) -> bool:
-    """A selector with conditions finds only namespaces that exist, an empty one every pod."""
+    """Whether a term applies to a namespace.
+
+    A selector with conditions matches only namespaces that are known; an empty one matches all.
+    """
     if namespace in term.namespaces or term.namespace_selector.is_everything:
         return True
-    # Schedulers from 1.34.0 to 1.36.3 read NotIn and DoesNotExist here as every namespace, against
-    # the documentation (kubernetes issue 141526); later patches are right again, as this is.
+    # kube-scheduler 1.34.0 to 1.36.3 takes NotIn and DoesNotExist as "all namespaces", contrary to
+    # the documentation (kubernetes issue 141526). Later patches are correct again, and so is this.
     known = cluster.namespaces.get(namespace)
     return known is not None and term.namespace_selector.matches(known.metadata.labels)
 
@@ -140,7 +143,7 @@ def _means(term: Term, pod: Pod, cluster: Cluster) -> bool:
 
 
 def _pair(term: Term, node: Node) -> tuple[str, str]:
-    # A node without the label shares it with nobody: no label has an empty key.
+    # A node without the label is in no domain; this pair is never found, as no key is empty.
     value = node.labels.get(term.topology_key)
     return ("", "") if value is None else (term.topology_key, value)
 

@@ -1,4 +1,4 @@
-"""What a pod asks for and what has become of it, in the fields that growth reads."""
+"""The spec and status of a pod: the fields that growth reads."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from growth.scheduling.taints import Toleration
 
 
 class NamedField(msgspec.Struct, frozen=True, gc=False):
-    """A scheduling gate or a resource claim: what matters is its name."""
+    """A scheduling gate or a resource claim, of which only the name matters."""
 
     name: str = ""
 
 
 class PodGroupReference(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """Membership in a group that is scheduled together (two forms, by version)."""
+    """Membership in a group of pods that are scheduled together, in the form of any version."""
 
     pod_group_name: str | None = None
     pod_group: str | None = None
@@ -33,12 +33,12 @@ class PodGroupReference(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
     @property
     def group(self) -> str:
-        """The group's name in whichever form it came."""
+        """The name of the group, in any of its forms."""
         return self.pod_group_name or self.pod_group or self.name or ""
 
 
 class PodSpec(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """What a pod asks for."""
+    """The spec of a pod."""
 
     containers: tuple[Container, ...] = ()
     init_containers: tuple[Container, ...] = ()
@@ -62,7 +62,7 @@ class PodSpec(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 
 class PodStatus(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """What has become of a pod."""
+    """The status of a pod."""
 
     phase: str = ""
     start_time: str | None = None

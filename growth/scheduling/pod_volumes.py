@@ -1,7 +1,7 @@
-"""The volumes in a pod's spec, and the claims behind them.
+"""The volumes in a pod's spec, and their claims.
 
-A volume is decoded as a mapping from its kind to its source, not field by field: so a kind that
-this version doesn't know keeps its name and can be reported instead of vanishing.
+A volume is decoded as a mapping from its kind to its source, not field by field. So a kind that
+this version doesn't know keeps its name and can be reported.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class VolumeSource(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """What is read of a volume's source, of whichever kind."""
+    """The fields that growth reads of a volume's source, of any kind."""
 
     claim_name: str | None = None
     read_only: bool | None = None
@@ -29,8 +29,8 @@ CLAIM: Final = "persistentVolumeClaim"
 EPHEMERAL: Final = "ephemeral"
 ISCSI: Final = "iscsi"
 
-# None of the scheduler's filters looks at these. CSI volumes without a claim are among them: the
-# scheduler counts only claims against a driver's limit.
+# The scheduler's filters ignore these. Inline CSI volumes are among them: only claims count against
+# the limit of a driver.
 _PLACED_ANYWHERE: Final = frozenset(
     {
         "cephfs",
@@ -56,14 +56,14 @@ _PLACED_ANYWHERE: Final = frozenset(
 
 
 class ClaimUse(NamedTuple):
-    """A claim that a pod mounts. Claims of ephemeral volumes must belong to the pod."""
+    """A claim that a pod mounts. The claim of an ephemeral volume must belong to the pod."""
 
     name: str
     is_ephemeral: bool
 
 
 def sources(volumes: tuple[Volume, ...]) -> Iterator[tuple[str, str, VolumeSource]]:
-    """Name, kind and source of every volume."""
+    """The name, kind and source of each volume."""
     for volume in volumes:
         for kind, source in volume.items():
             if isinstance(source, VolumeSource):
@@ -71,14 +71,14 @@ def sources(volumes: tuple[Volume, ...]) -> Iterator[tuple[str, str, VolumeSourc
 
 
 def is_placed_anywhere(kind: str) -> bool:
-    """Whether volumes of this kind have no say in where their pod goes."""
+    """Whether volumes of this kind don't restrict where their pod can run."""
     return kind in _PLACED_ANYWHERE
 
 
 def claims_of_pod(pod_name: str, volumes: tuple[Volume, ...]) -> tuple[ClaimUse, ...]:
-    """The claims a pod uses, those of its ephemeral volumes under the name they will have.
+    """The claims of a pod; those of ephemeral volumes by the name that they will have.
 
-    A claim that is mounted twice is there twice: the scheduler looks for a volume each time.
+    A claim that is mounted twice is listed twice: the scheduler looks for a volume each time.
     """
     found: list[ClaimUse] = []
     for name, kind, source in sources(volumes):
@@ -90,7 +90,7 @@ def claims_of_pod(pod_name: str, volumes: tuple[Volume, ...]) -> tuple[ClaimUse,
 
 
 def iscsi_disks(volumes: tuple[Volume, ...]) -> Mapping[str, bool]:
-    """The iSCSI targets a pod mounts by itself, and whether all its mounts are read-only."""
+    """The iSCSI targets that a pod mounts without a claim, and whether all mounts are read-only."""
     disks: dict[str, bool] = {}
     for _, kind, source in sources(volumes):
         if kind == ISCSI and source.iqn is not None:
@@ -99,6 +99,6 @@ def iscsi_disks(volumes: tuple[Volume, ...]) -> Mapping[str, bool]:
 
 
 def unknown_kinds(volumes: tuple[Volume, ...]) -> tuple[str, ...]:
-    """Kinds whose rules of placing are not known here, such as the clouds' own in-tree disks."""
+    """The kinds whose scheduling rules aren't known here, such as in-tree disks of clouds."""
     known = _PLACED_ANYWHERE | {CLAIM, EPHEMERAL, ISCSI}
     return tuple(sorted({kind for _, kind, _ in sources(volumes)} - known))

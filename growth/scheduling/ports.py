@@ -1,4 +1,4 @@
-"""Ports that a pod takes on the node itself: two pods cannot listen on the same one."""
+"""Host ports: two pods can't use the same one on a node."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# What an empty address means; the IPv6 form is an address like any other to the scheduler.
+# The meaning of an empty address. To the scheduler, "::" is an address like any other.
 _EVERY_ADDRESS: Final = "0.0.0.0"  # noqa: S104 - compared, never bound
 
 
 class ContainerPort(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """A port of a container; only one with a host port concerns the node."""
+    """A port of a container; only its host port matters for scheduling."""
 
     container_port: int = 0
     host_port: int = 0
@@ -23,14 +23,14 @@ class ContainerPort(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 
 class HostPort(NamedTuple):
-    """A port of a node. Every address overlaps with each single one."""
+    """A port of a node; 0.0.0.0 overlaps with all addresses."""
 
     protocol: str
     port: int
     address: str
 
     def overlaps(self, other: HostPort) -> bool:
-        """Whether both cannot be taken at once."""
+        """Whether the two can't be used at the same time."""
         if (self.protocol, self.port) != (other.protocol, other.port):
             return False
         return self.address == other.address or _EVERY_ADDRESS in {self.address, other.address}
@@ -43,7 +43,7 @@ class HostPort(NamedTuple):
 
 
 def host_ports(ports: Iterable[ContainerPort]) -> tuple[HostPort, ...]:
-    """The ports that are taken on the node."""
+    """The host ports among the ports of containers."""
     return tuple(
         HostPort(port.protocol or "TCP", port.host_port, port.host_ip or _EVERY_ADDRESS)
         for port in ports
@@ -52,6 +52,6 @@ def host_ports(ports: Iterable[ContainerPort]) -> tuple[HostPort, ...]:
 
 
 def taken(wanted: Iterable[HostPort], in_use: Iterable[HostPort]) -> HostPort | None:
-    """The first wanted port that is in use already."""
+    """The first wanted port that is already in use."""
     used = tuple(in_use)
     return next((port for port in wanted if any(port.overlaps(other) for other in used)), None)

@@ -1,8 +1,8 @@
 """Kubernetes quantities ("1500m", "2Gi", "1e3") as exact integers.
 
-A quantity is digits and a scale, so it is a fraction of two integers; no float touches it, and
-rounding happens once, upwards, as the scheduler rounds. The same few texts ("100m", "128Mi") come
-in every pod of a cluster, hence the memory of what was parsed.
+A quantity is parsed as a fraction of two integers, without floats. It is rounded once, upwards, as
+the scheduler does. Results are cached, because the same few texts ("100m", "128Mi") are in all pods
+of a cluster.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import functools
 import re
 
 Amount = str | int | float
-"""A quantity as JSON or YAML bring it: the API server sends text, files also hold bare numbers."""
+"""A quantity in JSON or YAML: the API server sends text, files may also have plain numbers."""
 
 _FORM = re.compile(
     r"(?P<sign>[+-]?)(?P<whole>[0-9]*)(?:\.(?P<part>[0-9]*))?"
@@ -19,7 +19,8 @@ _FORM = re.compile(
 )
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
-# Beyond it a text of eight characters would cost a number of megabytes; no resource is that large.
+# No resource is this large. Without a limit, eight characters such as "1e999999" would make an
+# integer of 400 kB, and a few more would make one of gigabytes.
 _LARGEST_EXPONENT = 60
 
 
@@ -36,7 +37,7 @@ def units(amount: Amount) -> int:
 @functools.lru_cache(maxsize=4096)
 def _parsed(text: str, per_unit: int) -> int:
     numerator, denominator = _fraction(text)
-    # Floor division of the negative rounds up, exactly at any size.
+    # `//` rounds down, so negating before and after rounds up, exactly and for any size.
     return -(-numerator * per_unit // denominator)
 
 
@@ -47,6 +48,8 @@ def _fraction(text: str) -> tuple[int, int]:
         raise ValueError(
             f"not a quantity: {text!r}; write a number with at most one suffix, as 500m, 2 or 1.5Gi"
         )
+    # "1.5Gi" is 15 with the exponent -1, times 2**30: the digits are an integer, and the point only
+    # moves the decimal exponent.
     number = int(form["sign"] + digits)
     exponent = _decimal_exponent(text, form) - len(form["part"] or "")
     binary = 1 << _BINARY.get(form["suffix"] or "", 0)

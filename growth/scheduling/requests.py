@@ -1,10 +1,10 @@
 """Effective requests: how much of a node one pod takes.
 
-Containers run side by side, init containers one after the other, sidecars from their start until
-the end; a pod may name a total of its own; the runtime may add overhead. While a pod is being
-resized in place, what it may grow to is kept free, unless the node has refused the resize.
-The order of the steps is the scheduler's; each resource is counted by itself. All of it is added up
-in thousandths and rounded up at the end: two containers that ask for 0.1Gi ask for 0.2Gi together.
+Containers run in parallel, init containers one after another, sidecars from their start to the end.
+A pod may have requests of its own, and the runtime may add overhead. During an in-place resize the
+new size is reserved, unless the node has refused it. The order of the steps is the scheduler's, and
+each resource is counted separately. Everything is added up in thousandths and rounded up at the
+end: two containers that request 0.1Gi request 0.2Gi together.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ ONE_POD: Final = Resources({PODS: 1})
 
 
 def requests_when_pending(spec: PodSpec) -> Resources:
-    """What a pod will take that has no node yet: its spec alone decides."""
+    """What a pod without a node will take: only its spec counts."""
     total = _own_total(spec)
     return _whole(_with_own_total(_of_containers(spec), spec, total=total), spec)
 
 
 def requests_when_bound(spec: PodSpec, status: PodStatus) -> Resources:
-    """What a pod takes where it runs: the most of what it asks for, was promised and was given."""
+    """What a bound pod takes: the maximum of what it requests, was promised and was given."""
     in_force = _as_given if _resize_is_refused(status) else _with_room_to_grow
     statuses = {
         each.name: each for each in (*status.container_statuses, *status.init_container_statuses)
@@ -45,7 +45,7 @@ def requests_when_bound(spec: PodSpec, status: PodStatus) -> Resources:
 
 
 def of_containers(spec: PodSpec) -> Resources:
-    """What the containers ask for together, before the pod's own total and overhead."""
+    """The requests of all containers, without the pod's own requests and overhead."""
     return resources.rounded(_of_containers(spec))
 
 
@@ -56,7 +56,7 @@ def _of_containers(spec: PodSpec) -> Resources:
 def _containers_together(
     spec: PodSpec, *, requests_of: Callable[[Container], Resources]
 ) -> Resources:
-    """Containers and sidecars at once, or the widest moment of the start if that is wider."""
+    """The maximum of the running pod and of each moment of its start, for each resource."""
     running = resources.total(requests_of(container) for container in spec.containers)
     sidecars, widest = resources.NOTHING, resources.NOTHING
     for container in spec.init_containers:
@@ -64,7 +64,8 @@ def _containers_together(
             sidecars += requests_of(container)
             moment = sidecars
         else:
-            # A status tells of an init container that ended: only sidecars can be resized.
+            # Only sidecars can be resized, so the status of other init containers doesn't matter.
+            # An init container runs beside the sidecars that were started before it.
             moment = _specified(container) + sidecars
         widest = resources.larger(widest, moment)
     return resources.larger(running + sidecars, widest)
@@ -94,8 +95,8 @@ def _own_total(spec: PodSpec) -> Resources:
 
 
 def _with_own_total(containers: Resources, spec: PodSpec, *, total: Resources) -> Resources:
-    """A pod's own total replaces the sum of its containers, for the resources it may name."""
-    # Kubelets refuse a total of other resources; a request for one is the containers' own matter.
+    """The pod's own requests, where it has them, in place of the sum of its containers."""
+    # The kubelet accepts pod-level requests only for these resources, so others are ignored.
     named = [name for name in _own_total(spec).amounts if _may_be_a_total(name)]
     if not named:
         return containers
@@ -107,9 +108,9 @@ def _may_be_a_total(name: str) -> bool:
 
 
 def _whole(requests: Resources, spec: PodSpec) -> Resources:
-    """With the runtime's overhead, and rounded."""
+    """The total with the runtime's overhead, rounded up."""
     together = resources.rounded(requests + resources.parse_finely(spec.overhead))
-    # A pod takes one place, whatever it may say of the resource "pods" itself.
+    # A pod counts as one of the node's pods, whatever it requests of the resource "pods".
     return Resources(together.amounts | ONE_POD.amounts)
 
 

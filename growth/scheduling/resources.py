@@ -1,8 +1,8 @@
-"""Vectors of resources: how much of what a pod wants, a node has, or is left.
+"""Vectors of resources: what a pod requests, what a node has, or what is left.
 
-Any number of resources, each an integer: CPU in thousandths, everything else in whole units. What
-isn't named is zero, so the vectors of a pod that wants two GPUs and of a node that knows none
-compare without a special case.
+A vector has any number of resources, each an integer: CPU in thousandths, everything else in whole
+units. A missing resource is zero, so a pod that requests two GPUs and a node without any compare
+without a special case.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BINARY_STEPS = (("Ti", 40), ("Gi", 30), ("Mi", 20), ("Ki", 10))
 
 
 class Shortage(msgspec.Struct, frozen=True, gc=False):
-    """One resource of which there is too little."""
+    """A resource of which too little is left."""
 
     name: str
     wanted: int
@@ -37,7 +37,7 @@ class Shortage(msgspec.Struct, frozen=True, gc=False):
         """For people: needs 96Gi of memory, 28.9Gi are left."""
         if self.name == PODS:
             return "no place for another pod is left"
-        # An overfull node has less than nothing left, which helps nobody to know.
+        # A node can be overcommitted; a negative amount would only confuse.
         left_over = max(self.left, 0)
         wanted, left = shown_amount(self.name, self.wanted), shown_amount(self.name, left_over)
         if wanted == left:
@@ -46,7 +46,7 @@ class Shortage(msgspec.Struct, frozen=True, gc=False):
 
 
 class Resources(msgspec.Struct, frozen=True, gc=False):
-    """An immutable vector; the arithmetic gives new ones."""
+    """An immutable vector."""
 
     amounts: dict[str, int] = {}
 
@@ -66,7 +66,7 @@ class Resources(msgspec.Struct, frozen=True, gc=False):
         return Resources(amounts)
 
     def covers(self, wanted: Resources) -> bool:
-        """Whether all of `wanted` is there."""
+        """Whether this is enough for all of `wanted`."""
         left = self.amounts
         return all(
             amount <= 0 or amount <= left.get(name, 0) for name, amount in wanted.amounts.items()
@@ -77,7 +77,8 @@ NOTHING = Resources()
 
 
 def shortages(wanted: Resources, *, have: Resources, taken: Resources) -> tuple[Shortage, ...]:
-    """What of `wanted` isn't left. Where nothing is wanted, less than nothing may be left."""
+    """The resources of `wanted` of which too little is left."""
+    # A resource that isn't requested is never short, even if it is overcommitted.
     lacking = []
     for name, amount in wanted.amounts.items():
         left = have[name] - taken[name]
@@ -87,7 +88,7 @@ def shortages(wanted: Resources, *, have: Resources, taken: Resources) -> tuple[
 
 
 def parse_resources(amounts: Mapping[str, Amount]) -> Resources:
-    """The vector of a resource list of the API. Equal lists share one: most pods have siblings."""
+    """The vector of a resource list; equal lists share one, because most pods have siblings."""
     return _shared(tuple(amounts.items())) if amounts else NOTHING
 
 
@@ -97,7 +98,7 @@ def _shared(amounts: tuple[tuple[str, Amount], ...]) -> Resources:
 
 
 def parse_finely(amounts: Mapping[str, Amount]) -> Resources:
-    """The same in thousandths of every unit: for sums that are rounded once, at their end."""
+    """The same in thousandths of each unit, for sums that are rounded once at the end."""
     return _shared_finely(tuple(amounts.items())) if amounts else NOTHING
 
 
@@ -107,7 +108,7 @@ def _shared_finely(amounts: tuple[tuple[str, Amount], ...]) -> Resources:
 
 
 def rounded(finely: Resources) -> Resources:
-    """A fine sum in each resource's own unit; the unit of CPU is a thousandth already."""
+    """A sum of thousandths in each resource's own unit; for CPU that is a thousandth already."""
     return Resources(
         {
             name: amount if name == CPU else -(-amount // 1000)
@@ -117,7 +118,7 @@ def rounded(finely: Resources) -> Resources:
 
 
 def parse_one(name: str, amount: Amount) -> int:
-    """One amount in its resource's own unit."""
+    """One amount in the unit of its resource."""
     return _parse_one(name, amount, milli if name == CPU else units)
 
 
@@ -129,7 +130,8 @@ def _parse_one(name: str, amount: Amount, parsed: Callable[[Amount], int]) -> in
 
 
 def total(vectors: Iterable[Resources]) -> Resources:
-    """The sum, added up in place: a node's pods are summed whenever one of them changes."""
+    """The sum of the vectors."""
+    # Added up in one dict: repeated `+` would make a vector for each pod of a node.
     amounts: dict[str, int] = {}
     for vector in vectors:
         for name, amount in vector.amounts.items():
@@ -138,7 +140,7 @@ def total(vectors: Iterable[Resources]) -> Resources:
 
 
 def larger(one: Resources, other: Resources) -> Resources:
-    """The larger of both for each resource by itself."""
+    """The larger amount of each resource."""
     if one is other or not other.amounts:
         return one
     amounts = dict(one.amounts)
@@ -148,7 +150,7 @@ def larger(one: Resources, other: Resources) -> Resources:
 
 
 def shown_amount(name: str, amount: int) -> str:
-    """An amount as a person would write it: 1500m, 28.9Gi, 3."""
+    """An amount as people write it: 1500m, 28.9Gi, 3."""
     if name == CPU:
         return f"{amount // 1000}" if amount % 1000 == 0 else f"{amount}m"
     if name in {MEMORY, EPHEMERAL_STORAGE} or name.startswith("hugepages-"):

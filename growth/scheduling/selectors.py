@@ -1,8 +1,8 @@
-"""Label selectors: which labels somebody means.
+"""Label selectors.
 
-Null and empty are opposites in Kubernetes: a selector that is absent selects nothing, one that is
-there but empty selects everything. A compiled `Selector` keeps them apart, and is hashable, so
-that counts made for one selector serve every pod that has the same.
+Null and empty are opposites in Kubernetes: an absent selector selects nothing, an empty one selects
+everything. A compiled `Selector` keeps the difference. It is hashable, so that counts for a
+selector can be shared by all pods that have it.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class Requirement(msgspec.Struct, frozen=True, gc=False):
-    """One condition on one label. Operators stay text: one that is new to us selects nothing."""
+    """A condition on a label. The operator stays text: an unknown one matches nothing."""
 
     key: str
     operator: str
     values: tuple[str, ...] | None = None
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """As the scheduler decides it; NotIn is also true where the label is missing."""
+        """Whether the labels match; as in the scheduler, NotIn also matches a missing label."""
         value = labels.get(self.key)
         match self.operator:
             case "In":
@@ -64,12 +64,12 @@ class Requirement(msgspec.Struct, frozen=True, gc=False):
 
 
 KNOWN_OPERATORS: Final = frozenset({"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"})
-# Go reads these numbers into 64 bits; a larger one compares with nothing.
+# The scheduler parses these numbers as int64; a larger one matches nothing.
 _INTEGER_LIMIT: Final = 1 << 63
 
 
 def integer(text: str) -> int | None:
-    """A 64-bit integer as Go reads it: an optional sign and digits, nothing else."""
+    """A 64-bit integer as Go parses it: an optional sign and digits, nothing else."""
     digits = text[1:] if text[:1] in {"+", "-"} else text
     if not (digits.isascii() and digits.isdigit()):
         return None
@@ -78,37 +78,37 @@ def integer(text: str) -> int | None:
 
 
 class LabelSelector(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """A selector as it is written in an object."""
+    """A selector as written in an object."""
 
     match_labels: dict[str, str] | None = None
     match_expressions: tuple[Requirement, ...] | None = None
 
 
 class Selector(msgspec.Struct, frozen=True, gc=False):
-    """A selector ready to be asked. `requirements` is None where it selects nothing at all."""
+    """A compiled selector. `requirements` is None if it selects nothing."""
 
     requirements: tuple[Requirement, ...] | None
 
     @property
     def is_everything(self) -> bool:
-        """Whether no condition is left."""
+        """Whether it has no conditions, and so selects everything."""
         return self.requirements == ()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether these labels are meant."""
+        """Whether the labels match."""
         if self.requirements is None:
             return False
         return all(requirement.matches(labels) for requirement in self.requirements)
 
     @property
     def text(self) -> str:
-        """For people: what holds together."""
+        """For people: all conditions."""
         if self.requirements is None:
             return "labels that no pod has"
         return " and ".join(each.text for each in self.requirements) or "any labels"
 
     def and_also(self, *more: Requirement) -> Selector:
-        """The same with more conditions; nothing stays nothing."""
+        """The same with more conditions; a selector of nothing stays the same."""
         if self.requirements is None:
             return self
         new = tuple(each for each in more if each not in self.requirements)
@@ -120,7 +120,7 @@ NOTHING: Final = Selector(None)
 
 
 def compiled_selector(selector: LabelSelector | None) -> Selector:
-    """Null selects nothing, empty everything."""
+    """The compiled selector: null selects nothing, empty selects everything."""
     if selector is None:
         return NOTHING
     labels = exactly(selector.match_labels or {})
@@ -128,12 +128,12 @@ def compiled_selector(selector: LabelSelector | None) -> Selector:
 
 
 def exactly(labels: Mapping[str, str]) -> tuple[Requirement, ...]:
-    """The conditions that each of these labels is there with this value, in a stable order."""
+    """The conditions that each label has this value, in a stable order."""
     return tuple(Requirement(key, "In", (value,)) for key, value in sorted(labels.items()))
 
 
 def from_keys(
     keys: tuple[str, ...] | None, labels: Mapping[str, str], *, operator: str
 ) -> tuple[Requirement, ...]:
-    """The conditions that matchLabelKeys (In) or mismatchLabelKeys (NotIn) of a pod stand for."""
+    """The conditions that a pod's matchLabelKeys (In) or mismatchLabelKeys (NotIn) mean."""
     return tuple(Requirement(key, operator, (labels[key],)) for key in keys or () if key in labels)

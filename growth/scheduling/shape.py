@@ -1,8 +1,8 @@
-"""The shape of a pod: pods of one shape are alike to the scheduler.
+"""The shape of a pod: pods of the same shape are equal to the scheduler.
 
-A plan treats them as one class, and what was learnt about one of them holds for the others. The
-shape is a digest and not an object, as it is written into status and compared after a restart; it
-doesn't depend on the order in which anything was written, nor on who owns the pod.
+A plan treats them as one class, and what is learned about one of them holds for the others. The
+shape is a digest, because it is written into status and compared after a restart. It doesn't depend
+on the order of fields or on the owner of the pod.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 Shape = NewType("Shape", str)
 
-# Controllers number their pods with these; no selector means a single replica.
+# Controllers number their pods with these labels. Selectors don't select single replicas by them,
+# and without them the replicas have one shape.
 _OF_ONE_REPLICA: Final = frozenset(
     {
         "apps.kubernetes.io/pod-index",
@@ -27,12 +28,12 @@ _OF_ONE_REPLICA: Final = frozenset(
         "statefulset.kubernetes.io/pod-name",
     }
 )
-# 80 bits: among a million shapes two are alike by chance once in two million clusters.
+# 80 bits: with a million shapes in a cluster, a collision has a chance of less than 1 in 10**12.
 _DIGEST_BYTES: Final = 10
 
 
 def shape_of(pod: Pod) -> Shape:
-    """All that the scheduler looks at in a pod that has no node yet."""
+    """A digest of everything that the scheduler looks at in a pod without a node."""
     spec, labels = pod.spec, pod.metadata.labels
     seen = (
         pod.metadata.namespace,
@@ -57,7 +58,7 @@ def shape_of(pod: Pod) -> Shape:
 
 
 def _storage(pod: Pod) -> list[tuple[str, str, bool]]:
-    """Claims by name; ephemeral volumes by their own name, as their claims are each pod's own."""
+    """Claims by name, and ephemeral volumes by their own name, as each pod has its own claims."""
     return sorted(
         (kind, source.claim_name or source.iqn or name, bool(source.read_only))
         for name, kind, source in pod_volumes.sources(pod.spec.volumes)

@@ -1,8 +1,8 @@
-"""Topology spread: a workload's pods must not crowd in one domain.
+"""Topology spread constraints: the pods of a workload must be spread over domains.
 
-A domain is a value of the constraint's label. Only nodes that carry the labels of all the pod's
-constraints make domains, and only those that the policies let count; a domain without pods counts
-as zero, which is why a node that nobody may use can hold a whole workload back.
+A domain is a value of the constraint's topology key. Only nodes that have the labels of all the
+pod's constraints form domains, and only those that the constraint's policies include. A domain
+without pods counts as zero. So an empty node that no pod can use may block a whole workload.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def rejection(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
-    """Why the pod would be one too many in the node's domain, if it would."""
+    """Why the pod would exceed the skew in the node's domain, or None."""
     for constraint in pod.spread_constraints:
         domain = node.labels.get(constraint.topology_key)
         if domain is None:
@@ -38,8 +38,11 @@ def rejection(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
 def _crowd(
     pod: Pod, constraint: SpreadConstraint, *, counts: Mapping[str, int], domain: str
 ) -> Rejected | None:
+    # With fewer domains than minDomains, the emptiest one counts as zero, so that new domains are
+    # needed before any of the others may have more than maxSkew.
     has_enough_domains = len(counts) >= constraint.min_domains
     least = min(counts.values()) if has_enough_domains else 0
+    # A pod that its own constraint doesn't select adds nothing, but must still keep the skew.
     is_counted = constraint.selector.matches(pod.metadata.labels)
     there = counts.get(domain, 0) + is_counted
     if there - least <= constraint.max_skew:
@@ -52,7 +55,8 @@ def _crowd(
 
 
 def like_by_domain(pod: Pod, constraint: SpreadConstraint, cluster: Cluster) -> Mapping[str, int]:
-    """How many of the pod's like are in each domain."""
+    """The number of matching pods in each domain."""
+    # The counts depend on the pod only through these values, so all pods of a workload share them.
     keys = tuple(each.topology_key for each in pod.spread_constraints)
     question = (
         "spread",
@@ -73,7 +77,7 @@ def _counted(pod: Pod, constraint: SpreadConstraint, cluster: Cluster) -> Mappin
         if _has_all_labels(pod, node) and _counts_as_domain(pod, constraint, node)
     }
     counts = {node.labels[key]: 0 for node in nodes.values()}
-    # An empty selector means every pod, yet the scheduler counts none for it.
+    # The scheduler counts no pods for an empty selector, although it selects all of them.
     if constraint.selector.is_everything:
         return counts
     for other, node in cluster.placed_in(pod.metadata.namespace):

@@ -1,4 +1,4 @@
-"""Topology spread constraints that must hold, compiled. ScheduleAnyway is a wish and left out."""
+"""Topology spread constraints that must hold, compiled. ScheduleAnyway is ignored."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ IGNORE = "Ignore"
 
 
 class TopologySpreadConstraint(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """A constraint as it is written."""
+    """A constraint as written in the pod."""
 
     topology_key: str = ""
     max_skew: int = 1
@@ -30,7 +30,7 @@ class TopologySpreadConstraint(msgspec.Struct, frozen=True, gc=False, rename="ca
 
 
 class SpreadConstraint(msgspec.Struct, frozen=True, gc=False):
-    """A constraint ready to be asked, hashable."""
+    """A compiled constraint; hashable."""
 
     topology_key: str
     max_skew: int
@@ -52,7 +52,8 @@ def compiled_constraints(
             selector=selectors.compiled_selector(each.label_selector).and_also(
                 *selectors.from_keys(each.match_label_keys, labels, operator="In")
             ),
-            # The defaults pull apart: nodes that the pod refuses are left out, tainted ones count.
+            # The two defaults differ: nodes that don't match the pod's affinity don't count, but
+            # nodes with taints that it doesn't tolerate do.
             honors_affinity=(each.node_affinity_policy or HONOR) == HONOR,
             honors_taints=(each.node_taints_policy or IGNORE) == HONOR,
         )

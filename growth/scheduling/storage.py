@@ -1,4 +1,4 @@
-"""Claims, volumes and their classes: storage as pods ask for it and as it is there."""
+"""PersistentVolumeClaims, PersistentVolumes and StorageClasses: the fields that growth reads."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ STORAGE: Final = "storage"
 SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
 BETA_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
-# The provisioner of classes whose volumes are made by hand, such as local disks.
+# The provisioner of classes whose volumes people create, such as local disks.
 NO_PROVISIONER: Final = "kubernetes.io/no-provisioner"
 WAIT_FOR_FIRST_CONSUMER: Final = "WaitForFirstConsumer"
 FILESYSTEM: Final = "Filesystem"
-# Drivers have taken these over, with names and limits of their own that each node tells apart.
+# CSI drivers have replaced these, with other names, and with limits that depend on the node.
 MIGRATED_PROVISIONERS: Final = frozenset(
     {
         "kubernetes.io/aws-ebs",
@@ -36,13 +36,13 @@ MIGRATED_PROVISIONERS: Final = frozenset(
 
 
 class StorageRequests(msgspec.Struct, frozen=True, gc=False):
-    """How much storage a claim asks for."""
+    """How much storage a claim requests."""
 
     requests: dict[str, Amount] = {}
 
 
 class ClaimSpec(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """What a claim asks for, and the volume it got."""
+    """What a claim requests, and its volume."""
 
     access_modes: tuple[str, ...] = ()
     resources: StorageRequests = StorageRequests()
@@ -60,7 +60,7 @@ class ClaimStatus(msgspec.Struct, frozen=True, gc=False):
 
 
 class PersistentVolumeClaim(msgspec.Struct, frozen=True, dict=True):
-    """A wish for storage; it lives in a namespace, its volume doesn't."""
+    """A request for storage; it is namespaced, its volume isn't."""
 
     metadata: Metadata = Metadata()
     spec: ClaimSpec = ClaimSpec()
@@ -73,13 +73,13 @@ class PersistentVolumeClaim(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def is_bound(self) -> bool:
-        """Whether the binding is finished on both sides."""
-        # The volume's name alone may be a reservation by hand that the controller has yet to check.
+        """Whether the binding is complete."""
+        # With only the volume's name it may be a reservation that the controller hasn't checked.
         return bool(self.spec.volume_name) and BIND_COMPLETED in self.metadata.annotations
 
     @cached_property
     def size(self) -> int:
-        """Bytes asked for."""
+        """The requested bytes."""
         return resources.parse_one(STORAGE, self.spec.resources.requests.get(STORAGE, 0))
 
 
@@ -91,31 +91,31 @@ class ClaimReference(msgspec.Struct, frozen=True, gc=False):
     uid: str = ""
 
     def is_to(self, claim: PersistentVolumeClaim) -> bool:
-        """Whether it is this claim; a volume reserved by hand carries no uid yet."""
+        """Whether it refers to this claim; a volume that a person reserved has no uid yet."""
         there = (self.namespace, self.name)
         is_same = there == (claim.metadata.namespace, claim.metadata.name)
         return is_same and self.uid in {"", claim.metadata.uid}
 
 
 class VolumeNodeAffinity(msgspec.Struct, frozen=True, gc=False):
-    """From where a volume can be reached."""
+    """The nodes that can mount a volume."""
 
     required: NodeSelector | None = None
 
 
 class CSISource(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """A volume that a driver serves."""
+    """A volume of a CSI driver."""
 
     driver: str = ""
     volume_handle: str = ""
 
 
 class Presence(msgspec.Struct, frozen=True, gc=False):
-    """That a field is there; what is in it doesn't matter."""
+    """A field that is present; its content doesn't matter."""
 
 
 class VolumeSpec(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """What a volume is. The clouds' own in-tree kinds are only noticed."""
+    """The spec of a volume. Of in-tree kinds of clouds only the presence is read."""
 
     capacity: dict[str, Amount] = {}
     access_modes: tuple[str, ...] = ()
@@ -135,7 +135,7 @@ class VolumeSpec(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
     @property
     def migrated_kind(self) -> str | None:
-        """The in-tree kind that a driver has taken over, whose rules are not known here."""
+        """The in-tree kind that a CSI driver has replaced; its rules aren't known here."""
         kinds = {
             "awsElasticBlockStore": self.aws_elastic_block_store,
             "azureDisk": self.azure_disk,
@@ -155,7 +155,7 @@ class VolumeStatus(msgspec.Struct, frozen=True, gc=False):
 
 
 class PersistentVolume(msgspec.Struct, frozen=True, dict=True):
-    """A piece of storage."""
+    """A volume."""
 
     metadata: Metadata = Metadata()
     spec: VolumeSpec = VolumeSpec()
@@ -168,12 +168,12 @@ class PersistentVolume(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def size(self) -> int:
-        """Bytes there are."""
+        """The capacity in bytes."""
         return resources.parse_one(STORAGE, self.spec.capacity.get(STORAGE, 0))
 
     @property
     def reach(self) -> NodeSelector | None:
-        """The nodes that can mount it; None = every node."""
+        """The nodes that can mount it; None means all nodes."""
         return self.spec.node_affinity.required if self.spec.node_affinity else None
 
     def is_reachable_from(self, labels: dict[str, str]) -> bool:
@@ -189,12 +189,12 @@ class TopologyRequirement(msgspec.Struct, frozen=True, gc=False):
 
 
 class TopologyTerm(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """Labels that must hold together."""
+    """Labels that must all match."""
 
     match_label_expressions: tuple[TopologyRequirement, ...] | None = None
 
     def matches(self, labels: dict[str, str]) -> bool:
-        """Whether a node with these labels is meant; a term without labels means none."""
+        """Whether a node with these labels matches; a term without labels matches none."""
         expressions = self.match_label_expressions or ()
         return bool(expressions) and all(
             labels.get(each.key) in each.values for each in expressions
@@ -202,7 +202,7 @@ class TopologyTerm(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 
 class StorageClass(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """How and where volumes of a class are made."""
+    """How and where volumes of a class are provisioned."""
 
     metadata: Metadata = Metadata()
     provisioner: str = ""
@@ -211,15 +211,15 @@ class StorageClass(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
     @property
     def waits_for_consumer(self) -> bool:
-        """Whether the volume is made where the first pod goes."""
+        """Whether the volume is provisioned where the first pod runs."""
         return self.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
 
     @property
     def can_provision(self) -> bool:
-        """Whether new volumes are made on demand."""
+        """Whether new volumes are provisioned on demand."""
         return self.provisioner not in {"", NO_PROVISIONER}
 
     def allows(self, labels: dict[str, str]) -> bool:
-        """Whether a volume can be made for a node with these labels."""
+        """Whether a volume can be provisioned for a node with these labels."""
         terms = self.allowed_topologies or ()
         return not terms or any(term.matches(labels) for term in terms)

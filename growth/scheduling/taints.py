@@ -1,7 +1,7 @@
-"""Taints keep pods off a node, tolerations let them on.
+"""Taints and tolerations.
 
-For placing a pod only NoSchedule and NoExecute count; PreferNoSchedule is a wish. An unknown
-operator tolerates nothing, so that a pod is never promised a node that would refuse it.
+Only NoSchedule and NoExecute count here; PreferNoSchedule is a preference. An unknown operator
+tolerates nothing, so that no node is bought for a pod that the node would reject.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ BLOCKING: Final = frozenset({NO_SCHEDULE, NO_EXECUTE})
 
 
 class Taint(msgspec.Struct, frozen=True, gc=False):
-    """A mark on a node that repels pods."""
+    """A taint of a node."""
 
     key: str
     effect: str
@@ -26,16 +26,16 @@ class Taint(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def text(self) -> str:
-        """As kubectl writes it."""
+        """The taint as kubectl prints it."""
         return f"{self.key}{f'={self.value}' if self.value else ''}:{self.effect}"
 
 
-# A cordon counts as this taint, whether the node controller has put it on the node yet or not.
+# A cordon counts as this taint, even before the node controller has added it to the node.
 UNSCHEDULABLE: Final = Taint("node.kubernetes.io/unschedulable", NO_SCHEDULE)
 
 
 class Toleration(msgspec.Struct, frozen=True, gc=False):
-    """A pod's consent to taints. Empty key and effect stand for every key and effect."""
+    """A toleration of a pod. An empty key or effect matches all keys or effects."""
 
     key: str = ""
     operator: str = "Equal"
@@ -43,7 +43,7 @@ class Toleration(msgspec.Struct, frozen=True, gc=False):
     effect: str = ""
 
     def tolerates(self, taint: Taint) -> bool:
-        """Whether the taint does not bother this pod."""
+        """Whether it tolerates the taint."""
         if self.effect not in {"", taint.effect} or self.key not in {"", taint.key}:
             return False
         match self.operator or "Equal":
@@ -67,7 +67,7 @@ KNOWN_OPERATORS: Final = frozenset({"", "Exists", "Equal", "Lt", "Gt"})
 
 
 def _plain_integer(text: str) -> int | None:
-    """Numeric tolerations allow one spelling of a number: no plus sign, no leading zeros."""
+    """A number in the only form that numeric tolerations allow: no plus sign, no leading zeros."""
     number = integer(text)
     return number if number is not None and str(number) == text else None
 
@@ -77,7 +77,7 @@ def untolerated(
     tolerations: tuple[Toleration, ...],
     effects: frozenset[str] = BLOCKING,
 ) -> Taint | None:
-    """The first taint of these effects that no toleration covers."""
+    """The first taint with one of these effects that isn't tolerated."""
     for taint in taints:
         if taint.effect in effects and not any(each.tolerates(taint) for each in tolerations):
             return taint

@@ -1,8 +1,8 @@
 """Pods that don't exist yet, from the templates of their owners.
 
-The API server fills in a pod when it is created, not the template: what has a limit and no request
-asks for its limit, and every port of a pod on the host's network is a host port. A template is
-judged as the pod that it will be, so the same is done here.
+The API server sets defaults when a pod is created, not in the template: a container with a limit
+and no request requests its limit, and with host networking each port is a host port. The same is
+done here, so that a template is judged as the pod that it will be.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def pod_of(template: PodTemplate, *, name: str, namespace: str, owner: OwnerReference) -> Pod:
-    """The pod of this name that the owner would make. Its uid is made of names, so it is stable."""
+    """The pod that the owner would create with this name; its uid is stable."""
     metadata = Metadata(
         name=name,
         namespace=namespace,
@@ -35,7 +35,7 @@ def pod_of(template: PodTemplate, *, name: str, namespace: str, owner: OwnerRefe
 
 
 def defaulted(spec: PodSpec) -> PodSpec:
-    """The spec as the API server would store it in a pod, in what matters for placing it."""
+    """The spec with the API server's defaults, as far as they matter for scheduling."""
     filled = msgspec.structs.replace(
         spec,
         containers=tuple(_filled(each, spec) for each in spec.containers),
@@ -47,7 +47,7 @@ def defaulted(spec: PodSpec) -> PodSpec:
 def _filled(container: Container, spec: PodSpec) -> Container:
     resources, ports = container.resources, container.ports
     if resources is not None and resources.limits:
-        # A request that is written down wins, also where it is less than the limit.
+        # An explicit request wins, even if it is less than the limit.
         asked = {**resources.limits, **resources.requests}
         resources = ResourceRequirements(requests=asked, limits=resources.limits)
     if ports is not None and spec.host_network:
@@ -59,7 +59,7 @@ def _filled(container: Container, spec: PodSpec) -> Container:
 
 
 def _with_own_total(spec: PodSpec) -> PodSpec:
-    """A limit for the whole pod asks for as much, where no container asks for any."""
+    """The spec with a pod-level limit as the pod's request, if no container has a request."""
     own = spec.resources
     if own is None or not own.limits:
         return spec

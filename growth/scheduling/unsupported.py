@@ -1,7 +1,7 @@
-"""What a pod asks for that the rules here cannot judge: recognised and named, never ignored.
+"""Features of a pod that the rules here don't support: they are detected and named, not ignored.
 
-Where there is any, no machine is bought on a guess; the names go into the event and the
-explanation that a person reads.
+No machine is bought for such a pod, as that would be a guess. The names are in its event and in its
+explanation.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _DEVICE_CLASS_PREFIX: Final = "deviceclass.resource.kubernetes.io/"
 
 
 def unsupported(pod: Pod, cluster: Cluster) -> tuple[str, ...]:
-    """The names, each once; none for nearly every pod."""
+    """The names of unsupported features; empty for almost all pods."""
     found = (*_of_spec(pod), *_of_operators(pod), *_of_devices(pod, cluster))
     return tuple(dict.fromkeys((*found, *_of_claims(pod, cluster))))
 

@@ -1,7 +1,7 @@
-"""What can be said about a pod and a node: it fits, or why not.
+"""The verdict on a pod and a node: it fits, or why not.
 
-Reasons are a closed set, one for each thing that a person would mend in a different way; the text
-beside them has the names and numbers.
+Reasons are a closed set, one for each problem with a different fix. The text has the names and
+numbers.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Fits(msgspec.Struct, frozen=True, gc=False):
 
 
 class Rejected(msgspec.Struct, frozen=True, gc=False):
-    """The scheduler would pass over the node for the pod."""
+    """The scheduler would reject the node for the pod."""
 
     reason: RejectionReason
     text: str

@@ -1,8 +1,9 @@
-"""Where a pod's volumes can be reached, and where its open claims can be served.
+"""Where a pod's volumes can be mounted, and where its unbound claims can get a volume.
 
-A bound claim's volume says from which nodes it can be mounted. A claim that waits for its first
-consumer is served where the scheduler has already promised it (the selected node); else by a free
-volume that suits it and the node; else by a new volume, if its class can make one there.
+The volume of a bound claim has the nodes that can mount it. A claim that waits for its first
+consumer gets its volume on the node that the scheduler has already selected for it; or else a free
+volume that matches the claim and the node; or else a new volume, if its class can provision one
+there.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def rejection(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
-    """Why the pod's volumes keep it off the node, if they do."""
+    """Why the pod's volumes keep it off the node, or None."""
     claims = tuple(claims_of(pod, cluster))
     waiting = [claim for claim in claims if waits_for_consumer(claim, cluster)]
     return (
@@ -58,11 +59,10 @@ def _promised_elsewhere(claims: list[PersistentVolumeClaim], node: Node) -> Reje
 def _without_volume(
     claims: list[PersistentVolumeClaim], node: Node, cluster: Cluster
 ) -> Rejected | None:
-    """Small claims choose first, so that they leave the large volumes to the large claims.
-
-    Claims of one size choose in the order of the pod's volumes. Among volumes of one size the
-    scheduler takes any; here it is the first by name, so another try of its may go otherwise.
-    """
+    """Why a waiting claim can't get a volume on the node, or None."""
+    # As in the scheduler, small claims choose first, so that large volumes are left for large
+    # claims; claims of the same size choose in the order of the pod's volumes. Of volumes of the
+    # same size the scheduler takes any. Here it is the first by name, so the two may differ.
     chosen: set[str] = set()
     for claim in sorted(claims, key=lambda claim: claim.size):
         volume = _free_volume(claim, node, cluster, chosen=chosen)
@@ -78,7 +78,7 @@ def _free_volume(
     claim: PersistentVolumeClaim, node: Node, cluster: Cluster, *, chosen: set[str]
 ) -> PersistentVolume | None:
     if SELECTED_NODE in claim.metadata.annotations:
-        return None  # a new one is being made already
+        return None  # a new one is already being provisioned
     candidates = [
         volume
         for volume in cluster.volumes_by_class.get(claim.storage_class, ())
@@ -91,7 +91,7 @@ def _free_volume(
 
 
 def _has_the_form(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
-    # Checked before a reservation too: even a reserved volume must be large enough.
+    # Even a volume that is reserved for this claim must match it.
     attributes = (volume.spec.volume_attributes_class_name, claim.spec.volume_attributes_class_name)
     modes = (volume.spec.volume_mode or FILESYSTEM, claim.spec.volume_mode or FILESYSTEM)
     return (

@@ -1,7 +1,7 @@
 """Volumes that only one pod may use at a time.
 
-A claim with the mode ReadWriteOncePod serves one pod in the whole cluster; an iSCSI target mounted
-without a claim serves one node's pods only if all of them read.
+A ReadWriteOncePod claim is for one pod in the whole cluster. Several pods on a node can mount an
+iSCSI target without a claim only if all of them mount it read-only.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def rejection(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
-    """Why another pod's use of a volume keeps this one off the node, if it does."""
+    """Why a volume that another pod uses keeps this one off the node, or None."""
     return _disk_in_use(pod, node, cluster) or _claim_in_use(pod, cluster)
 
 

@@ -1,7 +1,7 @@
-"""Zone and region labels of volumes, the way before volumes had node affinity.
+"""Zone and region labels of volumes, from the time before volumes had node affinity.
 
-A volume with such a label can be used where the node's label has one of its values. A node without
-any of these labels takes part in no zones, and everything goes.
+A volume with such a label can be used on nodes whose label has one of its values. A node without
+any of these labels can use all volumes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
     from growth.scheduling.storage import PersistentVolume
 
-# The old labels and what they are called now; a node with new labels satisfies old ones.
+# Old labels and their current names; a node's current label also satisfies the old one.
 _LABELS: Final = {
     "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
     "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
@@ -27,7 +27,7 @@ _LABELS: Final = {
 
 
 def rejection(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
-    """Why the node is in the wrong zone for one of the pod's volumes, if it is."""
+    """Why the node is in the wrong zone for one of the pod's volumes, or None."""
     if not any(label in node.labels for label in _LABELS):
         return None
     for claim in claims_of(pod, cluster):
@@ -48,6 +48,6 @@ def _wrong_label(volume: PersistentVolume, node: Node) -> str | None:
 
 
 def _values(text: str | None) -> tuple[str, ...]:
-    """Several zones are joined by two underscores; a label that can't be read says nothing."""
+    """The zones of a label, which are joined by "__"; a malformed label has none."""
     zones = tuple(zone.strip() for zone in (text or "").split("__"))
     return zones if all(zones) else ()

@@ -1,4 +1,4 @@
-"""Who makes pods, and what surrounds them: owners, namespaces, device classes."""
+"""Owners of pods, namespaces and device classes: the fields that growth reads."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from growth.scheduling.pod_spec import PodSpec
 
 
 class PodTemplate(msgspec.Struct, frozen=True, gc=False):
-    """What each pod of an owner looks like."""
+    """The template of an owner's pods."""
 
     metadata: Metadata = Metadata()
     spec: PodSpec = PodSpec()
 
 
 class WorkloadSpec(msgspec.Struct, frozen=True, gc=False):
-    """How many pods are wanted."""
+    """The number of pods that an owner wants."""
 
     replicas: int | None = None
 
     @property
     def wanted(self) -> int:
-        """The number; where none is said, Kubernetes takes one."""
+        """The number of pods; Kubernetes defaults to 1."""
         return 1 if self.replicas is None else self.replicas
 
 
@@ -34,19 +34,19 @@ class Workload(msgspec.Struct, frozen=True, gc=False):
 
 
 class ReplicaSetSpec(WorkloadSpec, frozen=True, gc=False):
-    """How many, and what they look like."""
+    """The number of pods and their template."""
 
     template: PodTemplate = PodTemplate()
 
 
 class ReplicaSetStatus(msgspec.Struct, frozen=True, gc=False):
-    """How far its controller is."""
+    """The conditions that its controller reports."""
 
     conditions: tuple[ObservedCondition, ...] = ()
 
 
 class ReplicaSet(msgspec.Struct, frozen=True, gc=False):
-    """So many like pods."""
+    """A ReplicaSet."""
 
     metadata: Metadata = Metadata()
     spec: ReplicaSetSpec = ReplicaSetSpec()
@@ -54,7 +54,7 @@ class ReplicaSet(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def is_refused(self) -> bool:
-        """Whether its pods are refused, by a quota for example: it won't have what it wants."""
+        """Whether its pods can't be created, for example because of a quota."""
         return any(
             each.type == "ReplicaFailure" and each.status == "True"
             for each in self.status.conditions
@@ -62,51 +62,51 @@ class ReplicaSet(msgspec.Struct, frozen=True, gc=False):
 
 
 class DeploymentSpec(ReplicaSetSpec, frozen=True, gc=False):
-    """What its ReplicaSet will say."""
+    """The same as in its ReplicaSet, and whether it is paused."""
 
     paused: bool = False
 
 
 class Deployment(msgspec.Struct, frozen=True, gc=False):
-    """What is shown as one ReplicaSet, or as two while the one takes over from the other."""
+    """A Deployment; it has one ReplicaSet, or two during a rollout."""
 
     metadata: Metadata = Metadata()
     spec: DeploymentSpec = DeploymentSpec()
 
     @property
     def is_refused(self) -> bool:
-        """Whether nothing is made of it now."""
+        """Whether it creates no pods now."""
         return self.spec.paused
 
 
 class JobSpec(msgspec.Struct, frozen=True, gc=False):
-    """How many pods run at once."""
+    """The number of pods of a Job."""
 
     parallelism: int | None = None
     completions: int | None = None
 
 
 class Job(msgspec.Struct, frozen=True, gc=False):
-    """An owner whose pods end."""
+    """A Job."""
 
     metadata: Metadata = Metadata()
     spec: JobSpec = JobSpec()
 
 
 class Namespace(msgspec.Struct, frozen=True, gc=False):
-    """A namespace; its labels can be selected by affinity terms."""
+    """A namespace; affinity terms can select its labels."""
 
     metadata: Metadata = Metadata()
 
 
 class DeviceClassSpec(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """An extended resource that the class serves, if it does."""
+    """The extended resource that the class provides, if any."""
 
     extended_resource_name: str | None = None
 
 
 class DeviceClass(msgspec.Struct, frozen=True, gc=False):
-    """A class of devices that are given out by claims."""
+    """A class of devices for resource claims."""
 
     metadata: Metadata = Metadata()
     spec: DeviceClassSpec = DeviceClassSpec()
