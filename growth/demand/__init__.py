@@ -1,1 +1,1 @@
-"""Which pods need a node, and of which pools; the book of them and its wire form. Pure."""
+"""The demand: which pods need a node, from which pools; the demand book and its wire format."""

@@ -1,9 +1,9 @@
-"""Pods that will be there in a moment: a ReplicaSet wants them, and its controller is at work.
+"""Announced pods: a ReplicaSet wants them, and its controller will create them in a moment.
 
-A controller makes the pods of a large deployment over seconds, and of many deployments one after
-the other, while each says from the first moment how many there will be. Planning that knows this
-buys once for all of them, instead of a little for each of the parts in which they come. A
-Deployment speaks for itself until its first ReplicaSet is there.
+A controller takes seconds to create the pods of a large Deployment, and works on many Deployments
+one after another. But each ReplicaSet says from the start how many pods it wants. So planning can
+buy once for all of them, instead of a little for each part. Until a Deployment has its first
+ReplicaSet, the Deployment itself says how many.
 """
 
 from __future__ import annotations
@@ -24,17 +24,20 @@ if TYPE_CHECKING:
 
 
 class Announced(msgspec.Struct, frozen=True, kw_only=True):
-    """What an owner still lacks."""
+    """The pods that an owner still has to create."""
 
     missing: int
     like: Pod
-    """One of its pods; where there is none yet, what its template comes to."""
+    """One of its pods or, if there is none yet, a pod from its template."""
     since: str
-    """When the owner made its newest pod, or began (RFC 3339): long ago, and it makes no more."""
+    """When the owner created its newest pod, or was created itself (RFC 3339).
+
+    If that is long ago, no more pods are coming.
+    """
 
 
 class Announcements:
-    """Who lacks pods, kept up to date change by change."""
+    """The owners that still have to create pods, updated with each change."""
 
     def __init__(self) -> None:
         self._owners: dict[str, ReplicaSet] = {}
@@ -44,10 +47,10 @@ class Announcements:
         self._sets: Counter[str] = Counter()
         self._announced: dict[str, Announced] = {}
         self.wanted = 0
-        """Pods that all ReplicaSets want together."""
+        """The number of pods that all ReplicaSets want together."""
 
     def deployment_changed(self, old: Deployment | None, new: Deployment | None) -> None:
-        """A Deployment came, went or changed."""
+        """Handle a new, changed or deleted Deployment."""
         if old is not None:
             self._deployments.pop(old.metadata.uid, None)
             self._tell_for(old.metadata.uid)
@@ -56,7 +59,7 @@ class Announcements:
             self._tell_for(new.metadata.uid)
 
     def owner_changed(self, old: ReplicaSet | None, new: ReplicaSet | None) -> None:
-        """A ReplicaSet came, went or changed."""
+        """Handle a new, changed or deleted ReplicaSet."""
         if (before := _controller(old, "Deployment")) != (after := _controller(new, "Deployment")):
             self._count_set(before, -1)
             self._count_set(after, 1)
@@ -70,7 +73,7 @@ class Announcements:
             self._tell(new.metadata.uid)
 
     def pod_changed(self, old: Pod | None, new: Pod | None) -> None:
-        """A pod came, went or changed."""
+        """Handle a new, changed or deleted pod."""
         before, after = _owner(old), _owner(new)
         if before == after:
             return
@@ -85,7 +88,7 @@ class Announcements:
             self._tell(after)
 
     def now(self) -> Mapping[str, Announced]:
-        """All owners that lack pods, by their uid."""
+        """The owners that still have to create pods, by uid."""
         return dict(self._announced)
 
     def _count_set(self, deployment: str, more: int) -> None:
@@ -94,7 +97,7 @@ class Announcements:
             self._tell_for(deployment)
 
     def _tell_for(self, uid: str) -> None:
-        """A deployment of which nothing is made yet."""
+        """Update the announcement of a Deployment; it has one until it has a ReplicaSet."""
         sets = self._sets.get(uid, 0)
         if not sets:
             self._sets.pop(uid, None)
@@ -126,7 +129,7 @@ class Announcements:
 
 
 def _owner(pod: Pod | None) -> str:
-    """Who counts the pod among those that it has; empty if nobody does."""
+    """The uid of the ReplicaSet that counts this pod as one of its own; "" if none does."""
     if pod is None or pod.is_finished or pod.is_terminating:
         return ""
     return _controller(pod, "ReplicaSet")
@@ -142,7 +145,7 @@ def _made(each: Pod | ReplicaSet | Deployment) -> str:
 
 
 def _by_template(owner: ReplicaSet | Deployment, kind: str) -> Pod:
-    """Without what admission will add: who knows a pod prefers that."""
+    """A pod from the template, without what admission adds; an existing pod is a better example."""
     metadata = owner.metadata
     reference = OwnerReference(kind=kind, name=metadata.name, uid=metadata.uid, controller=True)
     return pod_of(

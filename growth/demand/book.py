@@ -1,11 +1,11 @@
-"""The demand book: which pods need a node now, kept up to date event by event.
+"""The demand book: which pods need a node now, updated with each event.
 
-It is fed with pods, pools and what the scheduler's calls give away, and answers with one entry for
-each pod that needs a node, or would need one but is held back for a while. An event costs what it
-touches: the pod, and the siblings whose standing depends on it. Only pods without a node are kept.
+Its input is pods, pools and the scheduler's calls to the extender. It has an entry for each pod
+that needs a node, or would need one but is on hold for a while. The work per event is small: the
+pod itself, and the siblings that depend on it. Only pods without a node are kept.
 
-The extender and the reconciler each keep one, with this code, from their own watches. So they agree
-but for what only the scheduler's calls tell: that a pod has a node that fits it right now.
+The extender and the reconciler each keep a book with this code, from their own watches. The two
+differ only in what the scheduler's calls show: that a pod fits on some node right now.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Book:
     """Entries by uid, and their last changes."""
 
     def __init__(self, *, instance: str) -> None:
-        """The instance tells this book from one of another process; it goes into positions."""
+        """`instance` is part of each position, so that positions of other processes don't match."""
         self._waiting: dict[str, WaitingPod] = {}
         self._entries: dict[str, DemandEntry] = {}
         self._siblings = Siblings()
@@ -45,30 +45,30 @@ class Book:
 
     @property
     def entries(self) -> Mapping[str, DemandEntry]:
-        """All entries, by uid: a view that moves. Copy what has to stay."""
+        """All entries by uid, as a live view."""
         return MappingProxyType(self._entries)
 
     def version(self, uid: str) -> str | None:
-        """The version in which this pod waits for a node; None, if it doesn't."""
+        """The resource version of a pod that waits for a node; None if it doesn't."""
         pod = self._waiting.get(uid)
         return None if pod is None else pod.version
 
     @property
     def position(self) -> str:
-        """Where a reader of all entries is; it moves with every change."""
+        """The current position; each change moves it."""
         return self._history.position
 
     @property
     def next_end(self) -> float:
-        """The monotonic second at which `settle` has something to do."""
+        """The monotonic second at which the next hold ends."""
         return self._evidence.next_end
 
     def after(self, position: str) -> tuple[EntryChange, ...] | None:
-        """What has changed since then; None: too long ago, or not of this book. Begin anew."""
+        """The changes since a position; None if it is too old or of another book."""
         return self._history.after(position)
 
     def put(self, pod: Pod, now: Instant) -> None:
-        """A pod was added, or has changed."""
+        """Handle a new or changed pod."""
         self.settle(now)
         new = waiting(pod)
         if new is None:
@@ -77,22 +77,22 @@ class Book:
             self._take_in(new, now)
 
     def remove(self, uid: str, now: Instant) -> None:
-        """A pod is gone."""
+        """Handle a deleted pod."""
         self.settle(now)
         self._leave(uid, version=None, now=now)
 
     def pools(self, names: Iterable[str], now: Instant) -> None:
-        """These are the pools that exist."""
+        """Set the pools that exist."""
         self.settle(now)
         self._write_all(self._wishes.exist(names), now)
 
     def feasible(self, uid: str, *, version: str, now: Instant) -> None:
-        """The scheduler has just asked about nodes that fit this version of the pod."""
+        """Note that the scheduler has just found nodes that fit this version of the pod."""
         self.settle(now)
         self._judge_all(self._evidence.feasible(uid, version=version, now=now), now)
 
     def settle(self, now: Instant) -> None:
-        """Ends the holds whose end has come."""
+        """End the holds that have expired."""
         self._judge_all(self._evidence.ended(now), now)
 
     def _take_in(self, new: WaitingPod, now: Instant) -> None:
@@ -120,7 +120,7 @@ class Book:
                 self._judge(self._waiting[uid], now)
 
     def _judge(self, pod: WaitingPod, now: Instant) -> None:
-        """Writes its entry, and those of the siblings that depend on it."""
+        """Update the entry of a pod, and those of the siblings that depend on it."""
         touched = self._file(pod)
         self._write(pod, now)
         self._write_all(touched, now)
@@ -137,6 +137,7 @@ class Book:
             self._write(self._waiting[uid], now)
 
     def _write(self, pod: WaitingPod, now: Instant) -> None:
+        # A pod that the scheduler hasn't reached is demand only while one of its siblings is.
         inferred = pod.standing is PodProgress.UNREACHED
         if inferred and not self._siblings.infers(pod.family):
             self._strike(pod.uid, pod.version)
@@ -150,6 +151,8 @@ class Book:
             )
 
     def _entry(self, pod: WaitingPod, old: DemandEntry | None, now: Instant) -> DemandEntry:
+        # `since` is kept while the reason stays the same, so a new version of the pod doesn't
+        # restart its waiting time.
         against = self._evidence.against(pod.uid)
         reason, since = against or (self._need(pod), now.wall)
         if not against and old is not None and old.reason == reason:

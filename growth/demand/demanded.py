@@ -1,8 +1,8 @@
-"""The two books as one: our own, kept from our cache, and the one that the extender streams.
+"""Combines two demand books: our own, from our cache, and the one that the extender streams.
 
-There is no mode and nothing to switch over. For each pod that our cache shows waiting, what was
-judged by the later version of the pod counts; of two judgements of one version, the one that holds
-the pod back does. Without the stream only the holds are missing, and a few milliseconds.
+There is no mode to switch. For each pod that waits in our cache, the entry for the later version of
+the pod counts; of two entries for the same version, a hold counts. Without the stream, only the
+holds are missing, and demand is seen a few milliseconds later.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 
 
 MOST_CHANGED: Final = 20_000
-"""Pods that are remembered as changed; beyond them all are looked at again."""
+"""If more pods than this have changed, all pods are checked again."""
 
 
 class Demanded(msgspec.Struct, frozen=True):
-    """What both books say at one moment."""
+    """The combined demand at one moment."""
 
     entries: Mapping[str, DemandEntry] = {}
-    """By uid; each pod is one that our own cache has, without a node."""
+    """The entries by uid; all of these pods are in our own cache, without a node."""
     next_end: float = math.inf
-    """The monotonic second at which this changes by itself: the end of a hold."""
+    """The monotonic second at which the next hold ends."""
 
     def is_demand(self, uid: str) -> bool:
-        """Whether a node is to be found for this pod now."""
+        """Whether this pod needs a node now."""
         entry = self.entries.get(uid)
         return entry is not None and entry.state is State.DEMAND
 
@@ -48,59 +48,59 @@ class Demanded(msgspec.Struct, frozen=True):
 def winner(
     own: DemandEntry | None, theirs: DemandEntry | None, *, version: str
 ) -> DemandEntry | None:
-    """Which of both entries of a pod counts; the version is that of the pod in our own cache."""
+    """The entry of a pod that counts; `version` is that of the pod in our own cache."""
     if theirs is None or is_before(theirs.resource_version, version):
         return own
     if is_before(version, theirs.resource_version):
         return theirs
     if theirs.resource_version != version:
-        return own  # versions that can't be compared: what we see ourselves
+        return own  # if versions can't be compared, our own entry counts
     if own is None or (own.state is State.DEMAND and theirs.state is State.HELD):
         return theirs
     return own
 
 
 class DemandBooks:
-    """Both books, kept together event by event."""
+    """Both books, combined with each event."""
 
     def __init__(self) -> None:
         self._own = Book(instance="own")
         self._position = self._own.position
         self._theirs = DemandReading()
         self._changed: set[str] | None = set()
-        """Pods to be looked at again; None: all of them."""
+        """The pods to check again; None means all of them."""
         self._last = Demanded()
 
     def put(self, pod: Pod, now: Instant) -> None:
-        """Our cache has this pod."""
+        """Handle a new or changed pod in our cache."""
         self._own.put(pod, now)
         self._note((pod.metadata.uid,))
 
     def remove(self, uid: str, now: Instant) -> None:
-        """Our cache has this pod no longer."""
+        """Handle a pod that is no longer in our cache."""
         self._own.remove(uid, now)
         self._note((uid,))
 
     def pools(self, names: Iterable[str], now: Instant) -> None:
-        """These are the pools that exist."""
+        """Set the pools that exist."""
         self._own.pools(names, now)
 
     @property
     def resumes_at(self) -> str | None:
-        """Where the stream is to go on; None: from its beginning."""
+        """The position from which to continue the stream; None means from the start."""
         return self._theirs.position
 
     def connected(self) -> None:
-        """The stream was connected, to go on from where it was said to."""
+        """Note that the stream is connected, and continues from `resumes_at`."""
         self._theirs.connected()
 
     def hear(self, said: Iterable[EntryChange | Bookmark | PositionExpired], now: Instant) -> None:
-        """The stream has said this."""
+        """Handle lines of the stream."""
         for each in said:
             self._note(self._theirs.take(each, now))
 
     def at(self, now: Instant) -> Demanded:
-        """What both say now."""
+        """The combined demand now."""
         self._own.settle(now)
         self._note(self._theirs.settle(now))
         entries = self._merged()
@@ -123,7 +123,8 @@ class DemandBooks:
         return entries
 
     def _note(self, uids: Iterable[str]) -> None:
-        """A process that stands by for long never looks, so what it remembers has to end."""
+        """Remember the pods as changed."""
+        # A process that isn't the leader never reads the demand, so the set must be bounded.
         if self._changed is not None:
             self._changed.update(uids)
             if len(self._changed) > MOST_CHANGED:
@@ -143,6 +144,7 @@ class DemandBooks:
             return None
         theirs = self._theirs.get(uid)
         entry = winner(self._own.entries.get(uid), theirs, version=version)
+        # Our own book has caught up, so the streamed entry must not count again later.
         if entry is not theirs:
             self._theirs.settled(uid)
         return entry

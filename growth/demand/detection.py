@@ -1,8 +1,8 @@
-"""Which pods are demand: those that the scheduler has given up on, and that a node would help.
+"""Which pods are demand: those that the scheduler can't place, and that a new node may help.
 
-PodScheduled=False with reason Unschedulable is the scheduler's own word that no node fits. Any
-other reason (an error of an extender, a gate) says nothing about nodes. Which scheduler it was
-doesn't matter: one that doesn't know this condition marks nothing, and its pods stay out.
+PodScheduled=False with reason Unschedulable means that the scheduler found no node that fits. Other
+reasons (an error of an extender, a gate) say nothing about nodes. Any scheduler counts; the pods of
+one that doesn't set this condition are never demand.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
 SCHEDULED = "PodScheduled"
 UNSCHEDULABLE = "Unschedulable"
 GATED = "SchedulingGated"
-"""Written by the API server when the pod is made, and left there when its gates are taken off: from
-then on it says no more than if nothing were written."""
+"""The API server sets this reason when it creates a gated pod, and doesn't clear it when the gates
+are removed. So without gates it means the same as no condition."""
 
 
 class PodProgress(enum.Enum):
     """How far a pod has come on its way to a node."""
 
     APART = enum.auto()
-    """A new node isn't what it waits for: it has one, has ended, is gated, or isn't ours."""
+    """It doesn't wait for a new node: it has one, has ended, is gated, or a new node can't help."""
     UNREACHED = enum.auto()
-    """No scheduler has said a word about it yet."""
+    """No scheduler has tried it yet."""
     NOMINATED = enum.auto()
-    """The scheduler has found no room, and makes some for it on a node by preemption."""
+    """The scheduler has found no node for it, and is making room on one by preemption."""
     UNSCHEDULABLE = enum.auto()
     """The scheduler has found no node for it."""
 
 
 def is_demand(pod: Pod) -> bool:
-    """Whether a new node could be what this pod waits for."""
+    """Whether this pod waits for a new node."""
     return standing(pod) is PodProgress.UNSCHEDULABLE
 
 
 def standing(pod: Pod) -> PodProgress:
-    """How far this pod has come, by what is written in it alone."""
+    """How far this pod has come, by its own fields alone."""
     if _is_apart(pod):
         return PodProgress.APART
     verdict = scheduled(pod)
@@ -53,7 +53,7 @@ def standing(pod: Pod) -> PodProgress:
 
 
 def scheduled(pod: Pod) -> ObservedCondition | None:
-    """What the scheduler has last said about it."""
+    """The PodScheduled condition of a pod, if it has one."""
     return next((each for each in pod.status.conditions if each.type == SCHEDULED), None)
 
 

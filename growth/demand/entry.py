@@ -1,7 +1,7 @@
-"""One line of the demand book: a pod that needs a node, or one whose need is held back for now.
+"""An entry of the demand book: a pod that needs a node, or is on hold for now.
 
-It names the pod and the version of it that was judged, and nothing of what it asks for: whoever
-plans for it has the pod itself.
+It has the name of the pod and the version that was judged. It doesn't have the pod's requests,
+because planning has the pod itself.
 """
 
 from __future__ import annotations
@@ -13,40 +13,40 @@ import msgspec
 
 
 class State(enum.Enum):
-    """Whether a node is to be found for the pod now."""
+    """Whether the pod needs a node now."""
 
     DEMAND = "demand"
     HELD = "held"
-    """It has, or is about to get, a place without us. This ends by itself after a while."""
+    """On hold: it has, or is about to get, a place without a new node. Holds end by themselves."""
 
 
 class EntryReason(enum.StrEnum):
-    """Why it is in the book."""
+    """Why a pod is in the book."""
 
     UNSCHEDULABLE = "Unschedulable"
     """The scheduler found no node for it."""
     SIBLING = "SiblingUnschedulable"
-    """The scheduler hasn't reached it, and found no node for another one just like it."""
+    """The scheduler hasn't tried it, but found no node for one of its siblings."""
     POOL_NOT_FOUND = "PoolNotFound"
-    """No node can be bought for it: no pool that exists is one that it may use."""
+    """No node can be bought for it: there is no pool that it may use."""
     FEASIBLE = "Feasible"
-    """The scheduler asked about nodes that fit it: there is one."""
+    """The scheduler has found nodes that fit it."""
     NOMINATED = "Nominated"
-    """The scheduler makes room for it by preemption."""
+    """The scheduler is making room for it by preemption."""
 
 
 class DemandEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
-    """What the book says of one pod."""
+    """The book's entry for one pod."""
 
     uid: str
     namespace: str
     name: str
     resource_version: str
-    """The version of the pod that this was judged by."""
+    """The version of the pod that was judged."""
     state: State
     reason: str
-    """One of `EntryReason`, or what a later version may say."""
+    """One of `EntryReason`, or a value of a later version."""
     since: datetime
-    """When this book came to see this state for this reason."""
+    """When this book first had this state for this reason."""
     inferred: bool = False
-    """Whether the scheduler itself hasn't reached the pod yet."""
+    """Whether the scheduler hasn't tried the pod itself yet."""

@@ -1,9 +1,9 @@
-"""What speaks against buying for a pod right now: the scheduler has, or makes, a place for it.
+"""Evidence against buying for a pod now: the scheduler has a place for it, or is making room.
 
-Two things are known. It asks extenders about a pod only when it has found nodes that fit it; and it
-writes down the node on which it makes room by preemption. Either may come to nothing without a
-word, so each holds the pod's demand back for a while only. Where the scheduler gives up on the pod
-afterwards, the hold ends at once.
+There are two kinds. The scheduler calls extenders for a pod only if it has found nodes that fit;
+and it nominates the node on which it makes room by preemption. Both may fail without a further
+signal, so each puts the pod on hold only for a while. If the scheduler then reports the pod as
+unschedulable, the hold ends at once.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from growth.instant import Instant
 
 FEASIBLE_SECONDS: Final = 15.0
-"""How long it may take from the scheduler's asking to the binding: as long as `bindWait`."""
+"""The longest time from the scheduler's call to the binding: the same as `bindWait`."""
 NOMINATED_SECONDS: Final = 300.0
-"""How long room may be made for a pod. After five minutes the scheduler itself looks again at a pod
-that nothing happens to; a nomination that is still there has not helped, or is a leftover."""
+"""The longest time for preemption. After five minutes the scheduler retries a pod anyway; a
+nomination that is still there hasn't helped, or is left over."""
 MOST_HOLDS: Final = 20_000
-"""More than a scheduler asks about within one of these spans."""
+"""More pods than a scheduler handles within one of these times."""
 
 
 class Evidence:
-    """Both sorts of holds. It may be known before the pod: schedulers can be ahead of a watch."""
+    """Both kinds of holds. A hold may begin before its pod is known: our watch may be behind."""
 
     def __init__(self) -> None:
         self._feasible = Holds(seconds=FEASIBLE_SECONDS, most=MOST_HOLDS)
@@ -41,11 +41,11 @@ class Evidence:
         return len(self._feasible) + len(self._nominated)
 
     def feasible(self, uid: str, *, version: str, now: Instant) -> tuple[str, ...]:
-        """The scheduler has asked about nodes for it; the answer are those judged anew."""
+        """Note that the scheduler found nodes for a pod; returns the pods to judge again."""
         return (*self._feasible.begin(uid, version=version, now=now), uid)
 
     def follow(self, old: WaitingPod | None, new: WaitingPod, now: Instant) -> tuple[str, ...]:
-        """A pod waits in this version; the answer are others that are judged anew."""
+        """Handle a new version of a waiting pod; returns the other pods to judge again."""
         if self._has_given_up_since(old, new):
             self._feasible.end(new.uid)
         if new.standing is not PodProgress.NOMINATED:
@@ -55,16 +55,16 @@ class Evidence:
         return ()
 
     def forget(self, uid: str) -> None:
-        """The pod doesn't wait any more."""
+        """Handle a pod that no longer waits."""
         self._feasible.end(uid)
         self._nominated.end(uid)
 
     def ended(self, now: Instant) -> tuple[str, ...]:
-        """Ends what has lasted long enough; the answer are those judged anew."""
+        """End the holds that have expired; returns the pods to judge again."""
         return self._feasible.ended(now) + self._nominated.ended(now)
 
     def against(self, uid: str) -> tuple[EntryReason, datetime] | None:
-        """Why the pod's demand is held back, and since when."""
+        """Why the pod is on hold and since when, or None."""
         if nominated := self._nominated.get(uid):
             return EntryReason.NOMINATED, nominated.begun.wall
         if feasible := self._feasible.get(uid):
@@ -77,7 +77,9 @@ class Evidence:
         return min(self._feasible.next_end, self._nominated.next_end)
 
     def _has_given_up_since(self, old: WaitingPod | None, new: WaitingPod) -> bool:
-        """A version that brings other things, or that our watch brings late, says nothing new."""
+        """Whether the scheduler has reported the pod as unschedulable since the hold began."""
+        # Only a changed condition in a later version is news. Other changes of the pod, and old
+        # versions that our watch delivers late, must not end the hold.
         hold = self._feasible.get(new.uid)
         if hold is None or new.standing is not PodProgress.UNSCHEDULABLE:
             return False

@@ -1,7 +1,7 @@
-"""The last changes of the book, numbered, so that a reader can go on where it was cut off.
+"""The last changes of the book, numbered, so that a reader can continue after a disconnect.
 
-The numbers mean something to this book alone: a position names the instance too, and a server that
-was started anew, or a reader that was away for longer than the history goes back, begins anew.
+The numbers are valid for one book only, so a position includes the instance. After a restart of the
+server, or if the reader was away for longer than the history goes back, it reads everything again.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import msgspec
 from growth.demand.entry import DemandEntry
 
 MOST: Final = 20_000
-"""Changes that are kept: four for each pod of a burst of five thousand."""
+"""The number of changes that are kept: four for each pod of a burst of five thousand."""
 _NUMBER: Final = re.compile("[0-9]{1,19}")
 
 
 class EntryChangeKind(enum.Enum):
-    """What has become of an entry."""
+    """What happened to an entry."""
 
     ADDED = "ADDED"
     MODIFIED = "MODIFIED"
@@ -28,7 +28,7 @@ class EntryChangeKind(enum.Enum):
 
 
 class EntryChange(msgspec.Struct, frozen=True, gc=False):
-    """One entry as it is from now on; of a deleted one, as it was, with the pod's last version."""
+    """The new entry; for a deleted one, the old entry with the pod's last version."""
 
     kind: EntryChangeKind
     entry: DemandEntry
@@ -44,18 +44,18 @@ class History:
         self._last = 0
 
     def add(self, change: EntryChange) -> None:
-        """Something has changed."""
+        """Add a change."""
         self._last += 1
         self._changes[self._last] = change
         self._changes.pop(self._last - self._most, None)
 
     @property
     def position(self) -> str:
-        """The place behind the last change."""
+        """The position after the last change."""
         return f"{self._instance}.{self._last}"
 
     def after(self, position: str) -> tuple[EntryChange, ...] | None:
-        """What has changed since; None, if that can't be told: the reader has to begin anew."""
+        """The changes since a position; None if it isn't known, and the reader must start again."""
         instance, _, number = position.rpartition(".")
         if instance != self._instance or not _NUMBER.fullmatch(number):
             return None

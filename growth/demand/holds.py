@@ -1,7 +1,7 @@
-"""Holds of one sort: whose demand is held back, since when, and until when.
+"""Holds of one kind: which pods are on hold, since when, and until when.
 
-They last equally long, so the one that was begun first ends first, and a dict in the order of
-beginning is all it takes. Their number is bounded, and the oldest makes room.
+All of them have the same length, so they end in the order in which they began, and a dict in that
+order is enough. Their number is bounded; the oldest hold is dropped for a new one.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from growth.instant import Instant
 
 
 class PodHold(msgspec.Struct, frozen=True, gc=False):
-    """That one pod is held back."""
+    """The hold on one pod."""
 
     begun: Instant
     version: str
-    """The version of the pod that this was said of."""
+    """The version of the pod that the hold is based on."""
 
 
 class Holds:
@@ -33,11 +33,12 @@ class Holds:
         return len(self._holds)
 
     def get(self, uid: str) -> PodHold | None:
-        """The hold on this pod."""
+        """The hold on a pod, if there is one."""
         return self._holds.get(uid)
 
     def begin(self, uid: str, *, version: str, now: Instant) -> tuple[str, ...]:
-        """Holds this one from now on; the answer are those that have to make room for it."""
+        """Begin a hold; returns the pods whose holds are dropped for it."""
+        # Removed first, so that a renewed hold moves to the end of the dict.
         self._holds.pop(uid, None)
         self._holds[uid] = PodHold(now, version)
         if len(self._holds) <= self._most:
@@ -47,11 +48,11 @@ class Holds:
         return (oldest,)
 
     def end(self, uid: str) -> None:
-        """Holds it no longer."""
+        """End the hold on a pod."""
         self._holds.pop(uid, None)
 
     def ended(self, now: Instant) -> tuple[str, ...]:
-        """Takes out those whose end has come."""
+        """End the holds that have expired; returns their pods."""
         over = []
         while self.next_end <= now.monotonic:
             over.append(next(iter(self._holds)))
@@ -60,6 +61,6 @@ class Holds:
 
     @property
     def next_end(self) -> float:
-        """The monotonic second at which the first of them ends."""
+        """The monotonic second at which the next hold ends."""
         begun = (hold.begun.monotonic + self._seconds for hold in self._holds.values())
         return next(begun, math.inf)

@@ -1,7 +1,7 @@
-"""Which machines were asked for by one plan: nothing says so but when their requests were made.
+"""Which NodeRequests belong to one plan: only their creation times tell.
 
-The API server tells that in whole seconds, and the creations of one plan may lie on both sides of
-one.
+The API server gives these in whole seconds, and the requests of one plan may be created on both
+sides of a second.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 def second_of(request: NodeRequest) -> int:
-    """The second in which a machine was asked for; 0 before the API server has taken it in."""
+    """The second in which a request was created; 0 if it hasn't been created yet."""
     made_at = request.metadata.creation_timestamp
     return 0 if made_at is None else int(made_at.timestamp())
 
 
 def of_one_plan(second: int) -> range:
-    """The seconds in which others of the same plan may have been asked for."""
+    """The seconds in which other requests of the same plan may have been created."""
     return range(second - 1, second + 2)

@@ -1,8 +1,8 @@
-"""Which pools a pod may use: those that it names, else the pool called `default`.
+"""Which pools a pod may use: those that it selects, or else the pool called `default`.
 
-A pod names pools by its nodeSelector or its required node affinity on `growth.dev/pool`; an
-affinity can name several, or all but some, so the answer is a set. What a pod says about pools is a
-value of its own, the wish: pods have few different ones, so an answer for a wish serves them all.
+A pod selects pools with its nodeSelector or its required node affinity on `growth.dev/pool`. An
+affinity can select several pools, or exclude some, so the answer is a set. The conditions of a pod
+on pools are its wish. Pods have few different wishes, so an answer for a wish is shared.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ Alternative = tuple[Requirement, ...]
 
 
 class PoolChoice(msgspec.Struct, frozen=True, gc=False):
-    """What a pod says about pools: all conditions of one alternative, and the selector, hold."""
+    """The wish: the nodeSelector, and all conditions of at least one alternative, must match."""
 
     selected: str | None = None
     alternatives: tuple[Alternative, ...] | None = None
-    """None: it has no affinity. An alternative without conditions is one that isn't about pools."""
+    """None without an affinity. An alternative without conditions doesn't mention pools."""
 
     @property
     def names_a_pool(self) -> bool:
-        """Whether it says anything about pools."""
+        """Whether it has any condition on pools."""
         return self.selected is not None or any(self.alternatives or ())
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The pools that it asks for by name."""
+        """The pools that it selects by name."""
         named = {
             value
             for alternative in self.alternatives or ()
@@ -51,7 +51,7 @@ class PoolChoice(msgspec.Struct, frozen=True, gc=False):
         return (self.selected,) if self.selected is not None else tuple(sorted(named))
 
     def admits(self, pool: str) -> bool:
-        """Whether it may use this pool."""
+        """Whether pods with this wish may use the pool."""
         if not self.names_a_pool:
             return pool == DEFAULT_POOL
         if self.selected not in {None, pool}:
@@ -73,14 +73,14 @@ class UsablePools(msgspec.Struct, frozen=True):
 
 
 class PoolNotFound(msgspec.Struct, frozen=True):
-    """No pool that exists is one that the pod may use."""
+    """The pod may use none of the existing pools."""
 
     requested: tuple[str, ...]
-    """What it asks for by name; `default`, if it says nothing about pools."""
+    """The pools that it selects by name; `default` if it has no condition on pools."""
 
     @property
     def text(self) -> str:
-        """For people: one line, with the way out."""
+        """For people: one line with the fix."""
         if self.requested == (DEFAULT_POOL,):
             return f'there is no pool "{DEFAULT_POOL}": create it, or name one by {POOL_LABEL}'
         if not self.requested:
@@ -93,7 +93,7 @@ Verdict = UsablePools | PoolNotFound
 
 
 def wish_of(pod: Pod) -> PoolChoice:
-    """What the pod says about pools."""
+    """The wish of a pod."""
     selected = pod.spec.node_selector.get(POOL_LABEL)
     affinity = pod.wanted_nodes.affinity
     if affinity is None:
@@ -104,7 +104,7 @@ def wish_of(pod: Pod) -> PoolChoice:
 
 
 def match(wish: PoolChoice, pools: Iterable[str]) -> Verdict:
-    """Which of the existing pools it may use."""
+    """The existing pools that pods with this wish may use."""
     admitted = frozenset(pool for pool in pools if wish.admits(pool))
     if admitted:
         return UsablePools(admitted)
@@ -112,7 +112,7 @@ def match(wish: PoolChoice, pools: Iterable[str]) -> Verdict:
 
 
 def why_unreadable(wish: PoolChoice, unreadable: Iterable[str]) -> str:
-    """What to say where a pool that it may use is there and can't be read; else empty."""
+    """A text if a pool that it may use exists but is invalid; else ""."""
     verdict = match(wish, unreadable)
     if not isinstance(verdict, UsablePools):
         return ""
@@ -121,15 +121,15 @@ def why_unreadable(wish: PoolChoice, unreadable: Iterable[str]) -> str:
 
 
 def pools_of(pod: Pod, pools: Iterable[str]) -> frozenset[str]:
-    """The existing pools that the pod may use; none, if what it names isn't there."""
+    """The existing pools that the pod may use."""
     verdict = match(wish_of(pod), pools)
     return verdict.names if isinstance(verdict, UsablePools) else frozenset()
 
 
 def follow_names(names: dict[str, None], changes: Iterable[Change[NodePool]]) -> None:
-    """Keep the names of the pools that exist; one that can't be read any more still does.
+    """Update the names of existing pools; a pool that can't be read still exists.
 
-    A dict, as its order is the same in each run.
+    The names are in a dict because its order is the same in each run.
     """
     for change in changes:
         if change.kind is ChangeKind.DELETED:
@@ -143,5 +143,5 @@ def _about_pools(term: NodeSelectorTerm) -> Alternative:
 
 
 def _says_anything(term: NodeSelectorTerm) -> bool:
-    """A term without conditions matches no node, hence no node of any pool."""
+    """Whether a term has conditions; one without matches no node, and so no pool."""
     return bool(term.match_expressions or term.match_fields)

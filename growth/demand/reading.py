@@ -1,9 +1,9 @@
-"""What a reader has of the book at the other end of a stream.
+"""A reader's copy of the book at the other end of the stream.
 
-It is whole from the first bookmark on, and a new beginning takes the place of what was known only
-when it is whole itself. A line counts for a while after it was heard first: by then the reader's
-own book has seen what the other has seen, or the other was wrong. So a stream that hangs, ends for
-good or lies costs seconds, and nothing has to be undone when it is lost.
+It is complete from the first bookmark on. A new snapshot replaces the old entries only when it is
+complete itself. An entry counts only for a while after it first arrived: by then, the reader's own
+book has seen the same, or the other book was wrong. So a stream that hangs, ends or is wrong costs
+seconds, and nothing has to be undone when it is lost.
 """
 
 from __future__ import annotations
@@ -24,43 +24,43 @@ if TYPE_CHECKING:
 
 
 class DemandReading:
-    """Entries by uid as the other book has them. Each change answers with the uids it touches."""
+    """The other book's entries by uid. Each change returns the uids of the pods to check again."""
 
     def __init__(self) -> None:
         self.position: str | None = None
-        """Where to go on; None: from the beginning."""
+        """The position to continue from; None means from the start."""
         self._entries: dict[str, DemandEntry] = {}
         self._beginning: dict[str, DemandEntry] = {}
         self._counting = Holds(seconds=FEASIBLE_SECONDS, most=MOST_HOLDS)
 
     @property
     def entries(self) -> Mapping[str, DemandEntry]:
-        """All that was said, also what doesn't count any more."""
+        """All entries, including those that no longer count."""
         return MappingProxyType(self._entries)
 
     def get(self, uid: str) -> DemandEntry | None:
-        """What counts about this pod."""
+        """The entry of a pod, if it still counts."""
         return None if self._counting.get(uid) is None else self._entries.get(uid)
 
     @property
     def next_end(self) -> float:
-        """The monotonic second at which the next line ceases to count."""
+        """The monotonic second at which the next entry stops counting."""
         return self._counting.next_end
 
     def settle(self, now: Instant) -> tuple[str, ...]:
-        """Lines that were heard long enough ago count no longer."""
+        """Stop counting old entries; returns their pods."""
         return self._counting.ended(now)
 
     def settled(self, uid: str) -> None:
-        """The reader sees as much itself: what was said of this pod counts no longer."""
+        """Stop counting the entry of a pod, because our own book has caught up."""
         self._counting.end(uid)
 
     def connected(self) -> None:
-        """A connection was made; where it goes on was said with `position`."""
+        """Handle a new connection, which continues from `position`."""
         self._beginning = {}
 
     def take(self, said: EntryChange | Bookmark | PositionExpired, now: Instant) -> Iterable[str]:
-        """One line of the stream."""
+        """Handle one line of the stream."""
         match said:
             case EntryChange() if self.position is None:
                 self._begin(said)
@@ -104,7 +104,7 @@ class DemandReading:
         return known
 
     def _write(self, entry: DemandEntry, now: Instant) -> Iterable[str]:
-        """The same line again, after a new beginning, is no news and counts no longer for it."""
+        # The same entry in a new snapshot is no news, so its time doesn't begin again.
         if self._entries.get(entry.uid) == entry:
             return ()
         self._entries[entry.uid] = entry

@@ -1,8 +1,8 @@
-"""Pods of one owner that are alike to the scheduler: what it says of one holds for all.
+"""Siblings: pods of one owner and shape, for which one verdict of the scheduler is enough.
 
-The scheduler writes some fifty verdicts a second by default, so a thousand equal pods would become
-known as demand over twenty seconds. As soon as one of them is demand, the others that the scheduler
-hasn't reached yet are too; when none is demand any more, they wait for their own turn again.
+The scheduler writes about fifty verdicts per second by default, so a thousand equal pods would
+become demand only over twenty seconds. As soon as one of them is demand, so are the others that the
+scheduler hasn't tried yet. When none of them is demand any more, they wait for their own verdict.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class Family(NamedTuple):
-    """One owner's pods of one shape."""
+    """The pods of one owner with one shape."""
 
     owner: str
     shape: Shape
 
 
 class Members:
-    """The two sorts of pods in a family, by uid; in order of arrival, so that answers repeat."""
+    """The two kinds of pods in a family by uid, in the order of arrival so that answers repeat."""
 
     __slots__ = ("demanding", "unreached")
 
@@ -34,16 +34,16 @@ class Members:
 
 
 def family_of(pod: Pod) -> Family | None:
-    """The family of a pod; one that nobody controls has none."""
+    """The family of a pod; None if it has no controller."""
     controller = pod.metadata.controller
     return None if controller is None else Family(controller.uid, pod.shape)
 
 
 class Siblings:
-    """All families with a pod that waits.
+    """All families with a waiting pod.
 
-    Each change answers with the uids of those who are judged anew because of it: the family's
-    unreached pods, when its first pod becomes demand and when its last one ceases to be.
+    Each change returns the uids of the pods to judge again: the unreached pods of the family, when
+    its first pod becomes demand and when its last one stops being demand.
     """
 
     def __init__(self) -> None:
@@ -53,12 +53,12 @@ class Siblings:
         return len(self._families)
 
     def infers(self, family: Family | None) -> bool:
-        """Whether the scheduler has given up on one of this family."""
+        """Whether the scheduler has found no node for one of this family."""
         members = None if family is None else self._families.get(family)
         return members is not None and bool(members.demanding)
 
     def demands(self, uid: str, family: Family | None) -> Iterable[str]:
-        """The scheduler has given up on this one."""
+        """Note that the scheduler has found no node for this pod."""
         if family is None:
             return ()
         members = self._families.setdefault(family, Members())
@@ -68,7 +68,7 @@ class Siblings:
         return tuple(members.unreached) if is_first else ()
 
     def waits(self, uid: str, family: Family | None) -> Iterable[str]:
-        """The scheduler hasn't reached this one."""
+        """Note that the scheduler hasn't tried this pod."""
         if family is None:
             return ()
         touched = self.leaves(uid, family)
@@ -76,7 +76,7 @@ class Siblings:
         return touched
 
     def leaves(self, uid: str, family: Family | None) -> Iterable[str]:
-        """This one is neither, or gone."""
+        """Note that this pod is neither, or gone."""
         members = None if family is None else self._families.get(family)
         if family is None or members is None:
             return ()

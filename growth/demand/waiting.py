@@ -1,4 +1,4 @@
-"""A pod without a node, and what the book works out about it when an event brings it."""
+"""A pod without a node, with the values that the book derives from it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class WaitingPod(msgspec.Struct, frozen=True):
-    """What is asked again and again while a pod waits. It keeps no pod."""
+    """The values of a waiting pod that are needed again and again. It doesn't keep the pod."""
 
     uid: str
     namespace: str
@@ -24,14 +24,14 @@ class WaitingPod(msgspec.Struct, frozen=True):
     version: str
     standing: PodProgress
     verdict: ObservedCondition | None
-    """What the scheduler has last said."""
+    """The PodScheduled condition."""
     nominated: str
     family: Family | None
     wish: PoolChoice
 
 
 def waiting(pod: Pod) -> WaitingPod | None:
-    """What matters of a pod; nothing, if it doesn't wait for a node."""
+    """The values of a pod; None if it doesn't wait for a node."""
     here = standing(pod)
     if here is PodProgress.APART:
         return None

@@ -1,10 +1,10 @@
-"""The book on the wire: lines of JSON in the form of a Kubernetes watch.
+"""The wire format of the book: lines of JSON in the form of a Kubernetes watch.
 
-A reader that says no position gets every entry as ADDED, then a BOOKMARK: up to there it is the
-snapshot. What follows are the changes, each batch of them with a BOOKMARK behind it, and a BOOKMARK
-now and then when nothing changes, so that silence means that the connection is dead. The position
-in a BOOKMARK is what a reader says to go on where it was cut off. A position that the book can't go
-on from is answered with an ERROR of code 410, as Kubernetes does it, and the reader begins anew.
+A reader without a position gets all entries as ADDED and then a BOOKMARK, which ends the snapshot.
+After that come the changes, each batch followed by a BOOKMARK. If nothing changes, a BOOKMARK is
+sent from time to time, so that silence means a dead connection. With the position of a BOOKMARK, a
+reader continues after a disconnect. If the book doesn't know the position, it answers with an ERROR
+of code 410, as Kubernetes does, and the reader starts again.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 PATH: Final = "/v1/demand"
 CONTENT_TYPE: Final = "application/json"
 BOOKMARK_SECONDS: Final = 5.0
-"""How long a server keeps silent at most."""
+"""The longest silence of a server."""
 SILENCE_SECONDS: Final = 15.0
-"""After how long a silence a reader takes the connection for dead."""
+"""After this much silence, a reader treats the connection as dead."""
 _GONE: Final = 410
 
 
 class Bookmark(msgspec.Struct, frozen=True, gc=False):
-    """Everything up to this position has been told."""
+    """All changes up to this position have been sent."""
 
     position: str
 
 
 class PositionExpired(msgspec.Struct, frozen=True, gc=False):
-    """The reader has to begin anew, without a position."""
+    """The reader must start again, without a position."""
 
 
 class Rubbish(RetryLater):
-    """What came can't be read: neither it nor anything after it is to be trusted."""
+    """The stream can't be read, and nothing after this point can be trusted."""
 
 
 class _Line(msgspec.Struct):
@@ -75,7 +75,7 @@ _status = msgspec.json.Decoder(_Status).decode
 
 
 def opening(book: Book) -> list[bytes]:
-    """The lines for a reader that knows nothing: the whole book as it is at this moment."""
+    """The lines for a reader without a position: the whole book."""
     added = (EntryChange(EntryChangeKind.ADDED, entry) for entry in book.entries.values())
     return [*map(_change_line, added), bookmark(book)]
 
@@ -83,7 +83,7 @@ def opening(book: Book) -> list[bytes]:
 def following(book: Book, position: str) -> list[bytes]:
     """The lines that bring a reader from its position to the end of the book.
 
-    When it can't go on from there, the one line that says so: the connection ends after it.
+    If the position isn't known, a single line says so, and the connection ends after it.
     """
     changes = book.after(position)
     if changes is None:
@@ -92,18 +92,18 @@ def following(book: Book, position: str) -> list[bytes]:
 
 
 def bookmark(book: Book) -> bytes:
-    """The line that says where the book is."""
+    """The line with the current position of the book."""
     return _encode({"type": "BOOKMARK", "object": _Position(book.position)}) + b"\n"
 
 
 def snapshot(book: Book) -> bytes:
-    """The whole book as one document."""
+    """The whole book as one JSON document."""
     items = tuple(book.entries.values())
     return _encode(_List(metadata=_Position(book.position), items=items))
 
 
 def read_line(line: bytes) -> EntryChange | Bookmark | PositionExpired | None:
-    """What a line says; None, if it is of a sort that only later versions know."""
+    """The content of a line; None if it is of a type that only later versions know."""
     try:
         envelope = _line(line)
         return _read(envelope.type, envelope.object)
@@ -113,7 +113,7 @@ def read_line(line: bytes) -> EntryChange | Bookmark | PositionExpired | None:
 
 
 def read_lines(lines: Iterable[bytes]) -> Iterator[EntryChange | Bookmark | PositionExpired]:
-    """What these lines say, one after the other; nothing counts behind the one that ends it all."""
+    """The content of these lines; `PositionExpired` is always the last one."""
     for line in lines:
         said = read_line(line) if line else None
         if said is not None:

@@ -1,7 +1,7 @@
-"""Whether the waiting pods have a pool: asked once for each wish, not for each pod.
+"""Whether the waiting pods have a pool: computed once for each wish, not for each pod.
 
-Pods have few different wishes, so a pool that appears or goes costs a look at each wish, and
-touches the pods of those only whose answer has changed.
+Pods have few different wishes. So when a pool is created or deleted, each wish is checked, and only
+the pods whose answer has changed are judged again.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class Wishes:
-    """The pods that wait, by what they say about pools."""
+    """The waiting pods by wish."""
 
     def __init__(self) -> None:
-        # Until somebody has told which pools exist, none is missing.
+        # None until the pools are known; until then, no pod is said to have no pool.
         self._pools: frozenset[str] | None = None
         self._pods: dict[PoolChoice, dict[str, None]] = {}
         self._served: dict[PoolChoice, bool] = {}
@@ -29,17 +29,17 @@ class Wishes:
         return len(self._pods)
 
     def is_served(self, wish: PoolChoice) -> bool:
-        """Whether a pool exists that pods of this wish may use."""
+        """Whether there is a pool that pods with this wish may use."""
         if wish not in self._served:
             self._served[wish] = self._judge(wish)
         return self._served[wish]
 
     def add(self, uid: str, wish: PoolChoice) -> None:
-        """A pod of this wish waits."""
+        """Add a waiting pod."""
         self._pods.setdefault(wish, {})[uid] = None
 
     def remove(self, uid: str, wish: PoolChoice) -> None:
-        """It doesn't wait any more."""
+        """Remove a pod that no longer waits."""
         pods = self._pods.get(wish, {})
         pods.pop(uid, None)
         if not pods:
@@ -47,7 +47,7 @@ class Wishes:
             self._served.pop(wish, None)
 
     def exist(self, pools: Iterable[str]) -> list[str]:
-        """These are the pools; the answer are the pods that are judged anew."""
+        """Set the existing pools; returns the pods to judge again."""
         found = frozenset(pools)
         if found == self._pools:
             return []
