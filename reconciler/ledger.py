@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from reconciler.brakes.rule import BrakesLedger
 from reconciler.invariants.ledger import InvariantsLedger
 from reconciler.planning.ledger import PlanningLedger
+from reconciler.pools.ledger import PoolsLedger
 from reconciler.provisioning.ledger import ProvisioningLedger
 from reconciler.removal.ledger import RemovalLedger
 from reconciler.replacement.ledger import ReplacementLedger
@@ -26,6 +27,7 @@ class Ledger:
     brakes: BrakesLedger = field(default_factory=BrakesLedger)
     invariants: InvariantsLedger = field(default_factory=InvariantsLedger)
     planning: PlanningLedger = field(default_factory=PlanningLedger)
+    pools: PoolsLedger = field(default_factory=PoolsLedger)
     provisioning: ProvisioningLedger = field(default_factory=ProvisioningLedger)
     removal: RemovalLedger = field(default_factory=RemovalLedger)
     replacement: ReplacementLedger = field(default_factory=ReplacementLedger)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeAlias
 
 import structlog
 
-from reconciler import planning, provisioning, removal, replacement
+from reconciler import planning, pools, provisioning, removal, replacement
 from reconciler.brakes import rule as brakes
 from reconciler.brakes.pauses import buys_in_paused_pool
 from reconciler.core.decision import NEVER, Decision, Section, earliest
@@ -73,9 +73,10 @@ ROOMS = (
         replacement.decide,
         lambda ledger, section: replace(ledger, replacement=section),
     ),
+    Room("pools", pools.decide, lambda ledger, section: replace(ledger, pools=section)),
 )
-"""In their order: what is on its way is known before anything more is planned, and what demand
-needs before anything is given up."""
+"""In their order: what is on its way is known before anything more is planned, what demand needs
+before anything is given up, and pools tell at the end what all have found."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from growth.api.conditions import Truth
 from growth.api.installed import PAUSE_CONFIG_MAP
 from growth.api.wellknown import (
     PAUSE_REASON_KEY,
@@ -25,25 +24,16 @@ from growth.api.wellknown import (
     PAUSED_UNTIL_ANNOTATION,
 )
 from growth.api.written import parse_time, write_time
-from reconciler.core.actions import (
-    CreateMachine,
-    CreateNodeRequest,
-    Sequence,
-    Subject,
-    SubjectKind,
-)
-from reconciler.facts.pool_notices import patched_with, pool_condition
+from reconciler.core.actions import CreateMachine, CreateNodeRequest, Sequence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from growth.api.conditions import Condition
     from growth.api.nodepool import NodePool
     from growth.instant import Instant
     from reconciler.core.pause_of_all import PauseOfAll
     from reconciler.core.world import World
 
-CONDITION: Final = "Paused"
 LOOKS_AGAIN: Final = 60.0
 """Seconds: the end is on the wall's clock, which somebody may move."""
 
@@ -84,17 +74,6 @@ def next_pause_end(held: Mapping[str, Pause], now: Instant) -> float:
     """When a pause may have ended, in monotonic seconds; infinity while none has an end."""
     ends = [-now.seconds_since(pause.until) for pause in held.values() if pause.until is not None]
     return now.monotonic + min(*ends, LOOKS_AGAIN) if ends else float("inf")
-
-
-def notices(world: World, held: Mapping[str, Pause], now: Instant) -> Iterator[Sequence]:
-    """The condition of each pool whose pause has begun, changed or ended."""
-    for name, pool in sorted(world.pools.items()):
-        subject = Subject(SubjectKind.POOL, name)
-        told = next((each for each in pool.status.conditions if each.type == CONDITION), None)
-        wanted = _condition(pool, held.get(name), told, now)
-        if wanted is not None and world.is_free(subject):
-            steps = (patched_with(pool, wanted),)
-            yield Sequence(subject=subject, steps=steps, why=wanted.message)
 
 
 def _of_pool(pool: NodePool) -> Pause | None:
@@ -146,23 +125,3 @@ def _buys_for(step: object) -> Iterator[str]:
             yield order.pool
         case _:
             return
-
-
-def _condition(
-    pool: NodePool, pause: Pause | None, told: Condition | None, now: Instant
-) -> Condition | None:
-    """What is to be written; None while what is told is right."""
-    truth = Truth.FALSE if pause is None else Truth.TRUE
-    reason = "Resumed" if pause is None else pause.cause.value
-    message = "The pool buys and gives back again." if pause is None else pause.message
-    is_unspoken = told is None and pause is None
-    is_told = told is not None and (told.status, told.reason, told.message) == (
-        truth,
-        reason,
-        message,
-    )
-    if is_unspoken or is_told:
-        return None
-    return pool_condition(
-        pool, now, condition=CONDITION, truth=truth, reason=reason, message=message
-    )

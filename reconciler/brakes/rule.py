@@ -17,10 +17,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from reconciler.brakes.pauses import Pause, next_pause_end, notices, pauses
+from reconciler.brakes.pauses import Pause, next_pause_end, pauses
 from reconciler.brakes.trust import Trust, trusts
 from reconciler.core.decision import NEVER, Decision
-from reconciler.pools import limits_reached, not_sold, unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -87,12 +86,6 @@ def decide(world: World, now: Instant) -> Decision[BrakesLedger]:
             reason=_reason(missing, doubts, waits=removes_at > now.monotonic),
             pauses=held,
             clouds=trusts(world, before.clouds),
-        ),
-        sequences=(
-            *notices(world, held, now),
-            *unreadable.notices(world, now),
-            *not_sold.notices(world, now),
-            *limits_reached.notices(world, now),
         ),
         wake_at=min(
             (at for at in (acts_at, removes_at, next_pause_end(held, now)) if at > now.monotonic),

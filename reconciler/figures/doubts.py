@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Final
 from prometheus_client.core import GaugeMetricFamily
 
 from growth.api.conditions import Truth
-from reconciler.pools import limits_reached
-from reconciler.removal import held
-from reconciler.replacement import many_sick
+from reconciler.pools import limits_reached, many_sick, removal_held
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
     from reconciler.core.world import World
 
 LABELS = ("kind", "node_class")
-BRAKES: Final = (held.CONDITION, many_sick.CONDITION, limits_reached.CONDITION)
+BRAKES: Final = (removal_held.CONDITION, many_sick.CONDITION, limits_reached.CONDITION)
 """Conditions of pools that stop something for safety's sake."""
 
 

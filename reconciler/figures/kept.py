@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def kept_families(world: World, now: Instant) -> Iterator[Metric]:
     """The metrics of why nodes are there."""
-    nodes, before = world.cluster.nodes, world.ledger.provisioning.counted.occupants
+    nodes, before = world.cluster.nodes, world.ledger.pools.occupants
     found = keeping_answers(scene_of(world), now, before=before).keepings
     of_pools = [(pool_of_node(nodes[name]), keeping) for name, keeping in found.items()]
     yield _counts(of_pools)

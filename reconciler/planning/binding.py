@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
     from growth.scheduling.shape import Shape
     from reconciler.buying.limits import SetLimit
-    from reconciler.facts.pool_notices import Words
+    from reconciler.facts.condition_words import Words
     from reconciler.planning.tries import Try
 
 IN_TOTAL = "is reached: raise it in the reconciler's settings, or wait until a node goes"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from growth.api.noderequest import NodeRequest
-    from reconciler.facts.pool_notices import Words
+    from reconciler.facts.condition_words import Words
     from reconciler.facts.requested import Bought
     from reconciler.planning.commit import WaveWindow
     from reconciler.planning.tries import Try

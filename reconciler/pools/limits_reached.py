@@ -9,26 +9,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reconciler.facts.pool_notices import notice
+from reconciler.pools.saying import begun_or_ended
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from growth.api.conditions import Condition
+    from growth.api.nodepool import NodePool
     from growth.instant import Instant
-    from reconciler.core.actions import Sequence
     from reconciler.core.world import World
 
 CONDITION: Final = "LimitReached"
 ROOM: Final = ("RoomLeft", "No limit keeps a machine from pods that wait.")
 
 
-def notices(world: World, now: Instant) -> Iterator[Sequence]:
-    """The condition of each pool of which a limit has begun or ceased to bind."""
-    binding = world.ledger.planning.binding
-    for name, pool in sorted(world.pools.items()):
-        said = binding.get(name)
-        if said is not None or not _is_open(world):
-            yield from notice(pool, world, now, condition=CONDITION, said=said, otherwise=ROOM)
+def news(pool: NodePool, world: World, now: Instant) -> Condition | None:
+    """The condition to write, if a limit has begun or ceased to bind."""
+    said = world.ledger.planning.binding.get(pool.name)
+    if said is None and _is_open(world):
+        return None
+    return begun_or_ended(pool, now, name=CONDITION, said=said, otherwise=ROOM)
 
 
 def _is_open(world: World) -> bool:

@@ -11,17 +11,15 @@ from typing import TYPE_CHECKING, Final
 from growth.api.wellknown import TYPES_MISSING
 from reconciler.buying.missing_types import why_missing
 from reconciler.facts.node_classes import node_class_of
-from reconciler.facts.pool_notices import notice
+from reconciler.pools.saying import begun_or_ended
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from growth.api.conditions import Condition
     from growth.api.nodepool import NodePool
     from growth.api.written import ServerTypeName
     from growth.instant import Instant
-    from reconciler.core.actions import Sequence
     from reconciler.core.world import World
-    from reconciler.facts.pool_notices import Words
+    from reconciler.facts.condition_words import Words
 
 SOLD: Final = ("AllSold", "Each server type of the pool is sold in one of its places.")
 NAMED: Final = 5
@@ -30,13 +28,13 @@ LONGEST: Final = 800
 """Letters of all reasons, of the 1024 that a condition's message may have."""
 
 
-def notices(world: World, now: Instant) -> Iterator[Sequence]:
-    """The condition of each pool whose catalogue is known."""
-    for name, missing in sorted(world.ledger.planning.shelf.missing.items()):
-        pool = world.pools.get(name)
-        if pool is not None:
-            said = _said(missing, pool, world) if missing else None
-            yield from notice(pool, world, now, condition=TYPES_MISSING, said=said, otherwise=SOLD)
+def news(pool: NodePool, world: World, now: Instant) -> Condition | None:
+    """The condition to write, of a pool whose catalogue is known."""
+    missing = world.ledger.planning.shelf.missing.get(pool.name)
+    if missing is None:
+        return None
+    said = _said(missing, pool, world) if missing else None
+    return begun_or_ended(pool, now, name=TYPES_MISSING, said=said, otherwise=SOLD)
 
 
 def _said(missing: tuple[ServerTypeName, ...], pool: NodePool, world: World) -> Words:

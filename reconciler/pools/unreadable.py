@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 REASON: Final = "Unreadable"
 
 
-def notices(world: World, now: Instant) -> Iterator[Sequence]:
+def unreadable_notices(world: World, now: Instant) -> Iterator[Sequence]:
     """The status of each object that can't be read and doesn't say so."""
     for kind, found in sorted(world.unreadable.items()):
         for each in found:

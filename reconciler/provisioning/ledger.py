@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from growth.keeping.occupants import NOBODY, Occupants
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -55,15 +53,6 @@ class AskedOf(NamedTuple):
     node_class: int
 
 
-class PoolsCounted(msgspec.Struct, frozen=True, kw_only=True):
-    """The last time that pools were counted."""
-
-    at: float | None = None
-    """In monotonic seconds."""
-    occupants: Occupants = NOBODY
-    """Why nodes stay for their pods, so that only what has changed is asked again."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProvisioningLedger:
     """Memory, by the name of the request."""
@@ -73,4 +62,3 @@ class ProvisioningLedger:
     asked_of: Mapping[str, AskedOf] = field(default_factory=dict)
     ready: Mapping[str, float] = field(default_factory=dict)
     """Since when the node of a request is Ready, in monotonic seconds."""
-    counted: PoolsCounted = field(default_factory=PoolsCounted)

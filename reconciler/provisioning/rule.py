@@ -1,4 +1,4 @@
-"""What happens next with each NodeRequest, and with each pool that they belong to.
+"""What happens next with each NodeRequest.
 
     Pending         the provider is asked, by name; its answer decides
     Provisioning    the machine boots and its node joins, or it is given up
@@ -22,10 +22,10 @@ from reconciler.provisioning.booting import booting
 from reconciler.provisioning.evidence import pool_of_request
 from reconciler.provisioning.finished import finished
 from reconciler.provisioning.leaving import cancelled_request, deprovisioned
+from reconciler.provisioning.left_behind import stripped
 from reconciler.provisioning.look import ProvisioningLook
 from reconciler.provisioning.memory import remembered_requests
 from reconciler.provisioning.pending import asked_of, step_while_pending
-from reconciler.provisioning.pools import pools_decided
 from reconciler.provisioning.together import spare
 from reconciler.provisioning.writing import delete_request
 
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
     from reconciler.core.world import World
-    from reconciler.provisioning.ledger import PoolsCounted, ProvisioningLedger
+    from reconciler.provisioning.ledger import ProvisioningLedger
 
 POOLS = "NodePool"
 
 
 def decide(world: World, now: Instant) -> Decision[ProvisioningLedger]:
-    """One step for each request and each pool that is free for one."""
+    """One step for each request that is free for one, and for nodes that a pool leaves behind."""
     shown = clock(world, now)
     look = ProvisioningLook(
         world=world, now=now, memory=remembered_requests(world, now, shown), clock=shown
@@ -52,21 +52,20 @@ def decide(world: World, now: Instant) -> Decision[ProvisioningLedger]:
         for name, request in sorted(world.requests.items())
         if world.is_free(machine(name))
     }
-    pools = pools_decided(look)
     asked = [name for name, step in steps.items() if any(map(_is_asking, step.actions))]
     begun = [name for name, step in steps.items() if step.actions]
     # They are begun in this order: where several machines open at once, it is that of their room.
     begun.sort(key=lambda name: -spare(world.requests[name]))
     return Decision(
-        section=_remembering(look, asked, counted=pools.section),
+        section=_remembering(look, asked),
         sequences=(
             *(
                 Sequence(subject=machine(name), steps=steps[name].actions, why=steps[name].why)
                 for name in begun
             ),
-            *pools.sequences,
+            *stripped(world),
         ),
-        wake_at=min(pools.wake_at, earliest(step.wake_at for step in steps.values())),
+        wake_at=earliest(step.wake_at for step in steps.values()),
     )
 
 
@@ -74,15 +73,13 @@ def _is_asking(action: object) -> bool:
     return isinstance(action, CreateMachine)
 
 
-def _remembering(
-    look: ProvisioningLook, asked: Iterable[str], *, counted: PoolsCounted
-) -> ProvisioningLedger:
+def _remembering(look: ProvisioningLook, asked: Iterable[str]) -> ProvisioningLedger:
     """What answers to these questions will be about."""
     of = dict(look.memory.asked_of)
     for name in asked:
         pool = look.world.pools[look.world.requests[name].spec.pool]
         of[name] = asked_of(pool, look)
-    return replace(look.memory, asked_of=of, counted=counted)
+    return replace(look.memory, asked_of=of)
 
 
 def _step(request: NodeRequest, look: ProvisioningLook) -> Step:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reconciler.facts.sighted_clock import Clock
+    from reconciler.providers.port import ClassKey
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,6 +26,8 @@ class RemovalLedger:
     """Since when machines that nobody knows are known as such, on that clock, by name."""
     ends: Mapping[str, float] = field(default_factory=dict)
     """When marked nodes go, on that clock, by name."""
+    crowds: Mapping[ClassKey, int] = field(default_factory=dict)
+    """Orphans that are too many to be believed, by cloud; 0 for clouds where they are not."""
 
     def at(self, clock: Clock) -> RemovalLedger:
         """The memory with the clock as it is shown now."""

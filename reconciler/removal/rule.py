@@ -10,7 +10,7 @@ from reconciler.core.actions import Sequence, machine
 from reconciler.core.decision import NEVER, Decision, earliest
 from reconciler.facts.listings import cloud_of, clouds
 from reconciler.facts.sighted_clock import clock
-from reconciler.removal import held, idle, leftovers, life
+from reconciler.removal import idle, leftovers, life
 from reconciler.removal.drain import cordons as drain_marks
 from reconciler.removal.drain import deleted_pools as drain_pools
 from reconciler.removal.drain.draining import Draining
@@ -59,7 +59,7 @@ def decide(world: World, now: Instant) -> Decision[RemovalLedger]:
     )
     return Decision(
         section=ledger,
-        sequences=(*lost.values(), *sequences, *moved, *opening, *held.notices(world, found, now)),
+        sequences=(*lost.values(), *sequences, *moved, *opening),
         wake_at=earliest((rested, *(step.wake_at for step in steps.values()))),
     )
 
@@ -73,7 +73,8 @@ def _remembered(
     world: World, found: Mapping[ClassKey, Orphans], *, now: Instant, shown: Clock
 ) -> RemovalLedger:
     ends = idle.ends(world, now, shown)
-    before = replace(world.ledger.removal, ends=ends)
+    crowds = {key: lost.sudden if lost.are_too_many else 0 for key, lost in found.items()}
+    before = replace(world.ledger.removal, ends=ends, crowds=crowds)
     if not shown.runs:
         return before
     known = {

@@ -7,10 +7,10 @@ witness only; the second is its cloud, which has to list the machine. What no li
 sick but gone, and removal frees its node.
 
 When many are sick at once, the fault isn't theirs: a network is cut, or the API server is deaf.
-Then nothing is repaired, and the pools say so (many_sick.py). All that aren't Ready now count for
-that, whether their time is over or not, since in such an hour they fall silent one by one; and the
-time of such an hour counts for none of them. Nodes of others don't count: who keeps a dozen dead
-machines would have none of ours repaired.
+Then nothing is repaired, and the pools say so (pools/many_sick.py). All that aren't Ready now
+count for that, whether their time is over or not, since in such an hour they fall silent one by
+one; and the time of such an hour counts for none of them. Nodes of others don't count: who keeps a
+dozen dead machines would have none of ours repaired.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from reconciler.facts.listings import clouds
 from reconciler.facts.requested import Bought
 from reconciler.facts.swap_annotation import swap_text
 from reconciler.planning.applying import apply_plan
-from reconciler.replacement import asking, going_on, many_sick, writing
+from reconciler.replacement import asking, going_on, writing
 from reconciler.replacement.allowance import next_change
 from reconciler.replacement.at_rest import is_moving, sight
 from reconciler.replacement.candidates import (
@@ -99,7 +99,6 @@ class _Pass:
         self.sequences += going_on.machines_left_behind(self.ledger, self.world)
         self._ask()
         self.sequences += mended(self.world)
-        self.sequences += many_sick.notices(self.world, self.ledger.health, self.now)
         self.wakes.append(going_on.next_wait_end(self.ledger, self.now))
         return Decision(
             section=self.ledger,

@@ -14,11 +14,12 @@ from growth.api.disruption import DisruptionReason
 from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
+from growth.api.written import write_time
 from growth.cli.cluster.survey import survey
 from growth.keeping.answer import keepings
 from growth.keeping.marks import is_marked
 from growth.keeping.wanting import KeepingReason
-from reconciler import provisioning
+from reconciler import pools
 from reconciler import removal as removing
 from reconciler.brakes.pauses import Pause, PauseCause
 from reconciler.core.actions import PatchStatus, SetNode
@@ -164,7 +165,9 @@ def world_of(
         given_up = replace(seen.ledger.replacement, given_up=GIVEN_UP)
         seen = seen.remembering(replace(seen.ledger, replacement=given_up))
     if is_paused:
-        pause = Pause(cause=PauseCause.POOL, message="", until=PAUSE_END)
+        pause = Pause(
+            cause=PauseCause.POOL, message=f"Until {write_time(PAUSE_END)}", until=PAUSE_END
+        )
         brakes = replace(seen.ledger.brakes, pauses={"default": pause})
         seen = seen.remembering(replace(seen.ledger, brakes=brakes))
     return seen, objects
@@ -172,7 +175,7 @@ def world_of(
 
 def after_a_pass(seen: World, pool: NodePool) -> tuple[World, NodePool]:
     """The pool with the status that is written, and what is remembered."""
-    decision = provisioning.decide(seen, NOW)
+    decision = pools.decide(seen, NOW)
     assert decision.section is not None
     (patch,) = (
         step
@@ -182,9 +185,8 @@ def after_a_pass(seen: World, pool: NodePool) -> tuple[World, NodePool]:
     )
     status = {**pool.status.document(), **patch.status}
     news = {"status": type(pool.status).model_validate(status)}
-    return seen.remembering(replace(seen.ledger, provisioning=decision.section)), pool.model_copy(
-        update=news
-    )
+    known = seen.remembering(replace(seen.ledger, pools=decision.section))
+    return known, pool.model_copy(update=news)
 
 
 def seen_by_the_command(objects: Iterable[Any], pool: NodePool) -> Survey:

@@ -22,7 +22,7 @@ INTERFACES: Final = {
     "run": "a command of growth or of kwok does what it is asked for",
     "add_arguments": "a command of growth or of kwok declares its words",
     "decide": "a room of the loop, or of admission, answers with a Decision",
-    "notices": "a rule of the pools' status tells its condition",
+    "news": "each condition of a pool: how it has to be written now",
     "open_clients": "a kind of provider makes the clients that talk to its cloud",
     "rejection": "a scheduling rule says why a pod doesn't fit a node",
     "steps": "a way of joining writes its part of the user data",

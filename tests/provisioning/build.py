@@ -1,4 +1,7 @@
-"""Provisioning by itself, over time: what it decides happens at once; tests play the cloud."""
+"""Provisioning and what pools say of it, over time; tests play the cloud.
+
+What they decide happens at once.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import msgspec
 
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.scheduling.metadata import ObservedCondition
-from reconciler import provisioning
+from reconciler import pools, provisioning
 from reconciler.brakes.trust import Trust
 from reconciler.core.actions import (
     CreateMachine,
@@ -173,18 +176,23 @@ class Life:
         seen = self.world()
         decision = provisioning.decide(seen, self._instant)
         assert decision.section is not None
+        known = seen.remembering(replace(seen.ledger, provisioning=decision.section))
+        told = pools.decide(known, self._instant)
+        assert told.section is not None
         shown = clock(seen, self._instant)
         self._ledger = replace(
             self._ledger,
             provisioning=decision.section,
+            pools=told.section,
             removal=self._ledger.removal.at(shown),
         )
-        for sequence in decision.sequences:
+        sequences = (*decision.sequences, *told.sequences)
+        for sequence in sequences:
             for step in sequence.steps:
                 if type(step).__name__ in self.refuses:
                     break
                 self._carry_out(step)
-        return self.now if decision.sequences else decision.wake_at
+        return self.now if sequences else min(decision.wake_at, told.wake_at)
 
     def world(self) -> World:
         removals = {

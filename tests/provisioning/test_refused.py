@@ -10,8 +10,8 @@ import pytest
 from growth.api.nodepool_status import UnmetOffer
 from growth.api.noderequest import UnmetScope
 from reconciler.buying.refusals import Refusals, refusals, span
+from reconciler.pools.refused import next_refusal_end, unmet_offers
 from reconciler.providers.port import Unmet
-from reconciler.provisioning.refused import next_refusal_end, unmet_offers
 from tests.provisioning.build import Life, made_at, settled
 from tests.reconciler.build import START, at, pool, request, world
 

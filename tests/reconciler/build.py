@@ -130,3 +130,11 @@ def world(*objects: Object | NodePool | KwokNodeClass | NodeRequest, **changes: 
         ledger=Ledger(brakes=RELEASED),
     )
     return msgspec.structs.replace(seen, **changes)
+
+
+def said_by(module: Any, seen: World, now: Instant) -> tuple[str, str, str] | None:
+    """Status, reason and message of the condition that pools write now; None if none does."""
+    found = [module.news(each, seen, now) for each in seen.pools.values()]
+    written = [each for each in found if each is not None]
+    assert len(written) <= 1
+    return (written[0].status, written[0].reason, written[0].message) if written else None

@@ -11,12 +11,11 @@ import msgspec
 import pytest
 from typing_extensions import override
 
-from reconciler.core.actions import PatchStatus
 from reconciler.core.caps import Caps
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.pools import limits_reached
 from tests.planning.driver import Planner
-from tests.reconciler.build import at, node_class, pool, waiting
+from tests.reconciler.build import at, node_class, pool, said_by, waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,13 +58,7 @@ def planned(limited: NodePool, caps: Caps | None = None, *, pods: int = 3) -> Ca
 
 def said(world: World) -> tuple[str, str, str] | None:
     """Status, reason and message of the condition that is written, if one is."""
-    for sequence in limits_reached.notices(world, at(200)):
-        (patch,) = sequence.steps
-        assert isinstance(patch, PatchStatus)
-        found = (it for it in patch.status["conditions"] if it["type"] == limits_reached.CONDITION)
-        (told,) = found
-        return told["status"], told["reason"], told["message"]
-    return None
+    return said_by(limits_reached, world, at(200))
 
 
 @pytest.mark.parametrize(

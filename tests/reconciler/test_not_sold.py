@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from growth.api.wellknown import TYPES_MISSING
 from reconciler.buying.offers import Shelf, shelf
-from reconciler.core.actions import PatchStatus
 from reconciler.ledger import Ledger
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.pools import not_sold
@@ -34,13 +32,10 @@ def seen(*objects: Any) -> World:
 
 def said(known: World) -> dict[str, Any] | None:
     """The condition that is written, if one is."""
-    found = [step for each in not_sold.notices(known, at(100)) for step in each.steps]
-    if not found:
-        return None
-    (patch,) = found
-    assert isinstance(patch, PatchStatus)
-    (told,) = (it for it in patch.status["conditions"] if it["type"] == TYPES_MISSING)
-    return dict(told)
+    found = [not_sold.news(each, known, at(100)) for each in known.pools.values()]
+    written = [each.document() for each in found if each is not None]
+    assert len(written) <= 1
+    return dict(written[0]) if written else None
 
 
 @pytest.mark.parametrize(

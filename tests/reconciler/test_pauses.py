@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -9,11 +10,13 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from growth.api.nodepool import NodePool
+from growth.api.written import ServerTypeName
 from growth.scheduling.metadata import Metadata
 from reconciler import loop
 from reconciler.brakes import rule as brakes
 from reconciler.brakes.pauses import PauseCause
 from reconciler.brakes.rule import BrakesLedger
+from reconciler.buying.offers import Shelf
 from reconciler.core.actions import (
     Action,
     CreateMachine,
@@ -25,11 +28,14 @@ from reconciler.core.actions import (
 )
 from reconciler.core.pause_of_all import PauseOfAll, decode_pause_of_all
 from reconciler.figures.pauses import PausedPools
+from reconciler.planning.ledger import PlanningLedger
+from reconciler.pools import paused as paused_news
 from tests.reconciler.build import at, node_class, pool, request, waiting, world
 from tests.reconciler.solved import settled
 from tests.scheduling import build
 
 if TYPE_CHECKING:
+    from growth.api.conditions import Condition
     from reconciler.core.world import World
 
 SOON = "2026-01-01T00:01:40Z"
@@ -60,10 +66,11 @@ def started(seen: World, seconds: float = 50.0) -> list[Action]:
     return [step for sequence in outcome.sequences for step in sequence.steps]
 
 
-def told(seen: World, seconds: float = 50.0) -> list[Action]:
-    """What the brakes say; other rooms write on pools too."""
-    outcome = loop.decide(seen, at(seconds), rooms=())
-    return [step for sequence in outcome.sequences for step in sequence.steps]
+def told(seen: World, seconds: float = 50.0) -> list[Condition]:
+    """The conditions of pauses that are written."""
+    known = seen.remembering(replace(seen.ledger, brakes=said(seen, seconds)))
+    found = (paused_news.news(each, known, at(seconds)) for each in seen.pools.values())
+    return [each for each in found if each is not None]
 
 
 def bought(seen: World, seconds: float = 50.0) -> list[str]:
@@ -149,8 +156,14 @@ def test_of_two_pauses_the_longer_one_counts() -> None:
 
 
 def conditions(seen: World, seconds: float = 50.0) -> Any:
-    (patch,) = [step for step in told(seen, seconds) if isinstance(step, PatchStatus)]
-    return patch.status["conditions"]
+    return [each.document() for each in told(seen, seconds)]
+
+
+def written(seen: World) -> list[PatchStatus]:
+    """What pools write of themselves."""
+    outcome = loop.decide(seen, at(50))
+    steps = (step for sequence in outcome.sequences for step in sequence.steps)
+    return [each for each in steps if isinstance(each, PatchStatus) and each.kind == "NodePool"]
 
 
 def with_conditions(found: NodePool, written: Any) -> NodePool:
@@ -183,13 +196,22 @@ def test_other_conditions_of_the_pool_stay() -> None:
         "reason": "AllServe",
         "lastTransitionTime": "2026-01-01T00:00:00Z",
     }
-    types = [each["type"] for each in conditions(world(with_conditions(paused(SOON), [other])))]
-    assert types == ["Ready", "Paused"]
+    leaving = with_conditions(paused(SOON), [other])
+    metadata = {"deletion_timestamp": at(0).wall, "finalizers": ("growth.dev/provider-cleanup",)}
+    gone = leaving.metadata.model_copy(update=metadata)
+    seen = world(leaving.model_copy(update={"metadata": gone}), request())
+    (patch,) = written(seen)
+    types = [each["type"] for each in patch.status["conditions"]]
+    assert types == ["Ready", "Paused", "Deleting"]
 
 
 def test_a_pool_that_is_being_written_is_not_written_again() -> None:
     busy = frozenset({Subject(SubjectKind.POOL, "default")})
-    assert not told(world(paused(SOON), busy=busy))
+    held = paused(SOON)
+    kept = {"finalizers": ("growth.dev/provider-cleanup",)}
+    held = held.model_copy(update={"metadata": held.metadata.model_copy(update=kept)})
+    assert written(world(held))
+    assert not written(world(held, busy=busy))
 
 
 def test_a_pool_that_was_never_paused_has_no_condition_of_it() -> None:
@@ -208,3 +230,18 @@ def test_a_metric_names_the_paused_pools_and_why() -> None:
     text = generate_latest(registry).decode()
     assert 'growth_paused{cause="PausedByAnnotation",pool="default"} 1.0' in text
     assert "gpu" not in text
+
+
+def test_a_pool_that_has_several_things_to_say_says_them_in_one_write() -> None:
+    told = paused(SOON)
+    kept = {"finalizers": ("growth.dev/provider-cleanup",)}
+    held = told.model_copy(update={"metadata": told.metadata.model_copy(update=kept)})
+    seen = world(held, node_class())
+    known = PlanningLedger(
+        shelf=Shelf(missing={"default": (ServerTypeName("gone"),)}),
+        binding={"default": ("Nodes", "limits.nodes is reached")},
+    )
+    seen = seen.remembering(replace(seen.ledger, planning=known))
+    (patch,) = written(seen)
+    types = {each["type"] for each in patch.status["conditions"]}
+    assert types >= {"Paused", "LimitReached", "Ready", "NodeClassReady"}

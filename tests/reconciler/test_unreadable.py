@@ -12,10 +12,10 @@ from growth.api.kwoknodeclass import KwokNodeClass
 from growth.kube.cache.contents import Unreadable
 from growth.kube.cache.resource import Key, WatchedResource
 from growth.kube.cache.watch_events import read_object
-from reconciler.brakes import rule as brakes
+from reconciler import loop
 from reconciler.core.actions import PatchStatus
 from reconciler.planning.demand import pools_by_pod
-from reconciler.pools.unreadable import notices
+from reconciler.pools.unreadable import unreadable_notices
 from tests.reconciler.build import WHOLE, at, waiting, world
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def seeing(*found: Unreadable, kind: str = "KwokNodeClass", **changes: Any) -> W
 
 
 def patch_of(given: World, seconds: float = 100.0) -> PatchStatus:
-    ((step,),) = (each.steps for each in notices(given, at(seconds)))
+    ((step,),) = (each.steps for each in unreadable_notices(given, at(seconds)))
     assert isinstance(step, PatchStatus)
     return step
 
@@ -94,7 +94,7 @@ def test_a_class_that_cannot_be_read_says_what_is_wrong_and_where() -> None:
 def test_what_is_said_already_is_not_written_again() -> None:
     step = patch_of(seeing(unreadable(of_tomorrow())))
     told = unreadable(of_tomorrow(**step.status))
-    assert list(notices(seeing(told), at(200))) == []
+    assert list(unreadable_notices(seeing(told), at(200))) == []
 
 
 def test_other_conditions_stay_and_a_status_that_stays_keeps_its_time() -> None:
@@ -127,17 +127,16 @@ def test_a_status_that_cannot_be_read_either_is_written_anew(status: dict[str, A
 )
 def test_objects_of_every_kind_of_ours_say_so(kind: str) -> None:
     found = unreadable(of_tomorrow())
-    (sequence,) = notices(seeing(found, kind=kind), at(100))
+    (sequence,) = unreadable_notices(seeing(found, kind=kind), at(100))
     assert sequence.subject.name.endswith("default")
     busy = frozenset({sequence.subject})
-    assert list(notices(seeing(found, kind=kind, busy=busy), at(100))) == []
+    assert list(unreadable_notices(seeing(found, kind=kind, busy=busy), at(100))) == []
 
 
 def test_it_is_said_while_nothing_may_be_removed_for_it() -> None:
     found = unreadable(of_tomorrow())
     health = msgspec.structs.replace(WHOLE, unreadable=1)
     given = seeing(found, sources={"pods": WHOLE, "KwokNodeClass": health})
-    decision = brakes.decide(given, at(100))
-    assert [each.why for each in decision.sequences] == ["KwokNodeClass can't be read"]
-    assert isinstance(decision.section, brakes.BrakesLedger)
-    assert not decision.section.may_remove
+    outcome = loop.decide(given, at(100))
+    assert [each.why for each in outcome.sequences] == ["KwokNodeClass can't be read"]
+    assert not outcome.ledger.brakes.may_remove

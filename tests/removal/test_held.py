@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from reconciler import pools
+from reconciler import removal as removing
 from reconciler.brakes.trust import Trust
 from reconciler.core.actions import PatchStatus
 from reconciler.ledger import Ledger
-from tests.reconciler.build import RELEASED, pool
-from tests.removal.build import CLOUD, machine, node, steps, world
+from reconciler.pools import removal_held
+from tests.reconciler.build import RELEASED, at, pool, said_by
+from tests.removal.build import CLOUD, machine, node, world
 
 if TYPE_CHECKING:
     from reconciler.core.world import World
@@ -24,11 +27,12 @@ def doubting(*objects: Any) -> World:
 
 def said(given: World) -> tuple[str, str, str] | None:
     """Status, reason and message of the condition that is written."""
-    for step in steps(given):
-        if isinstance(step, PatchStatus) and step.kind == "NodePool":
-            (found,) = (each for each in step.status["conditions"] if each["type"] == "RemovalHeld")
-            return found["status"], found["reason"], found["message"]
-    return None
+    return said_by(removal_held, after_removal(given), at(100))
+
+
+def after_removal(given: World) -> World:
+    section = removing.decide(given, at(100)).section
+    return given.remembering(replace(given.ledger, removal=section))
 
 
 def telling(reason: str) -> Any:
@@ -67,12 +71,21 @@ def test_what_is_told_already_is_not_written_again() -> None:
 
 
 def test_it_is_told_when_it_is_over_and_other_conditions_stay() -> None:
-    given = world(node(), telling("ListingDoubted"), shown=(machine(),))
+    doubted = telling("ListingDoubted")
+    kept = {"finalizers": ("growth.dev/provider-cleanup",)}
+    held = doubted.model_copy(update={"metadata": doubted.metadata.model_copy(update=kept)})
+    given = world(node(), held, shown=(machine(),))
     found = said(given)
     assert found is not None
     assert found[:2] == ("False", "Released")
-    (patch,) = (step for step in steps(given) if isinstance(step, PatchStatus))
-    assert {each["type"] for each in patch.status["conditions"]} == {"RemovalHeld", "Paused"}
+    (patch,) = (
+        step
+        for sequence in pools.decide(after_removal(given), at(100)).sequences
+        for step in sequence.steps
+        if isinstance(step, PatchStatus)
+    )
+    types = {each["type"] for each in patch.status["conditions"]}
+    assert types >= {"RemovalHeld", "Paused", "Ready"}
 
 
 def test_what_was_told_stands_while_nothing_is_seen() -> None:

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from growth.scheduling.metadata import ObservedCondition
 from reconciler.brakes.trust import Trust
-from reconciler.core.actions import PatchStatus
 from reconciler.core.decision import NEVER
 from reconciler.facts.sighted_clock import clock
 from reconciler.ledger import Ledger
+from reconciler.pools import many_sick
 from reconciler.providers.port import MachineState
 from reconciler.replacement.health import HealthCount, SickNodes, sick
-from reconciler.replacement.many_sick import notices
-from tests.reconciler.build import RELEASED, at, pool, request
+from reconciler.replacement.ledger import ReplacementLedger
+from tests.reconciler.build import RELEASED, at, pool, request, said_by
 from tests.removal.build import CLOUD, machine, node, world
 
 if TYPE_CHECKING:
@@ -308,12 +308,8 @@ def test_of_a_fault_that_is_everybodys_nothing_is_ever_repaired(history: Any) ->
 
 
 def said(given: World, health: SickNodes) -> tuple[str, str, str] | None:
-    for each in notices(given, health, at(100)):
-        (step,) = each.steps
-        assert isinstance(step, PatchStatus)
-        (found,) = (one for one in step.status["conditions"] if one["type"] == "ManySick")
-        return found["status"], found["reason"], found["message"]
-    return None
+    known = given.remembering(replace(given.ledger, replacement=ReplacementLedger(health=health)))
+    return said_by(many_sick, known, at(100))
 
 
 HELD = SickNodes(held={"default": HealthCount(sick=3, nodes=10)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from growth.api.written import write_time
-from reconciler.provisioning.learning import told_of
+from reconciler.pools.learning import told_of
 from reconciler.provisioning.writing import warned
 
 if TYPE_CHECKING:

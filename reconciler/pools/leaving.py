@@ -1,0 +1,75 @@
+"""A pool is deleted: what it has bought is dealt with before the object goes.
+
+Nothing is bought for it any more, and machines on their way are given back. `Drain` waits until its
+nodes are given back; `Retain` waits until they bear no mark of ours. The status says which objects
+the pool waits for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from growth.api.conditions import Truth
+from growth.api.nodepool import DeletionPolicy
+from reconciler.facts.marks import is_cordoned_by_a_person
+from reconciler.facts.ownership import pool_of_node
+from reconciler.pools.saying import condition_in_status, pool_condition
+from reconciler.provisioning.left_behind import bears_our_mark
+from reconciler.provisioning.memory import FINISHED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.api.conditions import Condition
+    from growth.api.nodepool import NodePool
+    from growth.instant import Instant
+    from growth.scheduling.node import Node
+    from reconciler.core.world import World
+
+CONDITION: Final = "Deleting"
+NAMED: Final = 5
+LONGEST: Final = 1024
+"""Characters of a condition's message."""
+
+
+def has_left(pool: NodePool, world: World) -> bool:
+    """Whether nothing of a deleted pool is left to look after."""
+    return next(_waits_for(pool, world), None) is None
+
+
+def news(pool: NodePool, world: World, now: Instant) -> Condition | None:
+    """The condition to write; each object that is gone changes what the pool waits for."""
+    if pool.metadata.deletion_timestamp is None:
+        return None
+    message = f"Waits for {_some(list(_waits_for(pool, world)))}."[:LONGEST]
+    known = condition_in_status(pool, CONDITION)
+    if known is not None and known.message == message:
+        return None
+    reason = pool.spec.deletion_policy.value
+    return pool_condition(
+        pool, now, name=CONDITION, truth=Truth.TRUE, reason=reason, message=message
+    )
+
+
+def _waits_for(pool: NodePool, world: World) -> Iterator[str]:
+    for name, request in sorted(world.requests.items()):
+        if request.spec.pool == pool.name and request.status.phase not in FINISHED:
+            yield f"request {name}"
+    for name, removal in sorted(world.removals.items()):
+        if removal.spec.pool == pool.name:
+            yield f"removal {name}"
+    for node in _nodes(pool, world):
+        if pool.spec.deletion_policy is DeletionPolicy.DRAIN:
+            is_theirs = is_cordoned_by_a_person(node)
+            yield f"node {node.name}" + (" that a person has cordoned" if is_theirs else "")
+        elif bears_our_mark(node):
+            yield f"the marks of node {node.name}"
+
+
+def _nodes(pool: NodePool, world: World) -> Iterator[Node]:
+    return (node for node in world.cluster.ordered_nodes if pool_of_node(node) == pool.name)
+
+
+def _some(names: list[str]) -> str:
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")

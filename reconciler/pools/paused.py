@@ -1,0 +1,30 @@
+"""What a pool says while it is paused, and once the pause has ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from growth.api.conditions import Truth
+from reconciler.pools.saying import condition_in_status, pool_condition
+
+if TYPE_CHECKING:
+    from growth.api.conditions import Condition
+    from growth.api.nodepool import NodePool
+    from growth.instant import Instant
+    from reconciler.core.world import World
+
+CONDITION: Final = "Paused"
+RESUMED: Final = (Truth.FALSE, "Resumed", "The pool buys and gives back again.")
+
+
+def news(pool: NodePool, world: World, now: Instant) -> Condition | None:
+    """The condition to write. Unlike others it is written anew when its message changes."""
+    pause = world.ledger.brakes.pauses.get(pool.name)
+    known = condition_in_status(pool, CONDITION)
+    if known is None and pause is None:
+        return None
+    wanted = RESUMED if pause is None else (Truth.TRUE, pause.cause.value, pause.message)
+    if known is not None and (known.status, known.reason, known.message) == wanted:
+        return None
+    truth, reason, message = wanted
+    return pool_condition(pool, now, name=CONDITION, truth=truth, reason=reason, message=message)

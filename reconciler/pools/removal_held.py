@@ -1,0 +1,44 @@
+"""What a pool says while nothing of its cloud is given back because a listing can't be right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reconciler.facts.node_classes import node_class_of
+from reconciler.pools.saying import begun_or_ended
+
+if TYPE_CHECKING:
+    from growth.api.conditions import Condition
+    from growth.api.nodepool import NodePool
+    from growth.instant import Instant
+    from reconciler.core.world import World
+    from reconciler.facts.condition_words import Words
+    from reconciler.providers.port import ClassKey
+
+CONDITION: Final = "RemovalHeld"
+RELEASED: Final = ("Released", "What the cloud lists is believed.")
+
+
+def news(pool: NodePool, world: World, now: Instant) -> Condition | None:
+    """The condition to write, if it has begun, changed or ended."""
+    key = node_class_of(pool, world)
+    said = _doubt(key, world)
+    # While nothing can be concluded from a cloud, the last statement about it stays.
+    if said is None and key not in world.ledger.removal.crowds:
+        return None
+    return begun_or_ended(pool, now, name=CONDITION, said=said, otherwise=RELEASED)
+
+
+def _doubt(key: ClassKey, world: World) -> Words | None:
+    """Reason and message; None while nothing is held."""
+    trust = world.ledger.brakes.clouds.get(key)
+    if trust is not None and trust.suspected_at is not None and trust.doubt:
+        return "ListingDoubted", f"{trust.doubt}; nothing is given back until another one agrees."
+    crowd = world.ledger.removal.crowds.get(key, 0)
+    if crowd:
+        return "TooManyOrphans", (
+            f"{crowd} machines have no NodeRequest and no Node, too many to be "
+            "believed: was this cluster restored from a backup, or does another one bear its id? "
+            "None of them is deleted."
+        )
+    return None

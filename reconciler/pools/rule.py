@@ -1,0 +1,162 @@
+"""What each pool says of itself, composed once and written once, and how a deleted pool goes.
+
+The status is worked out from what there is, never counted up and down, and written only when it
+says something new. What others wait for is written at once: what the provider doesn't have, what
+blocks the pool, what was learnt of its nodes, and each condition. Figures, and why nodes are there,
+are counted at most once a second.
+
+This rule is the last of a pass, so that a pool tells what all other rules know in the same pass.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from growth.api.conditions import joined_conditions
+from growth.keeping.answer import keeping_answers
+from reconciler.buying import blocking
+from reconciler.core.actions import PatchStatus, Sequence, Subject, SubjectKind, version_of
+from reconciler.core.decision import NEVER, Decision, earliest
+from reconciler.core.step import WAIT, Step
+from reconciler.facts.finalizers import has_our_finalizer, held, let_go
+from reconciler.facts.keeping_scene import scene_of
+from reconciler.facts.sighted_clock import clock
+from reconciler.planning.unplaced import unplaced_by_pool
+from reconciler.pools import (
+    kept,
+    learning,
+    leaving,
+    limits_reached,
+    many_sick,
+    not_sold,
+    paused,
+    removal_held,
+)
+from reconciler.pools.counting import counted_machines, tallies
+from reconciler.pools.ledger import PoolsLedger
+from reconciler.pools.refused import next_refusal_end
+from reconciler.pools.status import status_of_pool, written
+from reconciler.pools.telling import status_events
+from reconciler.pools.unreadable import unreadable_notices
+from reconciler.provisioning.look import ProvisioningLook
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from growth.api.conditions import Condition
+    from growth.api.nodepool import NodePool
+    from growth.instant import Instant
+    from reconciler.core.world import World
+
+BETWEEN_COUNTS: Final = 1.0
+"""Seconds between two counts at least."""
+CONDITIONS: Final = (paused, not_sold, limits_reached, removal_held, many_sick, leaving)
+"""Each has `news`: the condition as it has to be written now, or None while the status is right."""
+
+Figures = dict[str, dict[str, Any]]
+"""Fields of the status that are counted, by pool."""
+
+
+class PoolCount(NamedTuple):
+    """What is counted now and then."""
+
+    figures: Figures
+    """Nothing while it isn't time."""
+    wake_at: float
+    """When it says something else, though nothing changes."""
+    remembered: PoolsLedger
+
+
+def decide(world: World, now: Instant) -> Decision[PoolsLedger]:
+    """One step for each pool that is free for one, and the status of what can't be read."""
+    look = ProvisioningLook(
+        world=world, now=now, memory=world.ledger.provisioning, clock=clock(world, now)
+    )
+    count = _count(world, look)
+    sequences = list(unreadable_notices(world, now))
+    for name, pool in sorted(world.pools.items()):
+        subject = Subject(SubjectKind.POOL, name)
+        step = _step(pool, look, count.figures.get(name, {})) if world.is_free(subject) else WAIT
+        if step.actions:
+            sequences.append(Sequence(subject=subject, steps=step.actions, why=step.why))
+    wakes = (wake for pool in world.pools.values() for wake in _wakes(pool, now))
+    return Decision(
+        section=count.remembered,
+        sequences=tuple(sequences),
+        wake_at=min((count.wake_at, *wakes), default=NEVER),
+    )
+
+
+def _step(pool: NodePool, look: ProvisioningLook, figures: Mapping[str, Any]) -> Step:
+    is_going = pool.metadata.deletion_timestamp is not None
+    if is_going and not has_our_finalizer(pool):
+        return WAIT
+    if is_going and leaving.has_left(pool, look.world):
+        return Step(actions=(let_go(pool),), why="nothing of the pool is left to look after")
+    if not has_our_finalizer(pool):
+        return Step(actions=(held(pool),), why="its machines are looked after before it goes")
+    conditions = [each for each in _news(pool, look) if each is not None]
+    return _leaving(pool, conditions) if is_going else _told(pool, look, figures, conditions)
+
+
+def _news(pool: NodePool, look: ProvisioningLook) -> Iterator[Condition | None]:
+    return (module.news(pool, look.world, look.now) for module in CONDITIONS)
+
+
+def _leaving(pool: NodePool, conditions: list[Condition]) -> Step:
+    """A pool that is deleted has no figures any more, only what it waits for."""
+    if not conditions:
+        return WAIT
+    joined = joined_conditions(pool.status.conditions, *conditions)
+    status = {"conditions": [each.document() for each in joined]}
+    patch = PatchStatus(kind=type(pool).__name__, version=version_of(pool), status=status)
+    return Step(actions=(patch,), why=conditions[-1].message)
+
+
+def _told(
+    pool: NodePool,
+    look: ProvisioningLook,
+    figures: Mapping[str, Any],
+    conditions: list[Condition],
+) -> Step:
+    status = status_of_pool(pool, look, figures, conditions)
+    if status is pool.status or status == pool.status:
+        return WAIT
+    patch = PatchStatus(kind=type(pool).__name__, version=version_of(pool), status=written(status))
+    why = "; ".join(each.message for each in conditions) or "the pool has changed"
+    return Step(actions=(patch, *status_events(pool, status)), why=why)
+
+
+def _wakes(pool: NodePool, now: Instant) -> Iterator[float]:
+    yield from next_refusal_end(pool, now)
+    looks_again = blocking.next_unblocking(pool, now)
+    if looks_again is not None:
+        yield looks_again
+
+
+def _count(world: World, look: ProvisioningLook) -> PoolCount:
+    last = world.ledger.pools
+    if last.counted_at is not None and look.now.monotonic < last.counted_at + BETWEEN_COUNTS:
+        return PoolCount({}, last.counted_at + BETWEEN_COUNTS, last)
+    known = keeping_answers(scene_of(world), look.now, before=last.occupants)
+    return PoolCount(
+        figures=_figures(look, kept.kept_status(known.keepings, world.cluster.nodes, world.pools)),
+        wake_at=earliest(each.ends_at(look.now) for each in known.keepings.values()),
+        remembered=PoolsLedger(counted_at=look.now.monotonic, occupants=known.occupants),
+    )
+
+
+def _figures(look: ProvisioningLook, keepings: Mapping[str, Mapping[str, Any]]) -> Figures:
+    world = look.world
+    found = tallies(world)
+    lacking = {each.pool: each for each in unplaced_by_pool(world, world.ledger.planning, look.now)}
+    return {
+        name: {
+            **counted_machines(pool, found),
+            **keepings.get(name, kept.NONE),
+            "learnt_allocatable": learning.learnt(pool, look.nodes.get(name, ()), world),
+            "unplaced": lacking[name].unplaced,
+            "unserved": lacking[name].unserved,
+        }
+        for name, pool in world.pools.items()
+    }

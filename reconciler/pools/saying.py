@@ -1,0 +1,47 @@
+"""A condition that begins and ends on a pool, and is absent where it has never held."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from growth.api.conditions import Condition, Truth, stated
+
+if TYPE_CHECKING:
+    from growth.api.nodepool import NodePool
+    from growth.instant import Instant
+    from reconciler.facts.condition_words import Words
+
+
+def condition_in_status(pool: NodePool, name: str) -> Condition | None:
+    """The condition of this type that the pool's status has."""
+    return next((each for each in pool.status.conditions if each.type == name), None)
+
+
+def begun_or_ended(
+    pool: NodePool, now: Instant, *, name: str, said: Words | None, otherwise: Words
+) -> Condition | None:
+    """The condition to write; None while the status is right. `said` is None while it is false."""
+    known = condition_in_status(pool, name)
+    truth = Truth.FALSE if said is None else Truth.TRUE
+    reason, message = said or otherwise
+    if known is None and said is None:
+        return None
+    if known is not None and (known.status, known.reason) == (truth, reason):
+        # The figures in a message change all the time and aren't worth a write.
+        return None
+    return pool_condition(pool, now, name=name, truth=truth, reason=reason, message=message)
+
+
+def pool_condition(
+    pool: NodePool, now: Instant, *, name: str, truth: Truth, reason: str, message: str
+) -> Condition:
+    """A condition of a pool; while its truth stays, so does the time of its last change."""
+    wanted = Condition(
+        type=name,
+        status=truth,
+        observed_generation=pool.metadata.generation,
+        last_transition_time=now.wall,
+        reason=reason,
+        message=message,
+    )
+    return stated(pool.status.conditions, wanted)

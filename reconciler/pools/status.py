@@ -1,0 +1,75 @@
+"""The status of one pool: what was counted, what blocks it, what it can't get, its conditions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from growth.api.conditions import Truth, condition, conditions_of, joined_conditions
+from growth.api.standing import object_verdict
+from reconciler.buying import blocking
+from reconciler.facts.node_classes import node_class_of
+from reconciler.pools.blocked import blockage_for_status
+from reconciler.pools.refused import unmet_offers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from growth.api.conditions import Condition
+    from growth.api.nodepool import NodePool
+    from growth.api.nodepool_status import NodePoolStatus
+    from reconciler.provisioning.look import ProvisioningLook
+
+NULLABLE: Final = ("blocked",)
+
+
+def status_of_pool(
+    pool: NodePool,
+    look: ProvisioningLook,
+    figures: Mapping[str, Any],
+    said: Iterable[Condition],
+) -> NodePoolStatus:
+    """The status as it should be now; the same object, as nearly always, if it is no news."""
+    news = {
+        **figures,
+        "observed_generation": pool.metadata.generation,
+        "unmet_offers": unmet_offers(pool, look.failed.get(pool.name, ()), look.world),
+        "blocked": blockage_for_status(pool, look),
+    }
+    status = _with(pool.status, news)
+    before, generation = pool.status.conditions, pool.metadata.generation
+    derived = (
+        *conditions_of(
+            object_verdict(status), generation=generation, before=before, now=look.now.wall
+        ),
+        _of_node_class(pool, status, look),
+    )
+    types = {each.type for each in derived}
+    stands = (*derived, *(each for each in before if each.type not in types))
+    return _with(status, {"conditions": joined_conditions(stands, *said)})
+
+
+def written(status: NodePoolStatus) -> Mapping[str, Any]:
+    """As a merge patch: what is unset has to be said."""
+    return {**dict.fromkeys(NULLABLE), **status.document()}
+
+
+def _with(status: NodePoolStatus, news: Mapping[str, Any]) -> NodePoolStatus:
+    """The status with these fields; the same one, as nearly always, if they are no news."""
+    are_known = all(getattr(status, name) == value for name, value in news.items())
+    return status if are_known else status.model_copy(update=news)
+
+
+def _of_node_class(pool: NodePool, status: NodePoolStatus, look: ProvisioningLook) -> Condition:
+    """Whether machines can be made; it is about the generation of the node class."""
+    blocked, before = status.blocked, blocking.node_class_blockage(pool)
+    node_class = look.world.node_classes.get(node_class_of(pool, look.world))
+    truth = Truth.TRUE if blocked is None else Truth.FALSE
+    return condition(
+        before if before is not None and before.status is truth else None,
+        name=blocking.CONDITION,
+        status=truth,
+        generation=0 if node_class is None else node_class.metadata.generation,
+        reason="Usable" if blocked is None else blocked.reason,
+        message="" if blocked is None else blocked.message,
+        now=look.now.wall,
+    )
