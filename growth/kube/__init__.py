@@ -1,6 +1,6 @@
-"""The API server: the way to it, what it holds as a cache that is never wrong, and writes to it.
+"""Access to the API server: connections, caches of its objects, and writes.
 
-Nothing else imports `kubernetes`. It is used for what is tedious and changes by itself (kubeconfig,
-exec plugins, tokens that expire, TLS). Requests, watches and errors are our own: the client's watch
-has no relist, no back-off and no way to find lost deletions, and its models cost far more.
+Only this package imports `kubernetes`, for kubeconfig files, exec plugins, expiring tokens and TLS.
+Requests, watches and errors are our own code: the client's watch doesn't relist, has no back-off
+and can't find lost deletions, and its models are much slower.
 """

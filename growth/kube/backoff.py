@@ -1,7 +1,7 @@
-"""How long to wait after a failure: longer each time, never in step with others, never without end.
+"""How long to wait after a failure: exponential, with jitter and an upper limit.
 
-Everything that loses an API server loses it at the same moment; what comes back at the same moment
-too takes it down again. So half of each wait is chance.
+All clients lose an API server at the same moment. If they also came back at the same moment, they
+would overload it again. So half of each wait is random.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ class Backoff:
         self._failures = 0
 
     def after_failure(self, *, asked: float | None = None) -> float:
-        """Seconds to wait now; never less than the other side asked for (Retry-After)."""
-        # 2 ** 16 quarters of a second are far beyond any longest wait, and the power stays small.
+        """Seconds to wait now, and no less than the server asked for (Retry-After)."""
+        # Cut at 2 ** 16, which is far beyond the longest wait, to keep the number small.
         full: float = min(self._longest, self._first * 2 ** min(self._failures, 16))
         self._failures += 1
         share = self._chance.uniform(0.5, 1.0)
         return max(full * share, asked * (1.5 - share / 2) if asked else 0.0)
 
     def succeed(self) -> None:
-        """The next failure is a first one again."""
+        """Start again with the shortest wait after the next failure."""
         self._failures = 0

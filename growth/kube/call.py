@@ -1,7 +1,6 @@
-"""One request to the API server as a value, and its name in texts: the verb and resource of RBAC.
+"""A request to the API server as a value, and its text for people: the verb and resource of RBAC.
 
-`not allowed to list pods in shop` can be acted on, `GET /api/v1/namespaces/shop/pods` has to be
-translated first; so the translation is made here, once.
+"list pods in shop" is easier to act on than "GET /api/v1/namespaces/shop/pods".
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked, before anything is known about the server."""
+    """A request, independent of the server and the credentials."""
 
     method: str
     path: str
@@ -30,7 +29,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def action(self) -> str:
-        """Like `list pods in shop`, or `create pods/eviction web-0 in shop`."""
+        """The text, such as `list pods in shop` or `create pods/eviction web-0 in shop`."""
         namespace, resource, name = _target(self.path)
         where = f" in {namespace}" if namespace else ""
         return f"{self._verb(name)} {resource}{' ' + name if name else ''}{where}"
@@ -44,12 +43,12 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def pairs(query: Query) -> tuple[tuple[str, str], ...]:
-    """The one form of a query, whichever of the two was given."""
+    """A query of either form as pairs."""
     return tuple(query.items()) if isinstance(query, Mapping) else tuple(query)
 
 
 def _target(path: str) -> tuple[str, str, str]:
-    """Namespace, resource with subresource, name; `/healthz` and the like are their own name."""
+    """The namespace, the resource with its subresource, and the name; `/healthz` stays as it is."""
     match [part for part in path.split("/") if part]:
         case ["api", _, *rest] | ["apis", _, _, *rest] if rest:
             return _within(rest)

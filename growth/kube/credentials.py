@@ -1,8 +1,8 @@
-"""Who we are to the API server, kept current while tokens run out and files are replaced.
+"""Our credentials for the API server, kept current while tokens expire and files are replaced.
 
-Tokens and certificates are read anew once a minute where they can change, and at once (but not in a
-loop) when the server has rejected ours, or we its. When reading fails, the old ones are used on:
-they may still be valid, and the server's 401 tells if they aren't.
+Tokens and certificates that can change are read again once a minute. If the server rejects our
+credentials, or we reject its certificate, they are read at once, but not in a loop. If reading
+fails, the old ones stay in use: they may still be valid, and if not, the server answers 401.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from growth.kube.tls import Tls
 
 PERIOD = 60.0
-"""Seconds between readings; the kubelet replaces a token when a fifth of its life is left."""
+"""Seconds between reads; the kubelet replaces a token when a fifth of its lifetime is left."""
 
 SHORTEST = 5.0
-"""Seconds between readings caused by rejections: a wrong token must not run plugins in a loop."""
+"""Seconds between reads after rejections, so that a wrong token doesn't run plugins in a loop."""
 
 _log = structlog.get_logger(__name__)
 
 
 class Credentials:
-    """What proves who we are, and who the server is."""
+    """The credentials for requests, and the TLS context that checks the server."""
 
     def __init__(self, access: Access, *, tls: Tls) -> None:
         self._access = access
@@ -42,25 +42,25 @@ class Credentials:
 
     @property
     def tls(self) -> ssl.SSLContext:
-        """What a connection is made with."""
+        """The TLS context for connections."""
         return self._tls.context
 
     async def headers(self) -> dict[str, str]:
-        """What to send along with a request."""
+        """The headers for a request."""
         async with self._reading:
             if self._is_due():
                 await self._read()
         setting = (await self._access.configuration.auth_settings()).get("BearerToken")
-        # Token files often end with a newline, which no header may hold.
+        # Token files often end with a newline, which isn't allowed in a header.
         value = str(setting["value"]).strip() if setting else ""
         return {"Authorization": value} if value else {}
 
     def rejected(self, denied: Denied) -> bool:
-        """Notes a 401; the answer is whether the next try would be made with new credentials."""
+        """Note an error; returns whether it is a 401 that new credentials may fix."""
         return denied.status == 401 and self.doubted()
 
     def doubted(self) -> bool:
-        """Notes that they may be outdated; the answer is as for a rejection."""
+        """Note that credentials may be outdated; returns whether they will be read again now."""
         self._was_rejected = True
         return self._age() > SHORTEST
 

@@ -1,9 +1,9 @@
-"""What a failed request means for whoever made it.
+"""Errors of failed requests, by what the caller should do.
 
-The API server says with a code and a reason what happened; callers want to know what to do. Here
-the one is turned into the other, so that no caller compares numbers. Most catch `RetryLater`,
-`DecideAgain`, `GiveUp` or `Misconfigured`; the classes below tell cases apart where somebody needs
-it. They are named by what happened, not `...Error`: so they read well after `except`.
+The API server reports what happened, with a code and a reason; a caller needs to know how to react.
+The translation is here, so that no caller compares codes. Most callers catch `RetryLater`,
+`DecideAgain`, `GiveUp` or `Misconfigured`; the classes below are for callers that need to
+distinguish cases. They are named after what happened, without `Error`, to read well after `except`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ApiError(GrowthError):
-    """A request that had no success. `status` is 0 when there was no answer at all."""
+    """A failed request. `status` is 0 if there was no answer."""
 
     status: int = 0
     reason: str = ""
@@ -29,39 +29,39 @@ class ApiError(GrowthError):
 
 
 class Unreachable(ApiError, RetryLater):
-    """No answer: refused, reset, timed out, or the name isn't known."""
+    """No answer: the connection was refused or reset, timed out, or the host is unknown."""
 
 
 class Overloaded(ApiError, RetryLater):
-    """The server can't now (429 and 5xx); `after` is its Retry-After."""
+    """The server can't answer now (429 and 5xx); `after` is its Retry-After."""
 
 
 class BudgetExhausted(ApiError, RetryLater):
-    """An eviction that a PodDisruptionBudget forbids for now; the server itself is well."""
+    """A PodDisruptionBudget doesn't allow the eviction now."""
 
 
 class Expired(ApiError, RetryLater):
-    """The version or the page token is older than what the server still knows (410)."""
+    """The version or page token is older than what the server keeps (410)."""
 
 
 class Conflict(ApiError, DecideAgain):
-    """Somebody wrote the object since we read it."""
+    """The object has changed since we read it."""
 
 
 class AlreadyExists(ApiError, DecideAgain):
-    """Something under this name is there already: ours from an earlier try, or a stranger's."""
+    """An object with this name exists already, from an earlier try of ours or of someone else."""
 
 
 class NotFound(ApiError, GiveUp):
-    """The object, or its whole kind, isn't there."""
+    """The object or its kind doesn't exist."""
 
 
 class Refused(ApiError, GiveUp):
-    """The server found a mistake in the request; the same request will never pass."""
+    """The server rejects the request, and would reject it again."""
 
 
 class Denied(ApiError, Misconfigured):
-    """We may not do this: the credentials are wrong (401) or a role lacks the verb (403)."""
+    """The credentials are wrong (401), or a role lacks the permission (403)."""
 
 
 class StatusCause(msgspec.Struct, frozen=True):
@@ -71,14 +71,14 @@ class StatusCause(msgspec.Struct, frozen=True):
 
 
 class Details(msgspec.Struct, frozen=True):
-    """`Status.details`, as far as reactions depend on it."""
+    """The fields of `Status.details` that reactions depend on."""
 
     causes: tuple[StatusCause, ...] | None = None
     retryAfterSeconds: int = 0  # noqa: N815 - the name in the API
 
 
 class Status(msgspec.Struct, frozen=True):
-    """The API server's Status object, as far as reactions depend on it."""
+    """The fields of a Status object that reactions depend on."""
 
     code: int = 0
     reason: str | None = ""
@@ -86,12 +86,12 @@ class Status(msgspec.Struct, frozen=True):
     details: Details | None = None
 
     def has_cause(self, reason: str) -> bool:
-        """Whether the server names this among its causes."""
+        """Whether one of the causes has this reason."""
         return any(cause.reason == reason for cause in self.causes)
 
     @property
     def causes(self) -> tuple[StatusCause, ...]:
-        """Everything that the server objects to, in its order."""
+        """All causes, in the server's order."""
         return (self.details and self.details.causes) or ()
 
 
@@ -99,16 +99,16 @@ _decoder = msgspec.json.Decoder(Status)
 
 
 def status_of(body: bytes) -> Status:
-    """The Status in a body; an empty one when a proxy or a half answer put something else there."""
+    """The Status in a body; one without a code if the body is something else."""
     try:
         return _decoder.decode(body)
     except UNDECODABLE:
-        # What isn't a Status isn't quoted: an echoing proxy would put our headers into our logs.
+        # The body isn't quoted: a proxy that echoes requests would put our token into the logs.
         return Status(message="the answer is not a Kubernetes Status object")
 
 
 def error_of(call: Call, *, code: int, said: Status, headers: Mapping[str, str]) -> ApiError:
-    """The error for one unsuccessful answer, with a text that names what was asked."""
+    """The error for a failed request, with a text that names the request."""
     kind = _kind(call, code=code, said=said)
     message = " ".join((said.message or "").split())
     error = kind(f"{call.action}: {message or 'no reason given'} ({code}){_mend(kind, code)}")
@@ -134,7 +134,7 @@ def _kind(call: Call, *, code: int, said: Status) -> type[ApiError]:
         case 409 if said.reason == "AlreadyExists":
             return AlreadyExists
         case 422 if call.content_type == JSON_PATCH and not said.causes:
-            # A failed `test` is told as Invalid with empty details; a bad object names its causes.
+            # A failed `test` operation is Invalid without causes; an invalid object has causes.
             return Conflict
         case 429 if said.has_cause("DisruptionBudget"):
             return BudgetExhausted
@@ -143,7 +143,7 @@ def _kind(call: Call, *, code: int, said: Status) -> type[ApiError]:
 
 
 def _forbidden(said: Status) -> type[ApiError]:
-    # A namespace that is going away forbids creates: that is this object's end, no lack of rights.
+    # Creating an object in a terminating namespace is Forbidden, but permissions aren't the reason.
     return Refused if said.has_cause("NamespaceTerminating") else Denied
 
 
@@ -157,7 +157,7 @@ def _mend(kind: type[ApiError], code: int) -> str:
 
 def _retry_after(*, said: Status, headers: Mapping[str, str]) -> float | None:
     value = headers.get("Retry-After", "")
-    # The API server sends seconds; a date, which HTTP allows too, would come from a proxy.
+    # The API server sends seconds. HTTP also allows a date, which only a proxy would send.
     if value.isdigit():
         return float(value)
     seconds = said.details.retryAfterSeconds if said.details else 0

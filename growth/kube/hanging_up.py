@@ -1,9 +1,9 @@
-"""Ending an answer that isn't read to its end: at once, without a word to the other side.
+"""Closes a connection at once if its answer wasn't read to the end.
 
-TLS has a polite goodbye, and asyncio waits up to half a minute for its answer. That is for nothing
-here: a watch that is given up mostly hangs, so nobody answers, and meanwhile its socket stays open
-and belongs to no one. A body that was read to its end gives its connection back before; so whatever
-is still held when an answer is closed will not be used again.
+To close a TLS connection, asyncio waits up to half a minute for the other side. That is useless
+here: a watch that we give up usually hangs, so there is no answer, and its socket would stay open.
+When a body is read to the end, the connection goes back to the pool before the answer is closed. So
+a connection that an answer still holds when it is closed won't be used again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing_extensions import override
 
 
 class AbruptResponse(aiohttp.ClientResponse):
-    """An answer whose connection is cut when it is closed too early."""
+    """An answer whose connection is aborted if it is closed before its end."""
 
     @override
     def close(self) -> None:

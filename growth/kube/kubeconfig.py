@@ -1,7 +1,7 @@
-"""Where the API server is and who we are to it: a kubeconfig, or the pod's own service account.
+"""Finds the API server and our credentials: from a kubeconfig or the pod's service account.
 
-The client library reads both, and its complaints quote the file, tokens included. So the file is
-looked through here first, and what is wrong is said in our words: what, where, how to mend it.
+The client library reads both, but its errors quote the file, including tokens. So the file is
+checked here first, and errors say in our words what is wrong, where, and how to fix it.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ if TYPE_CHECKING:
     from kubernetes.aio.client import Configuration
 
 EXPIRY_MARGIN = timedelta(minutes=2)
-"""How long before its end a plugin's token is asked for anew: two renewal periods."""
+"""How long before its expiry a plugin's token is renewed: two periods of `Credentials`."""
 
 _REPLACED = frozenset({"tokenFile", "client-certificate", "certificate-authority"})
-"""Fields that name a file, which somebody may replace at any time."""
+"""Fields that name a file, which may be replaced at any time."""
 
 FLAG_HINT = "name one with --kubeconfig or KUBECONFIG"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Access:
-    """Server and credentials, and the way to read them anew (tokens run out, plugins are asked)."""
+    """The server and the credentials, and how to read them again when tokens expire."""
 
     configuration: Configuration
     read: Callable[[], Awaitable[None]]
-    """Puts what the files and plugins say now into `configuration`."""
+    """Reads files and plugins again, into `configuration`."""
     is_due: Callable[[], bool]
-    """Whether they may say something else by now; without it plugins would run every minute."""
+    """Whether they may have changed; without this, plugins would run every minute."""
     origin: str
-    """Where it comes from, for texts."""
+    """Their source, for texts."""
 
 
 async def access(*, kubeconfig: Path | None, context: str | None) -> Access:
-    """The flag, else KUBECONFIG, else ~/.kube/config, else the pod's service account."""
+    """From the flag, KUBECONFIG, ~/.kube/config or the pod's service account, in this order."""
     paths = await asyncio.to_thread(_paths, kubeconfig)
     if not paths and context is None and "KUBERNETES_SERVICE_HOST" in os.environ:
         return await _in_cluster()
@@ -56,7 +56,7 @@ async def access(*, kubeconfig: Path | None, context: str | None) -> Access:
 
 
 def _paths(kubeconfig: Path | None) -> tuple[Path, ...]:
-    """The files to be merged. A named file must exist; of KUBECONFIG's list one is enough."""
+    """The files to merge. A file of the flag must exist; of those in KUBECONFIG, one must."""
     if kubeconfig is not None:
         return (kubeconfig,)
     listed = [
@@ -90,7 +90,7 @@ def _load_service_account(configuration: Configuration) -> None:
     )
 
     try:
-        # Without its own refresh, which would read the file within the event loop.
+        # Without the library's own refresh, which would block the event loop to read the file.
         load_incluster_config(configuration, try_refresh_token=False)  # type: ignore[no-untyped-call]
     except (ConfigException, OSError) as error:
         raise Misconfigured(
@@ -104,7 +104,7 @@ async def _from_files(paths: tuple[Path, ...], context: str | None) -> Access:
 
     async def read() -> None:
         nonlocal due
-        # An event loop of its own in a thread: files, certificates and plugins would block ours.
+        # In a thread with its own event loop: files, certificates and plugins would block ours.
         due = await asyncio.to_thread(
             asyncio.run, _load(configuration, paths=paths, context=context)
         )
@@ -130,7 +130,7 @@ def _new_configuration() -> Configuration:
 async def _load(
     configuration: Configuration, *, paths: tuple[Path, ...], context: str | None
 ) -> Callable[[], bool]:
-    """Fills the configuration; the answer says when that should be done again."""
+    """Fill the configuration; returns a function that says whether to read it again."""
     from kubernetes.aio.config import load_kube_config  # noqa: PLC0415 - a second of import
 
     cluster, user = _checked(paths, context)
@@ -157,7 +157,7 @@ async def _load(
 def _expect_plugin_success(
     configuration: Configuration, *, user: Mapping[str, Any], origin: str
 ) -> None:
-    # The library logs a failed plugin and goes on without credentials, to fail with 401 later.
+    # The library only logs a failed plugin; requests would then fail with 401.
     if "exec" in user and not (configuration.api_key or configuration.cert_file):
         command = user["exec"].get("command", "?")
         raise Misconfigured(
@@ -169,7 +169,7 @@ def _expect_plugin_success(
 def _checked(
     paths: tuple[Path, ...], context: str | None
 ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Cluster and user of the context; what is wrong with the files is said in one line each."""
+    """The cluster and user of the context; each problem of the files is an error of one line."""
     files = [(path, _parsed(path)) for path in paths]
     named = context or next(
         (name for _, file in files if (name := file.get("current-context"))), None

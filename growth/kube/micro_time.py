@@ -1,4 +1,4 @@
-"""Kubernetes' MicroTime as text."""
+"""Formats times as Kubernetes' MicroTime."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from datetime import UTC, datetime
 
 
 def micro_time(time: datetime) -> str:
-    """Always UTC and always six digits, as the API server gives it back."""
+    """The time in UTC with six decimals, as the API server returns it."""
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

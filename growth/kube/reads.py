@@ -1,7 +1,7 @@
-"""Reading objects where no cache is kept of them: in commands, installations and certificates.
+"""Reads objects without a cache: for commands, installation and certificates.
 
-What isn't there is an answer and no error. Lists are read page by page, as the API server holds
-each answer in memory. A server that is busy is asked again, for as long as its asker has patience.
+A missing object is an answer, not an error. Lists are read page by page, because the API server
+holds each answer in memory. A busy server is asked again, for as long as the caller allows.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 Object = dict[str, Any]
 
 PAGE: Final = 500
-"""Objects in an answer."""
+"""Objects in one page."""
 PAUSE: Final = 0.2
-"""Seconds before a server that is busy, or has just been told of a kind, is asked again."""
+"""Seconds before a server that is busy, or doesn't know a new kind yet, is asked again."""
 
 _page = msgspec.json.Decoder(ListPage).decode
 
@@ -32,7 +32,7 @@ _page = msgspec.json.Decoder(ListPage).decode
 async def ask_while_busy(
     connection: Connection, method: str, path: str, *, patience: float, **words: Any
 ) -> Response:
-    """One request, made again while the server is busy."""
+    """Send a request, and repeat it while the server is busy."""
     while True:
         try:
             return await connection.request(method, path, **words)
@@ -45,43 +45,43 @@ async def ask_while_busy(
 
 
 class Reads:
-    """What one asker reads."""
+    """The reads of one caller."""
 
     def __init__(
         self, connection: Connection, *, limit: float = 10.0, patience: float = 0.0
     ) -> None:
         self.connection = connection
         self._limit = limit
-        """Seconds for an answer."""
+        """The timeout of a request in seconds."""
         self._patience = patience
-        """Seconds for a server that is busy."""
+        """How many seconds to wait for a busy server."""
 
     async def answer(self, path: str, query: Query = ()) -> Response | None:
-        """What the API server answers; None where nothing is at this path."""
+        """The answer of the API server; None if the path doesn't exist."""
         try:
             return await self._answer(path, dict(query))
         except NotFound:
             return None
 
     async def found(self, path: str) -> Object | None:
-        """What is at a path, if anything is."""
+        """The object at a path, if there is one."""
         answer = await self.answer(path)
         return None if answer is None else answer.json()
 
     async def some(self, path: str, query: Query = (), *, most: int = PAGE) -> list[Object]:
-        """The first objects of a list; none where there is no such list."""
+        """The first objects of a list; empty if there is no such list."""
         answer = await self.answer(path, {**dict(query), "limit": str(most)})
         return [] if answer is None else answer.json()["items"]
 
     async def listed(self, path: str, query: Query = ()) -> list[Object]:
-        """All objects of a list; none where there is no such list."""
+        """All objects of a list; empty if there is no such list."""
         try:
             return [msgspec.json.decode(each) for each in await self.undecoded(path, query)]
         except NotFound:
             return []
 
     async def undecoded(self, path: str, query: Query = ()) -> list[bytes]:
-        """All objects of a list, each as it was sent; `NotFound` where there is no such list."""
+        """All objects of a list as bytes; `NotFound` if there is no such list."""
         found: list[bytes] = []
         asked = {**dict(query), "limit": str(PAGE)}
         while True:

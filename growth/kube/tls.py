@@ -1,9 +1,8 @@
-"""The certificates on the way to the API server: whom we trust, and what we show.
+"""The TLS context for the API server: the CA that we trust, and our client certificate.
 
-Authorities and client certificates are exchanged while a process lives, as tokens are. What is in
-use then stays in use: a new context is made only when the files say something new, since each one
-begins with new connections; and the old one is kept while they can't be read, or don't fit together
-because they are just being written.
+CAs and client certificates are replaced while a process runs, like tokens. A new context is created
+only if the files have changed, because each context starts with new connections. The old one stays
+in use while the files can't be read, or don't match because they are just being written.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Tls:
-    """The newest usable context of one access. Making one reads files: for a thread."""
+    """The newest usable context. Creating one reads files, so use a thread."""
 
     def __init__(self, access: Access) -> None:
         self._access = access
@@ -29,7 +28,9 @@ class Tls:
         self.context = self._made()
 
     def renew(self) -> None:
-        """A new context, if any of the files has changed."""
+        """Create a new context if any of the files has changed."""
+        # `_made_of` is set last: if the new files don't match each other yet, the error leaves it
+        # as it was, and the next call tries again.
         found = self._files()
         if found != self._made_of:
             self.context = self._made()
@@ -39,7 +40,7 @@ class Tls:
         configuration = self._access.configuration
         named = (configuration.ssl_ca_cert, configuration.cert_file, configuration.key_file)
         try:
-            # A digest, as a private key has no business in memory longer than it must.
+            # Digests, so that the private key doesn't stay in memory longer than needed.
             contents = (Path(name).read_bytes() if name else b"" for name in named)
             return b"".join(hashlib.sha256(each).digest() for each in contents)
         except OSError as error:

@@ -1,9 +1,9 @@
-"""One connection to the API server: raw requests, each with an end, and errors by reaction.
+"""The connection to the API server: requests with timeouts, and errors by reaction.
 
-The client library answers where the server is and who we are; the requests are ours over aiohttp.
-Its own request method encodes every body again, changes the content type of a JSON patch, waits
-five minutes, and lets a `.netrc` file add credentials. What comes back is bytes: whoever asked
-knows the few fields it needs, and decodes them into its own structs.
+The client library provides the address and the credentials; requests are sent with aiohttp. The
+library's own request method encodes each body again, changes the content type of a JSON patch,
+waits five minutes, and lets a `.netrc` file add credentials. Answers are bytes: each caller decodes
+the few fields that it needs.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ __all__ = ["Connection", "NotFound", "Response", "connect"]
 
 
 class Response(msgspec.Struct, frozen=True):
-    """A successful answer. Unsuccessful ones are raised."""
+    """A successful answer; others are raised as errors."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
 
     def json(self) -> Any:
-        """The body as plain dicts and lists; typed readers decode `body` themselves."""
+        """The body as dicts and lists."""
         return msgspec.json.decode(self.body)
 
     @property
     def date(self) -> datetime:
-        """When it was given, by the API server's clock; by ours only where it doesn't say."""
+        """The time of the answer by the API server's clock; by ours if it doesn't say."""
         told = self.headers.get("Date")
         return parsedate_to_datetime(told) if told else wall_clock()
 
 
 class Connection:
-    """The process's way to the API server; an async context manager."""
+    """A connection to the API server; an async context manager."""
 
     def __init__(self, *, access: Access, tls: Tls, process: str) -> None:
         self.server = _without_credentials(access.configuration.host)
@@ -67,7 +67,7 @@ class Connection:
         self._headers = {
             "User-Agent": f"growth/{growth.__version__} ({process})",
             "Accept": "application/json",
-            # The server would gzip what is above 128 KB: slower for both on any near network.
+            # The server would gzip answers above 128 KB, which is slower in the same network.
             "Accept-Encoding": "identity",
         }
         self._warnings = ServerWarnings()
@@ -100,7 +100,7 @@ class Connection:
         content_type: str = "application/json",
         timeout: float = 10.0,  # noqa: ASYNC109 - also over the second try, and named in the error
     ) -> Response:
-        """One request and its whole answer. Bytes are sent as they are, all else as JSON."""
+        """Send a request; returns the complete answer. Bytes are sent as is, others as JSON."""
         call = Call(
             method=method,
             path=path,
@@ -109,6 +109,7 @@ class Connection:
             content_type=content_type,
         )
         async with self._answering(call), _limit(timeout):
+            # The second try uses credentials that are read again, in case they were just replaced.
             try:
                 return await self._answer(call)
             except Denied as denied:
@@ -128,9 +129,9 @@ class Connection:
         timeout: float = 10.0,  # noqa: ASYNC109 - limits the wait for the answer, not the stream
         silence: float = 60.0,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """A watch: the answer begins within `timeout` and never pauses longer than `silence`.
+        """Open a watch: it must begin within `timeout` and never pause longer than `silence`.
 
-        What the network does inside the block comes out as `Unreachable` too.
+        Network errors inside the block are raised as `Unreachable` too.
         """
         call = Call(method="GET", path=path, query=pairs(query))
         async with self._answering(call):
@@ -178,7 +179,7 @@ class Connection:
 
     @asynccontextmanager
     async def _answering(self, call: Call) -> AsyncIterator[None]:
-        """Turns what the network does into our errors, naming what was asked and of whom."""
+        """Turn network errors into our own, with the request and the server in the text."""
         try:
             yield
         except TimeoutError as error:
@@ -197,7 +198,7 @@ class Connection:
 async def connect(
     *, kubeconfig: Path | None = None, context: str | None = None, process: str = "growth"
 ) -> Connection:
-    """The connection that a kubeconfig or the pod's service account describes; not yet opened."""
+    """The connection from a kubeconfig or the pod's service account; not opened yet."""
     found = await access(kubeconfig=kubeconfig, context=context)
     tls = await asyncio.to_thread(Tls, found)
     return Connection(access=found, tls=tls, process=process)
@@ -213,9 +214,9 @@ async def _limit(seconds: float) -> AsyncIterator[None]:
 
 
 def _plainly(error: Exception) -> str:
-    """One line, as some network errors have no text and others several lines."""
+    """The error in one line; some network errors have no text, others several lines."""
     if isinstance(error, aiohttp.ClientConnectorError):
-        error = error.os_error  # its own text shows where in memory the TLS context lies
+        error = error.os_error  # the outer text contains the address of the TLS context in memory
     return " ".join(str(error).split()) or type(error).__name__
 
 
@@ -225,7 +226,7 @@ def _without_credentials(host: str) -> str:
 
 
 def _proxy_from_environment(server: str) -> str | None:
-    """HTTPS_PROXY and NO_PROXY as kubectl reads them; aiohttp's own way would read `.netrc` too."""
+    """The proxy of HTTPS_PROXY and NO_PROXY, as in kubectl; aiohttp would also read `.netrc`."""
     parts = urlsplit(server)
     if urllib.request.proxy_bypass(parts.netloc):
         return None

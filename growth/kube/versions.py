@@ -1,26 +1,26 @@
-"""Resource versions: which of two is the older one.
+"""Compares resource versions.
 
-From Kubernetes 1.35 on they may be compared as numbers within one kind; the API servers before it
-count in the same way without promising it. What isn't a number can't be ordered, and every question
-here then has the careful answer.
+Since Kubernetes 1.35, they are documented as numbers that can be compared within one kind; earlier
+API servers behave the same. Versions that aren't numbers can't be compared, and each function here
+then returns the safe answer.
 """
 
 from __future__ import annotations
 
 
 def number(version: str) -> int | None:
-    """The version as a number; None when it can't be ordered."""
+    """The version as a number; None if it isn't one."""
     return int(version) if version.isascii() and version.isdigit() else None
 
 
 def is_before(version: str, other: str) -> bool:
-    """Whether the first is known to be older."""
+    """Whether `version` is known to be older than `other`."""
     left, right = number(version), number(other)
     return left is not None and right is not None and left < right
 
 
 def reaches(version: str, other: str) -> bool:
-    """Whether the first is known to be as new as the other."""
+    """Whether `version` is known to be at least as new as `other`."""
     left, right = number(version), number(other)
     if left is None or right is None:
         return version == other and version != ""

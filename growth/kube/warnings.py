@@ -1,6 +1,6 @@
-"""What the API server wants people to know: deprecated versions, unknown fields, doubtful values.
+"""Logs warnings of the API server: deprecated versions, unknown fields, doubtful values.
 
-Its `Warning` headers come with every answer to the same request, so each text is told once.
+The same `Warning` header comes with each answer to a request, so each text is logged once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 REMEMBERED = 1000
-"""Texts that are told apart; they name objects, so their number must have a bound."""
+"""The most texts that are remembered; they contain object names, so their number isn't limited."""
 
 _HEADER = re.compile(r'\d{3} \S+ "((?:[^"\\]|\\.)*)"')
 _log = structlog.get_logger(__name__)
@@ -27,7 +27,7 @@ class ServerWarnings:
         self._told: set[str] = set()
 
     def tell(self, headers: Sequence[str]) -> None:
-        """Takes the `Warning` headers of one answer."""
+        """Handle the `Warning` headers of one answer."""
         for header in headers:
             for text in _HEADER.findall(header):
                 self._tell_once(text)

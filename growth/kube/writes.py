@@ -1,12 +1,12 @@
-"""Writes to the API server, none of which can undo what somebody else has done meanwhile.
+"""Writes to the API server that never overwrite a change of someone else.
 
-A write follows a decision, and the decision was made on one state of the object. So each write
-names that state's version, and the API server refuses it (409, `DecideAgain`) when there is a newer
-one. That also makes a write safe whose answer was lost: repeated, it is refused if it had worked.
-What is confirmed is noted as our own, so that nobody decides on the object before the cache has
-seen it.
+Each write follows a decision on one state of the object. It contains the version of that state, and
+the API server refuses it (409, `DecideAgain`) if there is a newer one. So it is also safe to repeat
+a write whose answer was lost: if it had succeeded, the repetition is refused. Confirmed writes are
+noted as our own, so that no rule decides on the object before the cache has seen them.
 
-Objects are never read, changed and put back whole: fields that we don't know would be lost.
+Objects are never read, changed and written back completely, because fields that we don't know would
+be lost.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Decided(msgspec.Struct, frozen=True):
 
     @classmethod
     def on(cls, obj: KubernetesObject) -> Decided:
-        """The state that this object of the cache is in."""
+        """The state of an object in the cache."""
         metadata = obj.metadata
         key = Key(getattr(metadata, "namespace", ""), metadata.name)
         return cls(key, metadata.uid, metadata.resource_version)
@@ -57,7 +57,7 @@ _decode = msgspec.json.Decoder(_Answer).decode
 
 
 class Writes:
-    """Writes of one kind. `noted` is that kind's own part of the cache, where there is one."""
+    """The writes of one kind. `noted` is the `OwnWrites` of its cache, if there is a cache."""
 
     def __init__(
         self, connection: Connection, *, path: str, noted: OwnWrites | None = None
@@ -67,7 +67,7 @@ class Writes:
         self._noted = noted
 
     async def create(self, body: Mapping[str, Any]) -> Decided:
-        """A new object. `AlreadyExists` when its name is taken, be it by an earlier try of ours."""
+        """Create an object. `AlreadyExists` if the name is taken, maybe by an earlier try."""
         metadata = body["metadata"]
         key = Key(metadata.get("namespace", ""), metadata["name"])
         response = await self._connection.request(
@@ -81,7 +81,7 @@ class Writes:
     async def merge(
         self, decided: Decided, patch: Mapping[str, Any], *, subresource: str = ""
     ) -> Decided:
-        """Sets the fields of the patch; None removes one, and a list replaces the whole list."""
+        """Send a merge patch; None removes a field, and a list replaces the whole list."""
         return await self._patch(
             decided,
             body=_at_version(patch, decided),
@@ -93,7 +93,7 @@ class Writes:
     async def apply(
         self, decided: Decided, body: Mapping[str, Any], *, subresource: str = ""
     ) -> Decided:
-        """Makes the fields of the body ours, and drops those that we applied before."""
+        """Apply the body: we own its fields, and those that we applied before are removed."""
         return await self._patch(
             decided,
             body=_at_version(body, decided),
@@ -105,7 +105,8 @@ class Writes:
     async def json_patch(
         self, decided: Decided, operations: Sequence[Mapping[str, Any]], *, subresource: str = ""
     ) -> Decided:
-        """Single operations, for what a merge can't say: one entry of a list."""
+        """Send a JSON patch, which can change a single entry of a list."""
+        # A JSON patch has no metadata, so the version is checked by an operation.
         test = {"op": "test", "path": "/metadata/resourceVersion", "value": decided.version}
         return await self._patch(
             decided,
@@ -116,7 +117,7 @@ class Writes:
         )
 
     async def delete(self, decided: Decided) -> None:
-        """Asks for the deletion of exactly this object in exactly this state."""
+        """Delete exactly this object in exactly this state."""
         await self._connection.request(
             "DELETE",
             self._path(decided.key.namespace, decided.key.name),
@@ -130,16 +131,16 @@ class Writes:
         self._going(decided)
 
     async def adopt(self, key: Key) -> Decided:
-        """An object that a write of ours has made though its answer was lost: now it is noted."""
+        """Note an object that a write of ours has created although its answer was lost."""
         response = await self._connection.request("GET", self._path(key.namespace, key.name))
         return self._confirmed(key, response, noted_as=OwnCreate)
 
     def gone(self, decided: Decided) -> None:
-        """An object that turned out to be deleted already: nobody decides until the cache knows."""
+        """Note an object that is already deleted, so that nothing decides on it in the cache."""
         self._going(decided)
 
     async def evict(self, decided: Decided) -> None:
-        """Asks for the eviction of a pod. `BudgetExhausted` when a budget forbids it for now."""
+        """Evict a pod. `BudgetExhausted` if a PodDisruptionBudget doesn't allow it now."""
         await self._connection.request(
             "POST",
             self._path(decided.key.namespace, decided.key.name, "eviction"),
@@ -192,7 +193,7 @@ class Writes:
 
 
 def _at_version(body: Mapping[str, Any], decided: Decided) -> dict[str, Any]:
-    # The uid too: an apply whose object is gone would create it anew in spite of the version.
+    # With the uid, because an apply would create a deleted object again in spite of the version.
     state = {"resourceVersion": decided.version, "uid": decided.uid}
     return {**body, "metadata": {**body.get("metadata", {}), **state}}
 

@@ -1,1 +1,1 @@
-"""A cache of one kind: what the API server holds, kept equal by a list and a watch."""
+"""A cache of the objects of one kind, kept equal to the API server's by a list and a watch."""

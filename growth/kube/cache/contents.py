@@ -1,7 +1,7 @@
 """The objects of one kind with their indexes, and the difference between two such collections.
 
-A whole list is collected beside what is known and then put in its place at once, so that nobody
-ever sees half of it; the difference tells which deletions were missed.
+A list is collected beside the known objects and then replaces them at once, so that no reader ever
+sees half of it. The difference shows which deletions were missed.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 class ChangeKind(enum.Enum):
-    """What has become of an object."""
+    """What happened to an object."""
 
     ADDED = "added"
     MODIFIED = "modified"
     DELETED = "deleted"
     UNREADABLE = "unreadable"
-    """It is there, but not in the cache any more: it can't be decoded. Not to be taken for gone."""
+    """It exists but can't be decoded, so it is no longer in the cache. It isn't deleted."""
 
 
 class Change(msgspec.Struct, Generic[T], frozen=True):
-    """One object, before and after. `old` and `new` are None where the cache has or had none."""
+    """One object before and after a change; None where it isn't in the cache."""
 
     kind: ChangeKind
     key: Key
@@ -37,7 +37,7 @@ class Change(msgspec.Struct, Generic[T], frozen=True):
 
 
 class Statement(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """A condition in an object's status, as far as it tells the same as another one."""
+    """A condition in an object's status."""
 
     type: str
     status: str = ""
@@ -48,7 +48,7 @@ class Statement(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 
 class Unreadable(msgspec.Struct, frozen=True, gc=False):
-    """An object that is there but couldn't be decoded: not in the cache, and never forgotten."""
+    """An object that exists but can't be decoded. It isn't in the cache, but it is remembered."""
 
     key: Key
     uid: str
@@ -56,7 +56,7 @@ class Unreadable(msgspec.Struct, frozen=True, gc=False):
     problem: str
     generation: int = 0
     conditions: tuple[Statement, ...] = ()
-    """What its status says, if that at least can be read."""
+    """The conditions in its status, if they can be read."""
 
 
 class Contents(Generic[T]):
@@ -71,15 +71,15 @@ class Contents(Generic[T]):
         }
 
     def by(self, index: Index[T], value: Hashable) -> Mapping[Key, T]:
-        """The objects that an index has under this value."""
+        """The objects with this value in an index."""
         return self._places[index.name].get(value, {})
 
     def values(self, index: Index[T]) -> Iterable[Hashable]:
-        """The values under which an index has anything."""
+        """The values for which an index has objects."""
         return self._places[index.name].keys()
 
     def put(self, key: Key, obj: T) -> T | None:
-        """Takes an object in; the answer is the one that it replaces."""
+        """Add an object; returns the one that it replaces."""
         self.unreadable.pop(key, None)
         old = self.objects.get(key)
         self.objects[key] = obj
@@ -90,7 +90,7 @@ class Contents(Generic[T]):
         return old
 
     def drop(self, key: Key) -> T | None:
-        """Takes an object out; the answer is the one that was there."""
+        """Remove an object; returns it."""
         self.unreadable.pop(key, None)
         old = self.objects.pop(key, None)
         if old is not None:
@@ -99,7 +99,7 @@ class Contents(Generic[T]):
         return old
 
     def put_unreadable(self, unreadable: Unreadable) -> T | None:
-        """Takes out what is there under this key and remembers that something else is."""
+        """Replace an object by one that can't be decoded; returns the old one."""
         old = self.drop(unreadable.key)
         self.unreadable[unreadable.key] = unreadable
         return old
@@ -120,7 +120,7 @@ class Contents(Generic[T]):
 
 
 def content_differences(old: Contents[T], new: Contents[T]) -> Iterator[tuple[Change[T], ...]]:
-    """What turns one into the other: object by object, so that the caller may pause between two."""
+    """The changes from one to the other, object by object, so that the caller can pause."""
     for key, known in old.objects.items():
         if key not in new.objects:
             gone = ChangeKind.UNREADABLE if key in new.unreadable else ChangeKind.DELETED
@@ -132,11 +132,11 @@ def content_differences(old: Contents[T], new: Contents[T]) -> Iterator[tuple[Ch
 
 
 def difference(key: Key, old: T | None, new: T) -> tuple[Change[T], ...]:
-    """What happened to one object, if anything did."""
+    """The changes of one object, if any."""
     if old is None:
         return (Change(ChangeKind.ADDED, key, None, new),)
     if old.metadata.uid != new.metadata.uid:
-        # The name was used again: consumers keep things by uid, so they are told of both.
+        # The name was reused. Consumers keep objects by uid, so they get both changes.
         return (
             Change(ChangeKind.DELETED, key, old, None),
             Change(ChangeKind.ADDED, key, None, new),
@@ -156,7 +156,7 @@ def _unfile(places: dict[Hashable, dict[Key, T]], key: Key, values: Iterable[Has
 
 
 def uids_of_deleted(changes: Iterable[Change[T]]) -> frozenset[str]:
-    """The objects that are gone, by uid: what follows under the same name is another one."""
+    """The uids of deleted objects; a new object with the same name has another uid."""
     return frozenset(
         change.old.metadata.uid
         for change in changes

@@ -1,8 +1,8 @@
-"""Python's garbage collector and big lists: no collections while one is read, and none of it later.
+"""Pauses the garbage collector while large lists are read, and excludes their objects from it.
 
-Decoding thousands of objects triggers full collections again and again over all that is there, and
-finds nothing: two to seven times the CPU time of the decoding. What the first list brought stays,
-so it is taken out of later collections for good.
+Decoding thousands of objects triggers full collections over all objects of the process. They find
+nothing, and take two to seven times as much CPU time as the decoding. The objects of the first list
+stay, so later collections don't look at them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _lists_under_way = 0
 
 @contextmanager
 def no_collections() -> Iterator[None]:
-    """No garbage collection while any list of this process is under way."""
+    """No garbage collection while any list of this process is being read."""
     global _lists_under_way  # noqa: PLW0603 - the collector is one for the process, and so is this
     _lists_under_way += 1
     gc.disable()
@@ -32,5 +32,5 @@ def no_collections() -> Iterator[None]:
 
 
 def keep_for_good() -> None:
-    """What exists now is not looked at by later collections; it is still freed when unused."""
+    """Exclude all existing objects from later collections; unused ones are still freed."""
     gc.freeze()

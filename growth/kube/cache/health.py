@@ -1,8 +1,8 @@
-"""How far a cache can be trusted, as one value for those who decide.
+"""How far a cache can be trusted.
 
-A cache that is old looks exactly like one that is new. So each one says whether it has ever been
-whole, since when it hears nothing, and whether its last list looks like the truth; the brakes keep
-their hands still by that.
+A stale cache looks exactly like a current one. So each cache reports whether it has ever been
+complete, how long it has been disconnected, and whether its last list is plausible. The brakes stop
+actions based on that.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from growth.kube.cache.suspicion import Suspicion
 
 
 class CacheHealth(msgspec.Struct, frozen=True, kw_only=True):
-    """The state of one cache. Times are those of the event loop."""
+    """The state of one cache. Times are of the event loop's clock."""
 
     is_complete: bool = False
-    """Whether a whole list was ever taken in."""
+    """Whether a complete list was ever read."""
     blind_since: float | None = None
-    """When it last heard anything, if it is not connected now."""
+    """The time of the last received bytes, if it isn't connected now."""
     last_heard: float | None = None
-    """When the last bytes came, bookmarks included; the API server sends one each minute."""
+    """When the last bytes were received; the API server sends a bookmark each minute."""
     last_event: float | None = None
     """When the last object changed."""
     listed_at: float | None = None
-    """When the last whole list was taken in."""
+    """When the last complete list was read."""
     lists: int = 0
-    """How many whole lists were taken in."""
+    """The number of complete lists."""
     suspicion: Suspicion | None = None
     unreadable: int = 0
-    """Objects that are there but can't be decoded."""
+    """Objects that exist but can't be decoded."""
     problem: str = ""
-    """What went wrong last, while it isn't mended."""
+    """The current error, if there is one."""

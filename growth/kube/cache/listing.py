@@ -1,8 +1,8 @@
-"""A whole list on its way in: from a watch that begins with all objects, or page by page.
+"""Reads a complete list: from a watch that begins with all objects, or page by page.
 
-It grows beside the cache and takes its place at the end. The work is cut into slices, since
-thousands of objects in one go would stop the event loop, and with it every probe and every answer
-to the scheduler.
+The list grows beside the cache and replaces it at the end. The work is done in slices, because
+thousands of objects at once would block the event loop, and with it all probes and all answers to
+the scheduler.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ if TYPE_CHECKING:
 
 
 SLICE = 0.005
-"""Seconds of work between two turns of the event loop."""
+"""Seconds of work before other tasks of the event loop get a turn."""
 
 
 class Slices:
-    """Gives the event loop a turn whenever a slice of work is full."""
+    """Gives other tasks of the event loop a turn after each slice of work."""
 
     def __init__(self) -> None:
         self._began = time.perf_counter()
 
     async def pause(self) -> None:
-        """To be called often; mostly it does nothing."""
+        """Call this often; it only yields when the slice is used up."""
         if time.perf_counter() - self._began > SLICE:
             await asyncio.sleep(0)
             self._began = time.perf_counter()
 
 
 class ListPage(msgspec.Struct, frozen=True, gc=False):
-    """One answer to a LIST, its objects left as bytes."""
+    """One page of a list, with its objects as bytes."""
 
     metadata: PageMetadata
     items: list[msgspec.Raw] | None = None
 
 
 class PageMetadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """Where a page belongs."""
+    """The version of a page, and the token of the next one."""
 
     resource_version: str = ""
     continue_: str = msgspec.field(default="", name="continue")
@@ -57,7 +57,7 @@ _page = msgspec.json.Decoder(ListPage).decode
 
 
 class CollectedList(Generic[T]):
-    """A list being collected, and what is known so far to compare it with."""
+    """A list that is being read, and the known objects to compare it with."""
 
     def __init__(self, known: Contents[T], *, resource: WatchedResource[T]) -> None:
         self._known = known
@@ -65,10 +65,10 @@ class CollectedList(Generic[T]):
         self._slices = Slices()
         self.contents = Contents(resource.indexes)
         self.version = ""
-        """Set when the list is whole."""
+        """Set when the list is complete."""
 
     async def take_page(self, body: bytes) -> str:
-        """Takes in one page; the answer is the token of the next, empty after the last."""
+        """Add a page; returns the token of the next one, "" after the last."""
         try:
             page = _page(body)
         except UNDECODABLE:
@@ -81,7 +81,7 @@ class CollectedList(Generic[T]):
         return page.metadata.continue_
 
     async def take_events(self, events: Iterable[WatchEvent[T]]) -> None:
-        """Takes in events until the end mark; what comes after it is left in the iterator."""
+        """Add events until the end mark; later events stay in the iterator."""
         for event in events:
             match event.kind:
                 case EventKind.INITIAL_EVENTS_END:
@@ -96,7 +96,7 @@ class CollectedList(Generic[T]):
             await self._slices.pause()
 
     async def changes(self) -> list[Change[T]]:
-        """What is different from what was known."""
+        """The changes from the known objects to this list."""
         found: list[Change[T]] = []
         for some in content_differences(self._known, self.contents):
             found.extend(some)
@@ -109,7 +109,7 @@ class CollectedList(Generic[T]):
             return
         key = key_of(obj)
         known = self._known.objects.get(key)
-        # An unchanged object is kept as it is, with all that was worked out about it.
+        # The known object is kept if it is unchanged, because it has cached values.
         self.contents.put(key, known if known is not None and _is_equal(known, obj) else obj)
 
 

@@ -1,4 +1,4 @@
-"""What the caches of a process tell about themselves."""
+"""Metrics of the caches of a process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LAG_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5
 
 
 class CacheMetrics:
-    """The metrics of all caches; each one bears the label of its kind."""
+    """The metrics of all caches, labelled by kind."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         kind = ("resource",)
@@ -68,7 +68,7 @@ class CacheMetrics:
 
 
 class KindMetrics:
-    """One cache's part."""
+    """The metrics of one cache."""
 
     def __init__(self, metrics: CacheMetrics, resource: str) -> None:
         self._metrics = metrics
@@ -76,21 +76,21 @@ class KindMetrics:
         self.own_write_seen: Callable[[float], None] = metrics.lag.labels(resource).observe
 
     def show(self, store: Store[T], *, silence: Callable[[], float]) -> None:
-        """What is looked up whenever the metrics are read."""
+        """Set the functions that are called whenever the metrics are read."""
         resource = self._resource
         self._metrics.objects.labels(resource).set_function(lambda: len(store))
         self._metrics.unreadable.labels(resource).set_function(lambda: len(store.unreadable))
         self._metrics.silence.labels(resource).set_function(silence)
 
     def listed(self, cause: str) -> None:
-        """A whole list was taken in."""
+        """Count a complete list."""
         self._metrics.lists.labels(self._resource, cause).inc()
 
     def failed(self, error: Exception) -> None:
-        """A list or watch ended by an error."""
+        """Count a list or watch that ended with an error."""
         self._metrics.failures.labels(self._resource, type(error).__name__).inc()
 
     def told(self, changes: Sequence[Change[T]]) -> None:
-        """Changes were applied."""
+        """Count changes."""
         for kind, count in Counter(change.kind for change in changes).items():
             self._metrics.changes.labels(self._resource, kind.value).inc(count)

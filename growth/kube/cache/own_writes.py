@@ -1,8 +1,8 @@
 """Our own last write of each object, until the cache has seen it.
 
-Between a write and its event the cache shows a state that we know is past. Deciding on it does
-things twice: a second machine for the same pods, a second eviction. So each write's version is kept
-here until the cache has reached it, and whoever decides asks first.
+Between a write and its event, the cache has a state that we know to be outdated. Deciding on it
+would do things twice: a second machine for the same pods, a second eviction. So the version of each
+write is kept here until the cache has reached it, and rules check this before they decide.
 """
 
 from __future__ import annotations
@@ -23,56 +23,52 @@ if TYPE_CHECKING:
 
 
 class OwnWrite(msgspec.Struct, frozen=True, gc=False):
-    """A write that the server has confirmed: the version it made."""
+    """A confirmed write, with the new version of the object."""
 
     uid: str
     version: str
 
     def is_seen(self, obj: KubernetesObject | None, *, position: str) -> bool:
-        """Whether a cache at this position, with this object under the name, knows of it.
-
-        A cache that is further on and shows the object in an older state was never told of the
-        write: only a list helps, and until then nothing may be decided on what it shows.
-        """
+        """Whether a cache at this position, with this object, has seen the write."""
+        # A cache at a later position with an older object has lost the event of the write. Only a
+        # new list helps, and until then nothing may be decided on this object.
         if _is_older(obj, self):
             return False
         if number(self.version) is not None and number(position) is not None:
             return reaches(position, self.version) or _has(obj, self)
-        # Versions of this server have no order: only the object's own event is a proof.
+        # The versions of this server can't be compared: only the object itself is proof.
         return _has(obj, self)
 
 
 class OwnCreate(msgspec.Struct, frozen=True, gc=False):
-    """An object that the server says is there: it made it, or refused to make it once more.
+    """An object that the server has created, or has refused to create because it exists.
 
-    However far the cache is, that it doesn't show the object proves nothing: the event may be lost.
-    Only the object itself is a proof, its deletion, or a list that began after the server's word.
+    If the cache doesn't have the object, that proves nothing, whatever its position: the event may
+    be lost. Proof is only the object itself, its deletion, or a list that began after the answer.
     """
 
     uid: str
     version: str
 
     def is_seen(self, obj: KubernetesObject | None, *, position: str) -> bool:  # noqa: ARG002
-        """Whether this object is that one, in this state or a newer one."""
+        """Whether the cache has the object, in this version or a newer one."""
         return _has(obj, self)
 
     def is_overtaken(self, *, position: str) -> bool:
-        """Whether a cache at this position will never be told of it by an event."""
+        """Whether the watch of a cache at this position can't bring its event any more."""
         return reaches(position, self.version)
 
 
 class Deleted(msgspec.Struct, frozen=True, gc=False):
-    """A deletion that the server has confirmed; the answer doesn't tell the version it made."""
+    """A confirmed deletion; the answer doesn't contain the new version."""
 
     uid: str
     version: str
-    """The version that was deleted, as far as we know it."""
+    """The version that was deleted, as far as it is known."""
 
     def is_seen(self, obj: KubernetesObject | None, *, position: str) -> bool:
-        """Seen when it is gone, or when finalizers keep it, changed.
-
-        A cache that is behind shows it in an older state, or not yet at all: that is no proof.
-        """
+        """Whether the object is gone from the cache, or has changed because of finalizers."""
+        # A cache that is behind may not have the object yet, or an older version: that is no proof.
         if obj is None or obj.metadata.uid != self.uid:
             return reaches(position, self.version)
         return is_before(self.version, obj.metadata.resource_version)
@@ -94,7 +90,7 @@ Unseen = OwnWrite | OwnCreate | Deleted
 
 
 class OwnWrites:
-    """What we wrote of one kind and haven't seen yet."""
+    """Our writes of one kind that the cache hasn't seen yet."""
 
     def __init__(
         self,
@@ -103,7 +99,7 @@ class OwnWrites:
         seen: Callable[[float], None] = lambda _: None,
         noted: Callable[[], None] = lambda: None,
     ) -> None:
-        """`noted` is called with each write that isn't seen yet, `seen` with the time it took."""
+        """`noted` is called for each unseen write, `seen` with the time until it was seen."""
         self._state = state
         self._observe = seen
         self._tell = noted
@@ -111,45 +107,45 @@ class OwnWrites:
         self._waiting: list[asyncio.Event] = []
 
     def note(self, key: Key, write: Unseen) -> None:
-        """To be called with each confirmed write, before anything else is decided."""
+        """Call this with each confirmed write, before anything else is decided."""
         obj, position = self._state(key)
         if not write.is_seen(obj, position=position):
-            # The oldest comes first: a second write of an object goes to the end.
+            # `oldest` reads the first entry, so a second write of an object goes to the end.
             self._unseen.pop(key, None)
             self._unseen[key] = (write, asyncio.get_running_loop().time())
             self._tell()
 
     def is_unseen(self, key: Key) -> bool:
-        """Whether this object must not be decided on yet: the cache is behind our own write."""
+        """Whether the cache is behind our own write; then nothing may be decided on the object."""
         return key in self._unseen
 
     @property
     def oldest(self) -> float:
-        """Since when the first of them has been waited for; infinite when none is."""
+        """The time of the oldest unseen write; infinite if there is none."""
         return next((since for _, since in self._unseen.values()), math.inf)
 
     def is_overtaken(self, key: Key) -> bool:
-        """Whether only a list can show this object, which the server says is there."""
+        """Whether we created this object and only a list can show it."""
         write, _ = self._unseen.get(key, (None, 0.0))
         _, position = self._state(key)
         return isinstance(write, OwnCreate) and write.is_overtaken(position=position)
 
     @property
     def has_overtaken(self) -> bool:
-        """Whether there is any of which only a list can tell."""
+        """Whether there is any object that we created and only a list can show."""
         return any(map(self.is_overtaken, self._unseen))
 
     def looked_for_at(self, *, patience: float) -> float:
-        """When a list has to look for what isn't seen; infinite while nothing is waited for."""
+        """When a list must look for unseen writes; infinite if there are none."""
         return -math.inf if self.has_overtaken else self.oldest + patience
 
     @property
     def keys(self) -> frozenset[Key]:
-        """All objects that must not be decided on yet."""
+        """All objects with an unseen write."""
         return frozenset(self._unseen)
 
     async def seen(self, key: Key, *, timeout: float) -> None:  # noqa: ASYNC109 - named in the error
-        """Waits until the cache knows of our last write of this object."""
+        """Wait until the cache has seen our last write of this object."""
         loop = asyncio.get_running_loop()
         end = loop.time() + timeout
         while key in self._unseen:
@@ -168,10 +164,10 @@ class OwnWrites:
     def review(
         self, *, gone: Collection[str] = frozenset(), listed_from: float | None = None
     ) -> bool:
-        """Called when the cache has moved: lets go of what it has seen by now, and tells if any.
+        """Forget the writes that the cache has seen by now; returns whether there were any.
 
-        `gone` are the uids of deleted objects; `listed_from` is when a list of the newest state was
-        asked for, which shows everything that was confirmed before.
+        `gone` has the uids of deleted objects. `listed_from` is the time at which a list of the
+        newest state was requested; it includes all writes that were confirmed before.
         """
         before = len(self._unseen)
         if not before:

@@ -1,4 +1,4 @@
-"""What a cache asks the API server, and in which words."""
+"""The requests of a cache to the API server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Questions(Generic[T]):
-    """The requests about one kind."""
+    """The requests for one kind."""
 
     def __init__(
         self,
@@ -31,18 +31,18 @@ class Questions(Generic[T]):
         self._chance = chance
 
     def all_and_then(self, *, not_older_than: str) -> AbstractAsyncContextManager[ByteStream]:
-        """All objects as events, a marked bookmark, and then a watch. No version: the newest."""
+        """All objects as events, then an end mark, then a watch. Without a version: the newest."""
         since = {"resourceVersion": not_older_than} if not_older_than else {}
         return self._watch(
             {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", **since}
         )
 
     def from_version(self, version: str) -> AbstractAsyncContextManager[ByteStream]:
-        """Everything that has happened since."""
+        """A watch of all changes since a version."""
         return self._watch({"resourceVersion": version})
 
     async def page(self, token: str, *, size: int | None) -> bytes:
-        """One page of the newest version's objects; without a size all of them in one piece."""
+        """One page of the newest objects; without a size, all of them at once."""
         query = {
             **self._resource.query,
             **({"limit": str(size)} if size else {}),
@@ -54,11 +54,9 @@ class Questions(Generic[T]):
         return answer.body
 
     async def whether_it_has_reached(self, version: str) -> None:
-        """Raises when this server is behind.
-
-        A watch at a version that its server hasn't reached is silent, like one without news: there
-        are not even bookmarks. A request for one object isn't: it is refused.
-        """
+        """Raise an error if this server is behind the version."""
+        # A watch from a version that the server hasn't reached stays silent, without bookmarks, and
+        # looks like one without changes. A list of one object is refused instead.
         query = {
             "limit": "1",
             "resourceVersion": version,

@@ -1,15 +1,15 @@
-"""Keeps a cache equal to what the API server holds, for as long as the process lives.
+"""Keeps a cache equal to the API server's objects, for as long as the process runs.
 
-A list comes as a watch that begins with all objects and tells with a marked bookmark where they
-end; a server that doesn't offer that is read page by page. Events follow. Whatever breaks, one of
-two things happens: the watch goes on from the version that was reached, and nothing was lost; or,
-where that can't be known, a new list takes the cache's place and the difference is told as changes,
-missed deletions among them.
+A list is a watch that begins with all objects and marks their end with a bookmark; a server without
+streaming lists is read page by page. Then the events follow. After any failure there are two cases.
+Either the watch continues from the last version, and nothing is lost. Or, if that isn't certain, a
+new list replaces the cache, and the differences are reported as changes, including deletions that
+were missed.
 
-Time never goes back unnoticed. A new list is asked for at the version that was reached or newer, so
-a server that is behind refuses. One that refuses again and again was restored from a backup: then
-the newest state is read anyway, and the cache says of itself that it is suspicious until a second
-list, some time later, agrees.
+The cache doesn't go back in time without noticing. A new list is requested at the last version or
+newer, so a server that is behind refuses it. A server that refuses repeatedly was probably restored
+from a backup. Then the newest state is read anyway, and the cache is suspicious until a second list
+some time later agrees.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ _log = structlog.get_logger(__name__)
 
 
 class Behind(Unreachable):
-    """The server tells of a state older than one that was seen: it lags, or it was restored."""
+    """The server sends an older version than we have seen: it is behind, or it was restored."""
 
 
 class Reflector(Generic[T]):
-    """One kind's cache and the task that keeps it."""
+    """The cache of one kind, and the task that keeps it up to date."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Reflector(Generic[T]):
         changed: Callable[[Sequence[Change[T]]], None] = lambda _: None,
         timing: CacheTiming | None = None,
     ) -> None:
-        """`changed` is called with each batch, and with none when a write of ours was seen."""
+        """`changed` is called with each batch of changes; it is empty if only a write was seen."""
         self._timing = timing or CacheTiming()
         self._resource = resource
         self._metrics = metrics.of(resource.name)
@@ -88,20 +88,20 @@ class Reflector(Generic[T]):
 
     @property
     def health(self) -> CacheHealth:
-        """How far the cache can be trusted now."""
+        """The state of the cache."""
         return self._vitals.health(unreadable=len(self.store.unreadable))
 
     async def synced(self) -> None:
-        """Waits until the cache has been whole for the first time."""
+        """Wait until the cache is complete for the first time."""
         await self._synced.wait()
 
     def relist(self) -> None:
-        """Asks for a list of the newest state: a second opinion, or the end of a long wait."""
+        """Request a list of the newest state, as a second opinion or to end a long wait."""
         self._occasions.needed = ListCause.ASKED
         self._measure_leash()
 
     async def run(self) -> NoReturn:
-        """Works until it is cancelled."""
+        """Run until cancelled."""
         while True:
             began = _now()
             error: GrowthError | None = None
@@ -114,7 +114,9 @@ class Reflector(Generic[T]):
             await asyncio.sleep(self._wait(error, lived=_now() - began))
 
     async def _live(self) -> None:
-        """One connection, from its list or the version reached until it ends."""
+        """One connection, from a list or the last version until it ends."""
+        # A watch alone can't tell that its server is behind (see `whether_it_has_reached`). After a
+        # fail-over to such a server the cache would be silent, and look current.
         if self._occasions.needed is None:
             await self._noting_refusals(self._questions.whether_it_has_reached(self.store.position))
             await self._resume()
@@ -122,11 +124,12 @@ class Reflector(Generic[T]):
             await self._begin()
 
     async def _begin(self) -> None:
-        """A whole list, and the events after it."""
+        """A complete list, and the events after it."""
         if self._streams_lists:
             try:
                 await self._begin_with_stream()
             except Refused as error:
+                # A server without streaming lists. It stays that way for this process.
                 self._streams_lists = False
                 _log.info("the API server lists by pages", resource=self._name, reason=str(error))
             else:
@@ -136,6 +139,7 @@ class Reflector(Generic[T]):
 
     async def _begin_with_stream(self) -> None:
         since = self._not_older_than()
+        # Only a list of the newest state includes all our confirmed writes (see `review`).
         newest_at = None if since else _now()
         async with self._questions.all_and_then(not_older_than=since) as response:
             events = EventStream(response, resource=self._resource)
@@ -143,18 +147,16 @@ class Reflector(Generic[T]):
             await self._follow(events)
 
     def _not_older_than(self) -> str:
-        """The version that a list has to reach; empty for the newest, which is asked of the store.
-
-        That costs the store a read, and a second opinion is worth it. A server that stays behind is
-        asked for it too: either it can't answer, or what we have seen is no longer true.
-        """
+        """The version that a list must reach; "" for the newest, which is read from etcd."""
+        # A read from etcd is expensive, but a second opinion needs it. So does a server that is
+        # behind for too long: either it can't answer, or what we have seen is no longer true.
         is_behind = self._refusals >= self._timing.refusals
         return "" if is_behind or self._occasions.is_opinion_wanted else self.store.position
 
     async def _take_list(
         self, events: EventStream[T], *, newest_at: float | None
     ) -> Iterable[WatchEvent[T]]:
-        # In a frame of its own: the list that was replaced must not live as long as the watch.
+        # A separate function, so that the old objects aren't kept alive while the watch lasts.
         listing = CollectedList(self.store.contents, resource=self._resource)
         with no_collections():
             rest = await self._noting_refusals(self._complete(listing, events))
@@ -164,7 +166,7 @@ class Reflector(Generic[T]):
     async def _complete(
         self, listing: CollectedList[T], events: EventStream[T]
     ) -> Iterable[WatchEvent[T]]:
-        """Reads until the end mark; the answer is what follows it in the same piece."""
+        """Read until the end mark; returns the events after it in the same piece."""
         limit = asyncio.timeout(self._timing.list_limit)
         try:
             async with limit:
@@ -173,17 +175,19 @@ class Reflector(Generic[T]):
                     await listing.take_events(batch)
                     if listing.version:
                         return batch
-                    # Few large pieces cost far less than the thousand small ones of a slow server.
+                    # A few large pieces are much cheaper than a thousand small ones.
                     await asyncio.sleep(self._timing.gathering)
         except TimeoutError:
             if not limit.expired():
                 raise
+            # Pages have shorter answers, so they may work where a stream doesn't.
             self._streams_lists = False
             raise Unreachable(f"{self._name}: the list did not end in time") from None
         raise Unreachable(f"{self._name}: the list ended without its end mark")
 
     async def _noting_refusals(self, work: Awaitable[S]) -> S:
-        """Counts how often a server says that it hasn't reached what we have seen."""
+        """Count how often a server is behind the last version."""
+        # The API server has no code of its own for this; the text is the only sign.
         try:
             return await work
         except Overloaded as error:
@@ -195,7 +199,8 @@ class Reflector(Generic[T]):
     async def _read_pages(self) -> None:
         newest_at = _now()
         listing = CollectedList(self.store.contents, resource=self._resource)
-        # A list that took longer than the server remembers is asked for in one piece next time.
+        # If the pages take longer than the server keeps old versions, the next try reads all
+        # objects at once. `_adopt` resets this after a complete list.
         size = None if self._pages_expired else self._timing.page_size
         self._pages_expired = True
         token = ""
@@ -207,7 +212,9 @@ class Reflector(Generic[T]):
             await self._adopt(listing, newest_at=newest_at)
 
     async def _adopt(self, listing: CollectedList[T], *, newest_at: float | None) -> None:
-        """Puts a whole list in the place of what was known. Nothing waits after the difference."""
+        """Replace the known objects by a complete list."""
+        # No `await` after this line: readers must see either the old objects or the new ones, with
+        # all changes reported.
         changes = await listing.changes()
         self._judge(listing)
         self.store.replace(listing.contents, position=listing.version)
@@ -223,6 +230,8 @@ class Reflector(Generic[T]):
             self._synced.set()
 
     def _judge(self, listing: CollectedList[T]) -> None:
+        # A suspicious list is used anyway, as it may be true; the brakes stop removals until a
+        # later list agrees with this one.
         found = suspicion_of(
             known=len(self.store),
             found=len(listing.contents.objects),
@@ -237,12 +246,14 @@ class Reflector(Generic[T]):
             self._vitals.suspicion = None
 
     async def _resume(self) -> None:
+        # The position is that of the last event that was applied, so no event is lost or repeated.
+        # A version that the server no longer keeps is `Expired`, and leads to a new list.
         async with self._questions.from_version(self.store.position) as response:
             self._vitals.connected()
             await self._follow(EventStream(response, resource=self._resource))
 
     async def _follow(self, events: EventStream[T]) -> None:
-        """Applies events until the stream ends, or until another list is wanted."""
+        """Apply events until the stream ends or a list is due."""
         self._leash = asyncio.timeout_at(self._occasions.due)
         try:
             async with self._leash:
@@ -250,6 +261,7 @@ class Reflector(Generic[T]):
                     self._vitals.heard()
                     self._apply(batch)
         except TimeoutError:
+            # Other timeouts are failures of the connection.
             if not self._leash.expired():
                 raise
             self._occasions.come()
@@ -257,7 +269,7 @@ class Reflector(Generic[T]):
             self._leash = None
 
     def _measure_leash(self) -> None:
-        """Anew, when a list has become due earlier or later than was known when it was made."""
+        """Adjust the end of the current watch when the next list is due earlier or later."""
         if self._leash is not None and not self._leash.expired():
             self._leash.reschedule(self._occasions.due)
 
@@ -267,10 +279,11 @@ class Reflector(Generic[T]):
             for event in events:
                 changes.extend(self._change(event))
         finally:
-            # What came before a broken line is true, and the position has moved past it.
+            # Events before a broken line are valid, and the position has already moved past them.
             self._tell(changes)
 
     def _change(self, event: WatchEvent[T]) -> tuple[Change[T], ...]:
+        # Versions of a kind only grow. A smaller one comes from a server with an older state.
         if is_before(event.version, self.store.position):
             raise Behind(f"{self._name}: version {event.version} after {self.store.position}")
         self.store.position = event.version or self.store.position
@@ -298,7 +311,7 @@ class Reflector(Generic[T]):
             self._changed(changes)
 
     def _report(self, unreadable: Sequence[Unreadable]) -> None:
-        """One line, be it for one object or for thousands of a kind whose form has changed."""
+        """Log one line, also if thousands of objects can't be decoded."""
         for first in unreadable[:1]:
             _log.warning(
                 "objects cannot be read",
@@ -309,7 +322,7 @@ class Reflector(Generic[T]):
             )
 
     def _lost(self, error: GrowthError) -> None:
-        """What is to be done about a failure: go on from the same version, or list anew."""
+        """Decide after a failure: continue from the last version, or read a new list."""
         self._metrics.failed(error)
         match error:
             case Expired():
@@ -318,11 +331,13 @@ class Reflector(Generic[T]):
                 self._occasions.need(ListCause.LOST)
             case _:
                 pass
-        # The first failure is worth a line, those that follow while it lasts are not.
+        # Only the first failure is a warning; the ones that follow while it lasts aren't.
         tell = _log.debug if self._vitals.problem else _log.warning
         tell("the watch is lost", resource=self._name, error=str(error))
 
     def _wait(self, error: GrowthError | None, *, lived: float) -> float:
+        # A watch that ends normally is continued at once. A server that ends each watch immediately
+        # gets a back-off, though it reports no error.
         if lived >= self._timing.steady:
             self._backoff.succeed()
         if error is None and (self._occasions.needed is not None or lived >= self._timing.steady):

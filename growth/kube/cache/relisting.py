@@ -1,8 +1,8 @@
-"""When the next whole list is due, and why.
+"""When the next complete list is due, and why.
 
-A list costs the API server more than a watch, so there has to be an occasion: nothing is known yet,
-something may have been lost, a list was too strange to be believed alone, a write of ours has not
-shown up, or just that much time has passed.
+A list is more work for the API server than a watch, so it needs a reason: nothing is known yet,
+something may have been lost, the last list was suspicious, a write of ours hasn't appeared, or
+enough time has passed.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 
 class ListCause(enum.Enum):
-    """Why a whole list is needed instead of going on from where we were."""
+    """Why a complete list is needed."""
 
     START = "start"
     EXPIRED = "expired"
     LOST = "lost"
-    """Something was garbled, or came out of order: events may be missing."""
+    """The stream was unreadable or out of order, so events may be missing."""
     CONFIRMATION = "confirmation"
-    """The last one was suspicious."""
+    """The last list was suspicious."""
     REFRESH = "refresh"
-    """Nothing is wrong; it is time to look whether an event was lost."""
+    """Nothing is wrong; a regular check for lost events."""
     UNSEEN = "unseen"
-    """A write of ours has not shown up."""
+    """A write of ours hasn't appeared."""
     ASKED = "asked"
 
 
@@ -39,7 +39,7 @@ _OPINIONS = {ListCause.ASKED, ListCause.CONFIRMATION, ListCause.UNSEEN}
 
 
 class Occasions:
-    """The occasions of one cache."""
+    """The due times of lists for one cache."""
 
     def __init__(self, *, timing: CacheTiming, chance: Random, own: OwnWrites) -> None:
         self._timing = timing
@@ -48,36 +48,36 @@ class Occasions:
         self._confirm_at = math.inf
         self._refresh_at = math.inf
         self.needed: ListCause | None = ListCause.START
-        """Why a list is due now, if one is."""
+        """Why a list is due now; None if it isn't."""
 
     @property
     def is_opinion_wanted(self) -> bool:
-        """Whether only the newest state will do, which the API server has to ask its store for."""
+        """Whether the list must show the newest state, which the API server reads from etcd."""
         return self.needed in _OPINIONS
 
     @property
     def due(self) -> float:
-        """When the next list is wanted, as far as is known now."""
+        """When the next list is due, as far as is known now."""
         return _now() if self.needed is not None else self._next()[0]
 
     def need(self, cause: ListCause) -> None:
-        """A list is due; what was the first reason stays it."""
+        """Request a list now; an earlier reason is kept."""
         self.needed = self.needed or cause
 
     def come(self) -> None:
-        """The time that was due is here."""
+        """Request the list whose time has come."""
         self.need(self._next()[1])
 
     def doubted(self) -> None:
-        """The list that came is suspicious: a second one has to agree, some time later."""
+        """Note that the last list is suspicious: a second one, some time later, must agree."""
         self._confirm_at = _now() + self._timing.stable_interval
 
     def confirmed(self) -> None:
-        """The second one did."""
+        """Note that the second list agrees."""
         self._confirm_at = math.inf
 
     def listed(self) -> None:
-        """A whole list was taken in."""
+        """Note a complete list."""
         self.needed = None
         self._refresh_at = _now() + self._chance.uniform(*self._timing.refresh)
 

@@ -1,7 +1,7 @@
-"""One kind as a cache sees it: where it is served, how an object is decoded, by what it is found.
+"""A kind as a cache sees it: its path, the decoder of its objects, and its indexes.
 
-The cache knows no kind. Built-in ones come as small structs, custom resources as the models of
-`growth.api`; both go through the same door, a function from the JSON of one object to its value.
+The cache doesn't know any kind. Built-in kinds are small structs, custom resources are the models
+of `growth.api`; both have a decoder, a function from the JSON of one object to its value.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 
 class KubernetesObject(Protocol):
-    """Anything with metadata: name, uid, resource_version, and a namespace where it has one."""
+    """An object with metadata: name, uid, resource_version, and a namespace if it has one."""
 
     @property
     def metadata(self) -> Any:
-        """A struct or a model of its own for each family of kinds, hence no common type."""
+        """Its metadata; the type differs between built-in kinds and custom resources."""
 
 
 T = TypeVar("T", bound=KubernetesObject)
 
 
 class Key(NamedTuple):
-    """Where an object lives; the namespace of cluster-scoped ones is empty."""
+    """The namespace and name of an object; the namespace is "" if it is cluster-scoped."""
 
     namespace: str
     name: str
@@ -33,31 +33,31 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True)
 class Index(Generic[T]):
-    """A way to find objects: the values under which each one is to be found."""
+    """A way to find objects by values other than their name."""
 
     name: str
     values: Callable[[T], Iterable[Hashable]]
-    """A pure function of the object."""
+    """The values of an object; a pure function."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class WatchedResource(Generic[T]):
-    """A kind and the part of it that is watched."""
+    """A kind, and which of its objects are watched."""
 
     path: str
-    """As `/api/v1/pods`, or within one namespace."""
+    """The path, such as `/api/v1/pods`, or one within a namespace."""
     decode: Callable[[bytes], T]
     indexes: tuple[Index[T], ...] = ()
     query: Mapping[str, str] = field(default_factory=dict)
-    """Selectors, as `{"fieldSelector": "type=x"}`."""
+    """Selectors, such as `{"fieldSelector": "type=x"}`."""
 
     @property
     def name(self) -> str:
-        """The plural, for logs and metrics."""
+        """The plural name, for logs and metrics."""
         return self.path.rsplit("/", 1)[-1]
 
 
 def key_of(obj: KubernetesObject) -> Key:
-    """Where this object lives."""
+    """The key of an object."""
     metadata = obj.metadata
     return Key(getattr(metadata, "namespace", ""), metadata.name)

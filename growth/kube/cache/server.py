@@ -1,4 +1,4 @@
-"""What a cache needs of a connection, so that it can be tested with an API server in memory."""
+"""What a cache needs from a connection, so that it can be tested with an in-memory API server."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 class Chunks(Protocol):
-    """The body of an answer as it comes in."""
+    """The body of an answer while it is being received."""
 
     async def readany(self) -> bytes:
-        """What has come since; empty at the end."""
+        """The bytes received since the last call; empty at the end."""
 
 
 class ByteStream(Protocol):
-    """An answer whose body is still coming in."""
+    """An answer whose body is still being received."""
 
     @property
     def content(self) -> Chunks:
@@ -37,9 +37,9 @@ class ApiServer(Protocol):
         query: Query = ...,
         timeout: float = ...,  # noqa: ASYNC109 - as the transport has it
     ) -> Response:
-        """One request and its whole answer."""
+        """Send a request; returns the complete answer."""
 
     def stream(
         self, path: str, *, query: Query, timeout: float = ..., silence: float = ...
     ) -> AbstractAsyncContextManager[ByteStream]:
-        """A watch."""
+        """Open a watch."""

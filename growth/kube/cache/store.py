@@ -1,8 +1,7 @@
-"""The cache of one kind: what the API server holds, as far as its events have told us.
+"""The cache of one kind: its objects as of the last event.
 
-It changes in one place only, the reflector, and always whole: a batch of events or a whole list is
-applied and told without a pause in between, so whoever reads between two turns of the event loop
-sees one state. Reading never waits.
+Only the reflector changes it. It applies and reports a batch of events or a complete list without
+an `await` in between, so each reader sees a consistent state. Reading never waits.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Store(Generic[T]):
-    """Objects by namespace and name, and by the indexes that were declared for the kind."""
+    """The objects of a kind by key, and by the indexes that are declared for the kind."""
 
     def __init__(
         self,
@@ -33,7 +32,7 @@ class Store(Generic[T]):
         self.resource = resource
         self.own = OwnWrites(state=self._state, seen=own_write_seen, noted=own_write_noted)
         self.position = ""
-        """The version up to which everything is known."""
+        """The resource version up to which all events have been applied."""
         self._contents = Contents(resource.indexes)
 
     def __len__(self) -> int:
@@ -41,52 +40,52 @@ class Store(Generic[T]):
 
     @property
     def objects(self) -> Mapping[Key, T]:
-        """All objects: a view that moves, and ends with the next list. Copy what has to stay."""
+        """All objects, as a live view that is replaced by the next list."""
         return MappingProxyType(self._contents.objects)
 
     @property
     def unreadable(self) -> Mapping[Key, Unreadable]:
-        """What is there too but can't be decoded. Whoever counts or removes must ask."""
+        """Objects that exist but can't be decoded. Code that counts or removes must check them."""
         return MappingProxyType(self._contents.unreadable)
 
     def get(self, name: str, *, namespace: str = "") -> T | None:
-        """One object."""
+        """One object, if it is in the cache."""
         return self._contents.objects.get(Key(namespace, name))
 
     def by(self, index: Index[T], value: Hashable) -> Mapping[Key, T]:
-        """The objects that an index has under a value."""
+        """The objects with a value in an index."""
         return MappingProxyType(self._contents.by(index, value))
 
     def values(self, index: Index[T]) -> Iterable[Hashable]:
-        """The values under which an index has anything."""
+        """The values for which an index has objects."""
         return self._contents.values(index)
 
     @property
     def contents(self) -> Contents[T]:
-        """For the reflector: what a new list is compared with."""
+        """For the reflector: the known objects, to compare a new list with."""
         return self._contents
 
     def put(self, key: Key, obj: T) -> tuple[Change[T], ...]:
-        """For the reflector: an object was added or modified."""
+        """For the reflector: add or update an object."""
         changes = difference(key, self._contents.objects.get(key), obj)
         if changes:
             self._contents.put(key, obj)
         return changes
 
     def drop(self, key: Key) -> tuple[Change[T], ...]:
-        """For the reflector: an object was deleted."""
+        """For the reflector: remove an object."""
         is_known = key in self._contents.objects or key in self._contents.unreadable
         old = self._contents.drop(key)
-        # Also of one that can't be read: consumers were told that it isn't gone.
+        # Also if it couldn't be decoded: consumers were told that it still exists.
         return (Change(ChangeKind.DELETED, key, old, None),) if is_known else ()
 
     def put_unreadable(self, unreadable: Unreadable) -> tuple[Change[T], ...]:
-        """For the reflector: an object can't be decoded any more."""
+        """For the reflector: note an object that can't be decoded."""
         old = self._contents.put_unreadable(unreadable)
         return () if old is None else (Change(ChangeKind.UNREADABLE, unreadable.key, old, None),)
 
     def replace(self, contents: Contents[T], *, position: str) -> None:
-        """For the reflector: a whole list takes the place of what was known."""
+        """For the reflector: replace all objects by those of a complete list."""
         self._contents = contents
         self.position = position
 

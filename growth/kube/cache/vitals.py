@@ -1,7 +1,7 @@
-"""The signs of life of one cache, kept as they come and shown as `CacheHealth` when somebody asks.
+"""Records when a cache was last connected and changed, and reports it as `CacheHealth`.
 
-They are noted with every piece that the network brings, thousands of times during a list, so noting
-one is an assignment and nothing more.
+The times are recorded with each piece of data, thousands of times during a list, so recording is
+only an assignment.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Vitals:
-    """What `CacheHealth` is made of. Times are those of the event loop."""
+    """The values of `CacheHealth`. Times are of the event loop's clock."""
 
     def __init__(self) -> None:
         self._clock = asyncio.get_running_loop().time
@@ -30,37 +30,38 @@ class Vitals:
         self.problem = ""
 
     def heard(self) -> None:
-        """Bytes have come."""
+        """Note received bytes."""
         self.last_heard = self._clock()
 
     def changed(self) -> None:
-        """Objects have changed."""
+        """Note changed objects."""
         self.last_event = self._clock()
 
     def connected(self) -> None:
-        """From now on everything that happens is heard of."""
+        """Note that the watch is connected, so that all events arrive from now on."""
         self._blind_since = None
         self.problem = ""
 
     def listed(self) -> None:
-        """A whole list was taken in."""
+        """Note a complete list."""
         self.connected()
         self.listed_at = self._clock()
         self.lists += 1
 
     def disconnected(self, error: GrowthError | None = None) -> None:
-        """Nothing is known since the last bytes, however much later that was noticed."""
+        """Note the end of a connection, and its error."""
+        # The cache is blind since the last bytes, even if the failure was noticed much later.
         if self._blind_since is None:
             self._blind_since = self.last_heard if self.last_heard is not None else self._clock()
         if error is not None:
             self.problem = str(error)
 
     def silence(self) -> float:
-        """Seconds since the last bytes; infinite before the first."""
+        """Seconds since the last bytes; infinite before the first ones."""
         return float("inf") if self.last_heard is None else self._clock() - self.last_heard
 
     def health(self, *, unreadable: int) -> CacheHealth:
-        """How far the cache can be trusted now."""
+        """The state of the cache now."""
         return CacheHealth(
             is_complete=self.lists > 0,
             blind_since=self._blind_since,

@@ -1,9 +1,9 @@
-"""The lines of a watch: cut out of the bytes as they come, and decoded in two steps.
+"""The lines of a watch: split from the bytes, and decoded in two steps.
 
-First the envelope, with the object left as the bytes it is; then the object by the kind's own
-decoder. So an object that can't be decoded spoils nothing but itself: name and version are read
-from it apart, and the stream goes on. A line that isn't JSON at all is another matter, since nobody
-knows which event it was: then the stream is given up.
+The first step decodes the envelope and leaves the object as bytes; the second one decodes the
+object with its kind's decoder. So an object that can't be decoded affects only itself: its name and
+version are read separately, and the stream continues. A line that isn't JSON ends the stream,
+because it isn't known which event it was.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from growth.kube.cache.server import ByteStream
 
 LONGEST_LINE = 2**24
-"""The API server takes objects of 3 MiB at most; far beyond, it is a stream without line ends."""
+"""The API server accepts objects of at most 3 MiB, so a longer line isn't a watch event."""
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 
 class Garbled(Unreachable):
-    """Bytes that are no watch events: something may be lost, so a new list is needed."""
+    """Bytes that aren't watch events. Something may be lost, so a new list is needed."""
 
 
 class EventKind(enum.Enum):
-    """What a line says."""
+    """The type of a line."""
 
     PUT = "put"
     DELETED = "deleted"
@@ -45,7 +45,7 @@ class EventKind(enum.Enum):
 
 
 class WatchEvent(msgspec.Struct, Generic[T], frozen=True):
-    """One line, decoded; what couldn't be is an `Unreadable`, and bookmarks have no object."""
+    """A decoded line. The object is `Unreadable` if its decoder failed, and None in a bookmark."""
 
     kind: EventKind
     version: str
@@ -53,7 +53,7 @@ class WatchEvent(msgspec.Struct, Generic[T], frozen=True):
 
     @property
     def key(self) -> Key:
-        """The object that it is about."""
+        """The key of the object."""
         match self.object:
             case None:
                 return Key("", "")
@@ -105,14 +105,14 @@ _KINDS = {"ADDED": EventKind.PUT, "MODIFIED": EventKind.PUT, "DELETED": EventKin
 
 
 class Lines:
-    """Cuts a stream of bytes into lines, whatever the pieces are that it comes in."""
+    """Splits a stream of bytes into lines."""
 
     def __init__(self) -> None:
         self._begun: list[bytes] = []
         self._length = 0
 
     def feed(self, chunk: bytes) -> list[bytes]:
-        """The lines that end in this piece; what follows the last end waits for the next piece."""
+        """Add a piece; returns the lines that it completes."""
         *ended, rest = chunk.split(b"\n")
         if ended and self._begun:
             ended[0] = b"".join([*self._begun, ended[0]])
@@ -126,7 +126,7 @@ class Lines:
 
 
 def decoded_events(lines: list[bytes], *, resource: WatchedResource[T]) -> Iterator[WatchEvent[T]]:
-    """The events in these lines. An ERROR event is raised when its turn comes, not before."""
+    """The events in these lines. An ERROR event is raised only after the events before it."""
     for line in lines:
         if event := _quickly(line, resource=resource):
             yield event
@@ -146,14 +146,15 @@ def decoded_events(lines: list[bytes], *, resource: WatchedResource[T]) -> Itera
             case "ERROR":
                 raise _error(bytes(envelope.object), resource=resource)
             case _:
-                # What a later Kubernetes may invent for those who ask for it, as bookmarks were.
+                # A type of a later Kubernetes; like bookmarks, it would have to be opt-in.
                 continue
 
 
 def _quickly(line: bytes, *, resource: WatchedResource[T]) -> WatchEvent[T] | None:
-    """The API server begins all events alike, so their envelope needs no parser: a third less time.
+    """Decode an event without parsing its envelope, or None if that isn't possible.
 
-    What doesn't decode in this way takes the long one, and is judged there.
+    The API server writes all envelopes in the same way, so a comparison of bytes saves a third of
+    the time. Everything else is parsed in two steps.
     """
     for beginning, kind in _BEGINNINGS:
         if line.startswith(beginning):
@@ -166,7 +167,7 @@ def _quickly(line: bytes, *, resource: WatchedResource[T]) -> WatchEvent[T] | No
 
 
 def read_object(raw: bytes, *, resource: WatchedResource[T]) -> T | Unreadable:
-    """One object; what its decoder can't take is told instead of raised."""
+    """Decode one object; returns `Unreadable` if its decoder fails."""
     try:
         return resource.decode(raw)
     except Exception as error:  # noqa: BLE001 - any decoder, any failure: the other objects go on
@@ -205,7 +206,7 @@ def _as_far_as_it_says(raw: bytes) -> _Stated:
 
 
 def _told(problem: Exception) -> str:
-    """What is wrong and where, but no value: the object may hold a secret."""
+    """The error without values, because the object may contain a secret."""
     match problem:
         case pydantic.ValidationError():
             mistakes = problem.errors(include_url=False, include_input=False)
@@ -233,7 +234,7 @@ def _error(raw: bytes, *, resource: WatchedResource[T]) -> ApiError:
 
 
 class EventStream(Generic[T]):
-    """The events of one watch, in the batches that the network makes of them."""
+    """The events of one watch, in batches as they are received."""
 
     def __init__(self, stream: ByteStream, *, resource: WatchedResource[T]) -> None:
         self._stream = stream
@@ -241,10 +242,8 @@ class EventStream(Generic[T]):
         self._lines = Lines()
 
     async def next(self) -> Iterator[WatchEvent[T]] | None:
-        """The next events, decoded one by one as they are taken; None when the server has ended it.
-
-        A last line without its end is not an event: the watch goes on from the one before.
-        """
+        """The next events, decoded one by one on iteration; None at the end of the stream."""
+        # An incomplete last line is dropped: the next watch continues from the event before it.
         chunk = await self._stream.content.readany()
         if not chunk:
             return None

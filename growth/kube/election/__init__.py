@@ -1,7 +1,8 @@
-"""Leader election on a Lease: one process acts, the others wait.
+"""Leader election with a Lease: one process acts, the others wait.
 
-The client library's own elector is not used: it lets a leader outlive its promise when the API
-server hangs, goes on renewing after the work has failed, and writes local times as UTC.
+The client library's own election isn't used. With it, a leader can go on after its deadline when
+the API server hangs, renewals continue after the work has failed, and local times are written as
+UTC.
 """
 
 from growth.kube.election.elector import lead, lead_for_ever

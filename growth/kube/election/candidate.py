@@ -1,4 +1,4 @@
-"""One candidate: it does what the rule says, one step at a time, and remembers the answers."""
+"""A candidate: it carries out the steps that the rule decides, and records the answers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ log = structlog.get_logger()
 
 @dataclasses.dataclass
 class Candidate:
-    """One candidate's standing, moved on by one step at a time."""
+    """A candidate and its view of the Lease."""
 
     lease: LeaseOnServer
     who: Identity
@@ -61,17 +61,17 @@ class Candidate:
     heard: asyncio.Event = dataclasses.field(default_factory=asyncio.Event)
     tried: bool = False
     vacant_for: float = 0.0
-    """Seconds in which nobody led, before we did."""
+    """The seconds without a leader before we led."""
 
     def __post_init__(self) -> None:
         self._log = log.bind(lease=self.lease.title, identity=self.who.text)
 
     def seconds_left(self) -> float:
-        """How long the leadership lasts if no renewal succeeds any more."""
+        """The seconds until the leadership ends if no further renewal succeeds."""
         return leads_until(self.standing, self.settings) - self.clock()
 
     async def listen(self) -> None:
-        """Hears of a release at once. Nothing depends on it: without it we look at our pace."""
+        """Wake up when the Lease is released. Without this, the next regular read notices it."""
         while True:
             with contextlib.suppress(GrowthError):
                 async for _ in self.lease.releases():
@@ -79,29 +79,31 @@ class Candidate:
             await asyncio.sleep(self._pause())
 
     async def campaign(self) -> None:
-        """Ends when we lead."""
+        """Wait until we lead."""
         while self.seconds_left() <= 0:
-            # An answer that came after its promise had run out doesn't make a leader.
+            # The answer to our write may arrive after the deadline that counts from its start.
             self.standing = after_loss(self.standing)
             await self._step()
         self.metrics.leading.set(1)
         self._log.info("leads")
 
     async def renew(self) -> None:
-        """Never ends, but by losing the Lease."""
+        """Renew the Lease until it is lost."""
         while True:
             await self._step()
 
     async def watch_the_deadline(self) -> None:
-        """Ends the leadership in time even while a call hangs and can't be cancelled."""
+        """End the leadership at the deadline, even if a call hangs and can't be cancelled."""
         while (left := self.seconds_left()) > 0:  # noqa: ASYNC110 - it is moved on by renewals
             await asyncio.sleep(left)
         self._lose(LeadershipLoss.DEADLINE)
 
     async def give_back(self) -> None:
-        """Tells the others that they need not wait. It may fail: then they wait."""
+        """Release the Lease so that the others don't have to wait; if it fails, they wait."""
         self.standing = after_loss(self.standing)
         self.metrics.leading.set(0)
+        # The last write may have succeeded although its answer was lost, so the Lease is read
+        # again. If we never tried to take it, there is nothing to release.
         if not self.tried:
             return
         try:
@@ -133,7 +135,7 @@ class Candidate:
                 assert_never(step)
 
     async def _wait(self, until: float) -> None:
-        # At least a millisecond, as two clocks never agree in their last digits.
+        # At least a millisecond: the loop's clock and ours differ in the last digits.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(until - self.clock(), 0.001)):
                 await self.heard.wait()
@@ -175,7 +177,8 @@ class Candidate:
             async with asyncio.timeout(min(limit, self.seconds_left()) if self._leads else limit):
                 await call(started)
         except (GrowthError, TimeoutError) as error:
-            # Rights may be taken for a moment; what never worked is told to whoever set it up.
+            # Missing permissions may be temporary. If no call ever worked, the setup is wrong, and
+            # the process ends with the error.
             if isinstance(error, Misconfigured) and self.standing.lease is None:
                 raise
             self._failed(error, started=started)
@@ -187,12 +190,12 @@ class Candidate:
         self.standing = after_failure(self.standing, next_call=started + self._pause_after(error))
 
     def _pause(self) -> float:
-        """Spread by chance, and below `retry`, so that every change is seen within it."""
+        """A random wait below `retry`, so that each change is seen within that time."""
         return self.settings.retry * self.chance.uniform(0.6, 0.9)
 
     def _pause_after(self, error: GrowthError | TimeoutError) -> float:
         if self._leads and isinstance(error, DecideAgain):
-            return 0  # The Lease was changed by another: a leader must know at once by whom.
+            return 0  # The Lease was changed: a leader must find out at once who holds it now.
         asked = error.after if isinstance(error, RetryLater) and error.after else 0
         limit = self.settings.renew_deadline / 4 if self._leads else self.settings.lease_duration
         return max(self._pause(), min(asked, limit))

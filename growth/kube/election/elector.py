@@ -1,18 +1,18 @@
-"""Leading while a Lease is ours: the shell around the rule.
+"""Runs work while we hold the Lease.
 
     async with lead(lease, who=who, settings=settings, metrics=metrics) as leadership:
         await work(leadership)
 
-The block is entered when the Lease is ours and is cancelled when it is lost. However it ends (done,
-failed, cancelled by a signal) the Lease is kept until the work has ended and then given back, so a
-failure of the work never leaves a leader that does nothing, and its error comes out as it is.
+The block starts when we hold the Lease, and is cancelled when we lose it. However the block ends
+(done, failed, cancelled by a signal), the Lease is renewed until the work has ended and is then
+released. So a failure never leaves a leader that does nothing, and its error is raised unchanged.
 
-Three things keep a leader from outliving its promise: each call has a timeout, a separate task
-watches the deadline even if a call ignores its timeout, and `leadership.check()` compares the clock
-itself. The last one is the fence: a process that was stopped or a machine that slept wakes up with
-its timers late, and must ask before each call that costs money.
+Three things stop a leader at its deadline: each call has a timeout, a separate task watches the
+deadline even if a call ignores its timeout, and `leadership.check()` reads the clock itself. The
+last one is the fence: after a stopped process or a suspended machine continues, its timers are
+late, so the check must come right before each call that costs money.
 
-`lead_for_ever` does so again and again, until it is cancelled.
+`lead_for_ever` repeats this until it is cancelled.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ async def lead(
     wall: Callable[[], datetime] = wall_clock,
     chance: Random | None = None,
 ) -> AsyncIterator[Leadership]:
-    """Wait for the Lease, lead while the block runs, and give it back."""
+    """Wait for the Lease, hold it while the block runs, and release it."""
     candidate = Candidate(
         lease=lease,
         who=who,
@@ -76,7 +76,7 @@ async def lead_for_ever(
     leading: Callable[[], AbstractAsyncContextManager[Leadership]],
     work: Callable[[Leadership], Awaitable[None]],
 ) -> NoReturn:
-    """Work whenever we lead, and stand again when that has ended."""
+    """Run `work` whenever we lead, and become a candidate again after a loss."""
     task = asyncio.current_task()
     assert task is not None  # noqa: S101 - tells mypy what a coroutine knows
     while not task.cancelling():
@@ -85,7 +85,7 @@ async def lead_for_ever(
                 await work(leadership)
         except LeadershipLost as lost:
             _log.warning("no longer leading", reason=str(lost))
-    # A group whose task fails while it is being cancelled tells the failure only.
+    # A task group that is cancelled while one of its tasks fails raises only the failure.
     raise asyncio.CancelledError
 
 
@@ -97,7 +97,7 @@ async def _win(candidate: Candidate, tasks: asyncio.TaskGroup) -> None:
 
 @contextlib.asynccontextmanager
 async def _kept(candidate: Candidate, tasks: asyncio.TaskGroup) -> AsyncIterator[None]:
-    """Renewing goes on until the work has really ended, also while it is being cancelled."""
+    """Renew until the work has really ended, also while it is being cancelled."""
     keepers = [
         tasks.create_task(candidate.renew()),
         tasks.create_task(candidate.watch_the_deadline()),
@@ -107,14 +107,14 @@ async def _kept(candidate: Candidate, tasks: asyncio.TaskGroup) -> AsyncIterator
     finally:
         for keeper in keepers:
             keeper.cancel()
-        # Not left to the group: of a task that fails while its group only waits, Python 3.11 leaves
-        # a cancellation behind that nobody has asked for.
+        # The tasks aren't left to the group: if one fails while the group only waits, Python 3.11
+        # leaves a stray cancellation behind.
         await asyncio.wait(keepers)
 
 
 @contextlib.contextmanager
 def _bare_errors() -> Iterator[None]:
-    """A task group wraps what it raises; here the error that counts comes out as itself."""
+    """Raise the error that matters itself, not the exception group of the task group."""
     try:
         yield
     except BaseExceptionGroup as group:
@@ -123,7 +123,8 @@ def _bare_errors() -> Iterator[None]:
 
 
 def _what_counts(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The failure of the work, else the loss of the leadership, of which both keepers may tell."""
+    """The failure of the work or, if there is none, the loss of the leadership."""
+    # Both keepers may raise the loss, so it may be in the group twice.
     failures = [error for error in group.exceptions if not _is_a_loss(error)]
     match failures:
         case []:

@@ -1,17 +1,17 @@
-"""Who a candidate is, and when an earlier run of it is proven dead.
+"""The identity of a candidate, and the proof that an earlier run of it has ended.
 
-A holder is `name_place_run`. `run` is new with every start, so two live processes never share an
-identity, however they are named. A Lease held by an earlier run could therefore be taken back only
-after its whole duration, unless that run is *proven* dead; and the kernel can prove it: an abstract
-socket belongs to one process of a network namespace at a time and is given back with the process,
-even after kill -9. `place` names the boot and the network namespace, and is written only by a
-process that owns the socket of its name there. So whoever owns that socket now knows that every
-holder with the same name and place has ended. A stopped process still owns its socket, a second
-copy started by mistake gets no place, and where there is no proof (another node, a new pod, no
-Linux) the Lease is simply waited out.
+A holder is `name_place_run`. `run` is new with each start, so two live processes never share an
+identity, even with the same name. So a Lease of an earlier run could be taken only after its whole
+duration, unless that run has *provably* ended. The kernel can prove it: an abstract socket belongs
+to one process of a network namespace at a time, and is freed when the process ends, even after
+kill -9. `place` identifies the boot and the network namespace. Only a process that owns the socket
+with its name there writes a place. So a process that owns this socket knows that all other holders
+with the same name and place have ended. A stopped process still owns its socket, and a second copy
+that was started by mistake gets no place. Without proof (another node, a new pod, no Linux), the
+candidate waits for the Lease to expire.
 
-A restarted container finds its place again, because its pod keeps the network namespace. The number
-of a namespace may be used again after the namespace is gone, but then its processes are gone too.
+A restarted container gets the same place, because its pod keeps the network namespace. The number
+of a namespace may be reused after the namespace is gone, but then its processes are gone too.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ class Identity(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """As the Lease names its holder."""
+        """The holder identity in the Lease."""
         return "_".join(part for part in (self.name, self.place, self.run) if part)
 
     def may_take_back(self, holder: str) -> bool:
-        """Whether the holder is this run, or an earlier one that has surely ended."""
+        """Whether the holder is this run, or an earlier run that has provably ended."""
         earlier = self.place is not None and holder.startswith(f"{self.name}_{self.place}_")
         return earlier or holder == self.text
 
 
 @contextlib.contextmanager
 def this_run(name: str, *, lease: str) -> Iterator[Identity]:
-    """The identity of this process for one Lease; its place is ours until the block ends.
+    """The identity of this process for one Lease; it owns its place until the block ends.
 
-    Give it a name that a restart keeps, such as the pod's.
+    The name should survive a restart, like that of the pod.
     """
     if not NAME.fullmatch(name):
         raise Misconfigured(
@@ -71,7 +71,7 @@ def this_run(name: str, *, lease: str) -> Iterator[Identity]:
 
 @contextlib.contextmanager
 def _place(what: str) -> Iterator[str | None]:
-    """The place where nobody else is called this, ours until the block ends; None without proof."""
+    """The place, if this process owns the socket there; None without that proof."""
     try:
         here = f"{BOOT.read_text().strip()} {NETWORK.stat().st_ino} {what}"
     except OSError:
@@ -83,7 +83,7 @@ def _place(what: str) -> Iterator[str | None]:
 
 
 def _bound(claim: socket.socket, what: str) -> bool:
-    # A leading zero byte makes the name abstract: no file, and the kernel frees it.
+    # A leading zero byte makes the socket abstract: it has no file, and the kernel frees it.
     try:
         claim.bind(b"\0growth " + hashlib.sha256(what.encode()).hexdigest().encode())
     except OSError:

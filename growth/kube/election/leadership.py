@@ -1,4 +1,4 @@
-"""The right to act, and the clock that it is measured on."""
+"""The right to act as the leader, and the clock that measures it."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ if TYPE_CHECKING:
 
 
 class LeadershipLost(RetryLater):
-    """Another process may lead now: stop, and stand as a candidate again."""
+    """Another process may lead now: stop, and become a candidate again."""
 
 
 class Leadership:
-    """The right to act, as long as it lasts."""
+    """The right to act as the leader, for a limited time."""
 
     def __init__(self, seconds_left: Callable[[], float], *, vacant_for: float = 0.0) -> None:
         self._seconds_left = seconds_left
         self.vacant_for = vacant_for
-        """Seconds in which nobody led before: what nobody has looked at in that time isn't known.
+        """The seconds without a leader before us, in which nothing was observed.
 
-        It is told by clocks on walls, which may be wrong: good for waits that become longer, and
-        for nothing that has to be so.
+        They are measured by wall clocks, which may be wrong. Use them only to make waits longer,
+        never for safety.
         """
 
     def check(self) -> None:
-        """Ask this right before each call that costs money or can't be undone."""
+        """Call this right before each call that costs money or can't be undone."""
         if self._seconds_left() <= 0:
             raise LeadershipLost("the leadership has ended: nothing may be bought or deleted")
 
 
 def boot_clock() -> float:
-    """Seconds that go on while the machine is suspended, where the system can count them."""
+    """A monotonic clock that also counts while the machine is suspended, if the system has one."""
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))

@@ -1,9 +1,9 @@
-"""The Lease as it lies in the API server, and the changes that an election makes to it.
+"""The Lease object, and the patches that an election sends.
 
-Only the fields of an election are read. Times stay the text that their writer chose: another
-holder's clock proves nothing to us, so they are compared for being the same, never for being late.
-Changes are merge patches that carry the resourceVersion they were decided on, and leave alone what
-others keep in the object (labels, `strategy`, `preferredHolder`).
+Only the fields of the election are read. Times stay text: the clock of another holder proves
+nothing, so times are only compared for equality, never with our clock. Patches are merge patches
+with the resourceVersion they were decided on, so other fields (labels, `strategy`,
+`preferredHolder`) aren't changed.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ import msgspec
 from growth.kube.micro_time import micro_time
 
 RELEASED_DURATION = 1
-"""What a holder that goes writes as the duration; other implementations write the same."""
+"""The duration that a holder writes when it releases the Lease; client-go writes the same."""
 
 CLOCK_STANDS_STILL = timedelta(seconds=1)
-"""A clock that is further behind was set back, and then the time that it says is written."""
+"""A clock that is further behind the last renewal was set back; then its time is used as it is."""
 
 
 class LeaseSpec(msgspec.Struct, frozen=True, rename="camel"):
-    """Who holds it, for how long at a time, and since when."""
+    """The spec of a Lease."""
 
     holder_identity: str | None = None
     lease_duration_seconds: int | None = None
@@ -33,54 +33,54 @@ class LeaseSpec(msgspec.Struct, frozen=True, rename="camel"):
 
     @property
     def held(self) -> bool:
-        """Whether somebody is named as the holder."""
+        """Whether it has a holder."""
         return bool(self.holder_identity)
 
     @property
     def given_back(self) -> bool:
-        """Whether its last holder ended by itself, which is not the same as an erased name."""
+        """Whether its last holder released it; an erased holder name isn't a release."""
         return not self.held and self.lease_duration_seconds == RELEASED_DURATION
 
     @property
     def never_held(self) -> bool:
-        """Whether it is as an installation makes it: empty, and nobody ever renewed it."""
+        """Whether it is empty and was never renewed, as after an installation."""
         return not self.held and self.renew_time is None
 
 
 class LeaseMetadata(msgspec.Struct, frozen=True, rename="camel"):
-    """What tells one state of one Lease from another."""
+    """The metadata that identifies one state of a Lease."""
 
     uid: str
     resource_version: str
 
 
 class Lease(msgspec.Struct, frozen=True):
-    """One Lease at one resourceVersion."""
+    """A Lease at one resourceVersion."""
 
     metadata: LeaseMetadata
     spec: LeaseSpec = LeaseSpec()
 
     def says_the_same_as(self, other: Lease) -> bool:
-        """Whether nothing was renewed between the two; a new label is no renewal."""
+        """Whether there was no renewal between the two; a new label isn't a renewal."""
         return self.metadata.uid == other.metadata.uid and self.spec == other.spec
 
 
 def seconds_without_a_leader(lease: Lease, now: datetime) -> float:
-    """Since its last renewal, or since it was given back; 0 if nothing tells that."""
+    """The seconds since it was last renewed or released; 0 if that isn't known."""
     try:
         renewed = datetime.fromisoformat(lease.spec.renew_time or "")
         return max((now - renewed).total_seconds(), 0.0)
     except (TypeError, ValueError):
-        return 0.0  # Nobody ever held it, or somebody has written no time, or none of a zone.
+        return 0.0  # It was never held, or its time is missing, malformed, or has no time zone.
 
 
 def lease_from(body: bytes) -> Lease:
-    """The Lease in an answer of the API server."""
+    """Decode a Lease."""
     return msgspec.json.decode(body, type=Lease)
 
 
 def unheld_lease(*, name: str, duration: int, now: datetime) -> dict[str, Any]:
-    """A Lease in place of a missing one; its renewTime says that it isn't free at once."""
+    """A Lease to replace a missing one; because of its renewTime it isn't free at once."""
     return {
         "apiVersion": "coordination.k8s.io/v1",
         "kind": "Lease",
@@ -95,7 +95,7 @@ def unheld_lease(*, name: str, duration: int, now: datetime) -> dict[str, Any]:
 
 
 def holding_patch(lease: Lease, *, holder: str, duration: int, now: datetime) -> dict[str, Any]:
-    """Takes the Lease, or renews it where the holder is the same."""
+    """The patch that takes the Lease, or renews it if the holder is the same."""
     spec: dict[str, Any] = {
         "holderIdentity": holder,
         "leaseDurationSeconds": duration,
@@ -108,7 +108,7 @@ def holding_patch(lease: Lease, *, holder: str, duration: int, now: datetime) ->
 
 
 def release_patch(lease: Lease, *, now: datetime) -> dict[str, Any]:
-    """Gives the Lease back, so that the next holder need not wait."""
+    """The patch that releases the Lease, so that the next holder doesn't have to wait."""
     spec = {
         "holderIdentity": "",
         "leaseDurationSeconds": RELEASED_DURATION,
@@ -122,7 +122,7 @@ def _patch(lease: Lease, spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def _new_text(now: datetime, *, after: str | None) -> str:
-    """A renewal must be seen as a change, even when the wall clock stands still."""
+    """The new renewTime; it always differs, because others see a renewal only by a change."""
     before = datetime.fromisoformat(after) if after else None
     if before is not None and timedelta() <= before - now < CLOCK_STANDS_STILL:
         return micro_time(before + timedelta(microseconds=1))

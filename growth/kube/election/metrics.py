@@ -1,4 +1,4 @@
-"""What an election tells its metrics."""
+"""Metrics of leader election."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class ElectionMetrics:
-    """Three figures of one candidate; make it once for each registry."""
+    """The metrics of one candidate; create this once per registry."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.leading = Gauge(

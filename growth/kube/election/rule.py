@@ -1,18 +1,18 @@
 """What a candidate does next: a pure function of what it has seen and of its own clock.
 
-Two promises make it safe. A leader leads until the *start* of its last successful renewal plus the
+Two rules make it safe. A leader leads until the *start* of its last successful renewal plus the
 renew deadline. Another candidate takes a held Lease only after it has seen it unchanged for the
-whole lease duration, counted from the *end* of the call that first showed it so, and the write
-names the resourceVersion that it saw. The renewal began before it could be seen, and the deadline
-is shorter than the duration, so the old leader has ended before the new one begins, whatever the
-delay of any message and whatever a wall clock says.
+whole lease duration, counted from the *end* of the call that first showed this state; and its write
+has the resourceVersion that it saw. A renewal starts before anyone can see it, and the deadline is
+shorter than the duration. So the old leader has ended before the new one starts, however late any
+message is and whatever a wall clock says.
 
-Three Leases are free at once: one that its holder gave back, one that was never held, and our own
-(also one of a predecessor that is proven dead, see `identity`). A Lease that is *missing* is not
-free: somebody deleted it, and its leader may not know yet. Whoever finds none makes one without a
-holder and waits it out like a held one, unless its leader comes back and writes itself in again.
-Making a Lease never makes a leader: a creation that was long on its way can't be told from a fresh
-one, while a write that names a resourceVersion can.
+Three Leases are free at once: one that its holder has released, one that was never held, and our
+own (or one of an earlier run that has provably ended, see `identity`). A *missing* Lease isn't
+free: it was deleted, and its leader may not know yet. A candidate that finds none creates one
+without a holder and waits as for a held one, unless the leader comes back and takes it again. A
+creation never makes a leader: a delayed creation looks the same as a fresh one, but a delayed write
+is refused because of its resourceVersion.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """Three durations in seconds; the Lease itself can hold whole ones only."""
+    """Three durations in seconds; a Lease can store only whole seconds."""
 
     lease_duration: int = 15
     renew_deadline: float = 10
@@ -47,12 +47,12 @@ class Settings(msgspec.Struct, frozen=True):
 
     @property
     def call_timeout(self) -> float:
-        """One call that hangs must leave time for another within the deadline."""
+        """The timeout of a call; one that hangs leaves time for another before the deadline."""
         return self.renew_deadline / 2
 
 
 class LeadershipLoss(enum.Enum):
-    """Why a leader ends before it wants to."""
+    """Why a leader must stop."""
 
     DEADLINE = "the Lease could not be renewed in time"
     TAKEN = "another candidate holds the Lease"
@@ -63,17 +63,17 @@ class ReadLease(msgspec.Struct, frozen=True):
 
 
 class CreateLease(msgspec.Struct, frozen=True):
-    """Make the missing Lease, held by nobody."""
+    """Create the missing Lease, without a holder."""
 
 
 class HoldLease(msgspec.Struct, frozen=True):
-    """Write ourselves as the holder of the Lease as it was seen: take it or renew it."""
+    """Write ourselves as the holder of this state of the Lease: take it or renew it."""
 
     lease: Lease
 
 
 class Wait(msgspec.Struct, frozen=True):
-    """Nothing is to be done before this time."""
+    """Do nothing before this time."""
 
     until: float
 
@@ -88,14 +88,14 @@ Step = ReadLease | CreateLease | HoldLease | Wait | StepDown
 
 
 def next_step(standing: LeaseView, *, who: Identity, settings: Settings, now: float) -> Step:
-    """The one decision of an election."""
+    """The next step of a leader or a candidate."""
     if standing.renewed_at is not None:
         return _as_leader(standing, who=who, settings=settings, now=now)
     return _as_candidate(standing, who=who, settings=settings, now=now)
 
 
 def leads_until(standing: LeaseView, settings: Settings) -> float:
-    """When leadership ends unless it is renewed before."""
+    """When the leadership ends unless it is renewed."""
     if standing.renewed_at is None:
         return float("-inf")
     return standing.renewed_at + settings.renew_deadline
@@ -109,6 +109,7 @@ def _as_leader(standing: LeaseView, *, who: Identity, settings: Settings, now: f
         return StepDown(LeadershipLoss.TAKEN)
     if now < standing.next_call:
         return Wait(min(standing.next_call, end))
+    # After a lost answer our write may have succeeded, so the version we know may be old.
     return _write(standing) if standing.certain else ReadLease()
 
 
@@ -121,6 +122,7 @@ def _held_by_another(lease: Lease | None, who: Identity) -> bool:
 
 
 def _as_candidate(standing: LeaseView, *, who: Identity, settings: Settings, now: float) -> Step:
+    # Only a Lease that was seen is free; after a lost answer it must be read again.
     free_at = _free_at(standing, who=who, settings=settings) if standing.certain else float("inf")
     if now >= free_at:
         return _write(standing)
@@ -136,6 +138,7 @@ def _free_at(standing: LeaseView, *, who: Identity, settings: Settings) -> float
     if standing.lease is None:
         return since
     spec = standing.lease.spec
+    # A Lease that became empty while we watched had a holder, who may still believe in it.
     if spec.given_back or (spec.never_held and standing.newcomer):
         return since
     if spec.holder_identity and who.may_take_back(spec.holder_identity):

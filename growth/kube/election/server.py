@@ -1,7 +1,6 @@
-"""The calls of an election to the API server.
+"""The requests of an election to the API server.
 
-All of them go to the stored object, never to the API server's watch cache: a read without a
-resourceVersion is a consistent one.
+Reads are consistent: without a resourceVersion, the API server doesn't answer from its watch cache.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ if TYPE_CHECKING:
 
 
 class LeaseChange(msgspec.Struct, frozen=True):
-    """One line of a watch; of a bookmark or an error only the type is read."""
+    """A line of a watch; of bookmarks and errors only the type is read."""
 
     type: str
     object: msgspec.Raw
 
 
 class LeaseOnServer:
-    """One Lease by its name."""
+    """The requests for one Lease."""
 
     def __init__(
         self,
@@ -45,12 +44,12 @@ class LeaseOnServer:
         self._namespace = namespace
         self._name = name
         self._annotations = annotations
-        """What the holder says of itself, written with each renewal; None takes one away."""
+        """Annotations of the holder, written with each renewal; None removes one."""
         self.title = f"{namespace}/{name}"
         self._all = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases"
 
     async def read(self) -> Lease | None:
-        """The Lease as it is now."""
+        """The Lease now, or None if it doesn't exist."""
         try:
             response = await self._connection.request("GET", f"{self._all}/{self._name}")
         except NotFound:
@@ -58,7 +57,7 @@ class LeaseOnServer:
         return lease_from(response.body)
 
     async def releases(self) -> AsyncIterator[None]:
-        """Tells when the Lease has no holder, until the API server ends the watch."""
+        """Yield whenever the Lease has no holder, until the API server ends the watch."""
         query = {"watch": "true", "fieldSelector": f"metadata.name={self._name}"}
         async with self._connection.stream(self._all, query=query) as answer:
             async for line in answer.content:
@@ -66,7 +65,7 @@ class LeaseOnServer:
                     yield
 
     async def make(self, *, duration: int, now: datetime) -> Lease:
-        """The missing Lease, held by nobody."""
+        """Create the missing Lease, without a holder."""
         body = unheld_lease(name=self._name, duration=duration, now=now)
         try:
             response = await self._connection.request("POST", self._all, body=body)
@@ -78,14 +77,14 @@ class LeaseOnServer:
         return lease_from(response.body)
 
     async def hold(self, lease: Lease, *, holder: str, duration: int, now: datetime) -> Lease:
-        """Change the Lease that was seen so that it names this holder."""
+        """Write this holder into the Lease, in the state that was seen."""
         patch = holding_patch(lease, holder=holder, duration=duration, now=now)
         if annotations := dict(self._annotations()):
             patch["metadata"]["annotations"] = annotations
         return await self._patch(patch)
 
     async def release(self, lease: Lease, *, now: datetime) -> Lease:
-        """Give back the Lease that was seen."""
+        """Release the Lease, in the state that was seen."""
         return await self._patch(release_patch(lease, now=now))
 
     async def _patch(self, body: dict[str, Any]) -> Lease:
@@ -99,11 +98,11 @@ class LeaseOnServer:
 
 
 def _frees(line: bytes) -> bool:
-    """Whether nobody is named as the holder any more."""
+    """Whether the line shows the Lease without a holder."""
     try:
         change = msgspec.json.decode(line, type=LeaseChange)
         if change.type in {"ADDED", "MODIFIED"}:
             return not lease_from(bytes(change.object)).spec.held
     except UNDECODABLE:
-        return False  # A connection that was cut ends in half a line.
+        return False  # A broken connection ends in the middle of a line.
     return change.type == "DELETED"

@@ -1,9 +1,9 @@
-"""What one candidate knows of the Lease, and how each answer of the API server changes that.
+"""What a candidate knows about the Lease, and how each answer of the API server changes that.
 
-Every time here is of the candidate's own clock, which counts a suspended machine's time too. Which
-of the two ends of a call counts is the heart of the safety: what we *saw* counts from the end of
-the call (it may have been true only then), what we *promised* from its start (it may have been
-written right then).
+All times are of the candidate's own clock, which also counts while the machine is suspended. Safety
+depends on which end of a call counts. What we *saw* counts from the end of the call, because it may
+have become true only then. What we *wrote* counts from its start, because it may have been written
+at once.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from growth.kube.election.lease import Lease
 
 
 class LeaseView(msgspec.Struct, frozen=True):
-    """One candidate's knowledge; made new with each answer."""
+    """A candidate's view of the Lease; each answer makes a new one."""
 
     lease: Lease | None = None
-    """As last seen; None = there is none, or it was never looked for."""
+    """The last seen state; None if there is none, or if it was never read."""
     unchanged_since: float | None = None
-    """When it was first seen as it is now; None = never looked."""
+    """When this state was first seen; None if the Lease was never read."""
     newcomer: bool = True
-    """Whether it has been the same since the first look."""
+    """Whether it hasn't changed since the first read."""
     certain: bool = False
-    """Whether the last call told what the Lease is now; a lost answer leaves that open."""
+    """Whether the last call showed the state of the Lease; after a lost answer it is unknown."""
     renewed_at: float | None = None
-    """When the last successful renewal began; None = not leading."""
+    """When the last successful renewal began; None if we don't lead."""
     next_call: float = float("-inf")
-    """The earliest time for another call; its jitter is the shell's."""
+    """The earliest time for the next call; the candidate adds the jitter."""
 
 
 def after_look(
     standing: LeaseView, lease: Lease | None, *, ended: float, next_call: float
 ) -> LeaseView:
-    """The Lease was read. A leader writes right after it, a candidate looks again later."""
+    """The view after a read. A leader writes right after it, a candidate reads again later."""
     return msgspec.structs.replace(
         _after_sight(standing, lease, ended=ended),
         next_call=next_call if standing.renewed_at is None else standing.next_call,
@@ -43,24 +43,24 @@ def after_look(
 def after_hold(
     standing: LeaseView, lease: Lease, *, started: float, ended: float, next_call: float
 ) -> LeaseView:
-    """The Lease was written with us as its holder."""
+    """The view after a write with us as the holder."""
     return msgspec.structs.replace(
         _after_sight(standing, lease, ended=ended), renewed_at=started, next_call=next_call
     )
 
 
 def after_failure(standing: LeaseView, *, next_call: float) -> LeaseView:
-    """The call failed or its answer was lost: the write may have happened or may not."""
+    """The view after a failed call or a lost answer: a write may have succeeded or not."""
     return msgspec.structs.replace(standing, certain=False, next_call=next_call)
 
 
 def after_hint(standing: LeaseView) -> LeaseView:
-    """Something was heard of the Lease: it is time to look."""
+    """The view after a hint that the Lease has changed: the next call is due now."""
     return msgspec.structs.replace(standing, next_call=float("-inf"))
 
 
 def after_loss(standing: LeaseView) -> LeaseView:
-    """The leadership has ended; what was seen of the Lease stays."""
+    """The view after the end of the leadership."""
     return msgspec.structs.replace(standing, renewed_at=None)
 
 

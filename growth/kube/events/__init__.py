@@ -1,7 +1,7 @@
-"""Events on our own objects: what growth does to them, and why, for `kubectl events` and describe.
+"""Events on objects: what growth does and why, for `kubectl events` and `kubectl describe`.
 
-Written through events.k8s.io/v1, each object and reason once in five minutes at most, and never
-more in a minute than a fixed budget: floods of events have filled the stores of whole clusters.
+They are written with events.k8s.io/v1, at most once in five minutes for each object and reason, and
+within a fixed budget per minute: floods of events have filled the etcd of whole clusters.
 """
 
 from growth.kube.events.budget import EventLimits

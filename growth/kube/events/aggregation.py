@@ -1,14 +1,14 @@
-"""What becomes of each observation: an Event now, a longer series later, or nothing.
+"""Decides what each observation becomes: an Event now, a longer series later, or nothing.
 
-The first observation of an object and reason is written at once and opens a window. What repeats it
-within the window is only counted. When the window ends, one write tells how often it was seen and
-opens the next, longer window; without a repetition the subject is forgotten. So each subject is
-written once in a window at most, the last count is always told, and what is remembered follows what
-happens now.
+The first observation of a subject (an object and a reason) is written at once and opens a window.
+Repetitions within the window are only counted. When the window ends, one write updates the count
+and opens the next, longer window; without a repetition the subject is forgotten. So each subject is
+written at most once per window, the last count is always written, and memory depends only on what
+is happening now.
 
-Where the budget is spent, subjects stand in line and are told when their turn comes, unless they
-are old news by then. Dropping them would be simpler, but decisions are made in the same order each
-time: the same few objects would always be told, and the others never.
+If the budget is used up, subjects wait for their turn, and are dropped only if they are too old by
+then. Dropping them at once would be simpler. But decisions are made in the same order each time, so
+the same few objects would always get events, and the others never.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Subject = tuple[str, ...]
 
 
 class Create(msgspec.Struct, frozen=True):
-    """Say something new, seen `count` times since the last write."""
+    """Create an Event, observed `count` times."""
 
     event: Event
     count: int
@@ -34,7 +34,7 @@ class Create(msgspec.Struct, frozen=True):
 
 
 class Extend(msgspec.Struct, frozen=True):
-    """Say that the same goes on: seen `count` times in all, `more` times since the last write."""
+    """Update an Event: observed `count` times in total, `more` times since the last write."""
 
     event: Event
     count: int
@@ -46,7 +46,7 @@ Write = Create | Extend
 
 
 class Dropped(enum.Enum):
-    """Why an observation is not told: too many wait, or its turn came too late."""
+    """Why an observation is dropped: too many subjects are waiting, or it is too old."""
 
     FULL = "full"
     LATE = "late"
@@ -60,14 +60,14 @@ class AggregatedEvent(msgspec.Struct, frozen=True):
     observed: datetime
     seen_at: float
     count: int
-    """As the API server has it."""
+    """The count in the API server."""
     more: int
-    """Seen since then."""
+    """Observations since then."""
     window: float
 
 
 class Aggregation:
-    """All subjects that were written a short time ago."""
+    """The subjects with an open window."""
 
     def __init__(self, limits: EventLimits, *, now: float) -> None:
         self._limits = limits
@@ -79,7 +79,7 @@ class Aggregation:
         return len(self._entries)
 
     def observe(self, event: Event, *, now: float, wall: datetime) -> Write | Dropped | None:
-        """One observation: what is to be written for it now, if anything."""
+        """Add an observation; returns what to write for it now, if anything."""
         subject = event.subject
         entry = self._entries.get(subject)
         if entry is not None:
@@ -101,7 +101,7 @@ class Aggregation:
         return self._ends[0][0] if self._ends else float("inf")
 
     def due(self, now: float) -> list[Write | Dropped]:
-        """What the windows that have ended leave to be written."""
+        """What to write for the windows that have ended."""
         writes = []
         while self._ends and self._ends[0][0] <= now:
             _, subject = heapq.heappop(self._ends)
@@ -144,9 +144,9 @@ class Aggregation:
         heapq.heappush(self._ends, (self._budget.slot(subject[-1], now=now), subject))
 
     def adopt(self, event: Event, *, count: int, more: int) -> None:
-        """The API server has this Event already, from before a restart, with this count.
+        """Continue an Event that exists already, from before a restart, with this count.
 
-        `more` of what we have seen is not told there yet and waits for the end of the window.
+        `more` observations aren't in it yet; they are written at the end of the window.
         """
         entry = self._entries.get(event.subject)
         if entry is not None and entry.written == event:
@@ -156,7 +156,7 @@ class Aggregation:
 
 
 def _told(entry: AggregatedEvent) -> Write:
-    """An Event's words can't be changed, so new words are a new Event."""
+    """The write for a subject; a changed text needs a new Event, because Events are immutable."""
     if entry.written is not None and event_name(entry.latest) == event_name(entry.written):
         count = entry.count + entry.more
         return Extend(entry.written, count=count, more=entry.more, observed=entry.observed)

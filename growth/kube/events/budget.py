@@ -1,8 +1,8 @@
-"""How many events may be written: a bucket of tokens for all, and one for each reason.
+"""Limits the number of events: a token bucket for all of them, and one for each reason.
 
-A bucket holds half of what a minute may bring and gets the other half in a minute, so no minute
-ever sees more, wherever it begins. One reason may use half of everything: a thousand pods without a
-place must not drown the one machine that can't be removed.
+A bucket holds half of the limit per minute and gains the other half within a minute, so no minute
+exceeds the limit, wherever it begins. One reason may use only half of the total: a thousand pods
+without a place must not hide the one machine that can't be removed.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ import msgspec
 
 
 class EventLimits(msgspec.Struct, frozen=True, kw_only=True):
-    """What is written at most, and what is remembered at most."""
+    """Limits on what is written and what is remembered."""
 
     per_minute: int = 120
-    """For the whole process; one reason may use half of it."""
+    """Events of the whole process; one reason may use half of it."""
     window: float = 300
-    """Seconds in which one object and reason is written once."""
+    """Seconds in which each object and reason is written once."""
     longest_window: float = 1800
-    """What goes on for hours is told more and more seldom, but before the API server's hour ends
-    in which it would forget the Event."""
+    """Windows get longer up to this. It is below the hour after which the API server deletes an
+    Event."""
     subjects: int = 5000
-    """Objects and reasons that are remembered at the same time."""
+    """The most objects and reasons that are remembered."""
     queue: int = 256
-    """Writes that wait while the API server is slow."""
+    """The most writes that wait for a slow API server."""
 
 
 class Bucket(msgspec.Struct, frozen=True):
-    """Tokens at a time; taking one gives the next bucket."""
+    """A token bucket at one time; taking a token returns a new bucket."""
 
     size: float
     per_second: float
@@ -35,7 +35,7 @@ class Bucket(msgspec.Struct, frozen=True):
     filled_at: float
 
     def at(self, now: float) -> Bucket:
-        """The same bucket later. A clock that stands still or goes back fills nothing."""
+        """The same bucket later; a clock that stands still or goes back adds nothing."""
         tokens = self.tokens + max(now - self.filled_at, 0) * self.per_second
         return msgspec.structs.replace(self, tokens=min(tokens, self.size), filled_at=now)
 
@@ -44,18 +44,18 @@ class Bucket(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, tokens=self.tokens - 1)
 
     def ready_at(self) -> float:
-        """When a whole token will be there."""
+        """When the next token is available."""
         return self.filled_at + max(1 - self.tokens, 0) / self.per_second
 
 
 def bucket_for(per_minute: float, *, now: float) -> Bucket:
-    """A full bucket that never gives more than this in any minute."""
+    """A full bucket that gives at most this many tokens in any minute."""
     half = per_minute / 2
     return Bucket(size=half, per_second=half / 60, tokens=half, filled_at=now)
 
 
 class EventBudget:
-    """The tokens of one process. Reasons are few: they are a closed set in the code."""
+    """The buckets of one process. There are few reasons: they are a closed set in the code."""
 
     def __init__(self, per_minute: int, *, now: float) -> None:
         self._per_minute = per_minute
@@ -64,7 +64,7 @@ class EventBudget:
         self._slots: dict[str, float] = {}
 
     def take(self, reason: str, *, now: float) -> bool:
-        """Whether one more may be written now; if so, it is counted."""
+        """Take a token if there is one; returns whether an event may be written now."""
         all_, own = self._at(reason, now=now)
         if all_.tokens < 1 or own.tokens < 1:
             return False
@@ -72,11 +72,11 @@ class EventBudget:
         return True
 
     def has_a_line(self, reason: str, *, now: float) -> bool:
-        """Whether others wait already, who come first."""
+        """Whether other subjects with this reason are already waiting."""
         return self._slots.get(reason, now) > now
 
     def slot(self, reason: str, *, now: float) -> float:
-        """When to ask again: each who waits gets a later time, so that not all come at once."""
+        """When to try again; each caller gets a later time, so that they don't come at once."""
         all_, own = self._at(reason, now=now)
         after_the_last = self._slots.get(reason, now) + 1 / own.per_second
         self._slots[reason] = max(all_.ready_at(), own.ready_at(), after_the_last)

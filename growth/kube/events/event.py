@@ -1,7 +1,7 @@
-"""An event as data: what is said about which object; and the form in which the API server takes it.
+"""An event as data, and its form in the API server.
 
-The name is made of what is said, so the same words about the same object are the same Event after a
-restart too: the API server then says that it exists, and it is continued instead of piled up.
+The name is a digest of the content, so the same text about the same object is the same Event, also
+after a restart. The API server then reports that it exists, and it is updated instead of repeated.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 NOTE_LIMIT = 1024
-"""Bytes that the API server takes in a note."""
+"""The most bytes that the API server accepts in a note."""
 NAME_LIMIT = 253
 ELLIPSIS = "…"
 CLUSTER_SCOPED_NAMESPACE = "default"
-"""Where events on objects without a namespace lie, and where kubectl looks for them."""
+"""The namespace of events on cluster-scoped objects, where kubectl looks for them."""
 
 
 class Severity(enum.Enum):
-    """Whether a person should worry."""
+    """The type of an event."""
 
     NORMAL = "Normal"
     WARNING = "Warning"
 
 
 class ObjectReference(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """The object that is spoken of."""
+    """The object that an event is about."""
 
     api_version: str
     kind: str
@@ -43,10 +43,10 @@ class ObjectReference(msgspec.Struct, frozen=True, rename="camel", omit_defaults
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
-    """Why (reason) what was done or failed (action) about an object, and a sentence for people.
+    """What was done or failed (action), why (reason), and a sentence for people (note).
 
-    The reason is one CamelCase word of a closed set. What changes all the time (a countdown) does
-    not belong into the note: a new note is a new Event.
+    The reason is a CamelCase word of a closed set. The note must not contain values that keep
+    changing, such as a countdown, because each new note is a new Event.
     """
 
     regarding: ObjectReference
@@ -58,27 +58,27 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def namespace(self) -> str:
-        """Where the Event lies."""
+        """The namespace of the Event."""
         return self.regarding.namespace or CLUSTER_SCOPED_NAMESPACE
 
     @property
     def subject(self) -> tuple[str, ...]:
-        """What may be spoken of only once in a while: this object for this reason."""
+        """The object and the reason, which are written only once per window."""
         one = self.regarding
         return (one.uid or f"{one.kind}/{one.namespace}/{one.name}", self.reason)
 
 
 class EventSource(msgspec.Struct, frozen=True):
-    """Who speaks."""
+    """The source of events."""
 
     controller: str
     """A qualified name such as `growth.dev/reconciler`."""
     instance: str
-    """Which process, such as the pod's name."""
+    """The process, for example by the name of its pod."""
 
 
 def event_name(event: Event) -> str:
-    """The same for the same words about the same object, and another one for any others."""
+    """The name of an event: equal for equal content about the same object, and only then."""
     said = [*event.subject, event.severity.value, event.action, event.note]
     digest = hashlib.sha256("\0".join(said).encode()).hexdigest()[:16]
     name = event.regarding.name[: NAME_LIMIT - len(digest) - 1].rstrip("-.")
@@ -86,7 +86,7 @@ def event_name(event: Event) -> str:
 
 
 def cut(note: str) -> str:
-    """The note within the limit, ending in an ellipsis where something was left out."""
+    """The note within the limit; it ends with an ellipsis if it was cut."""
     raw = note.encode()
     if len(raw) <= NOTE_LIMIT:
         return note
@@ -96,7 +96,7 @@ def cut(note: str) -> str:
 def event_body(
     event: Event, *, source: EventSource, count: int, observed: datetime
 ) -> dict[str, Any]:
-    """What is posted. One observation is no series yet: the API server wants two."""
+    """The body of an Event. The API server accepts a series only from two observations on."""
     time = micro_time(observed)
     body: dict[str, Any] = {
         "apiVersion": "events.k8s.io/v1",
@@ -117,5 +117,5 @@ def event_body(
 
 
 def series(count: int, observed: datetime) -> dict[str, Any]:
-    """The part of an Event that grows."""
+    """The series of an Event, which is the part that changes."""
     return {"series": {"count": count, "lastObservedTime": micro_time(observed)}}

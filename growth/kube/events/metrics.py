@@ -1,4 +1,4 @@
-"""What the events of a process tell about themselves."""
+"""Metrics of events."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class EventMetrics:
-    """Make it once for each registry."""
+    """The metrics of events; create this once per registry."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.written = prometheus.Counter(

@@ -1,8 +1,8 @@
-"""Events for whoever decides: say it and go on.
+"""Records events without waiting for the API server.
 
-`emit` never waits and never fails. What may be written goes into a bounded queue that one task
-empties; what the budget, the queue or the API server doesn't take is counted and told in one log
-line a minute. An event explains, it never carries a decision, so losing one is no harm.
+`emit` never waits and never fails. Events go into a bounded queue that one task writes. Events that
+the budget, the queue or the API server rejects are counted, and logged in one line per minute. An
+event only explains; no decision depends on it, so losing one does no harm.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 PAUSES = (1.0, 4.0)
-"""Seconds before the second and the third try of a write."""
+"""Seconds before the second and third try of a write."""
 REPORT_EVERY = 60.0
 
 
@@ -62,7 +62,7 @@ class EventRecorder:
         self._reported_at = clock()
 
     def emit(self, event: Event) -> None:
-        """Say it, unless it isn't ours to speak of, was just said, or there is too much to say."""
+        """Record an event, unless it isn't for our objects, is a repetition, or exceeds a limit."""
         if not self._concerns(event.regarding):
             self._drop("foreign")
             return
@@ -85,7 +85,7 @@ class EventRecorder:
         self._dropped[cause] += 1
 
     async def run(self) -> None:
-        """Writes what was said, until it is cancelled."""
+        """Write events until cancelled."""
         while True:
             self._arrived.clear()
             await self._write_all()
@@ -102,7 +102,7 @@ class EventRecorder:
 
     async def _pause(self) -> None:
         wake_at = min(self._aggregation.wake_at, self._reported_at + REPORT_EVERY)
-        # At least a second: what the budget postponed comes in small steps.
+        # At least a second, because the budget frees single tokens in short intervals.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(wake_at - self._clock(), 1)):
                 await self._arrived.wait()
@@ -140,14 +140,14 @@ class EventRecorder:
         self._aggregation.adopt(write.event, count=count, more=0)
 
     def _is_recent(self, known: Known) -> bool:
-        """Whether it was told within this window, by an earlier run: then it can wait."""
+        """Whether an earlier run wrote it within this window, so that the update can wait."""
         if known.last_time is None:
             return False
         age = self._wall() - datetime.fromisoformat(known.last_time)
         return timedelta() <= age < timedelta(seconds=self._limits.window)
 
     def _report(self) -> None:
-        """One line a minute, however much was dropped."""
+        """Log one line per minute if events were dropped."""
         if self._clock() - self._reported_at < REPORT_EVERY:
             return
         self._reported_at = self._clock()

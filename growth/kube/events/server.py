@@ -1,7 +1,7 @@
-"""The calls for events, and what the API server already has when we are told so.
+"""The requests that write events.
 
-Every write finds its way: an Event that exists already is continued, one that the API server has
-forgotten meanwhile is created again.
+An Event that exists already is updated; one that the API server has deleted meanwhile is created
+again.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ if TYPE_CHECKING:
 
 
 class Series(msgspec.Struct, frozen=True, rename="camel"):
-    """How often, and when last."""
+    """The series of an Event."""
 
     count: int
     last_observed_time: str
 
 
 class Known(msgspec.Struct, frozen=True, rename="camel"):
-    """What the API server has of an Event."""
+    """An Event in the API server."""
 
     event_time: str | None = None
     series: Series | None = None
 
     @property
     def count(self) -> int:
-        """How often it was seen."""
+        """How often it was observed."""
         return self.series.count if self.series else 1
 
     @property
     def last_time(self) -> str | None:
-        """When it was seen last."""
+        """When it was last observed."""
         return self.series.last_observed_time if self.series else self.event_time
 
 
@@ -54,7 +54,7 @@ class EventsOnServer:
         self._source = source
 
     async def write(self, write: Write) -> Known | None:
-        """Write it; if there is an Event of these words already, that one is the answer."""
+        """Write an event; returns the existing Event if there is one with the same content."""
         match write:
             case Create(event, count, observed):
                 return await self._create(event, count=count, observed=observed)
