@@ -28,6 +28,15 @@ def nothing_listed(_: NodeClass) -> None:
     """Of a class that lists nothing itself: its cloud has to be asked."""
 
 
+def id_after(scheme: str) -> Callable[[str], str | None]:
+    """Of a cloud whose providerIDs are this text and a machine's id."""
+
+    def machine_id(provider_id: str) -> str | None:
+        return provider_id.removeprefix(scheme) or None if provider_id.startswith(scheme) else None
+
+    return machine_id
+
+
 @dataclass(frozen=True, kw_only=True)
 class ListedPrices(Generic[C]):
     """How `growth plan` reads a list of prices in a file, where no cloud can be asked."""
@@ -44,6 +53,9 @@ class ProviderKind(Generic[C]):
     """One kind of cloud."""
 
     node_class: type[C]
+    machine_id: Callable[[str], str | None]
+    """The id of the machine that a node's providerID names, exactly as listings tell it; None where
+    it names none of this cloud's."""
     parts: Callable[[C, ServerTypeName, str], Mapping[str, object] | None]
     """What of a class a machine of this type and architecture is made from, by the names of YAML:
     a node drifts when it changes. None where that can't be told."""

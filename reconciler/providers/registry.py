@@ -20,3 +20,9 @@ PROVIDERS: Final[dict[str, ProviderKind[Any]]] = {
 def provider_kind(node_class: NodeClass) -> ProviderKind[Any]:
     """What is known of the cloud that a class is for."""
     return PROVIDERS[node_class.kind]
+
+
+def provider_of_offering(name: str) -> ProviderKind[Any] | None:
+    """The kind of cloud that an offering such as hetzner-cax11 is of; None if it isn't known."""
+    provider = name.partition("-")[0]
+    return next((each for each in PROVIDERS.values() if each.node_class.provider == provider), None)

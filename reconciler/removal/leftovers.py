@@ -19,6 +19,7 @@ from growth.kube.events.event import Severity
 from reconciler.core.actions import Sequence, SetNode, machine, version_of
 from reconciler.facts.listings import kubelet_reports
 from reconciler.facts.node_classes import node_class_of
+from reconciler.facts.nodes import machine_id_of
 from reconciler.facts.ownership import pool_of_node
 from reconciler.removal import writing
 
@@ -60,10 +61,10 @@ def _is_settled(name: str, world: World) -> bool:
 
 def _is_shown(node: Node, cloud: SightedCloud) -> bool:
     """Whether one of the last two listings shows the machine, by its name or its id."""
-    ids = {node.spec.provider_id, node.spec.provider_id.rsplit("/", 1)[-1]}
-    if cloud.before is None or not cloud.machines.keys().isdisjoint(ids):
+    machine_id = machine_id_of(node, cloud.key)
+    if cloud.before is None or machine_id in cloud.machines:
         return True
-    if not cloud.before.keys().isdisjoint(ids) or _is_younger(node, cloud):
+    if machine_id in cloud.before or _is_younger(node, cloud):
         return True
     shown = (*cloud.machines.values(), *cloud.before.values())
     return any(each.name == node.name for each in shown)

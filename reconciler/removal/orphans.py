@@ -25,6 +25,7 @@ from growth.api.removal_reason import RemovalReason
 from growth.kube.events.event import Severity
 from reconciler.core.actions import OpenRemoval, Sequence, machine
 from reconciler.facts.node_classes import node_class_of
+from reconciler.facts.nodes import machine_id_of
 from reconciler.facts.opening import removal_of
 from reconciler.providers.port import Machine, MachineState
 from reconciler.removal import writing
@@ -71,9 +72,9 @@ def orphans(cloud: SightedCloud, world: World, now: Instant) -> Orphans:
     without = listed.keys() - world.cluster.nodes.keys()
     unknown = sorted(name for name in without if not is_known(listed[name], world))
     nodes = world.cluster.nodes.values() if unknown else ()
-    ids = frozenset(_id(node.spec.provider_id) for node in nodes)
+    ids = frozenset(machine_id_of(node, cloud.key) for node in nodes)
     several = (listed[name] for name in unknown)
-    found = {each.name: each for each in several if _id(each.machine_id) not in ids}
+    found = {each.name: each for each in several if each.machine_id not in ids}
     sudden = sum(_is_sudden(each, world, now) for each in found.values())
     most = max(FEW, SHARE * len(cloud.listing.machines))
     return Orphans(found=found, sudden=sudden, are_too_many=sudden > most)
@@ -90,11 +91,6 @@ def _told_at(listed: Machine, world: World) -> datetime | None:
     removal = world.removals.get(listed.name)
     is_its_own = removal is not None and removal.spec.node_id == listed.machine_id
     return removal.metadata.creation_timestamp if removal is not None and is_its_own else None
-
-
-def _id(written: str) -> str:
-    """Without the cloud's prefix, which only one of the two sides may have."""
-    return written.rsplit("/", 1)[-1]
 
 
 def is_known(listed: Machine, world: World) -> bool:

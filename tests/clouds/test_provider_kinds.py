@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from growth.api.kinds import NODE_CLASSES
 from growth.api.nodepool import NodeClassKind, PaidHour
@@ -43,6 +45,13 @@ def test_each_kind_of_the_product_is_in_each_registry() -> None:
 def test_each_kind_of_the_product_has_clients() -> None:
     for kind in PROVIDERS.values():
         assert callable(import_module(kind.clients).open_clients)
+
+
+@given(st.one_of(st.text(), st.from_regex(r"(hcloud|kwok|aws)://?/?[^/]*/?.*", fullmatch=True)))
+def test_a_providerid_names_a_machine_of_one_kind_of_the_product_at_most(written: str) -> None:
+    found = [each.machine_id(written) for each in PROVIDERS.values()]
+    assert sum(each is not None for each in found) <= 1
+    assert "" not in found
 
 
 def test_growth_plan_plans_with_a_third_provider(third: TinyNodeClass) -> None:

@@ -44,8 +44,17 @@ SMALL = Offering(
     price=Decimal("0.01"),
     allocatable=parse_resources({"cpu": "2", "memory": "4Gi", "pods": "110"}),
 )
+
+
+def _machine_id(provider_id: str) -> str | None:
+    """With a place before it, which says nothing of the machine: aws:///eu-central-1a/i-0abc."""
+    scheme, _, rest = provider_id.partition(":///")
+    return rest.rpartition("/")[2] or None if scheme == "aws" else None
+
+
 TINY = ProviderKind(
     node_class=TinyNodeClass,
+    machine_id=_machine_id,
     parts=lambda node_class, *_: {"image": node_class.spec.image},
     own_catalogue=lambda _: (SMALL,),
     clients="tests.clouds.tiny",

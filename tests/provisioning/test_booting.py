@@ -14,6 +14,7 @@ from growth.scheduling.metadata import Metadata
 from growth.scheduling.taints import Taint
 from reconciler.core.actions import machine as subject
 from reconciler.providers.port import MachineState
+from tests.clouds.tiny import register_tiny
 from tests.provisioning.build import NAME, UNREGISTERED, Life, machine, made_at, node, settled
 from tests.reconciler.build import START
 
@@ -94,13 +95,33 @@ def test_what_a_request_tells_of_its_machine_is_written_on_the_node(name: str) -
     assert joined(life).metadata.annotations[name] == "{}"
 
 
-def test_a_node_under_another_name_is_found_by_its_providers_id() -> None:
-    for written in ("kwok://default-1", "default-1"):
-        life = coming()
-        life.put(provisioning(nodeID=written), node("ip-10-0-0-7", providerID="kwok://default-1"))
-        life.soon()
-        assert life.get("NodeRequest").status.node_name == "ip-10-0-0-7"
-        assert joined(life, "ip-10-0-0-7").labels["growth.dev/node-request"] == NAME
+@pytest.mark.parametrize(
+    ("offering", "machine", "written"),
+    [
+        ("kwok-small", "kwok://default-1", "kwok://default-1"),
+        ("hetzner-small", "42", "hcloud://42"),
+        ("tiny-small", "i-0abc", "aws:///eu-central-1a/i-0abc"),
+    ],
+)
+def test_a_node_under_another_name_is_found_by_its_providers_id(
+    offering: str, machine: str, written: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register_tiny(monkeypatch)
+    life, made = coming(), provisioning(nodeID=machine)
+    spec = made.spec.model_copy(update={"target_offering": offering})
+    life.put(made.model_copy(update={"spec": spec}), node("ip-10-0-0-7", providerID=written))
+    life.soon()
+    assert life.get("NodeRequest").status.node_name == "ip-10-0-0-7"
+    assert joined(life, "ip-10-0-0-7").labels["growth.dev/node-request"] == NAME
+
+
+@pytest.mark.parametrize("written", ["", "hcloud://", "42", "k3s://42", "hrobot://42", "a://b/42"])
+def test_a_node_with_the_same_id_at_another_cloud_is_not_its_node(written: str) -> None:
+    life, made = coming(), provisioning(nodeID="42")
+    spec = made.spec.model_copy(update={"target_offering": "hetzner-small"})
+    life.put(made.model_copy(update={"spec": spec}), node("ip-10-0-0-7", providerID=written))
+    life.soon()
+    assert life.get("NodeRequest").status.node_name is None
 
 
 def test_a_node_whose_last_write_is_not_seen_yet_is_not_written_again() -> None:

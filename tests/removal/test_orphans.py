@@ -45,6 +45,11 @@ def test_a_machine_is_known_by(objects: tuple[Any, ...]) -> None:
     assert "OpenRemoval" not in kinds(lost(world(*objects, shown=(machine(),))))
 
 
+def test_a_node_of_another_cloud_with_the_same_id_explains_no_machine() -> None:
+    theirs = node("renamed", providerID="aws:///here/default-1")
+    assert "OpenRemoval" in kinds(lost(world(theirs, shown=(machine(),))))
+
+
 def test_a_machine_that_nobody_knows_gets_a_removal_at_once_and_people_are_told() -> None:
     opening, said = steps(lost(world(shown=(machine(),))))
     assert isinstance(opening, OpenRemoval)

@@ -8,7 +8,7 @@ from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.scheduling.resources import parse_resources
 from reconciler.providers.hetzner import listed
 from reconciler.providers.hetzner.catalogue import hetzner_offerings
-from reconciler.providers.kind import ListedPrices, ProviderKind
+from reconciler.providers.kind import ListedPrices, ProviderKind, id_after
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,6 +60,7 @@ def _why_not(prices: PriceList, node_class: HetznerNodeClass, name: ServerTypeNa
 
 HETZNER: Final = ProviderKind(
     node_class=HetznerNodeClass,
+    machine_id=id_after("hcloud://"),
     parts=_parts,
     listed=ListedPrices(offerings=_offerings, estimates=_estimates, why_not=_why_not),
     is_zone_told_by_nodes=True,

@@ -8,6 +8,7 @@ from growth.api.kwoknodeclass import KwokNodeClass
 from growth.scheduling.resources import parse_resources
 from reconciler.providers.kind import ProviderKind
 from reconciler.providers.kwok.catalogue import kwok_offerings, types_of
+from reconciler.providers.kwok.machines import SCHEME
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,8 +41,14 @@ def _catalogue_in(node_class: KwokNodeClass, text: str, place: str) -> tuple[Off
     return kwok_offerings(node_class, types_of(text, place=place))
 
 
+def _machine_id(provider_id: str) -> str | None:
+    """The whole of it, as a KWOK machine is its node."""
+    return provider_id if provider_id.startswith(SCHEME) else None
+
+
 KWOK: Final = ProviderKind(
     node_class=KwokNodeClass,
+    machine_id=_machine_id,
     parts=_parts,
     own_catalogue=_own_catalogue,
     catalogue_in=_catalogue_in,

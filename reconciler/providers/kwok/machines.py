@@ -29,6 +29,7 @@ NEVER_READY_ANNOTATION = "growth.dev/kwok-never-ready"
 FAILED_ANNOTATION = "growth.dev/kwok-failed"
 """Why its boot has failed, as the listing tells it."""
 REQUEST_UID_ANNOTATION = "growth.dev/kwok-request-uid"
+SCHEME = "kwok://"
 REGION = "topology.kubernetes.io/region"
 STARTING = {
     "type": "Ready",
@@ -91,7 +92,7 @@ def _annotated(node: dict[str, Any], more: Mapping[str, str]) -> dict[str, Any]:
 
 def machine_id(name: str) -> str:
     """The id of a machine, which is also its node's providerID."""
-    return f"kwok://{name}"
+    return f"{SCHEME}{name}"
 
 
 def boot_time(name: str, delay: BootDelay) -> Duration:
