@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from growth.api.meta import CustomResource as ApiResource
     from growth.kube.cache.contents import Change
     from growth.kube.cache.metrics import CacheMetrics
-    from growth.kube.cache.server import ApiServer
+    from growth.kube.cache.questions import ApiServer
 
 
 @dataclass(frozen=True, kw_only=True)

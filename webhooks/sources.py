@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from growth.kube.cache.contents import Change
     from growth.kube.cache.metrics import CacheMetrics
-    from growth.kube.cache.server import ApiServer
+    from growth.kube.cache.questions import ApiServer
 
 NODE_POOLS = WatchedResource(
     path=f"/apis/{GROUP_VERSION}/{NodePool.kind_names[0]}", decode=NodePool.model_validate_json

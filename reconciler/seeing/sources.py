@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from growth.kube.cache.contents import Change, Unreadable
     from growth.kube.cache.health import CacheHealth
     from growth.kube.cache.metrics import CacheMetrics
+    from growth.kube.cache.questions import ApiServer
     from growth.kube.cache.resource import Key
-    from growth.kube.cache.server import ApiServer
     from growth.kube.cache.store import Store
     from growth.kube.cache.timing import CacheTiming
 

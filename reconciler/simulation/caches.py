@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from growth.kube.cache.contents import Change, ChangeKind, difference, uids_of_deleted
-from growth.kube.cache.health import CacheHealth
+from growth.kube.cache.health import CacheHealth, suspicion_of
 from growth.kube.cache.own_writes import OwnCreate
-from growth.kube.cache.suspicion import suspicion_of
 from reconciler.simulation.faults import SimulatedFault
 
 if TYPE_CHECKING:

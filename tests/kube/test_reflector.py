@@ -12,11 +12,11 @@ from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 
 from growth.errors import GiveUp, Misconfigured, RetryLater
+from growth.kube.cache.health import Suspicion
 from growth.kube.cache.metrics import CacheMetrics
 from growth.kube.cache.own_writes import Deleted, OwnCreate, OwnWrite
 from growth.kube.cache.reflector import Reflector
 from growth.kube.cache.resource import Key
-from growth.kube.cache.suspicion import Suspicion
 from growth.kube.cache.timing import CacheTiming
 from growth.kube.errors import Denied, Expired, Overloaded, Unreachable
 from tests.kube.memory import BY_COLOUR, THINGS, MemoryServer, MemoryStream, Metadata, Thing

@@ -5,8 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from growth.kube.cache.health import CacheHealth
-from growth.kube.cache.suspicion import Suspicion
+from growth.kube.cache.health import CacheHealth, Suspicion
 from reconciler.brakes import rule as brakes
 from reconciler.brakes.rule import BrakesLedger
 from reconciler.ledger import Ledger

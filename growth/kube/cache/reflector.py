@@ -23,14 +23,13 @@ from growth.errors import GrowthError, RetryLater
 from growth.kube.backoff import Backoff
 from growth.kube.cache.contents import Change, Unreadable, uids_of_deleted
 from growth.kube.cache.garbage import keep_for_good, no_collections
+from growth.kube.cache.health import Vitals, suspicion_of
 from growth.kube.cache.listing import CollectedList
 from growth.kube.cache.questions import Questions
 from growth.kube.cache.relisting import ListCause, Occasions
 from growth.kube.cache.resource import T, WatchedResource
 from growth.kube.cache.store import Store
-from growth.kube.cache.suspicion import suspicion_of
 from growth.kube.cache.timing import CacheTiming
-from growth.kube.cache.vitals import Vitals
 from growth.kube.cache.watch_events import EventKind, EventStream, Garbled, WatchEvent
 from growth.kube.errors import Expired, Overloaded, Refused, Unreachable
 from growth.kube.versions import is_before
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
     from growth.kube.cache.health import CacheHealth
     from growth.kube.cache.metrics import CacheMetrics
-    from growth.kube.cache.server import ApiServer
+    from growth.kube.cache.questions import ApiServer
 
 S = TypeVar("S")
 
@@ -77,7 +76,7 @@ class Reflector(Generic[T]):
         self._questions = Questions(server, resource=resource, timing=self._timing, chance=chance)
         self._changed = changed
         self._backoff = Backoff(chance=chance, longest=self._timing.longest_wait)
-        self._vitals = Vitals()
+        self._vitals = Vitals(_now)
         self._metrics.show(self.store, silence=self._vitals.silence)
         self._synced = asyncio.Event()
         self._occasions = Occasions(timing=self._timing, chance=chance, own=self.store.own)

@@ -23,7 +23,7 @@ from growth.undecodable import UNDECODABLE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from growth.kube.cache.server import ByteStream
+    from growth.kube.cache.questions import ByteStream
 
 LONGEST_LINE = 2**24
 """The API server accepts objects of at most 3 MiB, so a longer line isn't a watch event."""
