@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 from growth.errors import Misconfigured
 from kwok.locks import is_locked, locked
 from kwok.places import clusters_folder, clusters_folders, failed_folder, locks_folder
-from kwok.processes import StartedProcess, end_processes, processes_in
+from kwok.processes import StartedProcess, end_processes, processes_in, works_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -94,10 +94,18 @@ class LocalCluster:
         """The processes of growth beside it that are alive."""
         return processes_in(self.folder, _GROWTH)
 
-    def started(self) -> list[str]:
-        """Its components that kwokctl has started, whatever became of them."""
-        numbers = self.work / "pids"
-        return [name for name in COMPONENTS if (numbers / f"{name}.pid").exists()]
+    def ended(self) -> list[str]:
+        """Its components that kwokctl has started and that run no more."""
+        return [name for name in COMPONENTS if self._has_ended(name)]
+
+    def _has_ended(self, component: str) -> bool:
+        note = self.work / "pids" / f"{component}.pid"
+        try:
+            pid = int(note.read_text())
+        except (OSError, ValueError):
+            # It isn't started yet, or its number is being written.
+            return False
+        return not works_in(pid, self.folder)
 
     def remove(self) -> None:
         """End every process of it and remove its folder: no data of a cluster is worth keeping."""

@@ -39,6 +39,15 @@ def processes_in(folder: Path, names: Collection[str]) -> list[StartedProcess]:
     return [process for process in found if process is not None and process.name in names]
 
 
+def works_in(pid: int, folder: Path) -> bool:
+    """Whether a process is alive, ours, and works in the folder; its name doesn't matter.
+
+    A program that was just started has no name yet: the kernel tells who started it that it runs
+    before it has stored its command line.
+    """
+    return _command_line(pid, folder) is not None
+
+
 def end_processes(folder: Path, names: Collection[str], *, within: float = 60.0) -> int:
     """Kill them until none is left: one that starts another is seen in the next round."""
     ended = 0
@@ -75,17 +84,23 @@ def _handle(pid: int) -> Iterator[int]:
 
 
 def _process(pid: int, folder: Path) -> StartedProcess | None:
-    """The process, if it is alive, ours, and works in the folder."""
+    """The process by the name that it was started by, if it works in the folder."""
+    command = _command_line(pid, folder)
+    if command is None:
+        return None
+    return StartedProcess(pid, Path(os.fsdecode(command.split(b"\0", 1)[0])).name)
+
+
+def _command_line(pid: int, folder: Path) -> bytes | None:
+    """What a process was started with, if it is alive, ours, and works in the folder."""
     entry = PROC / str(pid)
     try:
         if entry.stat().st_uid != os.getuid():
             return None
         # A removed folder is shown with a suffix, the processes in it are ours all the same.
-        works_in = os.readlink(entry / "cwd").removesuffix(" (deleted)")  # noqa: PTH115 - text, for its suffix
-        program = (entry / "cmdline").read_bytes().split(b"\0", 1)[0]
+        place = os.readlink(entry / "cwd").removesuffix(" (deleted)")  # noqa: PTH115 - text, for its suffix
+        command = (entry / "cmdline").read_bytes()
     except OSError:
         return None
     # The kernel names real paths, ours may lead through links.
-    if not Path(works_in).is_relative_to(folder.resolve()):
-        return None
-    return StartedProcess(pid, Path(os.fsdecode(program)).name)
+    return command if Path(place).is_relative_to(folder.resolve()) else None

@@ -154,14 +154,10 @@ def _environment(cluster: LocalCluster, kubectl: Path) -> dict[str, str]:
 
 def _check_alive(cluster: LocalCluster) -> None:
     """A component that has ended says why in its log; a port that was taken is tried anew."""
-    # In this order: what is started between the two looks must not seem to have ended.
-    started = cluster.started()
-    alive = {process.name for process in cluster.running()}
-    for component in started:
-        if component not in alive:
-            log = cluster.log(component)
-            text = f'{component} of cluster "{cluster.name}" has ended: {_last_line(log)}'
-            raise RetryLater(text) if "address already in use" in log else GiveUp(text)
+    for component in cluster.ended():
+        log = cluster.log(component)
+        text = f'{component} of cluster "{cluster.name}" has ended: {_last_line(log)}'
+        raise RetryLater(text) if "address already in use" in log else GiveUp(text)
 
 
 def _last_line(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from growth.errors import GiveUp
-from kwok.processes import StartedProcess, end_processes, processes_in
+from kwok.processes import StartedProcess, end_processes, processes_in, works_in
 from tests.children import child
 
 if TYPE_CHECKING:
@@ -43,6 +43,27 @@ def test_what_works_in_the_folder_belongs_to_it(
 ) -> None:
     (found,) = processes_in(folder, {"etcd"})
     assert (found.pid, found.name) == (running.pid, "etcd")
+
+
+def test_a_program_is_alive_before_the_kernel_knows_its_command_line(
+    running: subprocess.Popen[bytes],
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    entry = tmp_path / "proc" / str(running.pid)
+    entry.mkdir(parents=True)
+    (entry / "cwd").symlink_to(folder / "work")
+    (entry / "cmdline").touch()
+    monkeypatch.setattr("kwok.processes.PROC", entry.parent)
+    assert works_in(running.pid, folder)
+    assert processes_in(folder, {"etcd"}) == []
+
+
+def test_what_has_ended_works_nowhere(folder: Path, program: str) -> None:
+    with subprocess.Popen([program, "0"], cwd=folder / "work") as process:
+        process.wait(10)
+        assert not works_in(process.pid, folder)
 
 
 def test_a_folder_may_be_named_through_a_link(
