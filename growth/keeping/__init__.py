@@ -1,5 +1,5 @@
-"""Why a node is kept, until when, and who could change that: one answer for all who ask.
+"""Why a node is kept, until when, and who can change that.
 
-The reconciler decides by it, its metric counts by it and the command line tells it, so that all of
-them use the same words. Pure: nodes, pods, pools, removals and a moment in, an answer out.
+The reconciler's decisions, its metric and the command line all use this answer, so they use the
+same words. It is a pure function of nodes, pods, pools, removals and the time.
 """

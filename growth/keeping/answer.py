@@ -1,8 +1,9 @@
-"""The answer for every node of ours, in the order in which removal asks its questions.
+"""Why each node of a pool is kept; the reasons are checked in the order that removal uses.
 
-A node with pods has its reason in them, first of all in one that may not be moved. A node without
-is idle unless somebody wants it, and then goes when its wait is over; what comes before that (a
-start, the pool's minimum, a paid hour) has an end of its own.
+A node with pods is kept because of them, above all because of a pod that may not be moved. A node
+without pods is idle unless something else keeps it, and an idle node is removed after a wait. Until
+then its start-up, the minimum of its pool or its paid hour may keep it; each of these has an end of
+its own.
 """
 
 from __future__ import annotations
@@ -30,22 +31,22 @@ if TYPE_CHECKING:
 
 
 def keepings(scene: KeepingScene, now: Instant) -> Mapping[str, Keeping]:
-    """Why each node of ours is there, by its name."""
+    """Why each node is kept, by node name."""
     return keeping_answers(scene, now).keepings
 
 
 class KeepingAnswers(NamedTuple):
-    """The answers of one moment."""
+    """The answers at one moment."""
 
     keepings: Mapping[str, Keeping]
     occupants: Occupants
-    """What makes the next answers cheap."""
+    """The answers of nodes with pods, to reuse next time."""
 
 
 def keeping_answers(
     scene: KeepingScene, now: Instant, *, before: Occupants = NOBODY
 ) -> KeepingAnswers:
-    """The same, for whoever asks again and again."""
+    """The same, for repeated calls; `before` has the previous answers."""
     nodes = scene.cluster.nodes
     ours = [name for name in sorted(nodes) if pool_of_node(nodes[name])]
     known = occupants(ours, scene.cluster, now, before=before)
@@ -61,9 +62,9 @@ def keeping_answers(
 def of_unoccupied(
     nodes: Iterable[Node], scene: KeepingScene, now: Instant
 ) -> Mapping[str, Keeping]:
-    """The answers for nodes that no pod keeps, or that are leaving.
+    """The answers for nodes that no pod keeps, or that are being removed.
 
-    All of a pool have to be asked about together, as some of them may be its minimum.
+    All such nodes of a pool must be passed together, because some of them may be its minimum.
     """
     found: dict[str, Keeping] = {}
     idle: defaultdict[str, list[Node]] = defaultdict(list)
@@ -81,7 +82,7 @@ def of_unoccupied(
 def _of_idle(
     nodes: list[Node], scene: KeepingScene, now: Instant, *, pool: str
 ) -> Iterator[tuple[str, Keeping]]:
-    """Which of a pool's idle nodes stay, and when the others go."""
+    """Which idle nodes of a pool stay, and when the others are removed."""
     rules = scene.pools.get(pool)
     if rules is None:
         why = f"nobody wants it, and there is no NodePool {pool} that gives it back"
@@ -105,7 +106,7 @@ def _of_idle(
 
 
 def _going(node: Node, pool: NodePool, scene: KeepingScene, now: Instant) -> Keeping:
-    """When an idle node goes."""
+    """When an idle node is removed."""
     if (at := scale_down_at(node)) is not None:
         why = "nobody wants it: it goes unless a pod comes"
         return Keeping(reason=KeepingReason.IDLE, why=why, owner=GROWTH, ends=at)

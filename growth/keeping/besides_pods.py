@@ -1,7 +1,7 @@
-"""Why a node stays whatever its pods say: one answer for removal, for replacement and for people.
+"""Why a node is kept for reasons other than its pods, for removal, for replacement and for people.
 
-A node that no pod keeps is idle where nothing is said here. A node in use may be replaced by others
-where nothing is said here and its pods may all be moved.
+Without such a reason, a node that no pod keeps is idle, and a node in use may be replaced if all of
+its pods may be moved.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 def kept_besides_pods(node: Node, scene: KeepingScene, now: Instant) -> Keeping | None:
-    """Why the node stays even if it had no pods; None if only they can keep it."""
+    """Why the node would be kept even without pods; None if only pods can keep it."""
     kept = _kept(node, scene, promises=scene.promises)
     return kept or _starting(node, scene, now)
 
 
 def kept_though_sick(node: Node, scene: KeepingScene) -> Keeping | None:
-    """The same for a node that can't serve: no pod comes to it, whatever it was promised."""
+    """The same for a sick node, to which no pod will come, even if it has a promise."""
     return _kept(node, scene, promises=())
 
 
@@ -60,7 +60,7 @@ def _leaving(removal: NodeRemovalRequest) -> Keeping:
 
 
 def _starting(node: Node, scene: KeepingScene, now: Instant) -> Keeping | None:
-    """A new node has some time for the pods that it was bought for."""
+    """Why a new node is kept: its pods have some time to arrive."""
     request = scene.requests.get(node.name)
     if is_unregistered(node):
         return _new(node, "it doesn't serve yet", ends=_latest(request, scene))
@@ -82,7 +82,7 @@ def _new(node: Node, why: str, *, ends: datetime | None) -> Keeping:
 
 
 def _latest(request: NodeRequest | None, scene: KeepingScene) -> datetime | None:
-    """When it has to serve, or is given back."""
+    """When the node must serve, or is removed."""
     pool = None if request is None else scene.pools.get(request.spec.pool)
     if request is None or pool is None or request.status.accepted_at is None:
         return None

@@ -1,4 +1,4 @@
-"""What is written on a node: whose it is, that it is about to go, and who has cordoned it."""
+"""Labels, taints and annotations of a node: its pool, its marks, and who has cordoned it."""
 
 from __future__ import annotations
 
@@ -27,60 +27,60 @@ if TYPE_CHECKING:
 
 SCALE_DOWN_DISABLED: Final = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
 OF_PEERS: Final = (KARPENTERS, SCALE_DOWN_DISABLED)
-"""What others read on a node; who comes from them has written it there."""
+"""Annotations of other autoscalers, on nodes of people who come from there."""
 OF_THE_CONTROL_PLANE: Final = frozenset(
     {"node.kubernetes.io/not-ready", "node.kubernetes.io/network-unavailable"}
 )
-"""Taints that it takes off in rounds, some seconds after a node was Ready."""
+"""Taints that the control plane removes some seconds after a node is Ready."""
 
 
 def pool_of_node(node: Node) -> str:
-    """The pool that a node was bought for, by its labels; empty for what isn't ours."""
+    """The pool of a node, by its labels; "" if growth doesn't manage the node."""
     labels = node.labels
     return labels.get(POOL_LABEL, "") if labels.get(MANAGED_BY_LABEL) == MANAGED_BY else ""
 
 
 def type_of_node(node: Node) -> ServerTypeName:
-    """Its server type, by its label."""
+    """The server type of a node, by its label."""
     return ServerTypeName(node.labels.get(INSTANCE_TYPE_LABEL, ""))
 
 
 def is_marked(node: Node) -> bool:
-    """Whether the node bears any of our marks."""
+    """Whether the node has any of our marks."""
     is_dated = SCALE_DOWN_AT_ANNOTATION in node.metadata.annotations
     return is_dated or is_tainted(node) or is_barred(node)
 
 
 def is_tainted(node: Node) -> bool:
-    """Whether pods are kept away from it because it is about to go."""
+    """Whether the node is marked with the scale-down taint."""
     return SCALE_DOWN_TAINT in node.taint_keys
 
 
 def is_barred(node: Node) -> bool:
-    """Whether its machine is given back, so that nobody who tolerates the mark comes either."""
+    """Whether the node has the taint of a removal, which pods rarely tolerate."""
     return LEAVING_TAINT in node.taint_keys
 
 
 def is_unregistered(node: Node) -> bool:
-    """Whether it doesn't serve yet, as we see it."""
+    """Whether the node still has our start-up taint."""
     return UNREGISTERED_TAINT in node.taint_keys
 
 
 def is_held_back(node: Node) -> bool:
-    """Whether the control plane keeps pods off it still."""
+    """Whether the control plane still keeps pods off the node."""
     return not node.taint_keys.isdisjoint(OF_THE_CONTROL_PLANE)
 
 
 def is_cordoned_by_a_person(node: Node) -> bool:
-    """Whether somebody wants to have this node for themselves."""
+    """Whether a person has cordoned the node, and not growth."""
     return node.spec.unschedulable and CORDONED_ANNOTATION not in node.metadata.annotations
 
 
 def protection(node: Node) -> str:
-    """The annotation for which a node is left alone, ours or a peer's; empty if it bears none.
+    """The annotation that protects a node, ours or another autoscaler's; "" if there is none.
 
-    Ours holds with whatever value but `false`, as somebody meant something by it; a peer's with the
-    one value that it has there.
+    Ours protects with any value except `false`, because an unreadable value was meant to say
+    something. Those of other autoscalers protect only with the value that counts there.
     """
     annotations = node.metadata.annotations
     if annotations.get(DO_NOT_DISRUPT_ANNOTATION, "false") != "false":
@@ -89,12 +89,12 @@ def protection(node: Node) -> str:
 
 
 def scale_down_at(node: Node) -> datetime | None:
-    """When the node goes, by its mark; None if that isn't there or can't be read."""
+    """When the node is removed, by its mark; None if it has no mark or it can't be read."""
     return _time(node.metadata.annotations.get(SCALE_DOWN_AT_ANNOTATION))
 
 
 def bought_at(node: Node) -> datetime | None:
-    """By its annotation, else when it joined."""
+    """When the node was bought, by its annotation; or else when it joined."""
     metadata = node.metadata
     return _time(metadata.annotations.get(BOUGHT_AT_ANNOTATION)) or _time(
         metadata.creation_timestamp

@@ -1,8 +1,9 @@
-"""Why a node with pods stays: for their sake, and longest for one that may not be moved.
+"""Why a node is kept because of its pods.
 
-Every pod has to be asked, and a cluster has many; so an answer is kept for as long as nothing that
-it follows from has changed: the node's pods, and whether their budgets allow to move one. Of equal
-pods the first by name is told of, whoever asks.
+A pod that may not be moved is the first reason. Checking all pods of a cluster is expensive. So an
+answer is reused until something that it depends on changes: the node's pods, or whether their
+budgets allow a disruption. Of equal pods, the first by name is the reason, so that all callers get
+the same answer.
 """
 
 from __future__ import annotations
@@ -30,17 +31,17 @@ if TYPE_CHECKING:
 
 
 class OccupantsAnswer(NamedTuple):
-    """Why one node stays for its pods, and what that follows from."""
+    """Why one node is kept because of its pods, and what the answer depends on."""
 
     occupancy: Occupancy
     keeping: Keeping | None
-    """None if it has no pods that keep it."""
+    """None if no pod keeps the node."""
     ends_at: datetime | None
-    """When it has to be asked anew, though nothing changes."""
+    """When the answer expires, even if nothing changes."""
 
 
 class Occupants(msgspec.Struct, frozen=True, kw_only=True):
-    """The answers of one moment, for those who ask again later."""
+    """The answers at one moment, to be reused later."""
 
     budgets: Mapping[tuple[str, str], PodDisruptionBudget] = {}
     answers: Mapping[str, OccupantsAnswer] = {}
@@ -52,7 +53,7 @@ NOBODY: Final = Occupants()
 def occupants(
     names: Iterable[str], cluster: Cluster, now: Instant, *, before: Occupants = NOBODY
 ) -> Occupants:
-    """The answers for these nodes; those that hold still are taken over."""
+    """The answers for these nodes; previous ones that still hold are reused."""
     changed = _changed(before.budgets, cluster.budgets)
     answers: dict[str, OccupantsAnswer] = {}
     for name in names:
@@ -73,7 +74,7 @@ def _changed(
     before: Mapping[NamespacedName, PodDisruptionBudget],
     after: Mapping[NamespacedName, PodDisruptionBudget],
 ) -> frozenset[str]:
-    """Namespaces whose budgets say something else now."""
+    """The namespaces whose budgets have changed in a way that matters."""
     keys = before.keys() | after.keys()
     return frozenset(key[0] for key in keys if not _say_the_same(before.get(key), after.get(key)))
 
@@ -83,13 +84,13 @@ def _say_the_same(one: PodDisruptionBudget | None, other: PodDisruptionBudget | 
         return True
     if one is None or other is None or one.spec != other.spec:
         return False
-    # How many disruptions are allowed changes with each pod, and matters only where none is.
+    # The number of allowed disruptions changes with each pod. It only matters whether it is 0.
     are_equal = one.allowed == other.allowed and one.status == other.status
     return are_equal or min(one.allowed, other.allowed) > 0
 
 
 def held_by_pods(node: Node, cluster: Cluster, now: Instant) -> Keeping | None:
-    """Which pod on the node may not be moved; None if all of them may."""
+    """Why a pod on the node may not be moved; None if all of them may."""
     kept = _answer(cluster.occupancy(node.name), cluster, now).keeping
     return kept if kept is not None and kept.reason is KeepingReason.HELD else None
 
@@ -111,7 +112,7 @@ def _occupied(keepers: Sequence[Pod]) -> Keeping | None:
 
 
 def _held(found: Iterable[Obstacle], now: Instant) -> Keeping:
-    """The pod that stays longest, as the others don't matter before it."""
+    """The answer for the pod that may not be moved for the longest time."""
     longest = max(found, key=_end)
     return Keeping(
         reason=KeepingReason.HELD,

@@ -1,8 +1,9 @@
-"""Of a pool's idle nodes: which go first, and which stay because the pool keeps so many.
+"""The order in which idle nodes of a pool are removed, and which of them its minima keep.
 
-What a pool keeps is there to take pods at once, so a minimum is kept by nodes that serve. One that
-doesn't (it boots, its kubelet is silent, or its removal has failed) may never take a pod: no node
-that serves goes because of it, and it goes itself only where the pool has more than it keeps.
+A minimum exists so that pods can start at once, so only nodes that serve count for it. A node that
+doesn't serve (it boots, its kubelet is silent, or its removal has failed) may never take a pod. No
+serving node is removed because of it, and it is removed itself only if the pool has more nodes than
+its minimum.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def in_order(idle: Iterable[Node], pool: NodePool, cluster: Cluster) -> list[Node]:
-    """Who goes first: what is marked already, then by the pool's order; names decide last."""
+    """The order of removal: marked nodes first, then by the pool's order, then by name."""
 
     def oldest(node: Node) -> tuple[object, ...]:
         return not is_marked(node), node.metadata.creation_timestamp or "", node.name
@@ -45,7 +46,7 @@ def in_order(idle: Iterable[Node], pool: NodePool, cluster: Cluster) -> list[Nod
 
 
 def _leaving_nodes(removals: Mapping[str, NodeRemovalRequest]) -> frozenset[str]:
-    """The nodes that are on their way out; what failed to go is there still."""
+    """The nodes that are being removed; a node whose removal has failed still counts as there."""
     return frozenset(
         name
         for name, removal in removals.items()
@@ -54,7 +55,7 @@ def _leaving_nodes(removals: Mapping[str, NodeRemovalRequest]) -> frozenset[str]
 
 
 def kept_at_least(ordered: Iterable[Node], pool: NodePool, scene: KeepingScene) -> Iterator[str]:
-    """The nodes of these that the pool's minima hold: the last ones in the order."""
+    """The nodes that the pool's minima keep: the last ones in the order."""
     spares = _spares(pool, scene.cluster, _leaving_nodes(scene.removals))
     for node in ordered:
         spare = spares.get(type_of_node(node))
@@ -63,7 +64,7 @@ def kept_at_least(ordered: Iterable[Node], pool: NodePool, scene: KeepingScene) 
 
 
 def _used(node: Node, cluster: Cluster) -> float:
-    """The largest share of the node that is taken, by pods that keep nobody."""
+    """The largest share of the node that is used, by pods that don't keep it (DaemonSets)."""
     taken = cluster.occupancy(node.name).requested.amounts
     room = node.allocatable.amounts
     return max((taken.get(name, 0) / room[name] for name in room if room[name]), default=0.0)
@@ -71,13 +72,13 @@ def _used(node: Node, cluster: Cluster) -> float:
 
 @dataclass
 class _Spare:
-    """How many nodes of one type a pool can do without."""
+    """How many nodes of one type the pool has above its minimum: all, and those that serve."""
 
     nodes: int
     serving: int
 
     def takes(self, node: Node, pool: NodePool) -> bool:
-        """Whether it can do without this one, too, which is gone then."""
+        """Whether this node can be removed too; if so, it is subtracted."""
         does_serve = _takes_pods(node, pool)
         if self.nodes <= 0 or (does_serve and self.serving <= 0):
             return False
@@ -87,14 +88,14 @@ class _Spare:
 
 
 def _takes_pods(node: Node, pool: NodePool) -> bool:
-    """Whether a pod can be placed on it: a mark that it is about to go is taken off for one."""
+    """Whether the node can take pods; a marked node can, because its mark is then removed."""
     return serves(node, pool) and not is_barred(node)
 
 
 def _spares(
     pool: NodePool, cluster: Cluster, leaving: Collection[str]
 ) -> Mapping[ServerTypeName, _Spare]:
-    """What the pool can do without, of the types of which it keeps some."""
+    """The spare nodes of each server type that has a minimum."""
     least = {entry.name: entry.min for entry in pool.spec.server_types if entry.min}
     if not least:
         return {}

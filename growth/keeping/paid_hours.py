@@ -1,7 +1,7 @@
-"""When an idle node is marked where every hour that has begun is paid in full.
+"""When an idle node is marked if each started hour is paid in full.
 
-It costs nothing until its hour ends, so it stays usable and untainted until shortly before: just so
-early that it is gone in time.
+Until its paid hour ends, the node costs nothing more. So it stays usable and without a taint, and
+is marked just early enough to be gone before the next hour begins.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ if TYPE_CHECKING:
 
 HOUR: Final = 3600.0
 MARGIN: Final = 120.0
-"""Seconds before the end of the hour by which the provider is asked: its answer takes a while."""
+"""Seconds before the end of the hour at which the deletion is requested, as it takes a while."""
 LEAST: Final = 30.0
-"""Seconds that an answer needs at least, with one more try."""
+"""Seconds that a deletion needs at least, with one more try."""
 WINDOW: Final = MARGIN - LEAST
-"""Seconds in which what turns idle is marked at once; later it would be gone after its hour."""
+"""Seconds in which an idle node is still marked at once. Later, it would miss its hour's end, and
+so it stays for the next hour."""
 
 
 def paid_hour_of(pool: NodePool, node_class: NodeClass | None) -> PaidHour:
-    """What the pool says; if it says nothing, what follows from how its provider bills."""
+    """The setting of the pool; the default depends on how its provider bills."""
     if pool.spec.scale_down.paid_hour is not None:
         return pool.spec.scale_down.paid_hour
     return PaidHour.USE if _bills_hours(pool, node_class) else PaidHour.IGNORE
@@ -41,7 +42,9 @@ def _bills_hours(pool: NodePool, node_class: NodeClass | None) -> bool:
 
 
 def seconds_until_marked(bought_at: datetime, pool: NodePool, now: datetime) -> float:
-    """How long an idle node stays usable; 0 once the moment has come."""
+    """How long an idle node stays usable; 0 if it must be marked now."""
+    # A node that is marked now is deleted after `idle_after`. That is in time if it is between
+    # `MARGIN` and `LEAST` before the end of an hour.
     age = (now - bought_at).total_seconds()
     gone_at = age + pool.spec.scale_down.idle_after.seconds + MARGIN
     into_the_hour = gone_at % HOUR

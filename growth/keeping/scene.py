@@ -1,4 +1,4 @@
-"""What the reason for which a node is kept depends on."""
+"""The input of the answers: everything that decides whether a node is kept."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from growth.keeping.wanting import KnownPause
 from growth.scheduling.cluster import Cluster
 
 BIND_WAIT: Final = 15.0
-"""Seconds that a node which serves has for its pods."""
+"""Seconds that the pods of a new node have to arrive, once it serves."""
 
 
 class KeepingScene(msgspec.Struct, frozen=True, kw_only=True):
-    """What the answers depend on."""
+    """The objects and settings that the answers depend on."""
 
     cluster: Cluster
     pools: Mapping[str, NodePool]
     requests: Mapping[str, NodeRequest] = {}
     removals: Mapping[str, NodeRemovalRequest] = {}
     promises: frozenset[str] = frozenset()
-    """The nodes that pods wait for."""
+    """The nodes on which pods are promised a place."""
     in_place_of: Mapping[str, str] = {}
-    """Nodes that came for others, by name: one that goes when this one serves."""
+    """For each new node of a swap, a node that is removed when the new one serves."""
     pauses: Mapping[str, KnownPause] = {}
     paid_hours: Mapping[str, PaidHour] = {}
-    """What is done with hours that are paid, by pool."""
+    """Whether idle nodes stay until their paid hour ends, by pool."""
     bind_wait: float = BIND_WAIT

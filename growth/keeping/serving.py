@@ -1,4 +1,4 @@
-"""Whether a node serves: one answer for what is planned and for whatever people are shown."""
+"""Whether a node serves, for planning and for what people see."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _BEFORE_IT_SERVES: Final = (
 
 
 def serves(node: Node, pool: NodePool | None) -> bool:
-    """Whether the scheduler can put ordinary pods on a node by now: a cordoned one serves none."""
+    """Whether the scheduler can place ordinary pods on the node; not if it is cordoned."""
     if not node.is_ready or node.spec.unschedulable:
         return False
     return not node.taint_keys or node.taint_keys.isdisjoint(passing_taints(pool))
 
 
 def passing_taints(pool: NodePool | None) -> frozenset[str]:
-    """The keys of taints that a node of this pool has only until it serves."""
+    """The keys of the taints that a node of this pool has only until it serves."""
     own = (taint.key for taint in pool.spec.startup_taints) if pool is not None else ()
     return frozenset((*_BEFORE_IT_SERVES, *own))

@@ -1,4 +1,4 @@
-"""Who wants a node, in the order in which it is asked: the first answer is the one that is told."""
+"""The reasons that keep a node, in order; the first one that applies is the answer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from growth.scheduling.pod import Pod
 
 GROWTH: Final = "growth"
-"""The owner of what passes by itself."""
+"""The owner of reasons that end by themselves."""
 OTHER: Final = "other"
 A_HAIR: Final = 1e-3
 OWNERS: Final = frozenset(
@@ -34,56 +34,57 @@ OWNERS: Final = frozenset(
         "Pod",
     }
 )
-"""First words of owners that are told as they are: whoever makes pods may invent kinds."""
+"""First words of owners that metrics show as they are. Controllers of pods may have any kind, so
+all others are `other`."""
 
 
 class KeepingReason(StrEnum):
-    """Why a node is there, in one word for programs."""
+    """Why a node is kept, as one word for programs."""
 
     REMOVAL_FAILED = "RemovalFailed"
-    """The provider was asked in vain to delete its machine."""
+    """The provider hasn't deleted its machine after several requests."""
     LEAVING = "Leaving"
-    """It is being given back."""
+    """It is being removed."""
     HELD = "Held"
-    """A pod runs on it that may not be moved."""
+    """A pod on it may not be moved."""
     OCCUPIED = "Occupied"
     """Pods run on it."""
     RETAINED = "Retained"
-    """Its pool is being deleted and leaves it where it is."""
+    """Its pool is being deleted with the policy to retain nodes."""
     PROMISED = "Promised"
-    """A pod waits for its place on it."""
+    """A pod is promised a place on it."""
     CORDONED = "Cordoned"
-    """A person wants it for themselves."""
+    """A person has cordoned it."""
     PROTECTED = "DoNotDisrupt"
-    """An annotation holds it."""
+    """An annotation protects it."""
     PAUSED = "Paused"
-    """Nothing of its pool is given back for a while."""
+    """Its pool is paused."""
     IN_PLACE = "InPlaceOf"
-    """Another node goes when this one serves."""
+    """It replaces another node, which is removed when this one serves."""
     STARTING = "Starting"
-    """It is new, and its pods have some time to come."""
+    """It is new, and its pods have some time to arrive."""
     MINIMUM = "PoolMinimum"
-    """Its pool keeps so many of its type."""
+    """The minimum of its pool requires it."""
     PAID = "PaidHour"
-    """It is idle, and its hour is paid."""
+    """It is idle until its paid hour ends."""
     IDLE = "Idle"
-    """Nobody wants it: it goes."""
+    """Nothing keeps it, and it will be removed."""
 
 
 class Keeping(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a node is there: one reason, one owner, one until-when."""
+    """Why a node is kept: one reason, one owner, one end."""
 
     reason: KeepingReason
     why: str
     """For people."""
     owner: str
-    """Who could change it."""
+    """Who can change it."""
     ends: datetime | None = None
-    """When it ends by itself; None if that is unknown."""
+    """When it ends by itself; None if that isn't known."""
 
     @property
     def until(self) -> datetime | None:
-        """Its end as it is told, in a whole second."""
+        """Its end for people, in whole seconds."""
         return None if self.ends is None else whole_second(self.ends)
 
     @property
@@ -93,10 +94,10 @@ class Keeping(msgspec.Struct, frozen=True, kw_only=True):
         return first if first in OWNERS else OTHER
 
     def ends_at(self, now: Instant) -> float:
-        """When it ends by itself, in monotonic seconds; never, where that is unknown or overdue."""
+        """When it ends by itself, in monotonic seconds; infinite if unknown or overdue."""
         if self.ends is None or self.ends < now.wall:
             return inf
-        # At its very end it may not be over by the reckoning of whoever decided on it.
+        # A little later, because rounding may make it seem not over yet at its exact end.
         return now.monotonic + max(-now.seconds_since(self.ends), A_HAIR)
 
 
@@ -105,7 +106,7 @@ class KnownPause(Protocol):
 
     @property
     def until(self) -> datetime | None:
-        """Its end; None if it has none that can be read."""
+        """Its end; None if it has none, or if it can't be read."""
 
 
 def who_wants(
@@ -117,7 +118,7 @@ def who_wants(
     pauses: Mapping[str, KnownPause],
     in_place_of: str = "",
 ) -> Keeping | None:
-    """Who wants the node; None if it is idle. `in_place_of` names a node that goes for it."""
+    """Why the node is kept; None if it is idle. `in_place_of` names a node that it replaces."""
     if keepers:
         return occupied(keepers)
     if pool is not None and _is_left_behind_by(pool):
@@ -135,13 +136,13 @@ def who_wants(
 
 
 def _is_left_behind_by(pool: NodePool) -> bool:
-    """Whether a pool goes without its nodes: a mark would stay on them for ever."""
+    """Whether the pool is deleted without its nodes; a mark would stay on them forever."""
     is_going = pool.metadata.deletion_timestamp is not None
     return is_going and pool.spec.deletion_policy is DeletionPolicy.RETAIN
 
 
 def kept_by_hand(node: Node) -> Keeping | None:
-    """What a person has written on the node so that it is left alone."""
+    """Why the node is kept because of a person's cordon or annotation."""
     if is_cordoned_by_a_person(node):
         why = "a person has cordoned it"
         return Keeping(reason=KeepingReason.CORDONED, why=why, owner="whoever cordoned it")
@@ -160,7 +161,7 @@ def _paused(node: Node, pauses: Mapping[str, KnownPause]) -> Keeping | None:
 
 
 def occupied(keepers: Sequence[Pod]) -> Keeping:
-    """Pods are there; the first is named."""
+    """The answer for a node with pods, which names the first one."""
     first, others = keepers[0], len(keepers) - 1
     match others:
         case 0:
