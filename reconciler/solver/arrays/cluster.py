@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reconciler.solver.model.dimensions import ENDLESS
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -108,7 +110,7 @@ def clustered(table: Table, numbers: NDArray[np.intp]) -> Table:
         table.with_classes(order[starts]),
         demand=counts,
         size=size / np.maximum(counts, 1)[:, None],
-        per_node=np.full(len(starts), float(2**40)),
+        per_node=np.full(len(starts), float(ENDLESS)),
         clashes=None,
         allowed=admitted >= 0.5 * counts[:, None],
     )

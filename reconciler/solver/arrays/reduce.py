@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reconciler.solver.model.dimensions import ENDLESS
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -31,9 +33,8 @@ def _merge_equal(table: Table) -> Table:
         groups.setdefault(_content(table, o), []).append(o)
     firsts = np.array([same[0] for same in groups.values()], dtype=np.intp)
     names = tuple(tuple(name for o in same for name in table.names[o]) for same in groups.values())
-    ceiling = 2**40
     most = np.array(
-        [min(ceiling, int(table.most[same].sum())) for same in groups.values()], dtype=np.int64
+        [min(ENDLESS, int(table.most[same].sum())) for same in groups.values()], dtype=np.int64
     )
     return replace(table.with_offers(firsts), names=names, most=most)
 
@@ -48,7 +49,7 @@ def _content(table: Table, o: int) -> bytes:
 
 def _dominated(table: Table) -> NDArray[np.bool_]:
     """Compares each offer with all others; of two that dominate each other the first one stays."""
-    endless = table.most >= 2**40
+    endless = table.most >= ENDLESS
     gone = np.zeros(table.offers, dtype=np.bool_)
     within = allowed_within(table.allowed)
     # An offer that is gone already is left out: whatever dominates it dominates this one too.

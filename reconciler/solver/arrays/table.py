@@ -14,7 +14,7 @@ import numpy as np
 
 from reconciler.solver.arrays.fill import NOTHING
 from reconciler.solver.arrays.reduce import reduce_offers
-from reconciler.solver.model.dimensions import clashes_of, node_dimensions
+from reconciler.solver.model.dimensions import ENDLESS, clashes_of, node_dimensions
 from reconciler.solver.model.problem import HOSTNAME
 
 if TYPE_CHECKING:
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
     from reconciler.solver.model.lots import Lot, OfferArrays
     from reconciler.solver.model.problem import Limit, Minimum, Offer, Problem
-
-ENDLESS = 2**40
-"""A count that no plan reaches; it means "no limit"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reconciler.solver.arrays.cluster import numbered
+from reconciler.solver.model.dimensions import ENDLESS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -136,7 +137,7 @@ def _scales(held: NDArray[np.float64], cost: NDArray[np.float64], table: Table) 
     if not holding.any():
         return [1.0]
     ratios = cost[holding] / held[holding]
-    endless = ratios[(table.most[holding] >= 2**40) & (ratios > 0)]
+    endless = ratios[(table.most[holding] >= ENDLESS) & (ratios > 0)]
     ceiling = float(endless.min()) if len(endless) else 1.0
     # Above the ceiling an unlimited offer holds more value than it costs, for every copy. Of the
     # factors below it only the largest are tried, to limit the work.

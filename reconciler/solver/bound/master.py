@@ -13,7 +13,9 @@ import numpy as np
 from reconciler.solver.arrays.pattern import Patterns
 from reconciler.solver.bound.bound import DualValues
 from reconciler.solver.bound.linear import LinearProgram
-from reconciler.solver.bound.relax import FEWER, penalties, typical_price
+from reconciler.solver.bound.offer_program import typical_price
+from reconciler.solver.bound.relax import FEWER, penalties
+from reconciler.solver.model.dimensions import ENDLESS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,7 +36,7 @@ class Master:
         self.program = LinearProgram()
         self.demand = [self.program.at_least(float(n)) for n in table.demand]
         self.limits = [self.program.at_most(float(n)) for n in table.limits]
-        limited = np.flatnonzero(table.most < 2**40).tolist()
+        limited = np.flatnonzero(table.most < ENDLESS).tolist()
         self.copies = {o: self.program.at_most(float(table.most[o])) for o in limited}
         # The first columns leave units out for a penalty, so the program always has a solution.
         for k, penalty in enumerate(penalties(table)):

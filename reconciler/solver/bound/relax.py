@@ -14,8 +14,14 @@ import numpy as np
 
 from reconciler.solver.arrays.cluster import clustered, clusters
 from reconciler.solver.arrays.table import room_alone
-from reconciler.solver.bound.bound import DualValues, most_value, node_cost
-from reconciler.solver.bound.linear import LinearProgram
+from reconciler.solver.bound.bound import DualValues
+from reconciler.solver.bound.offer_program import (
+    MANY,
+    OfferProgram,
+    cheapest_offers,
+    worth_joining,
+)
+from reconciler.solver.model.dimensions import ENDLESS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,8 +31,6 @@ if TYPE_CHECKING:
 
 FEWER = 1e-7
 """Added to the cost of a node, in typical prices, so that fewer nodes win a tie."""
-MANY = 240
-"""With more classes than this, the relaxation uses clusters."""
 ROUNDS = 4
 JOINING = 32
 
@@ -43,75 +47,46 @@ class Relaxation:
     paid: NDArray[np.float64]
 
 
-class _Program:
-    """The linear program; offers join it one by one."""
+class _Program(OfferProgram):
+    """The linear program, with minima, and with limits for the pods of one node."""
 
     def __init__(self, table: Table) -> None:
-        self.table = table
-        self.scale = typical_price(table)
-        self.weights = 1.0 / np.maximum(table.capacity.max(axis=0, initial=1.0), 1.0)
-        self.program = LinearProgram()
-        self.demand = [self.program.at_least(float(n)) for n in table.demand]
-        self.limits = [self.program.at_most(float(n)) for n in table.limits]
+        super().__init__(table, table.capacity)
         self.minima = [self.program.at_least(float(n)) for n in table.minima]
         self.nodes: dict[int, int] = {}
         self.room = room_alone(replace(table, per_node=np.full(table.classes, np.inf)))
-        self.rows: dict[int, list[int]] = {}
         self.units: dict[int, list[tuple[int, int]]] = {}
-        for k, penalty in enumerate(penalties(table)):
-            self.program.column(penalty / self.scale, [(self.demand[k], 1.0)])
-        # As in the master, units and minima may be missed at a high cost, so that the program
-        # always has a solution.
+        self.leave_out(penalty / self.scale for penalty in penalties(table))
+        # As in the master, minima may be missed at a high cost, too.
         for row in self.minima:
             self.program.column(10.0, [(row, 1.0)])
 
     def join(self, o: int) -> None:
         """Add an offer."""
-        table, program = self.table, self.program
-        rows = [program.at_most(0.0) for _ in range(table.size.shape[1])]
-        capacity = table.capacity[o] * self.weights
-        entries = [(row, -float(c)) for row, c in zip(rows, capacity, strict=True)]
-        entries += [
-            (row, float(a)) for row, a in zip(self.limits, table.amounts[:, o], strict=True) if a
-        ]
-        entries += [
-            (row, 1.0) for row, m in zip(self.minima, table.minimum_of[:, o], strict=True) if m
-        ]
-        most = float(table.most[o]) if table.most[o] < 2**40 else None
-        self.rows[o] = rows
-        self.nodes[o] = program.column(table.price[o] / self.scale + FEWER, entries, most)
-        self.units[o] = [
-            (k, self._unit(k, o)) for k in np.flatnonzero(table.allowed[:, o]).tolist()
-        ]
+        counting = zip(self.minima, self.table.minimum_of[:, o], strict=True)
+        self.nodes[o] = self.offer(o, extra=FEWER, entries=[(row, 1.0) for row, m in counting if m])
+        allowed = np.flatnonzero(self.table.allowed[:, o]).tolist()
+        self.units[o] = [(k, self._unit(k, o)) for k in allowed]
 
     def _unit(self, k: int, o: int) -> int:
-        table = self.table
-        sizes = (table.size[k] * self.weights).tolist()
-        entries = [(row, s) for row, s in zip(self.rows[o], sizes, strict=True) if s]
+        table, entries = self.table, []
         # A limit per node needs a row only if neither the demand nor the resources imply it. Rows
         # for all pairs of class and offer would make the program many times larger.
         if table.per_node[k] < min(table.demand[k], self.room[k, o] + 1):
             row = self.program.at_most(0.0)
             entries.append((row, 1.0))
             self.program.enter(row, self.nodes[o], -float(table.per_node[k]))
-        return self.program.column(0.0, [(self.demand[k], 1.0), *entries])
+        return self.unit(k, self.rows[o], entries=entries)
 
     def values(self) -> DualValues:
         """The values and prices of the last solution."""
-        duals = self.program.duals() * self.scale
-        resources = self.paid(duals)
+        prices = self.prices()
         return DualValues(
-            units=np.maximum(duals[self.demand], 0.0),
-            limits=np.maximum(-duals[self.limits], 0.0),
-            minima=np.maximum(duals[self.minima], 0.0),
-            resources=_different(resources),
+            units=np.maximum(prices[self.demand], 0.0),
+            limits=np.maximum(-prices[self.limits], 0.0),
+            minima=np.maximum(prices[self.minima], 0.0),
+            resources=_different(self.paid(prices)),
         )
-
-    def paid(self, duals: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The resource prices of each offer in the program, in the order of the offers."""
-        prices = -duals[[row for o in sorted(self.rows) for row in self.rows[o]]]
-        shaped = prices.reshape(-1, self.table.size.shape[1])
-        return np.asarray(np.maximum(shaped * self.weights, 0.0))
 
     def answer(self) -> Relaxation:
         """The last solution as arrays over all offers."""
@@ -127,7 +102,7 @@ class _Program:
             units=units,
             values=self.values(),
             offers=np.array(sorted(self.rows), dtype=np.intp),
-            paid=self.paid(self.program.duals() * self.scale),
+            paid=self.paid(self.prices()),
         )
 
 
@@ -135,12 +110,6 @@ def _different(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """The rows without duplicates and rows of zeros; their order doesn't matter."""
     alive = rows[rows.any(axis=1)]
     return np.unique(alive, axis=0) if len(alive) else np.zeros((1, rows.shape[1]))
-
-
-def typical_price(table: Table) -> float:
-    """The median price: the unit of money in linear programs, which are exact near 1."""
-    paid = table.price[table.price > 0]
-    return float(np.median(paid)) if len(paid) else 1.0
 
 
 def penalties(table: Table) -> NDArray[np.float64]:
@@ -184,7 +153,7 @@ def _relax(table: Table, budget: Budget) -> Relaxation | None:
         if program.program.solve() is None:
             return None
         budget.spend(program.program.ticks)
-        joining = _worth_joining(table, program)
+        joining = worth_joining(table, program.values(), program.nodes, most=JOINING)
         if not len(joining):
             break
         for o in joining:
@@ -199,24 +168,6 @@ def _relax(table: Table, budget: Budget) -> Relaxation | None:
 def _first_offers(table: Table) -> NDArray[np.intp]:
     """The cheapest offer for each class by its scarcest resource, and all limited offers."""
     # Existing nodes are free, and limited offers are few: they are in the program from the start.
-    chosen = set(
-        np.flatnonzero(
-            (table.most < 2**40) | table.standing | table.minimum_of.any(axis=0)
-        ).tolist()
-    )
-    capacity = np.maximum(table.capacity, 1e-9)
-    for k in range(table.classes):
-        share = (table.size[k][None, :] / capacity).max(axis=1) * table.price
-        share = np.where(table.allowed[k], share, np.inf)
-        if np.isfinite(share).any():
-            chosen.add(int(share.argmin()))
+    few = (table.most < ENDLESS) | table.standing | table.minimum_of.any(axis=0)
+    chosen = cheapest_offers(table).union(np.flatnonzero(few).tolist())
     return np.array(sorted(chosen), dtype=np.intp)
-
-
-def _worth_joining(table: Table, program: _Program) -> NDArray[np.intp]:
-    values = program.values()
-    cost = np.maximum(node_cost(table, values), 1e-9)
-    ratio = most_value(table, values) / cost
-    ratio[list(program.nodes)] = 0.0
-    best = np.argsort(-ratio, kind="stable")[:JOINING]
-    return np.sort(best[ratio[best] > 1.0 + 1e-6])

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from reconciler.solver.model.lots import Lot, OfferArrays
     from reconciler.solver.model.problem import Problem, SpreadRule
 
-UNBOUNDED = float(2**40)
+ENDLESS = 2**40
+"""A count that no plan reaches; it means "no limit"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,7 @@ def node_dimensions(
 ) -> Dimensions:
     """The resources that rules about single nodes add to those of the problem."""
     per_node = np.array(
-        [UNBOUNDED if lot.per_node is None else lot.per_node for lot in lots], dtype=np.float64
+        [float(ENDLESS) if lot.per_node is None else lot.per_node for lot in lots], dtype=np.float64
     )
     sizes: list[NDArray[np.float64]] = []
     capacities: list[NDArray[np.float64]] = []

@@ -16,6 +16,7 @@ from reconciler.solver.arrays.draft import Draft, Stock, draft_of, joined_drafts
 from reconciler.solver.arrays.fill import divisors
 from reconciler.solver.arrays.reduce import allowed_within
 from reconciler.solver.bound.bound import DualValues
+from reconciler.solver.model.dimensions import ENDLESS
 from reconciler.solver.packing.tail import pack_tail
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def _longer(rows: NDArray[Number], more: int) -> NDArray[Number]:
 def _giants(table: Table) -> NDArray[np.intp]:
     """The offers that aren't contained in a larger unlimited one: they decide what has room."""
     fresh = np.flatnonzero(~table.standing)
-    endless = table.most[fresh] >= 2**40
+    endless = table.most[fresh] >= ENDLESS
     capacity = table.capacity[fresh]
     contains = allowed_within(table.allowed[:, fresh])
     # Of two equal offers the first one contains the other, so that exactly one of them is kept.

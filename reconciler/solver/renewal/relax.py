@@ -14,9 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reconciler.solver.arrays.cluster import clustered, clusters, numbered
-from reconciler.solver.bound.bound import DualValues, most_value
-from reconciler.solver.bound.linear import LinearProgram
-from reconciler.solver.bound.relax import MANY, typical_price
+from reconciler.solver.bound.bound import DualValues
+from reconciler.solver.bound.offer_program import (
+    MANY,
+    OfferProgram,
+    cheapest_offers,
+    worth_joining,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,37 +92,30 @@ def _told_to_each(field: Field, numbers: NDArray[np.intp], found: Leaning) -> Le
 def _lean(field: Field, budget: Budget) -> Leaning | None:
     """Solve the program, and add offers until no other would pay."""
     program = _Program(field)
-    for o in _first_goods(field).tolist():
-        program.sell(o)
+    for o in sorted(cheapest_offers(field.goods)):
+        program.join(o)
     for _ in range(ROUNDS):
         if program.solve(budget) is None:
             return None
-        joining = _worth_selling(field, program)
+        joining = worth_joining(field.goods, program.values(), program.rows, most=JOINING)
         if not len(joining):
             break
         for o in joining.tolist():
-            program.sell(o)
+            program.join(o)
     return program.answer(budget)
 
 
-class _Program:
-    """The linear program; offers join it one by one."""
+class _Program(OfferProgram):
+    """The linear program, with the free room of what stands, and a share of each node."""
 
     def __init__(self, field: Field) -> None:
+        super().__init__(field.goods, field.capacity)
         self.field = field
-        self.scale = typical_price(field.goods)
-        self.weights = 1.0 / np.maximum(field.capacity.max(axis=0, initial=1.0), 1.0)
-        self.program = LinearProgram()
-        self.demand = [self.program.at_least(float(n)) for n in field.goods.demand]
-        self.limits = [self.program.at_most(float(n)) for n in field.goods.limits]
         self.rooms: list[list[int]] = []
-        self.sold: dict[int, list[int]] = {}
         self.nodes: list[int] = []
-        # A column that leaves a unit out, at a high cost: a pod that fits nowhere must not leave
-        # the program without a solution.
+        # A pod that fits nowhere must not leave the program without a solution.
         dear = 20.0 * max(1.0, float(field.goods.price.max(initial=1.0)) / self.scale)
-        for row in self.demand:
-            self.program.column(dear, [(row, 1.0)])
+        self.leave_out([dear] * field.goods.classes)
         self._open_rooms()
 
     def _open_rooms(self) -> None:
@@ -131,7 +128,7 @@ class _Program:
             rows = [self.program.at_most(float(amount)) for amount in stays]
             self.rooms.append(rows)
             for k in np.flatnonzero(admitted).tolist():
-                self._unit(k, rows)
+                self.unit(k, rows)
         # A node is a variable between 0 and 1. As far as it stays, it covers the demand of its own
         # pods and adds its free room.
         for i, held in enumerate(field.holds):
@@ -141,27 +138,11 @@ class _Program:
             cost = float(field.worth_going[i]) / self.scale
             self.nodes.append(self.program.column(cost, [*kept, *room], 1.0))
 
-    def _unit(self, k: int, rows: list[int]) -> None:
-        sizes = (self.field.goods.size[k] * self.weights).tolist()
-        entries = [(row, size) for row, size in zip(rows, sizes, strict=True) if size]
-        self.program.column(0.0, [(self.demand[k], 1.0), *entries])
-
-    def sell(self, o: int) -> None:
+    def join(self, o: int) -> None:
         """Add an offer that can be bought."""
-        goods, program = self.field.goods, self.program
-        rows = [program.at_most(0.0) for _ in range(goods.size.shape[1])]
-        entries = [
-            (row, -float(amount))
-            for row, amount in zip(rows, goods.capacity[o] * self.weights, strict=True)
-        ]
-        entries += [
-            (row, float(a)) for row, a in zip(self.limits, goods.amounts[:, o], strict=True) if a
-        ]
-        most = float(goods.most[o]) if goods.most[o] < 2**40 else None
-        self.sold[o] = rows
-        program.column(float(goods.price[o]) / self.scale, entries, most)
-        for k in np.flatnonzero(goods.allowed[:, o]).tolist():
-            self._unit(k, rows)
+        self.offer(o)
+        for k in np.flatnonzero(self.table.allowed[:, o]).tolist():
+            self.unit(k, self.rows[o])
 
     def solve(self, budget: Budget) -> float | None:
         """The lowest cost of nodes that stay and nodes that are bought."""
@@ -171,15 +152,12 @@ class _Program:
 
     def values(self) -> DualValues:
         """The values and prices of the last solution."""
-        duals = self.program.duals() * self.scale
-        rows = [row for o in sorted(self.sold) for row in self.sold[o]]
-        # The sign of a dual is that of its row: an upper limit has duals of zero or less.
-        paid = np.maximum(-duals[rows], 0.0).reshape(-1, len(self.weights)) * self.weights
-        goods = self.field.goods
+        prices = self.prices()
+        paid = self.paid(prices)
         return DualValues(
-            units=np.maximum(duals[self.demand], 0.0),
-            limits=np.maximum(-duals[self.limits], 0.0),
-            minima=np.zeros(len(goods.minima)),
+            units=np.maximum(prices[self.demand], 0.0),
+            limits=np.maximum(-prices[self.limits], 0.0),
+            minima=np.zeros(len(self.table.minima)),
             resources=np.unique(paid, axis=0) if len(paid) else np.zeros((1, len(self.weights))),
         )
 
@@ -215,24 +193,3 @@ def _kinds(field: Field) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     for kind in range(len(admits)):
         admits[kind] = field.admits[kinds == kind].any(axis=0)
     return kinds.astype(np.intp), admits
-
-
-def _first_goods(field: Field) -> NDArray[np.intp]:
-    """The cheapest offer for each class by its scarcest resource."""
-    goods, chosen = field.goods, set()
-    capacity = np.maximum(goods.capacity, 1e-9)
-    for k in range(goods.classes):
-        share = (goods.size[k][None, :] / capacity).max(axis=1, initial=0.0) * goods.price
-        share = np.where(goods.allowed[k], share, np.inf)
-        if np.isfinite(share).any():
-            chosen.add(int(share.argmin()))
-    return np.array(sorted(chosen), dtype=np.intp)
-
-
-def _worth_selling(field: Field, program: _Program) -> NDArray[np.intp]:
-    values = program.values()
-    cost = np.maximum(field.goods.price + values.limits @ field.goods.amounts, 1e-9)
-    ratio = most_value(field.goods, values) / cost
-    ratio[list(program.sold)] = 0.0
-    best = np.argsort(-ratio, kind="stable")[:JOINING]
-    return np.sort(best[ratio[best] > 1.0 + 1e-6])
