@@ -229,6 +229,11 @@ def node_class_subject(key: ClassKey) -> Subject:
     return Subject(SubjectKind.NODE_CLASS, f"{key.kind}/{key.name}")
 
 
+def lane_subject(lane: str) -> Subject:
+    """The subject of what the solver is asked on a lane."""
+    return Subject(SubjectKind.LANE, lane)
+
+
 def pod_subject(pod: Pod) -> Subject:
     """The subject of what is done with one pod, so that what holds it up holds up nobody else."""
     return Subject(SubjectKind.POD, pod.name)

@@ -1,5 +1,6 @@
 """From demand to NodeRequests."""
 
-from reconciler.planning.rule import LANE, decide
+from reconciler.planning.asking import LANE
+from reconciler.planning.rule import decide
 
 __all__ = ["LANE", "decide"]

@@ -7,20 +7,41 @@ So it is worked out from the tries when they have changed, and remembered as a f
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from growth.demand.pools import pools_of
+from reconciler.core.decision import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
+    from growth.instant import Instant
     from growth.scheduling.pod import Pod
     from growth.scheduling.shape import Shape
     from reconciler.buying.limits import SetLimit
+    from reconciler.core.world import World
     from reconciler.facts.condition_words import Words
+    from reconciler.planning.ledger import PlanningLedger
     from reconciler.planning.tries import Try
 
 IN_TOTAL = "is reached: raise it in the reconciler's settings, or wait until a node goes"
+
+
+def after_limits(
+    before: PlanningLedger,
+    ledger: PlanningLedger,
+    pods: Mapping[str, Pod],
+    world: World,
+    now: Instant,
+) -> Decision[PlanningLedger]:
+    """Remember which limits bind; pools tell of a change in the next pass, due at once."""
+    if ledger.tries is before.tries:
+        return Decision(section=ledger)
+    found = binding_limits(ledger.tries, pods, world.pools)
+    if found == before.binding:
+        return Decision(section=ledger)
+    return Decision(section=replace(ledger, binding=found), wake_at=now.monotonic)
 
 
 def binding_limits(

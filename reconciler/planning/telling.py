@@ -6,16 +6,20 @@ one, and a last one when it is in back-off. What repeats is not repeated to anyb
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from growth.kube.events.event import Event, ObjectReference, Severity
 from reconciler.core.actions import EmitEvent, Sequence, Subject, SubjectKind
+from reconciler.core.decision import Decision
 from reconciler.planning.tries import PodTries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from growth.instant import Instant
     from growth.scheduling.pod import Pod
+    from reconciler.core.world import World
     from reconciler.planning.ledger import PlanningLedger
     from reconciler.planning.tries import Try
 
@@ -23,10 +27,27 @@ BACK_OFF = "BackOff"
 ACTION = "Planning"
 
 
-def try_events(
+def tries_told(
+    before: Mapping[str, Try],
+    ledger: PlanningLedger,
+    pods: Mapping[str, Pod],
+    world: World,
+    now: Instant,
+) -> Decision[PlanningLedger]:
+    """The events that the change of tries since `before` is worth, and what is known by them."""
+    if ledger.tries is before:
+        return Decision(section=ledger)
+    events = _events(before, ledger, pods, now=now.monotonic)
+    said = {uid: each.reason for uid, each in ledger.tries.items() if each.count}
+    return Decision(
+        section=replace(ledger, told={**ledger.told, **said}),
+        sequences=tuple(each for each in events if world.is_free(each.subject)),
+    )
+
+
+def _events(
     before: Mapping[str, Try], ledger: PlanningLedger, pods: Mapping[str, Pod], *, now: float
 ) -> Iterator[Sequence]:
-    """The events that the change from one memory of tries to the next is worth, pod by pod."""
     for uid, one in ledger.tries.items():
         pod, earlier = pods.get(uid), before.get(uid)
         if pod is None or not one.count:
