@@ -287,7 +287,12 @@ class Effects:
     async def _delete_machine(self, provider: Provider, machine: Machine) -> None:
         pods = await pods_in_the_way(self.connection, machine.name, self.now())
         self._check_may_write()
-        answer = Occupied(pods=pods) if pods else await _deleted(provider, machine)
+        if any(map(self.sources.store(PODS).has_missed, pods)):
+            # A drain would wait for pods that it doesn't see until the next list, which comes
+            # after more than half an hour.
+            self.sources.relist(PODS)
+        names = tuple(pod.name for pod in pods)
+        answer = Occupied(pods=names) if pods else await _deleted(provider, machine)
         self.deletions[machine.name] = GivenBack(at=self.now().monotonic, answer=answer)
 
     async def _set_node(self, action: SetNode) -> None:

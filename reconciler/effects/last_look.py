@@ -43,14 +43,14 @@ _decode = msgspec.json.Decoder(_Pods).decode
 _decode_nodes = msgspec.json.Decoder(_Nodes).decode
 
 
-async def pods_in_the_way(connection: Connection, node: str, now: Instant) -> tuple[str, ...]:
-    """The pods that keep this node, as namespace/name; only the first of many."""
+async def pods_in_the_way(connection: Connection, node: str, now: Instant) -> tuple[Pod, ...]:
+    """The pods that keep this node; only the first of many, by their names."""
     query = {"fieldSelector": f"spec.nodeName={node}"}
     answer = await connection.request("GET", PODS, query=query)
     kept = keepers(_decode(answer.body).items)
     if kept and not left_on(kept, now, node_is_ready=False) and await _is_silent(connection, node):
         return ()
-    return tuple(sorted(pod.name for pod in kept)[:NAMED_PODS])
+    return tuple(sorted(kept, key=lambda pod: pod.name)[:NAMED_PODS])
 
 
 async def check_waiting(connection: Connection, pod: PodReference) -> None:

@@ -13,7 +13,8 @@ import msgspec
 
 from growth.kube.cache.contents import Change, ChangeKind, difference, uids_of_deleted
 from growth.kube.cache.health import CacheHealth, suspicion_of
-from growth.kube.cache.own_writes import OwnCreate
+from growth.kube.cache.own_writes import OwnCreate, has_missed
+from growth.kube.cache.resource import key_of
 from reconciler.simulation.faults import SimulatedFault
 
 if TYPE_CHECKING:
@@ -108,6 +109,11 @@ class Cache:
         """Whether only a list can show this object, which the server says is there."""
         write = self.unseen.get(key)
         return isinstance(write, OwnCreate) and write.is_overtaken(position=str(self.position))
+
+    def has_missed(self, found: Any) -> bool:
+        """Whether no event will tell what the server shows of this object: only a list can."""
+        known = self.objects.get(key_of(found))
+        return has_missed(found, known, position=str(self.position))
 
     def relist(self) -> None:
         """Ask for a list of the newest state; events go on until it comes."""

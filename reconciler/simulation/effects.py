@@ -19,6 +19,7 @@ from growth.kube.cache.own_writes import Deleted, OwnCreate, OwnWrite, Unseen
 from growth.kube.cache.resource import Key
 from growth.kube.errors import AlreadyExists, NotFound, Overloaded, Unreachable
 from growth.scheduling.emptiness import keepers, left_on
+from growth.scheduling.pod import Pod
 from reconciler.core.actions import (
     NODES,
     Action,
@@ -88,6 +89,8 @@ class Result(msgspec.Struct, frozen=True):
     written: tuple[str, Key, Unseen] | None = None
     answer: CreateAnswer | None = None
     deletion: DeleteAnswer | Occupied | None = None
+    in_the_way: tuple[Pod, ...] = ()
+    """What the last look has found."""
     refusal: EvictionRefusal | None = None
     plan: Solved | None = None
     error: GrowthError | None = None
@@ -221,6 +224,8 @@ class SimulatedEffects:
         if isinstance(action, DeleteMachine) and result.deletion is not None:
             given = GivenBack(at=self._timeline.now, answer=result.deletion)
             self.deletions[action.machine.name] = given
+            if any(map(self._caches["pods"].has_missed, result.in_the_way)):
+                self._caches["pods"].relist()
         if isinstance(action, Evict):
             pods, now = self._caches["pods"].objects, self._owner.now()
             self.evictions = evicted(self.evictions, action, result.refusal, now=now, pods=pods)
@@ -259,7 +264,7 @@ class SimulatedEffects:
             case CreateMachine():
                 return Result(answer=self._asked(action))
             case DeleteMachine(machine=machine):
-                return Result(deletion=self._given_back(machine))
+                return self._given_back(machine)
             case _:
                 return self._troubled(action)
 
@@ -281,22 +286,23 @@ class SimulatedEffects:
             return Failed(failure=FailureClass.TRANSIENT, reason="no answer came")
         return answer
 
-    def pods_in_the_way(self, name: str) -> tuple[str, ...]:
+    def pods_in_the_way(self, name: str) -> tuple[Pod, ...]:
         """The last look, at the server itself."""
         pods = self._server.kind("pods").objects.values()
         kept = keepers(pod for pod in pods if pod.spec.node_name == name)
         node = self._server.kind("nodes").named(name)
         if node is not None:
             kept = left_on(kept, self._owner.now(), node_is_ready=node.is_ready)
-        return tuple(sorted(pod.name for pod in kept))
+        return tuple(sorted(kept, key=lambda pod: pod.name))
 
-    def _given_back(self, machine: Machine) -> DeleteAnswer | Occupied:
+    def _given_back(self, machine: Machine) -> Result:
         if pods := self.pods_in_the_way(machine.name):
-            return Occupied(pods=pods)
+            occupied = Occupied(pods=tuple(pod.name for pod in pods))
+            return Result(deletion=occupied, in_the_way=pods)
         answer = self._cloud.delete(machine)
         if self._faults.strikes(SimulatedFault.CLOUD_LOST_ANSWER, TROUBLE):
-            return DeleteAnswer(outcome=DeleteOutcome.FAILED, reason="no answer came")
-        return answer
+            answer = DeleteAnswer(outcome=DeleteOutcome.FAILED, reason="no answer came")
+        return Result(deletion=answer)
 
     def _evict(self, action: Evict) -> Result:
         return Result(refusal=self._server.evict(action))

@@ -577,6 +577,23 @@ async def test_the_last_look_finds_pods_that_no_cache_shows(
             assert outcome(stage) == Occupied(pods=("shop/web-0",))
 
 
+@pytest.mark.parametrize(("ahead", "lists"), [(0, ["pods"]), (-1, [])], ids=["lost", "on its way"])
+async def test_a_list_is_asked_for_pods_in_the_way_that_no_event_will_tell(
+    ahead: int, lists: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    async with staged() as stage:
+        monkeypatch.setattr(stage.sources, "relist", asked.append)
+        await stage.do(order())
+        metadata = {"name": "web-0", "namespace": "shop"}
+        pod = {"metadata": metadata, "spec": {"nodeName": NAME, "containers": []}}
+        stage.api.put("/api/v1/namespaces/shop/pods", pod)
+        stage.sources.store("pods").position = str(stage.api.version + ahead)
+        await stage.do(given_back())
+        assert outcome(stage) == Occupied(pods=("shop/web-0",))
+        assert asked == lists
+
+
 async def test_pods_of_other_nodes_are_in_nobodys_way() -> None:
     async with staged() as stage:
         await stage.do(order())

@@ -329,7 +329,7 @@ class LooksAtLivingPods(SimulatedEffects):
     """A pod that was asked to go is as good as gone."""
 
     @override
-    def pods_in_the_way(self, name: str) -> tuple[str, ...]:
+    def pods_in_the_way(self, name: str) -> tuple[Pod, ...]:
         return ()
 
 

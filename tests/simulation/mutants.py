@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.instant import Instant
     from growth.scheduling.node import Node
+    from growth.scheduling.pod import Pod
     from reconciler.core.actions import Evict
     from reconciler.core.decision import Decision
     from reconciler.core.world import World
@@ -133,7 +134,7 @@ class DoesNotLookAgain(SimulatedEffects):
     """What the cache says of a node's pods is good enough."""
 
     @override
-    def pods_in_the_way(self, name: str) -> tuple[str, ...]:
+    def pods_in_the_way(self, name: str) -> tuple[Pod, ...]:
         return ()
 
 

@@ -12,6 +12,7 @@ from growth.scheduling.metadata import Metadata
 from growth.scheduling.objects import Namespace, Pod
 from reconciler.simulation.caches import Cache
 from reconciler.simulation.cloud import SimulatedJoining
+from reconciler.simulation.kubelets import COMPLETES_AFTER_ANNOTATION
 from reconciler.simulation.living import Living
 from reconciler.simulation.process import Parts
 from reconciler.simulation.story import Story
@@ -23,23 +24,24 @@ if TYPE_CHECKING:
 CALM = Story(seed=1, minutes=60.0, faults=(), workloads=0)
 LISTED_AFTER = 300.0
 """Seconds that a list of NodeRequests takes: much longer than a create is tried."""
+VISITOR = "visitor"
 
 
 class MissesTheFirstRequest(Cache):
     """The event of the first NodeRequest is lost, and the list that shows it takes long."""
 
-    has_missed = False
+    has_lost_one = False
 
     @override
     def _hear(self, event: StoredChange) -> None:
-        if self._is_of_requests and event.old is None and not self.has_missed:
-            self.has_missed = True
+        if self._is_of_requests and event.old is None and not self.has_lost_one:
+            self.has_lost_one = True
         else:
             super()._hear(event)
 
     @override
     def connect(self) -> None:
-        if self._is_of_requests and self.has_missed:
+        if self._is_of_requests and self.has_lost_one:
             self._timeline.after(LISTED_AFTER, self._arrive, self._connected, self._connection)
         else:
             super().connect()
@@ -49,9 +51,18 @@ class MissesTheFirstRequest(Cache):
         return self.kind.name == "NodeRequest"
 
 
-def buying_for(*pods: str) -> Living:
-    """A pool of at most two machines, each of which holds one of the pods."""
-    living = Living(CALM, SimulatedJoining.WHILE_BOOTING, parts=Parts(cache=MissesTheFirstRequest))
+class NeverHearsOfTheVisitor(Cache):
+    """All events of one pod are lost; lists show it."""
+
+    @override
+    def _hear(self, event: StoredChange) -> None:
+        if event.key.name != VISITOR:
+            super()._hear(event)
+
+
+def town(cache: type[Cache], *pods: Pod) -> Living:
+    """A pool of at most two machines with four CPUs each, and pods that wait for them."""
+    living = Living(CALM, SimulatedJoining.WHILE_BOOTING, parts=Parts(cache=cache))
     sold = {"name": "only", "resources": {"cpu": "4", "memory": "8Gi", "pods": "110"}}
     offers = {"offers": [{"location": "here", "price": "0.01"}]}
     documents: tuple[tuple[str, type[Any], dict[str, Any]], ...] = (
@@ -62,19 +73,33 @@ def buying_for(*pods: str) -> Living:
         document = {"metadata": {"name": "default"}, "spec": spec}
         living.server.create(kind, model.model_validate(document))
     living.server.create("namespaces", Namespace(Metadata(name="work")))
-    for name in pods:
-        living.server.create("pods", _asking(name))
+    for pod in pods:
+        living.server.create("pods", pod)
+    living.lives.begin()
     return living
 
 
-def _asking(name: str) -> Pod:
-    own = {"namespace": "work", "uid": name}
-    return build.pod(name, requests={"cpu": "3"}, metadata=own, status={"phase": "Pending"})
+def asking(name: str, *, cpu: str, **annotations: str) -> Pod:
+    own = {"namespace": "work", "uid": name, "annotations": annotations}
+    return build.pod(name, requests={"cpu": cpu}, metadata=own, status={"phase": "Pending"})
 
 
 def test_a_request_that_the_server_has_made_counts_until_a_list_shows_it() -> None:
-    living = buying_for("web-0", "web-1", "web-2")
-    living.lives.begin()
+    pods = (asking(f"web-{number}", cpu="3") for number in range(3))
+    living = town(MissesTheFirstRequest, *pods)
     living.timeline.run(2 * LISTED_AFTER)
     assert living.auditor.found is None, living.auditor.found
     assert living.cloud.bought == 2
+
+
+def test_a_pod_that_only_the_last_look_finds_is_known_from_then_on() -> None:
+    batch = asking("batch", cpu="3", **{COMPLETES_AFTER_ANNOTATION: "60s"})
+    living = town(NeverHearsOfTheVisitor, batch)
+    living.timeline.run(40)
+    living.server.create("pods", asking(VISITOR, cpu="500m"))
+    opened: list[str] = []
+    removals = living.server.kind("NodeRemovalRequest")
+    removals.heard_by.append(lambda event: opened.extend([event.key.name] * (event.old is None)))
+    living.timeline.run(1200)
+    assert living.auditor.found is None, living.auditor.found
+    assert len(opened) == 1, "the node is in use, which nobody but the server knew"

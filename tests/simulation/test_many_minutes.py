@@ -86,6 +86,14 @@ BREACHED = (
             "listing-empty,freeze,never-ready,dies-joining,cordon,kept,nothing-moves,visitor"
         ),
     ),
+    (
+        95119245,
+        120.0,
+        (
+            "watch-cut,stale-server,server-error,stock-out,slow-boot,machine-dies,outage,pods-missing,"
+            "clock-jump,dies-joining,visitor"
+        ),
+    ),
 )
 """Seeds that have found something, with the faults that they had then."""
 

@@ -74,6 +74,16 @@ class Deleted(msgspec.Struct, frozen=True, gc=False):
         return is_before(self.version, obj.metadata.resource_version)
 
 
+def has_missed(found: KubernetesObject, known: KubernetesObject | None, *, position: str) -> bool:
+    """Whether a cache that knows this of an object will never be told what the server shows of it.
+
+    One that is further on than what the server shows, and doesn't have it, has lost the event: only
+    a list helps. One that is behind will be told.
+    """
+    there = OwnCreate(uid=found.metadata.uid, version=found.metadata.resource_version)
+    return there.is_overtaken(position=position) and not there.is_seen(known, position=position)
+
+
 def _is_older(obj: KubernetesObject | None, written: OwnWrite) -> bool:
     if obj is None or obj.metadata.uid != written.uid:
         return False

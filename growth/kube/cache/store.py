@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Generic
 
 from growth.kube.cache.contents import Change, ChangeKind, Contents, Unreadable, difference
-from growth.kube.cache.own_writes import OwnWrites
-from growth.kube.cache.resource import Key, KubernetesObject, T, WatchedResource
+from growth.kube.cache.own_writes import OwnWrites, has_missed
+from growth.kube.cache.resource import Key, KubernetesObject, T, WatchedResource, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -51,6 +51,11 @@ class Store(Generic[T]):
     def get(self, name: str, *, namespace: str = "") -> T | None:
         """One object, if it is in the cache."""
         return self._contents.objects.get(Key(namespace, name))
+
+    def has_missed(self, found: T) -> bool:
+        """Whether no event will tell what the server shows of this object: only a list can."""
+        known, position = self._state(key_of(found))
+        return has_missed(found, known, position=position)
 
     def by(self, index: Index[T], value: Hashable) -> Mapping[Key, T]:
         """The objects with a value in an index."""
