@@ -138,7 +138,8 @@ class Cache:
         if connection == self._connection:
             self.cut(seconds=0.0, needs_list=True)
         else:
-            self._needs_list = True
+            # It may have gone on from its version meanwhile, which tells nothing of what is past.
+            self.relist()
 
     def _event_came(self, event: StoredChange, connection: int) -> None:
         if connection == self._connection:

@@ -8,6 +8,7 @@ from typing_extensions import override
 
 from growth.api.kwoknodeclass import KwokNodeClass
 from growth.api.nodepool import NodePool
+from growth.kube.cache.resource import Key
 from growth.scheduling.metadata import Metadata
 from growth.scheduling.objects import Namespace, Pod
 from reconciler.simulation.caches import Cache
@@ -103,3 +104,17 @@ def test_a_pod_that_only_the_last_look_finds_is_known_from_then_on() -> None:
     living.timeline.run(1200)
     assert living.auditor.found is None, living.auditor.found
     assert len(opened) == 1, "the node is in use, which nobody but the server knew"
+
+
+def test_what_an_event_did_not_tell_is_listed_though_the_watch_broke_meanwhile() -> None:
+    living = town(Cache, asking("web", cpu="3"))
+    living.timeline.run(100)
+    assert living.lives.leader is not None
+    cache = living.lives.leader.caches["pods"]
+    lost = cache._connection
+    cache.cut(seconds=1.0, needs_list=False)
+    living.timeline.run(110)
+    del cache.objects[Key("work", "web")]
+    cache._miss(lost)
+    living.timeline.run(120)
+    assert Key("work", "web") in cache.objects
