@@ -667,7 +667,7 @@ async def test_who_waits_for_a_write_is_woken_by_a_bookmark_too() -> None:
     async with staged("a") as stage:
         await stage.reflector.synced()
         batches: list[int] = []
-        stage.reflector._changed = lambda changes: batches.append(len(changes))
+        stage.reflector._intake._changed = lambda changes: batches.append(len(changes))
         stage.server.revision += 5
         own = stage.reflector.store.own
         own.note(Key("shop", "b"), OwnWrite(uid="gone", version=str(stage.server.revision)))

@@ -21,16 +21,15 @@ import structlog
 
 from growth.errors import GrowthError, RetryLater
 from growth.kube.backoff import Backoff
-from growth.kube.cache.contents import Change, Unreadable, uids_of_deleted
 from growth.kube.cache.garbage import keep_for_good, no_collections
 from growth.kube.cache.health import Vitals, suspicion_of
+from growth.kube.cache.intake import Behind, Intake
 from growth.kube.cache.listing import CollectedList
 from growth.kube.cache.questions import Questions
 from growth.kube.cache.relisting import ListCause, Occasions
 from growth.kube.cache.resource import T, WatchedResource
-from growth.kube.cache.store import Store
 from growth.kube.cache.timing import CacheTiming
-from growth.kube.cache.watch_events import EventKind, EventStream, Garbled, WatchEvent
+from growth.kube.cache.watch_events import EventStream, Garbled, WatchEvent
 from growth.kube.errors import Expired, Overloaded, Refused, Unreachable
 from growth.kube.versions import is_before
 
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
     from random import Random
 
+    from growth.kube.cache.contents import Change
     from growth.kube.cache.health import CacheHealth
     from growth.kube.cache.metrics import CacheMetrics
     from growth.kube.cache.questions import ApiServer
@@ -45,10 +45,6 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 
 _log = structlog.get_logger(__name__)
-
-
-class Behind(Unreachable):
-    """The server sends an older version than we have seen: it is behind, or it was restored."""
 
 
 class Reflector(Generic[T]):
@@ -68,15 +64,17 @@ class Reflector(Generic[T]):
         self._timing = timing or CacheTiming()
         self._resource = resource
         self._metrics = metrics.of(resource.name)
-        self.store = Store(
-            resource,
-            own_write_seen=self._metrics.own_write_seen,
-            own_write_noted=self._measure_leash,
-        )
-        self._questions = Questions(server, resource=resource, timing=self._timing, chance=chance)
-        self._changed = changed
-        self._backoff = Backoff(chance=chance, longest=self._timing.longest_wait)
         self._vitals = Vitals(_now)
+        self._intake = Intake(
+            resource,
+            metrics=self._metrics,
+            vitals=self._vitals,
+            changed=changed,
+            rescheduled=self._measure_leash,
+        )
+        self.store = self._intake.store
+        self._questions = Questions(server, resource=resource, timing=self._timing, chance=chance)
+        self._backoff = Backoff(chance=chance, longest=self._timing.longest_wait)
         self._metrics.show(self.store, silence=self._vitals.silence)
         self._synced = asyncio.Event()
         self._occasions = Occasions(timing=self._timing, chance=chance, own=self.store.own)
@@ -142,7 +140,7 @@ class Reflector(Generic[T]):
         newest_at = None if since else _now()
         async with self._questions.all_and_then(not_older_than=since) as response:
             events = EventStream(response, resource=self._resource)
-            self._apply(await self._take_list(events, newest_at=newest_at))
+            self._intake.apply(await self._take_list(events, newest_at=newest_at))
             await self._follow(events)
 
     def _not_older_than(self) -> str:
@@ -216,14 +214,12 @@ class Reflector(Generic[T]):
         # all changes reported.
         changes = await listing.changes()
         self._judge(listing)
-        self.store.replace(listing.contents, position=listing.version)
         self._metrics.listed((self._occasions.needed or ListCause.START).value)
         self._occasions.listed()
         self._refusals = 0
         self._pages_expired = False
         self._vitals.listed()
-        self._report(tuple(self.store.unreadable.values()))
-        self._tell(changes, listed_from=newest_at)
+        self._intake.replace(listing, changes, listed_from=newest_at)
         if not self._synced.is_set():
             keep_for_good()
             self._synced.set()
@@ -258,7 +254,7 @@ class Reflector(Generic[T]):
             async with self._leash:
                 while (batch := await events.next()) is not None:
                     self._vitals.heard()
-                    self._apply(batch)
+                    self._intake.apply(batch)
         except TimeoutError:
             # Other timeouts are failures of the connection.
             if not self._leash.expired():
@@ -271,54 +267,6 @@ class Reflector(Generic[T]):
         """Adjust the end of the current watch when the next list is due earlier or later."""
         if self._leash is not None and not self._leash.expired():
             self._leash.reschedule(self._occasions.due)
-
-    def _apply(self, events: Iterable[WatchEvent[T]]) -> None:
-        changes: list[Change[T]] = []
-        try:
-            for event in events:
-                changes.extend(self._change(event))
-        finally:
-            # Events before a broken line are valid, and the position has already moved past them.
-            self._tell(changes)
-
-    def _change(self, event: WatchEvent[T]) -> tuple[Change[T], ...]:
-        # Versions of a kind only grow. A smaller one comes from a server with an older state.
-        if is_before(event.version, self.store.position):
-            raise Behind(f"{self._name}: version {event.version} after {self.store.position}")
-        self.store.position = event.version or self.store.position
-        match event:
-            case WatchEvent(kind=EventKind.PUT, object=Unreadable() as unreadable):
-                self._report((unreadable,))
-                return self.store.put_unreadable(unreadable)
-            case WatchEvent(kind=EventKind.PUT, object=obj) if not isinstance(
-                obj, Unreadable | None
-            ):
-                return self.store.put(event.key, obj)
-            case WatchEvent(kind=EventKind.DELETED):
-                return self.store.drop(event.key)
-            case _:
-                return ()
-
-    def _tell(self, changes: Sequence[Change[T]], *, listed_from: float | None = None) -> None:
-        is_released = self.store.own.review(gone=uids_of_deleted(changes), listed_from=listed_from)
-        if changes:
-            self._metrics.told(changes)
-            self._vitals.changed()
-        if is_released or self.store.own.has_overtaken:
-            self._measure_leash()
-        if changes or is_released:
-            self._changed(changes)
-
-    def _report(self, unreadable: Sequence[Unreadable]) -> None:
-        """Log one line, also if thousands of objects can't be decoded."""
-        for first in unreadable[:1]:
-            _log.warning(
-                "objects cannot be read",
-                resource=self._name,
-                count=len(unreadable),
-                first="/".join(filter(None, first.key)),
-                problem=first.problem,
-            )
 
     def _lost(self, error: GrowthError) -> None:
         """Decide after a failure: continue from the last version, or read a new list."""
