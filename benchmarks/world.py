@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
+from growth.api.kinds import KINDS
 from growth.api.noderequest import NodeRequest
 from growth.instant import Instant
 from growth.kube.cache.contents import Change, ChangeKind
@@ -30,7 +31,7 @@ from reconciler.ledger import Ledger
 from reconciler.loop import decide
 from reconciler.seeing.demand import KnownDemand
 from reconciler.seeing.indexes import Views
-from reconciler.seeing.sources import BUILT_IN, OURS
+from reconciler.seeing.sources import BUILT_IN
 from reconciler.simulation import catalogue
 from reconciler.simulation.chance import Chance
 
@@ -113,7 +114,7 @@ class Known(NamedTuple):
 
     def world(self) -> World:
         """What a pass sees."""
-        kinds = [*BUILT_IN, *(kind.__name__ for kind in OURS)]
+        kinds = [*BUILT_IN, *KINDS]
         return self.views.world(
             Ledger(brakes=ACTING),
             demand=self.demand.at(NOW),

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
-from growth.api.wellknown import GROUP_VERSION
 from growth.kube.cache.reflector import Reflector
 from growth.kube.cache.resource import WatchedResource
 from growth.scheduling.objects import Node, Pod, decode_node, decode_pod
@@ -72,5 +71,4 @@ class ExtenderSources:
 
 
 def _own(kind: type[ApiResource]) -> WatchedResource[Any]:
-    path = f"/apis/{GROUP_VERSION}/{kind.kind_names[0]}"
-    return WatchedResource(path=path, decode=kind.model_validate_json)
+    return WatchedResource(path=kind.collection(), decode=kind.model_validate_json)

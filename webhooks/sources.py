@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from growth.api.nodepool import NodePool
-from growth.api.wellknown import GROUP_VERSION
 from growth.kube.cache.reflector import Reflector
 from growth.kube.cache.resource import WatchedResource
 from webhooks.pools import AdmissionPools, pools_of_moment
@@ -21,9 +20,7 @@ if TYPE_CHECKING:
     from growth.kube.cache.metrics import CacheMetrics
     from growth.kube.cache.questions import ApiServer
 
-NODE_POOLS = WatchedResource(
-    path=f"/apis/{GROUP_VERSION}/{NodePool.kind_names[0]}", decode=NodePool.model_validate_json
-)
+NODE_POOLS = WatchedResource(path=NodePool.collection(), decode=NodePool.model_validate_json)
 
 
 class PoolCache:

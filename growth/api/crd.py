@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Any, Final
 import yaml
 from typing_extensions import override
 
-from growth.api.kinds import KINDS, NODE_CLASSES
+from growth.api.kinds import KINDS
+from growth.api.meta import PrinterColumn
+from growth.api.model import model_within
 from growth.api.schema import structural_schema
 from growth.api.wellknown import GROUP, VERSION
 
 if TYPE_CHECKING:
     from growth.api.meta import CustomResource
 
-_AGE: Final = ("Age", "date", ".metadata.creationTimestamp")
-_READY: Final = ("Ready", "string", '.status.conditions[?(@.type=="Ready")].status')
-_BLOCKED: Final = ("Blocked", "string", ".status.blocked.reason")
+_AGE: Final = PrinterColumn("Age", "date", ".metadata.creationTimestamp")
+_READY: Final = PrinterColumn("Ready", "string", '.status.conditions[?(@.type=="Ready")].status')
+_BLOCKED: Final = PrinterColumn("Blocked", "string", ".status.blocked.reason")
 
 _OWNED_BY_THE_API_SERVER: Final = {
     "apiVersion": {"type": "string"},
@@ -28,35 +30,12 @@ _OWNED_BY_THE_API_SERVER: Final = {
     "metadata": {"type": "object"},
 }
 
-COLUMNS: Final[dict[str, tuple[tuple[str, str, str], ...]]] = {
-    "NodePool": (
-        ("Nodes", "integer", ".status.ready"),
-        ("Wanted", "integer", ".status.wanted"),
-        ("PerHour", "string", ".status.hourlyCost"),
-        _READY,
-        _BLOCKED,
-        _AGE,
-    ),
-    "NodeRequest": (
-        ("Pool", "string", ".spec.pool"),
-        ("Phase", "string", ".status.phase"),
-        ("Type", "string", ".spec.serverType"),
-        ("Location", "string", ".spec.location"),
-        ("PerHour", "string", ".spec.price"),
-        ("Node", "string", ".status.nodeName"),
-        _AGE,
-    ),
-    "NodeRemovalRequest": (
-        ("Pool", "string", ".spec.pool"),
-        ("Phase", "string", ".status.phase"),
-        ("Reason", "string", ".spec.reason"),
-        ("Attempts", "integer", ".status.removalAttempt"),
-        ("Tried", "date", ".status.removeAttemptedAt"),
-        _AGE,
-    ),
-    **{name: (*kind.columns, _READY, _BLOCKED, _AGE) for name, kind in NODE_CLASSES.items()},
-}
-"""Columns of `kubectl get`: heading, type, where the value is."""
+
+def columns_of(model: type[CustomResource]) -> tuple[PrinterColumn, ...]:
+    """What `kubectl get` shows of a kind."""
+    status = model_within(model.model_fields["status"].annotation)
+    can_be_blocked = status is not None and "blocked" in status.model_fields
+    return (*model.columns, *((_READY, _BLOCKED) if can_be_blocked else ()), _AGE)
 
 
 def definitions() -> dict[str, dict[str, Any]]:
@@ -71,7 +50,7 @@ def definition(model: type[CustomResource]) -> dict[str, Any]:
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.{GROUP}"},
+        "metadata": {"name": model.definition_name()},
         "spec": {
             "group": GROUP,
             "names": {
@@ -95,8 +74,8 @@ def _version(model: type[CustomResource]) -> dict[str, Any]:
         "storage": True,
         "subresources": {"status": {}},
         "additionalPrinterColumns": [
-            {"name": name, "type": kind, "jsonPath": path}
-            for name, kind, path in COLUMNS[model.__name__]
+            {"name": each.heading, "type": each.type, "jsonPath": each.path}
+            for each in columns_of(model)
         ],
         "schema": {"openAPIV3Schema": structural_schema(model, given=_OWNED_BY_THE_API_SERVER)},
     }

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from growth.api import hetznernodeclass_rules
 from growth.api.bounds import Count, Flag, Identifier, Labels, ListSet
-from growth.api.meta import KeyReference
+from growth.api.meta import KeyReference, PrinterColumn
 from growth.api.model import Model
 from growth.api.nodeclass import NodeClass, NodeClassStatus
 from growth.api.rules import AnyRule
@@ -188,8 +188,8 @@ class HetznerNodeClass(NodeClass):
 
     kind_names: ClassVar[tuple[str, str, str]] = ("hetznernodeclasses", "hetznernodeclass", "hnc")
     provider: ClassVar[str] = "hetzner"
-    columns: ClassVar[tuple[tuple[str, str, str], ...]] = (
-        ("Joins", "string", ".spec.bootstrap.kind"),
+    columns: ClassVar[tuple[PrinterColumn, ...]] = (
+        PrinterColumn("Joins", "string", ".spec.bootstrap.kind"),
     )
     usually_bills_hours: ClassVar[bool] = True
 

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from growth.api import kwoknodeclass_rules
 from growth.api.bounds import Atomic, Count, Labels, MergedBy, Place
-from growth.api.meta import KeyReference
+from growth.api.meta import KeyReference, PrinterColumn
 from growth.api.model import Model
 from growth.api.nodeclass import NodeClass, NodeClassStatus
 from growth.api.rules import AnyRule
@@ -137,9 +137,9 @@ class KwokNodeClass(NodeClass):
 
     kind_names: ClassVar[tuple[str, str, str]] = ("kwoknodeclasses", "kwoknodeclass", "knc")
     provider: ClassVar[str] = "kwok"
-    columns: ClassVar[tuple[tuple[str, str, str], ...]] = (
-        ("Types", "integer", ".status.types"),
-        ("Offers", "integer", ".status.offers"),
+    columns: ClassVar[tuple[PrinterColumn, ...]] = (
+        PrinterColumn("Types", "integer", ".status.types"),
+        PrinterColumn("Offers", "integer", ".status.offers"),
     )
 
     kind: Literal["KwokNodeClass"] = "KwokNodeClass"

@@ -6,13 +6,14 @@ The metadata isn't checked here beyond its types: the API server owns it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
 
 from growth.api.bounds import Flag, Key, ObjectName, Sentence, Word
+from growth.api.conditions import ObjectStanding, ObjectVerdict
 from growth.api.model import Model
-from growth.api.wellknown import GROUP_VERSION
+from growth.api.wellknown import GROUP, GROUP_VERSION
 from growth.api.written import Timestamp
 
 
@@ -62,11 +63,22 @@ class ObjectMeta(Model):
     """When its deletion was asked for."""
 
 
+class PrinterColumn(NamedTuple):
+    """A column of `kubectl get`."""
+
+    heading: str
+    type: str
+    path: str
+    """Where the value is."""
+
+
 class CustomResource(Model):
     """A whole object; the kinds add spec and status."""
 
     kind_names: ClassVar[tuple[str, str, str]]
     """Plural, singular and short name, for the definition."""
+    columns: ClassVar[tuple[PrinterColumn, ...]] = ()
+    """What `kubectl get` shows of it besides what it shows of every kind."""
 
     api_version: str = GROUP_VERSION
     """Group and version of the object."""
@@ -77,6 +89,16 @@ class CustomResource(Model):
     def name(self) -> str:
         """The object's name."""
         return self.metadata.name
+
+    @classmethod
+    def collection(cls) -> str:
+        """The path under which the API server has all objects of this kind."""
+        return f"/apis/{GROUP_VERSION}/{cls.kind_names[0]}"
+
+    @classmethod
+    def definition_name(cls) -> str:
+        """The name of its CustomResourceDefinition."""
+        return f"{cls.kind_names[0]}.{GROUP}"
 
 
 class KeyReference(Model):
@@ -108,3 +130,8 @@ class Blockage(Model):
     """One word for programs."""
     message: Sentence
     """What is wrong, where, and how to mend it."""
+
+    @property
+    def verdict(self) -> ObjectVerdict:
+        """What it says about the object."""
+        return ObjectVerdict(ObjectStanding.FAILED, self.reason, self.message)

@@ -8,17 +8,20 @@ has. What only the reconciler's rules need is in `reconciler/providers`.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
 from pydantic import Field
 
-from growth.api.conditions import Conditions
+from growth.api.conditions import Conditions, ObjectStanding, ObjectVerdict
 from growth.api.meta import Blockage, CustomResource
 from growth.api.model import Model
 
 if TYPE_CHECKING:
     from growth.api.meta import KeyReference
     from growth.api.written import ServerTypeName
+
+
+USABLE: Final = ObjectVerdict(ObjectStanding.CURRENT, "Usable", "Machines can be made.")
 
 
 class NodeClassStatus(Model):
@@ -31,14 +34,17 @@ class NodeClassStatus(Model):
     conditions: Conditions = ()
     """Ready, Reconciling and Stalled, after kstatus."""
 
+    @property
+    def verdict(self) -> ObjectVerdict:
+        """Where the class stands."""
+        return self.blocked.verdict if self.blocked else USABLE
+
 
 class NodeClass(CustomResource):
     """How machines are made at one provider, and how they join the cluster."""
 
     provider: ClassVar[str]
     """The provider's name, as offerings, prices and installations have it: hetzner."""
-    columns: ClassVar[tuple[tuple[str, str, str], ...]] = ()
-    """Columns of `kubectl get` besides the common ones: heading, type, where the value is."""
     usually_bills_hours: ClassVar[bool] = False
     """Whether a started hour is paid in full where the class isn't there to say it."""
 

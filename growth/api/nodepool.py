@@ -20,7 +20,7 @@ from growth.api.bounds import (
     Place,
 )
 from growth.api.disruption import Disruption
-from growth.api.meta import CustomResource
+from growth.api.meta import CustomResource, PrinterColumn
 from growth.api.model import Model
 from growth.api.nodepool_status import NodePoolStatus
 from growth.api.rules import AnyRule
@@ -217,6 +217,11 @@ class NodePool(CustomResource):
 
     rules: ClassVar[tuple[AnyRule, ...]] = (nodepool_rules.POOL_NAME,)
     kind_names: ClassVar[tuple[str, str, str]] = ("nodepools", "nodepool", "np")
+    columns: ClassVar[tuple[PrinterColumn, ...]] = (
+        PrinterColumn("Nodes", "integer", ".status.ready"),
+        PrinterColumn("Wanted", "integer", ".status.wanted"),
+        PrinterColumn("PerHour", "string", ".status.hourlyCost"),
+    )
 
     kind: Literal["NodePool"] = "NodePool"
     """NodePool."""

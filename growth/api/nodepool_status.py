@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from growth.api.bounds import Atomic, Count, Identifier, ListMap, Sentence, Word
-from growth.api.conditions import Conditions
+from growth.api.conditions import Conditions, ObjectStanding, ObjectVerdict
 from growth.api.meta import Blockage, PodReference
 from growth.api.model import Model
 from growth.api.written import Money, Quantity, ServerType, Timestamp
@@ -147,3 +147,14 @@ class NodePoolStatus(Model):
     and go; `growth explain node` tells of each."""
     conditions: Conditions = ()
     """Ready, Reconciling and Stalled, after kstatus."""
+
+    @property
+    def verdict(self) -> ObjectVerdict:
+        """Where the pool stands, by its counts."""
+        if self.blocked is not None:
+            return self.blocked.verdict
+        if self.ready < self.wanted:
+            message = f"{self.ready} of {self.wanted} nodes are ready."
+            return ObjectVerdict(ObjectStanding.IN_PROGRESS, "Provisioning", message)
+        message = f"All {self.ready} nodes are ready."
+        return ObjectVerdict(ObjectStanding.CURRENT, "AllServe", message)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
 from pydantic import BeforeValidator, Field
 
 from growth.api.bounds import Count, Identifier, ObjectName, PoolName
-from growth.api.conditions import Conditions
+from growth.api.conditions import Conditions, ObjectStanding, ObjectVerdict
 from growth.api.events import Events
-from growth.api.meta import CustomResource
+from growth.api.meta import CustomResource, PrinterColumn
 from growth.api.model import Model
 from growth.api.removal_reason import RemovalReason
 from growth.api.rule_patterns import never_changes
@@ -74,6 +74,25 @@ def _seed_spelling(phase: object) -> object:
     return RemovalPhase.REMOVAL_FAILED if phase == "CouldNotRemove" else phase
 
 
+VERDICTS: Final = {
+    RemovalPhase.PENDING: ObjectVerdict(
+        ObjectStanding.IN_PROGRESS,
+        "Pending",
+        "The provider is asked as soon as the node has no pods.",
+    ),
+    RemovalPhase.DEPROVISIONING: ObjectVerdict(
+        ObjectStanding.IN_PROGRESS,
+        "Deprovisioning",
+        "The provider was asked to delete the machine.",
+    ),
+    RemovalPhase.REMOVAL_FAILED: ObjectVerdict(
+        ObjectStanding.FAILED,
+        "RemovalFailed",
+        "The machine may still cost money: look at it, then delete this object.",
+    ),
+}
+
+
 class NodeRemovalRequestStatus(Model):
     """How far the removal has come."""
 
@@ -93,6 +112,11 @@ class NodeRemovalRequestStatus(Model):
     conditions: Conditions = ()
     """Ready, Reconciling and Stalled, after kstatus."""
 
+    @property
+    def verdict(self) -> ObjectVerdict:
+        """Where the object stands, by its phase."""
+        return VERDICTS[self.phase]
+
 
 class NodeRemovalRequest(CustomResource):
     """One machine that is given back; it disappears when the machine is gone."""
@@ -102,6 +126,13 @@ class NodeRemovalRequest(CustomResource):
         "noderemovalrequests",
         "noderemovalrequest",
         "nrr",
+    )
+    columns: ClassVar[tuple[PrinterColumn, ...]] = (
+        PrinterColumn("Pool", "string", ".spec.pool"),
+        PrinterColumn("Phase", "string", ".status.phase"),
+        PrinterColumn("Reason", "string", ".spec.reason"),
+        PrinterColumn("Attempts", "integer", ".status.removalAttempt"),
+        PrinterColumn("Tried", "date", ".status.removeAttemptedAt"),
     )
 
     kind: Literal["NodeRemovalRequest"] = "NodeRemovalRequest"

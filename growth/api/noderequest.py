@@ -9,9 +9,9 @@ from typing import Annotated, ClassVar, Final, Literal
 from pydantic import Field, Strict
 
 from growth.api.bounds import Atomic, Identifier, Labels, Place, PoolName
-from growth.api.conditions import Conditions
+from growth.api.conditions import Conditions, ObjectStanding, ObjectVerdict
 from growth.api.events import Events
-from growth.api.meta import CustomResource, PodReference
+from growth.api.meta import CustomResource, PodReference, PrinterColumn
 from growth.api.model import Model
 from growth.api.rule_patterns import never_changes
 from growth.api.rules import AnyRule, Rule, RuleBreach
@@ -107,6 +107,29 @@ class UnmetScope(StrEnum):
     PROJECT = "Project"
 
 
+VERDICTS: Final = {
+    RequestPhase.PENDING: ObjectVerdict(
+        ObjectStanding.IN_PROGRESS, "Pending", "The provider is about to be asked."
+    ),
+    RequestPhase.PROVISIONING: ObjectVerdict(
+        ObjectStanding.IN_PROGRESS,
+        "Provisioning",
+        "The provider has accepted; the node hasn't joined yet.",
+    ),
+    RequestPhase.READY: ObjectVerdict(ObjectStanding.CURRENT, "NodeReady", "The node is ready."),
+    RequestPhase.UNMET: ObjectVerdict(
+        ObjectStanding.FAILED,
+        "Unmet",
+        "The provider has none now; its pods are planned without it.",
+    ),
+    RequestPhase.DEPROVISIONING: ObjectVerdict(
+        ObjectStanding.IN_PROGRESS,
+        "Deprovisioning",
+        "The node was never ready; its machine goes.",
+    ),
+}
+
+
 class NodeRequestStatus(Model):
     """How far the purchase has come."""
 
@@ -133,12 +156,25 @@ class NodeRequestStatus(Model):
     conditions: Conditions = ()
     """Ready, Reconciling and Stalled, after kstatus."""
 
+    @property
+    def verdict(self) -> ObjectVerdict:
+        """Where the object stands, by its phase."""
+        return VERDICTS[self.phase]
+
 
 class NodeRequest(CustomResource):
     """One machine that is bought for pods that have no place."""
 
     rules: ClassVar[tuple[AnyRule, ...]] = (NAME, IMMUTABLE)
     kind_names: ClassVar[tuple[str, str, str]] = ("noderequests", "noderequest", "nr")
+    columns: ClassVar[tuple[PrinterColumn, ...]] = (
+        PrinterColumn("Pool", "string", ".spec.pool"),
+        PrinterColumn("Phase", "string", ".status.phase"),
+        PrinterColumn("Type", "string", ".spec.serverType"),
+        PrinterColumn("Location", "string", ".spec.location"),
+        PrinterColumn("PerHour", "string", ".spec.price"),
+        PrinterColumn("Node", "string", ".status.nodeName"),
+    )
 
     kind: Literal["NodeRequest"] = "NodeRequest"
     """NodeRequest."""

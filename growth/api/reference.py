@@ -13,17 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth.api import wellknown
 from growth.api.conditions import statements
-from growth.api.crd import COLUMNS, definition
+from growth.api.crd import columns_of, definition
 from growth.api.descriptions import constants
-from growth.api.kinds import KINDS, NODE_CLASSES
+from growth.api.kinds import KINDS
 from growth.api.meta import Blockage
 from growth.api.model import Model, model_within
-from growth.api.nodeclass import NodeClassStatus
-from growth.api.nodepool_status import NodePoolStatus
-from growth.api.noderemovalrequest import NodeRemovalRequestStatus, RemovalPhase
-from growth.api.noderequest import NodeRequestStatus, RequestPhase
 from growth.api.rules import ModelRule, with_places
-from growth.api.standing import AnyStatus, object_verdict
 from growth.api.written import (
     DURATION_PATTERN,
     MONEY_PATTERN,
@@ -63,19 +58,6 @@ _BOUNDS: Final = (
 )
 
 _BLOCKED: Final = Blockage(reason="NodeClassNotFound", message="What is wrong and how to mend it.")
-_USABLE_OR_NOT: Final = (NodeClassStatus(), NodeClassStatus(blocked=_BLOCKED))
-# A status for each thing that the conditions of a kind can say.
-_SAMPLES: Final[dict[str, tuple[AnyStatus, ...]]] = {
-    "NodePool": (
-        NodePoolStatus(ready=1, wanted=3),
-        NodePoolStatus(ready=3, wanted=3),
-        NodePoolStatus(blocked=_BLOCKED),
-    ),
-    "NodeRequest": tuple(NodeRequestStatus(phase=phase) for phase in RequestPhase),
-    "NodeRemovalRequest": tuple(NodeRemovalRequestStatus(phase=phase) for phase in RemovalPhase),
-    **dict.fromkeys(NODE_CLASSES, _USABLE_OR_NOT),
-}
-
 _WORDS_OF_PATTERNS: Final = {
     DURATION_PATTERN: "duration",
     QUANTITY_PATTERN: "quantity",
@@ -96,7 +78,7 @@ def _kind(model: type[CustomResource]) -> Iterator[str]:
     schema = version["schema"]["openAPIV3Schema"]
     yield f"## {model.__name__} (`{model.kind_names[2]}`)\n"
     yield f"{schema['description']}\n"
-    columns = ", ".join(name for name, _, _ in COLUMNS[model.__name__])
+    columns = ", ".join(each.heading for each in columns_of(model))
     yield f"`kubectl get {model.kind_names[2]}` shows {columns}.\n"
     yield from _rules("metadata", model.rules, schema)
     for part in ("spec", "status"):
@@ -197,12 +179,22 @@ def _of_fields(schema: Schema) -> list[str]:
 
 def _conditions(model: type[CustomResource]) -> Iterator[str]:
     yield f"### Conditions of a {model.__name__}\n"
-    told = [object_verdict(status) for status in _SAMPLES[model.__name__]]
+    told = [status.verdict for status in _samples(model)]
     rows = [
         (each.reason, *(status for _, status in statements(each.standing)), each.message)
         for each in told
     ]
     yield from _table(("Reason", "Ready", "Reconciling", "Stalled", "Message"), rows)
+
+
+def _samples(model: type[CustomResource]) -> list[Any]:
+    """A status for each thing that the conditions of a kind can say."""
+    status = model.model_fields["status"].default
+    if hasattr(status, "phase"):
+        return [status.model_copy(update={"phase": phase}) for phase in type(status.phase)]
+    counts = [{"ready": 1, "wanted": 3}, {"ready": 3, "wanted": 3}]
+    stages = counts if hasattr(status, "wanted") else [{}]
+    return [status.model_copy(update=each) for each in (*stages, {"blocked": _BLOCKED})]
 
 
 def _names() -> Iterator[str]:

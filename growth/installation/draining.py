@@ -10,7 +10,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
-from growth.api.wellknown import GROUP_VERSION, LEAVING_TAINT
+from growth.api.nodepool import NodePool
+from growth.api.wellknown import LEAVING_TAINT
 from growth.installation.asking import ask_patiently, list_objects
 from growth.installation.removing import (
     NODES,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from growth.installation.shipped import Object
     from growth.kube.transport import Connection
 
-POOLS: Final = f"/apis/{GROUP_VERSION}/nodepools"
+POOLS: Final = NodePool.collection()
 LEAVING: Final = {"key": LEAVING_TAINT, "effect": "NoSchedule"}
 STAYING: Final = frozenset({"DaemonSet", "Node"})
 """Whose pods go with their node."""

@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 from growth.api.installed import NAME_LABEL, NAMESPACE, PAUSE_CONFIG_MAP, SCHEDULER_CONFIGURATION
 from growth.api.kinds import KINDS
 from growth.api.wellknown import (
-    GROUP,
-    GROUP_VERSION,
     LEAVING_TAINT,
     MANAGED_BY,
     MANAGED_BY_LABEL,
@@ -85,8 +83,7 @@ def _options() -> dict[str, Any]:
 
 async def objects_of_kind(connection: Connection, kind: str) -> list[Object]:
     """All objects of one of our kinds; none where the kind isn't known."""
-    plural = KINDS[kind].kind_names[0]
-    return await list_objects(connection, f"/apis/{GROUP_VERSION}/{plural}")
+    return await list_objects(connection, KINDS[kind].collection())
 
 
 async def release_nodes(connection: Connection) -> list[str]:
@@ -134,10 +131,9 @@ async def remove_objects(connection: Connection) -> int:
     """Our objects, whatever holds them; the definitions go with the last of them."""
     count = 0
     for kind, model in KINDS.items():
-        path = f"/apis/{GROUP_VERSION}/{model.kind_names[0]}"
         for item in await objects_of_kind(connection, kind):
             count += 1
-            await _let_go(connection, f"{path}/{item['metadata']['name']}", item)
+            await _let_go(connection, f"{model.collection()}/{item['metadata']['name']}", item)
     return count
 
 
@@ -157,7 +153,7 @@ async def _let_go(connection: Connection, path: str, item: Object) -> None:
 async def remove_definitions(connection: Connection) -> None:
     """The definitions, and the word of the API server that they are gone."""
     for model in KINDS.values():
-        await gone(connection, f"{DEFINITIONS}/{model.kind_names[0]}.{GROUP}")
+        await gone(connection, f"{DEFINITIONS}/{model.definition_name()}")
     await until_nothing_is_missing(partial(_definitions_left, connection), seconds=PATIENCE)
 
 
@@ -165,7 +161,7 @@ async def _definitions_left(connection: Connection) -> list[str]:
     """What was made meanwhile is let go too, or its definition would stay for ever."""
     await remove_objects(connection)
     installed = {each["metadata"]["name"] for each in await list_objects(connection, DEFINITIONS)}
-    ours = {f"{model.kind_names[0]}.{GROUP}" for model in KINDS.values()}
+    ours = {model.definition_name() for model in KINDS.values()}
     return [f"{name}: is still there" for name in sorted(installed & ours)]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.api.conditions import Truth, condition, conditions_of, joined_conditions
-from growth.api.standing import object_verdict
 from reconciler.buying import blocking
 from reconciler.facts.node_classes import node_class_of
 from reconciler.pools.blocked import blockage_for_status
@@ -38,9 +37,7 @@ def status_of_pool(
     status = _with(pool.status, news)
     before, generation = pool.status.conditions, pool.metadata.generation
     derived = (
-        *conditions_of(
-            object_verdict(status), generation=generation, before=before, now=look.now.wall
-        ),
+        *conditions_of(status.verdict, generation=generation, before=before, now=look.now.wall),
         _of_node_class(pool, status, look),
     )
     types = {each.type for each in derived}

@@ -7,9 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from growth.api.installed import PAUSE_CONFIG_MAP
-from growth.api.kinds import NODE_CLASSES
-from growth.api.nodepool import NodePool
-from growth.api.noderemovalrequest import NodeRemovalRequest
+from growth.api.kinds import KINDS
 from growth.api.noderequest import NodeRequest
 from growth.kube.cache.reflector import Reflector
 from growth.kube.cache.resource import Index, WatchedResource
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from random import Random
 
-    from growth.api.meta import CustomResource as ApiResource
     from growth.kube.cache.contents import Change, Unreadable
     from growth.kube.cache.health import CacheHealth
     from growth.kube.cache.metrics import CacheMetrics
@@ -50,22 +47,9 @@ BUILT_IN: Mapping[str, tuple[str, Callable[[bytes], Any]]] = {
     "daemon_sets": ("/apis/apps/v1/daemonsets", objects.decode_daemon_set),
     "budgets": ("/apis/policy/v1/poddisruptionbudgets", objects.decode_disruption_budget),
 }
-OURS: tuple[type[ApiResource], ...] = (
-    NodePool,
-    NodeRequest,
-    NodeRemovalRequest,
-    *NODE_CLASSES.values(),
-)
-
-
 BY_POD: Index[NodeRequest] = Index("pods", lambda request: (pod.uid for pod in request.spec.pods))
 """Requests by the uids of the pods that they were made for."""
 _INDEXES: Mapping[str, tuple[Index[Any], ...]] = {NodeRequest.__name__: (BY_POD,)}
-
-
-def path_of_kind(kind: type[ApiResource]) -> str:
-    """Where objects of one of our kinds are."""
-    return f"/apis/growth.dev/v1alpha1/{kind.kind_names[0]}"
 
 
 class ReconcilerSources:
@@ -94,13 +78,13 @@ class ReconcilerSources:
         } | {
             kind.__name__: make(
                 resource=WatchedResource(
-                    path=path_of_kind(kind),
+                    path=kind.collection(),
                     decode=kind.model_validate_json,
                     indexes=_INDEXES.get(kind.__name__, ()),
                 ),
                 changed=partial(self._take, kind.__name__),
             )
-            for kind in OURS
+            for kind in KINDS.values()
         }
         self._reflectors[PAUSE] = make(
             resource=WatchedResource(
@@ -133,7 +117,7 @@ class ReconcilerSources:
     @property
     def unreadable(self) -> Mapping[str, tuple[Unreadable, ...]]:
         """Objects of ours that are there and can't be decoded, by kind."""
-        stores = ((kind.__name__, self.store(kind.__name__)) for kind in OURS)
+        stores = ((kind.__name__, self.store(kind.__name__)) for kind in KINDS.values())
         return {name: tuple(store.unreadable.values()) for name, store in stores}
 
     async def complete(self) -> None:

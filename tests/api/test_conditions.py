@@ -13,7 +13,7 @@ from growth.api.standing import conditions
 from tests.api.cases import HETZNER, KWOK, POOL, REMOVAL, REQUEST, Document
 
 if TYPE_CHECKING:
-    from growth.api.standing import AnyResource
+    from growth.api.standing import JudgedObject
 
 NOON = datetime(2026, 11, 18, 12, tzinfo=UTC)
 BLOCKED = {"reason": "NodeClassNotFound", "message": "there is no node class: create one"}
@@ -40,7 +40,7 @@ def written(base: Document, status: dict[str, Any], **metadata: Any) -> Document
         "metadata": base["metadata"] | {"generation": 3} | metadata,
         "status": status | {"observedGeneration": 3},
     }
-    resource: AnyResource = KINDS[base["kind"]].model_validate(document)  # type: ignore[assignment]
+    resource: JudgedObject = KINDS[base["kind"]].model_validate(document)  # type: ignore[assignment]
     derived = [each.document() for each in conditions(resource, NOON)]
     return document | {"status": document["status"] | {"conditions": derived}}
 
@@ -110,7 +110,7 @@ def test_conditions_tell_which_generation_they_are_about() -> None:
     assert {each["observedGeneration"] for each in document["status"]["conditions"]} == {3}
 
 
-def resource(document: Document) -> AnyResource:
-    found: AnyResource = KINDS[document["kind"]].model_validate(document)  # type: ignore[assignment]
+def resource(document: Document) -> JudgedObject:
+    found: JudgedObject = KINDS[document["kind"]].model_validate(document)  # type: ignore[assignment]
     assert isinstance(found, Model)
     return found

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from growth.api.kinds import KINDS
 from growth.kube.cache.resource import key_of
 from growth.kube.call import MERGE_PATCH, Call
 from growth.kube.errors import ApiError, Status, Unreachable, error_of
 from growth.kube.transport import Response
-from reconciler.seeing.sources import BUILT_IN, OURS, path_of_kind
+from reconciler.seeing.sources import BUILT_IN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 Object = dict[str, Any]
 PATHS: Mapping[str, str] = {name: path for name, (path, _) in BUILT_IN.items()} | {
-    kind.__name__: path_of_kind(kind) for kind in OURS
+    name: kind.collection() for name, kind in KINDS.items()
 }
 
 

@@ -35,7 +35,7 @@ BY_NOBODY: Final = "by-nobody"
 FREE: Final = "by-whom-a-test-says"
 MARKED: Final = "by-markers"
 """Where a registration shows that it is in force."""
-NODE_POOLS: Final = f"/apis/growth.dev/v1alpha1/{NodePool.kind_names[0]}"
+NODE_POOLS: Final = NodePool.collection()
 _MARKER: Final = "a-marker"
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from growth.cli.explain.story import wrapped
-from growth.cli.plan.input import INPUT, MODELS
+from growth.cli.plan.input import INPUT
 from growth.cli.plan.input_fields import fields_of_ours
 
 if TYPE_CHECKING:
@@ -100,7 +100,3 @@ def pack_bundle(path: Path, parts: Iterable[BundlePart], *, at: datetime) -> int
             bundle.addfile(entry, io.BytesIO(each.content))
     path.write_bytes(packed.getvalue())
     return len(packed.getvalue())
-
-
-KNOWN = frozenset(MODELS) | {"NodeRemovalRequest"}
-"""Kinds of growth, on which every event is growth's own business."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from growth import __version__
 from growth.api.installed import NAMESPACE
+from growth.api.kinds import KINDS
 from growth.cli.cluster.connecting import add_connection_arguments, completed
 from growth.cli.cluster.lists import reading_lists, tell_left_out
 from growth.cli.cluster.looking_up import said_by_growth
@@ -96,7 +97,7 @@ def _parts(arguments: argparse.Namespace, at: datetime) -> list[BundlePart]:
     found = completed(_look(arguments))
     tell_left_out(found.seen.unreadable)
     survey, given = found.survey, input_of(found.seen, at)
-    told = bundling.KNOWN
+    told = frozenset(KINDS)
     if arguments.hash_names:
         given, told = _hashed(given, survey), frozenset()
     return [

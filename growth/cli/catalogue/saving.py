@@ -28,7 +28,6 @@ from reconciler.providers.hetzner.metrics import HetznerMetrics
 from reconciler.providers.hetzner.price_list import PriceList
 from reconciler.providers.hetzner.project import TOKEN, HetznerProject
 from reconciler.providers.port import ProviderTrouble
-from reconciler.seeing.sources import path_of_kind
 from reconciler.settings import ENDPOINT, api_url
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ async def _read(reference: KeyReference, secrets: Secrets, endpoint: str) -> Sav
 
 async def _node_class(connection: Connection, name: str) -> HetznerNodeClass:
     try:
-        answer = await connection.request("GET", f"{path_of_kind(HetznerNodeClass)}/{name}")
+        answer = await connection.request("GET", f"{HetznerNodeClass.collection()}/{name}")
     except NotFound:
         raise GiveUp(f'there is no HetznerNodeClass "{name}" in this cluster') from None
     return HetznerNodeClass.model_validate_json(answer.body)

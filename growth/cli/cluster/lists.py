@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import msgspec
 import pydantic
 
-from growth.api.wellknown import GROUP_VERSION
 from growth.cli.cluster.connecting import PATIENCE, greeted
 from growth.errors import GiveUp
 from growth.kube.errors import NotFound
@@ -68,9 +67,8 @@ class Lists:
 
     async def ours(self, kind: type[_R]) -> tuple[_R, ...]:
         """Objects of growth."""
-        path = f"/apis/{GROUP_VERSION}/{kind.kind_names[0]}"
         try:
-            return await self.all_of(path, kind.model_validate_json)
+            return await self.all_of(kind.collection(), kind.model_validate_json)
         except NotFound:
             raise NotInstalled from None
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from growth.api.conditions import Truth
-from growth.api.kinds import NODE_CLASSES
+from growth.api.kinds import KINDS
 from growth.api.nodeclass import NodeClass
 from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
@@ -40,15 +40,8 @@ from growth.scheduling.pod import Pod
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from growth.api.meta import CustomResource
     from growth.cli.cluster.lists import Lists
 
-OURS: Final[tuple[type[CustomResource], ...]] = (
-    NodePool,
-    NodeRequest,
-    NodeRemovalRequest,
-    *NODE_CLASSES.values(),
-)
 BUILT_IN: Final[Mapping[str, Callable[[bytes], Object]]] = {
     "/api/v1/nodes": objects.decode_node,
     "/api/v1/pods": objects.decode_pod,
@@ -104,7 +97,7 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
 
 async def surveyed(lists: Lists) -> Survey:
     """Everything at once."""
-    resources = await together(lists.ours(kind) for kind in OURS)
+    resources = await together(lists.ours(kind) for kind in KINDS.values())
     listed = await together(lists.all_of(path, decode) for path, decode in BUILT_IN.items())
     return survey(
         [each for several in resources for each in several],

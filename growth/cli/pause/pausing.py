@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.api.installed import PAUSE_CONFIG_MAP, RECONCILER_LEASE
+from growth.api.nodepool import NodePool
 from growth.api.wellknown import (
-    GROUP_VERSION,
     PAUSE_REASON_KEY,
     PAUSE_UNTIL_KEY,
     PAUSED_REASON_ANNOTATION,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from growth.kube.transport import Connection
 
-POOLS: Final = f"/apis/{GROUP_VERSION}/nodepools"
+POOLS: Final = NodePool.collection()
 
 
 def add_pool_arguments(parser: argparse.ArgumentParser) -> None:

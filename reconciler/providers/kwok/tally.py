@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from growth.api.written import ServerTypeName
     from growth.kube.transport import Connection
 
-PATH: Final = f"/apis/growth.dev/v1alpha1/{KwokNodeClass.kind_names[0]}"
+PATH: Final = KwokNodeClass.collection()
 _TRIES: Final = 10
 
 

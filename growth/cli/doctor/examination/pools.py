@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth.api.kinds import NODE_CLASSES
 from growth.api.nodepool import NodePool
-from growth.api.wellknown import GROUP_VERSION, TYPES_MISSING
+from growth.api.wellknown import TYPES_MISSING
 from growth.cli.doctor.examination.finding import fail, ok, warn
 from growth.cli.doctor.examination.processes import is_installed
 
@@ -24,7 +24,7 @@ NEXT: Final = "docs/guides/install.md has one to begin with: kubectl apply -f do
 async def examine_node_classes(place: ExaminedCluster) -> Findings:
     """As the cloud has said."""
     for kind in NODE_CLASSES.values():
-        for document in await place.listed(f"/apis/{GROUP_VERSION}/{kind.kind_names[0]}"):
+        for document in await place.listed(kind.collection()):
             yield _of_class(document)
 
 
@@ -59,7 +59,7 @@ def _outdated(spec: dict[str, Any]) -> list[str]:
 
 async def examine_pools(place: ExaminedCluster) -> Findings:
     """As the reconciler has said."""
-    documents = await place.listed(f"/apis/{GROUP_VERSION}/{NodePool.kind_names[0]}")
+    documents = await place.listed(NodePool.collection())
     if not documents and await is_installed(place):
         yield warn("pools", "there is no NodePool yet, so nothing is bought", NEXT)
     for document in documents:

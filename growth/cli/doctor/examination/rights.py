@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 from growth.api.installed import EXTENDER, RECONCILER, WEBHOOKS
 from growth.api.kinds import NODE_CLASSES
-from growth.api.wellknown import GROUP_VERSION
 from growth.cli.cluster.lists import together
 from growth.cli.doctor.examination.finding import PATIENCE, fail, ok
 from growth.cli.doctor.examination.processes import WEBHOOK, is_installed
@@ -70,7 +69,7 @@ async def _providers(place: ExaminedCluster) -> list[ProviderChoice]:
     found = [
         ProviderChoice(model.provider)
         for model in NODE_CLASSES.values()
-        if await place.some(f"/apis/{GROUP_VERSION}/{model.kind_names[0]}", most=1)
+        if await place.some(model.collection(), most=1)
     ]
     return found[:1] or list(ProviderChoice)
 
