@@ -45,7 +45,8 @@ def test_the_schema_tells_which_reasons_pods_cancel() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "reasons"), [("cancel it", CANCELLED), ("are moved away first", DRAINED)]
+    ("words", "reasons"),
+    [("the removal is cancelled", CANCELLED), ("they are drained first", DRAINED)],
 )
 def test_the_page_tells_what_becomes_of_the_pods(words: str, reasons: set[str]) -> None:
     rows = [line for line in PAGE.read_text().splitlines() if line.endswith(f"| {words} |")]
