@@ -9,9 +9,9 @@ from reconciler.buying.limits import Left, LimitKind, SetLimit, left_of_limit
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reconciler.buying.fleet import Fleet
     from reconciler.buying.offers import Purchasable
     from reconciler.core.world import World
+    from reconciler.facts.fleet import Fleet
 
 
 def in_total(

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from growth.scheduling.resources import CPU, MEMORY, parse_resources
-from reconciler.buying.fleet import Fleet, fleet
 from reconciler.buying.in_total import in_total
 from reconciler.buying.limits import Left, LimitKind, SetLimit, left_of_limit
 from reconciler.buying.offers import Purchasable
 from reconciler.buying.refusals import one_at_a_time, usable
 from reconciler.buying.shared_networks import shared
+from reconciler.facts.fleet import Fleet, fleet
 from reconciler.facts.requested import all_requests, bought_lately
 from reconciler.solver import Limit, Minimum
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from growth.api.nodepool import NodePool
     from growth.api.written import ServerTypeName
     from growth.instant import Instant
-    from reconciler.buying.fleet import CountedMachine
     from reconciler.core.world import World
+    from reconciler.facts.fleet import CountedMachine
 
 
 class Market(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,9 +14,9 @@ from reconciler.solver import Limit
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reconciler.buying.fleet import Fleet
     from reconciler.buying.offers import Purchasable
     from reconciler.core.world import World
+    from reconciler.facts.fleet import Fleet
     from reconciler.providers.port import Offering, SharedNetwork
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from prometheus_client.core import GaugeMetricFamily
 
 from growth.scheduling.resources import CPU, MEMORY, Resources, total
-from reconciler.buying.fleet import nodes_of_pools
+from reconciler.facts.fleet import nodes_of_pools
 from reconciler.figures.bounds import least_cost
 
 if TYPE_CHECKING:

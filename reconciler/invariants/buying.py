@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from reconciler.buying.fleet import CountedMachine, may_have_machine, nodes_of_pools, standing_of
 from reconciler.core.actions import CreateNodeRequest, machine
+from reconciler.facts.fleet import CountedMachine, may_have_machine, nodes_of_pools, standing_of
 from reconciler.facts.requested import HOUR, Bought, unconfirmed
 from reconciler.invariants.breach import Breach, Invariant
 from reconciler.invariants.ledger import InvariantsLedger

@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from growth.scheduling.owners import workload_of
+from reconciler.facts.seats import seats_of
 from reconciler.planning.demand import announced, is_seeing
-from reconciler.planning.seats import seats_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

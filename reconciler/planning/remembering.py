@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from reconciler.buying.blocking import may_buy
-from reconciler.buying.fleet import listed_alone, may_have_machine, nodes_of_pools
 from reconciler.buying.offers import shelf
 from reconciler.buying.refusals import refusals
 from reconciler.core.actions import machine
+from reconciler.facts.fleet import listed_alone, may_have_machine, nodes_of_pools
 from reconciler.facts.requested import all_requests, bought_lately, is_lost, still_of_the_hour
 from reconciler.planning.awaited import Awaiting
 from reconciler.planning.demand import without_place

@@ -22,6 +22,7 @@ from growth.scheduling.owners import Owner, workload_of
 from growth.scheduling.resources import parse_resources
 from growth.scheduling.verdicts import Fits
 from reconciler.core.decision import NEVER
+from reconciler.facts.seats import seats_of
 from reconciler.facts.serving import serves_now
 from reconciler.planning.nominations import PATIENCE, Nomination
 
@@ -109,13 +110,6 @@ def free(
             if left > 0:
                 found.setdefault(owner, []).extend([name] * left)
     return found
-
-
-def seats_of(request: NodeRequest) -> Mapping[Owner, int]:
-    """How many pods of each workload its machine is for, there already or still to come."""
-    return {
-        Owner(each.kind, each.namespace, each.name): each.pods for each in request.spec.workloads
-    }
 
 
 def _counts(request: NodeRequest, world: World, now: Instant) -> bool:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from growth.kube.events.event import Event, ObjectReference, Severity
-from reconciler.core.actions import EmitEvent, Sequence, Subject, SubjectKind
+from growth.kube.events.event import Severity
+from reconciler.core.actions import Sequence, Subject, SubjectKind
 from reconciler.core.decision import Decision
+from reconciler.facts.events import EventAction, event_about
 from reconciler.planning.tries import PodTries
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from reconciler.planning.tries import Try
 
 BACK_OFF = "BackOff"
-ACTION = "Planning"
 
 
 def tries_told(
@@ -53,7 +53,16 @@ def _events(
         if pod is None or not one.count:
             continue
         news = _news(earlier, one, now, is_known=ledger.told.get(uid) == one.reason)
-        steps = tuple(_said(pod, reason, note) for reason, note in news)
+        steps = tuple(
+            event_about(
+                pod,
+                action=EventAction.PLANNING,
+                reason=reason,
+                note=note,
+                severity=Severity.WARNING,
+            )
+            for reason, note in news
+        )
         if steps:
             subject = Subject(SubjectKind.POD, uid)
             yield Sequence(subject=subject, steps=steps, why=f"{pod.name}: {one.reason}")
@@ -71,22 +80,3 @@ def _news(
 
 def _is_resting(one: Try, now: float) -> bool:
     return one.standing(now) is PodTries.BACK_OFF
-
-
-def _said(pod: Pod, reason: str, note: str) -> EmitEvent:
-    metadata = pod.metadata
-    return EmitEvent(
-        event=Event(
-            regarding=ObjectReference(
-                api_version="v1",
-                kind="Pod",
-                name=metadata.name,
-                namespace=metadata.namespace,
-                uid=metadata.uid,
-            ),
-            reason=reason,
-            action=ACTION,
-            note=note,
-            severity=Severity.WARNING,
-        )
-    )

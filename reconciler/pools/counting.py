@@ -10,7 +10,7 @@ import msgspec
 
 from growth.api.nodepool_status import ServerTypeCount
 from growth.api.noderequest import COMING
-from reconciler.buying.fleet import nodes_of_pools, planned_price
+from reconciler.facts.fleet import nodes_of_pools, planned_price
 from reconciler.facts.serving import serves_now
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from growth.api.noderequest import COMING
-from reconciler.planning.seats import seats_of
+from reconciler.facts.seats import seats_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from growth.api.noderequest import COMING, FAILED
 from growth.api.wellknown import POOL_LABEL
-from reconciler.buying.fleet import nodes_of_pools
+from reconciler.facts.fleet import nodes_of_pools
 from reconciler.facts.nodes import node_of
 from reconciler.planning.awaited import Awaiting
 from reconciler.provisioning.duplicates import duplicates

@@ -20,7 +20,7 @@ from growth.demand.one_plan import of_one_plan, second_of
 from growth.keeping.marks import is_held_back
 from growth.scheduling.resources import CPU, MEMORY, parse_resources
 from reconciler.core.decision import NEVER
-from reconciler.planning.seats import seats_of
+from reconciler.facts.seats import seats_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

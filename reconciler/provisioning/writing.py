@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from growth.api.conditions import joined_conditions
 from growth.api.events import RequestEvent, with_event
 from growth.api.standing import conditions
-from growth.api.wellknown import GROUP_VERSION
-from growth.kube.events import event as said
-from growth.kube.events.event import ObjectReference, Severity
-from reconciler.core.actions import Delete, EmitEvent, PatchStatus, version_of
+from growth.kube.events.event import Severity
+from reconciler.core.actions import Delete, PatchStatus, version_of
+from reconciler.facts.events import EventAction, event_about
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,9 +22,9 @@ if TYPE_CHECKING:
     from growth.api.noderequest import NodeRequest, RequestPhase
     from growth.instant import Instant
     from growth.scheduling.node import Node
+    from reconciler.core.actions import EmitEvent
 
 KIND: Final = "NodeRequest"
-ACTION: Final = "Provisioning"
 LONGEST_REASON: Final = 1024
 """Of what others say, as the definition of an event in a status admits it."""
 
@@ -70,14 +69,10 @@ def delete_request(request: NodeRequest) -> Delete:
 
 def warned(found: CustomResource | Node, *, reason: str, note: str) -> EmitEvent:
     """Something that a person should know about one of our objects, or a node."""
-    kind = type(found).__name__
-    about = ObjectReference(
-        api_version="v1" if kind == "Node" else GROUP_VERSION,
-        kind=kind,
-        name=found.name,
-        uid=found.metadata.uid,
+    return event_about(
+        found,
+        action=EventAction.PROVISIONING,
+        reason=reason,
+        note=note,
+        severity=Severity.WARNING,
     )
-    event = said.Event(
-        regarding=about, reason=reason, action=ACTION, note=note, severity=Severity.WARNING
-    )
-    return EmitEvent(event=event)

@@ -96,9 +96,8 @@ def _freed(node: Node) -> Iterator[Sequence]:
 
 
 def _said(node: Node) -> Action:
-    return writing.said_of_node(
-        node.name,
-        uid=node.metadata.uid,
+    return writing.said_of(
+        node,
         reason="MachineGone",
         note="The provider doesn't list the machine of this node any more, and growth did not "
         "delete it: it died, or somebody else removed it. The node is deleted; what its pods need "

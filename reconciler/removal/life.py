@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, assert_never
 from growth.api.nodepool import ScaleDown
 from growth.api.noderemovalrequest import RemovalPhase
 from growth.instant import just_after
-from growth.kube.events.event import Severity
+from growth.kube.events.event import ObjectReference, Severity
 from reconciler.core.actions import DeleteMachine
 from reconciler.core.step import WAIT, Step
+from reconciler.facts.cordons import bears_our_cordon, uncordoned
 from reconciler.facts.finalizers import has_our_finalizer, let_go
 from reconciler.facts.listings import MachineFate, kubelet_reports
 from reconciler.facts.marks import is_marked, unmarked
@@ -29,7 +30,6 @@ from reconciler.providers.port import DeleteAnswer, DeleteOutcome, Occupied
 from reconciler.removal import writing
 from reconciler.removal.drain import draining as drain
 from reconciler.removal.drain import telling as drain_telling
-from reconciler.removal.drain.cordons import is_ours, uncordoned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,7 +124,7 @@ def _ended(removal: NodeRemovalRequest) -> Iterator[Action]:
 
 
 def _unmarked(node: Node | None) -> Iterator[SetNode]:
-    if node is not None and is_ours(node):
+    if node is not None and bears_our_cordon(node):
         yield uncordoned(node)
     elif node is not None and is_marked(node):
         yield unmarked(node)
@@ -180,7 +180,7 @@ def _answered(removal: NodeRemovalRequest, answer: DeleteAnswer, now: Instant) -
         removal_attempt=removal.status.removal_attempt + 1,
         remove_attempted_at=now.wall,
     )
-    said = writing.said_of_removal(
+    said = writing.said_of(
         removal,
         reason="DeletionFailed" if failed else "DeletionRequested",
         note=answer.reason or f"The provider deletes {removal.spec.node_id}.",
@@ -246,14 +246,11 @@ def _given_up(removal: NodeRemovalRequest, world: World, now: Instant) -> Step:
     patch = writing.patched(
         removal, now, event=writing.GAVE_UP, reason=note, phase=RemovalPhase.REMOVAL_FAILED
     )
-    told = writing.said_of_removal(
-        removal, reason="RemovalFailed", note=note, severity=Severity.WARNING
-    )
-    node = world.cluster.nodes.get(removal.spec.node_name)
-    uid = removal.spec.node_name if node is None else node.metadata.uid
-    of_node = writing.said_of_node(
-        removal.spec.node_name,
-        uid=uid,
+    told = writing.said_of(removal, reason="RemovalFailed", note=note, severity=Severity.WARNING)
+    name = removal.spec.node_name
+    node = world.cluster.nodes.get(name)
+    of_node = writing.said_of(
+        node or ObjectReference(api_version="v1", kind="Node", name=name, uid=name),
         reason="RemovalFailed",
         note=note,
         severity=Severity.WARNING,

@@ -129,7 +129,7 @@ def removals_of_orphans(
         is_due = is_confirmed and name not in world.removals and world.is_free(machine(name))
         if is_due and pool is not None:
             removal = removal_of(each, pool=pool, reason=RemovalReason.ORPHAN)
-            said = writing.said_of_removal(
+            said = writing.said_of(
                 removal,
                 reason="OrphanFound",
                 note=f"Machine {each.machine_id} has no NodeRequest and no Node. It is deleted "

@@ -11,7 +11,7 @@ from reconciler.core.decision import NEVER, Decision, earliest
 from reconciler.facts.listings import cloud_of, clouds
 from reconciler.facts.sighted_clock import clock
 from reconciler.removal import idle, leftovers, life
-from reconciler.removal.drain import cordons as drain_marks
+from reconciler.removal.drain import cordons
 from reconciler.removal.drain import deleted_pools as drain_pools
 from reconciler.removal.drain.draining import Draining
 from reconciler.removal.drain.evicting import evictions
@@ -41,7 +41,7 @@ def decide(world: World, now: Instant) -> Decision[RemovalLedger]:
     lost = {each.subject: each for each in leftovers.free_leftover(world, seen)}
     steps = {
         **dict(idle.steps_for_idle_nodes(world, now, seen=seen, shown=shown)),
-        **dict(drain_marks.marks_left_behind(world, shown)),
+        **dict(cordons.marks_left_behind(world, shown)),
         **dict(drain_pools.steps_for_leaving_pools(world, seen)),
         **dict(_steps(world, now, seen=seen, found=found, shown=shown)),
     }

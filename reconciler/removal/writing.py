@@ -6,22 +6,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth.api.events import RequestEvent, with_event
 from growth.api.standing import conditions
-from growth.api.wellknown import GROUP_VERSION
-from growth.kube.events import event as said
-from growth.kube.events.event import ObjectReference, Severity
-from reconciler.core.actions import Delete, EmitEvent, PatchStatus, version_of
+from growth.kube.events.event import Severity
+from reconciler.core.actions import Delete, PatchStatus, version_of
+from reconciler.facts.events import EventAction, event_about
 
 if TYPE_CHECKING:
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.instant import Instant
+    from growth.kube.events.event import ObjectReference
     from growth.scheduling.node import Node
+    from reconciler.core.actions import EmitEvent
 
 KIND: Final = "NodeRemovalRequest"
 NODES: Final = "nodes"
 REQUESTED: Final = "Deletion requested"
 FAILED: Final = "Deletion failed"
 GAVE_UP: Final = "Removal failed"
-ACTION: Final = "Removal"
 
 
 def patched(
@@ -54,27 +54,14 @@ def delete_node(node: Node) -> Delete:
     return Delete(kind=NODES, version=version_of(node))
 
 
-def said_of_removal(
-    removal: NodeRemovalRequest, *, reason: str, note: str, severity: Severity = Severity.NORMAL
+def said_of(
+    found: NodeRemovalRequest | Node | ObjectReference,
+    *,
+    reason: str,
+    note: str,
+    severity: Severity = Severity.NORMAL,
 ) -> EmitEvent:
-    """Something to know about a removal."""
-    about = ObjectReference(
-        api_version=GROUP_VERSION, kind=KIND, name=removal.name, uid=removal.metadata.uid
-    )
-    return _said(about, reason=reason, note=note, severity=severity)
-
-
-def said_of_node(
-    name: str, *, uid: str, reason: str, note: str, severity: Severity = Severity.NORMAL
-) -> EmitEvent:
-    """Something to know about a node."""
-    about = ObjectReference(api_version="v1", kind="Node", name=name, uid=uid)
-    return _said(about, reason=reason, note=note, severity=severity)
-
-
-def _said(about: ObjectReference, *, reason: str, note: str, severity: Severity) -> EmitEvent:
-    return EmitEvent(
-        event=said.Event(
-            regarding=about, reason=reason, action=ACTION, note=note, severity=severity
-        )
+    """Something to know about a removal or its node."""
+    return event_about(
+        found, action=EventAction.REMOVAL, reason=reason, note=note, severity=severity
     )

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from growth.api.disruption import Consolidation, DisruptionReason
 from growth.keeping.occupants import held_by_pods
 from growth.keeping.order import kept_at_least
-from reconciler.buying.fleet import nodes_of_pools
 from reconciler.core.actions import machine
 from reconciler.core.decision import NEVER
+from reconciler.facts.fleet import nodes_of_pools
 from reconciler.facts.keeping_scene import scene_of
 from reconciler.facts.marks import is_marked
 from reconciler.facts.node_classes import node_class_of

@@ -10,11 +10,11 @@ from growth.api.wellknown import INSTANCE_TYPE_LABEL, REPLACES_ANNOTATION
 from growth.keeping.wanting import kept_by_hand
 from reconciler.core.actions import CreateNodeRequest, OpenRemoval, Sequence, SetNode, machine
 from reconciler.core.actions import version_of as version
+from reconciler.facts.cordons import cordoned
+from reconciler.facts.events import EventAction, event_about
 from reconciler.facts.node_classes import node_class_of
 from reconciler.facts.opening import removal_of
 from reconciler.facts.ownership import pool_of_node
-from reconciler.removal.drain.cordons import cordoned
-from reconciler.removal.writing import said_of_node
 from reconciler.replacement.candidates import price_of_node
 
 if TYPE_CHECKING:
@@ -100,7 +100,9 @@ def replacement_events(
         note += f"; {before:.4f} an hour become {after:.4f}, which saves {before - after:.4f}"
     word = SAID[reason]
     return {
-        name: said_of_node(name, uid=world.cluster.nodes[name].metadata.uid, reason=word, note=note)
+        name: event_about(
+            world.cluster.nodes[name], action=EventAction.REMOVAL, reason=word, note=note
+        )
         for name in names
     }
 

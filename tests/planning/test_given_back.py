@@ -10,8 +10,8 @@ import pytest
 
 from growth.api.wellknown import INSTANCE_TYPE_LABEL, POOL_LABEL
 from reconciler.brakes.trust import Trust
-from reconciler.buying.fleet import fleet
 from reconciler.core.actions import CreateNodeRequest
+from reconciler.facts.fleet import fleet
 from reconciler.invariants.buying import overbought
 from reconciler.invariants.ledger import InvariantsLedger
 from reconciler.ledger import Ledger

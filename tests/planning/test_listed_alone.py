@@ -9,8 +9,8 @@ import msgspec
 import pytest
 from typing_extensions import override
 
-from reconciler.buying.fleet import fleet
 from reconciler.core.caps import Caps
+from reconciler.facts.fleet import fleet
 from reconciler.ledger import Ledger
 from reconciler.providers.port import MachineState, Sight
 from tests.planning.driver import Planner

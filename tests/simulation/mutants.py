@@ -22,11 +22,11 @@ from growth.kube.cache.resource import Key
 from growth.kube.errors import NotFound
 from reconciler import planning, provisioning, removal
 from reconciler.core.actions import DeleteMachine, Sequence, SetNode, machine
+from reconciler.facts.cordons import uncordoned
 from reconciler.invariants.breach import Invariant
 from reconciler.invariants.judging import Judgement
 from reconciler.loop import ROOMS, Room
 from reconciler.planning.nominations import Nominated
-from reconciler.removal.drain.cordons import uncordoned
 from reconciler.simulation.caches import Cache
 from reconciler.simulation.effects import Result, SimulatedEffects, Write
 from reconciler.simulation.faults import SimulatedFault

@@ -23,7 +23,7 @@ from growth.scheduling.emptiness import is_overdue, left_on, seconds_until_overd
 from growth.scheduling.moving import reluctance
 from reconciler.core.decision import earliest
 from reconciler.core.step import Step
-from reconciler.removal.drain import cordons as drain_marks
+from reconciler.facts.cordons import bears_our_cordon, cordoned
 from reconciler.removal.drain import telling as drain_telling
 from reconciler.removal.drain.evicting import holding_budget
 from reconciler.removal.drain.returning import seconds_left_alone
@@ -57,7 +57,7 @@ def drain_objection(removal: NodeRemovalRequest, node: Node, world: World, now: 
         return kept.why
     if not removal.spec.reason.meaning.is_optional:
         return ""
-    if drain_marks.is_ours(node) and not node.spec.unschedulable:
+    if bears_our_cordon(node) and not node.spec.unschedulable:
         return "a person has uncordoned it"
     if kept is not None:
         return kept.why
@@ -81,8 +81,8 @@ def drain_step(
 ) -> Draining | None:
     """What is to be done before the machine may be asked for; None if that is all done."""
     told = drain_telling.begun(removal, node, now)
-    if not (node.spec.unschedulable and drain_marks.is_ours(node)):
-        cordon = drain_marks.cordoned(node, removal.spec.reason)
+    if not (node.spec.unschedulable and bears_our_cordon(node)):
+        cordon = cordoned(node, removal.spec.reason)
         return Draining(actions=(cordon, *told), why="its pods are moved away")
     if told:
         return Draining(actions=told, why="its pods are moved away")

@@ -40,7 +40,7 @@ def begun(removal: NodeRemovalRequest, node: Node, now: Instant) -> tuple[Action
     note = f"Its pods are moved away, then its machine is given back: {removal.spec.reason}."
     return (
         writing.patched(removal, now, event=STARTED, reason=None),
-        writing.said_of_node(node.name, uid=node.metadata.uid, reason="DrainStarted", note=note),
+        writing.said_of(node, reason="DrainStarted", note=note),
     )
 
 
@@ -109,7 +109,5 @@ def _named(pods: Mapping[str, str]) -> str:
 def _said(
     removal: NodeRemovalRequest, node: Node, *, reason: str, note: str, severity: Severity
 ) -> Iterator[Action]:
-    yield writing.said_of_removal(removal, reason=reason, note=note, severity=severity)
-    yield writing.said_of_node(
-        node.name, uid=node.metadata.uid, reason=reason, note=note, severity=severity
-    )
+    yield writing.said_of(removal, reason=reason, note=note, severity=severity)
+    yield writing.said_of(node, reason=reason, note=note, severity=severity)

@@ -14,8 +14,8 @@ from pydantic import ValidationError
 
 from growth.api.nodepool import NodePool
 from growth.scheduling.resources import CPU, MEMORY
-from reconciler.buying.fleet import fleet
 from reconciler.buying.offers import sold_to
+from reconciler.facts.fleet import fleet
 from reconciler.planning.ledger import PlanningLedger
 from tests.reconciler.build import pool, request, world
 from tests.scheduling import build
