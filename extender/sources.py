@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
+from growth.kube.cache.caches import Caches
 from growth.kube.cache.reflector import Reflector
 from growth.kube.cache.resource import WatchedResource
 from growth.scheduling.objects import Node, Pod, decode_node, decode_pod
@@ -35,8 +35,8 @@ class Followers:
     removals: Callable[[Sequence[Change[NodeRemovalRequest]]], None]
 
 
-class ExtenderSources:
-    """The caches, and the tasks that keep them."""
+class ExtenderSources(Caches):
+    """The caches of the extender."""
 
     def __init__(
         self, server: ApiServer, followers: Followers, *, metrics: CacheMetrics, chance: Random
@@ -49,25 +49,12 @@ class ExtenderSources:
             (_own(NodeRequest), followers.requests),
             (_own(NodeRemovalRequest), followers.removals),
         )
-        self._reflectors: dict[str, Reflector[Any]] = {
-            resource.name: make(resource=resource, changed=changed) for resource, changed in watched
-        }
-
-    async def run(self) -> None:
-        """Keep every cache, until it is cancelled."""
-        async with asyncio.TaskGroup() as tasks:
-            for name, reflector in self._reflectors.items():
-                tasks.create_task(reflector.run(), name=f"watch {name}")
-
-    @property
-    def incomplete(self) -> list[str]:
-        """The kinds of which no whole list was taken in yet."""
-        return [name for name, each in self._reflectors.items() if not each.health.is_complete]
-
-    async def complete(self) -> None:
-        """Wait until every cache has been whole once."""
-        for reflector in self._reflectors.values():
-            await reflector.synced()
+        super().__init__(
+            {
+                resource.name: make(resource=resource, changed=changed)
+                for resource, changed in watched
+            }
+        )
 
 
 def _own(kind: type[ApiResource]) -> WatchedResource[Any]:

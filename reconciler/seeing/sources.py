@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from growth.api.installed import PAUSE_CONFIG_MAP
 from growth.api.kinds import KINDS
 from growth.api.noderequest import NodeRequest
+from growth.kube.cache.caches import Caches
 from growth.kube.cache.reflector import Reflector
 from growth.kube.cache.resource import Index, WatchedResource
 from growth.scheduling import objects
@@ -52,7 +52,7 @@ BY_POD: Index[NodeRequest] = Index("pods", lambda request: (pod.uid for pod in r
 _INDEXES: Mapping[str, tuple[Index[Any], ...]] = {NodeRequest.__name__: (BY_POD,)}
 
 
-class ReconcilerSources:
+class ReconcilerSources(Caches):
     """The caches of the reconciler."""
 
     def __init__(
@@ -69,7 +69,7 @@ class ReconcilerSources:
         self.demand = KnownDemand(now)
         self._changed = changed
         make = partial(Reflector[Any], server=server, metrics=metrics, chance=chance, timing=timing)
-        self._reflectors: dict[str, Reflector[Any]] = {
+        reflectors: dict[str, Reflector[Any]] = {
             name: make(
                 resource=WatchedResource(path=path, decode=decode),
                 changed=partial(self._take, name),
@@ -86,7 +86,7 @@ class ReconcilerSources:
             )
             for kind in KINDS.values()
         }
-        self._reflectors[PAUSE] = make(
+        reflectors[PAUSE] = make(
             resource=WatchedResource(
                 path=f"/api/v1/namespaces/{namespace}/configmaps",
                 query={"fieldSelector": f"metadata.name={PAUSE_CONFIG_MAP}"},
@@ -94,25 +94,20 @@ class ReconcilerSources:
             ),
             changed=partial(self._take, PAUSE),
         )
-
-    async def run(self) -> None:
-        """Keep every cache, until it is cancelled."""
-        async with asyncio.TaskGroup() as tasks:
-            for name, reflector in self._reflectors.items():
-                tasks.create_task(reflector.run(), name=f"watch {name}")
+        super().__init__(reflectors)
 
     def store(self, name: str) -> Store[Any]:
         """The cache of one kind: ours by its kind, built-in ones by their plural."""
-        return self._reflectors[name].store
+        return self.reflectors[name].store
 
     def relist(self, name: str) -> None:
         """Ask for a whole list of a kind: its events have not told everything."""
-        self._reflectors[name].relist()
+        self.reflectors[name].relist()
 
     @property
     def health(self) -> Mapping[str, CacheHealth]:
         """How far each cache can be trusted now."""
-        return {name: reflector.health for name, reflector in self._reflectors.items()}
+        return {name: reflector.health for name, reflector in self.reflectors.items()}
 
     @property
     def unreadable(self) -> Mapping[str, tuple[Unreadable, ...]]:
@@ -120,14 +115,9 @@ class ReconcilerSources:
         stores = ((kind.__name__, self.store(kind.__name__)) for kind in KINDS.values())
         return {name: tuple(store.unreadable.values()) for name, store in stores}
 
-    async def complete(self) -> None:
-        """Wait until every cache has been whole once."""
-        for reflector in self._reflectors.values():
-            await reflector.synced()
-
     def unseen(self) -> Iterable[tuple[str, Key]]:
         """Objects whose last write of ours isn't in the cache yet, with the name of their kind."""
-        for name, reflector in self._reflectors.items():
+        for name, reflector in self.reflectors.items():
             for key in reflector.store.own.keys:
                 yield name, key
 
