@@ -82,11 +82,11 @@ class PoolNotFound(msgspec.Struct, frozen=True):
     def text(self) -> str:
         """For people: one line with the fix."""
         if self.requested == (DEFAULT_POOL,):
-            return f'there is no pool "{DEFAULT_POOL}": create it, or name one by {POOL_LABEL}'
+            return f'there is no pool "{DEFAULT_POOL}": create it, or select one with {POOL_LABEL}'
         if not self.requested:
-            return f"no pool is what the pod asks for by {POOL_LABEL}: mend its affinity"
+            return f"no pool matches the pod's affinity on {POOL_LABEL}: correct the affinity"
         names = " or ".join(f'"{name}"' for name in self.requested)
-        return f"there is no pool {names} that the pod may use: create it, or mend {POOL_LABEL}"
+        return f"there is no pool {names} that the pod may use: create it, or correct {POOL_LABEL}"
 
 
 Verdict = UsablePools | PoolNotFound
@@ -117,7 +117,7 @@ def why_unreadable(wish: PoolChoice, unreadable: Iterable[str]) -> str:
     if not isinstance(verdict, UsablePools):
         return ""
     name = min(verdict.names)
-    return f'pool "{name}" can\'t be read: kubectl describe nodepool {name} says why'
+    return f'pool "{name}" can\'t be read: see kubectl describe nodepool {name}'
 
 
 def pools_of(pod: Pod, pools: Iterable[str]) -> frozenset[str]:

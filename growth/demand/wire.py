@@ -141,7 +141,7 @@ def _error(said: _Status) -> PositionExpired:
 
 
 def _expired() -> _Status:
-    message = "the book doesn't go back that far: read it anew, without resourceVersion"
+    message = "the position is too old: read the whole book again, without resourceVersion"
     return _Status(code=_GONE, reason="Expired", message=message)
 
 

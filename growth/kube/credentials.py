@@ -79,4 +79,4 @@ class Credentials:
             await self._access.read()
             await asyncio.to_thread(self._tls.renew)
         except Misconfigured as error:
-            _log.warning("credentials could not be read anew", error=str(error))
+            _log.warning("could not reload the credentials", error=str(error))

@@ -29,7 +29,7 @@ EXPIRY_MARGIN = timedelta(minutes=2)
 _REPLACED = frozenset({"tokenFile", "client-certificate", "certificate-authority"})
 """Fields that name a file, which may be replaced at any time."""
 
-FLAG_HINT = "name one with --kubeconfig or KUBECONFIG"
+FLAG_HINT = "set --kubeconfig or KUBECONFIG"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ async def access(*, kubeconfig: Path | None, context: str | None) -> Access:
     if not paths and context is None and "KUBERNETES_SERVICE_HOST" in os.environ:
         return await _in_cluster()
     if not paths:
-        raise Misconfigured(f"no kubeconfig found and this is not a pod; {FLAG_HINT}")
+        raise Misconfigured(f"no kubeconfig found, and this isn't a pod; {FLAG_HINT}")
     return await _from_files(paths, context)
 
 
@@ -176,7 +176,7 @@ def _checked(
     )
     origin = ":".join(map(str, paths))
     if not named:
-        raise Misconfigured(f"{origin}: no current-context; name one with --context")
+        raise Misconfigured(f"{origin}: no current-context; set --context")
     chosen = _entry(files, origin=origin, section="contexts", name=named)
     cluster = _entry(files, origin=origin, section="clusters", name=str(chosen.get("cluster", "")))
     if not cluster.get("server"):
@@ -199,11 +199,11 @@ def _entry(
     }
     if name not in known:
         raise Misconfigured(
-            f"{origin}: no {key} {name!r}; there is {', '.join(sorted(known)) or 'none'}"
+            f"{origin}: no {key} {name!r}; available: {', '.join(sorted(known)) or 'none'}"
         )
     found = known[name]
     if not isinstance(found, dict):
-        raise Misconfigured(f"{origin}: {key} {name!r} is empty; write it anew")
+        raise Misconfigured(f"{origin}: {key} {name!r} is empty; create it again")
     return found
 
 
@@ -215,7 +215,7 @@ def _parsed(path: Path) -> dict[str, Any]:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 1}" if mark else ""
-        raise Misconfigured(f"{path}{line}: this is not YAML; write the kubeconfig anew") from None
+        raise Misconfigured(f"{path}{line}: this isn't YAML; correct the kubeconfig") from None
     if not isinstance(parsed, dict):
-        raise Misconfigured(f"{path}: this is not a kubeconfig; {FLAG_HINT}")
+        raise Misconfigured(f"{path}: this isn't a kubeconfig; {FLAG_HINT}")
     return parsed

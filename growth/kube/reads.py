@@ -106,4 +106,4 @@ def _paged(body: bytes, path: str) -> ListPage:
     try:
         return _page(body)
     except msgspec.MsgspecError:
-        raise RetryLater(f"list {path.rsplit('/', 1)[1]}: the answer is no list") from None
+        raise RetryLater(f"list {path.rsplit('/', 1)[1]}: the answer isn't a list") from None

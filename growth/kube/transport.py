@@ -189,7 +189,7 @@ class Connection:
             self._credentials.doubted()
             raise Misconfigured(
                 f"{call.action}: {self.server}: {error.certificate_error};"
-                " the CA in the kubeconfig isn't the one of this server"
+                " the CA in the kubeconfig isn't that of this server"
             ) from None
         except (aiohttp.ClientError, OSError) as error:
             raise Unreachable(f"{call.action}: {self.server}: {_plainly(error)}") from None

@@ -36,4 +36,4 @@ class ServerWarnings:
         if text in self._told or len(self._told) >= REMEMBERED:
             return
         self._told.add(text)
-        _log.warning("the API server warns", text=re.sub(r"\\(.)", r"\1", text))
+        _log.warning("warning from the API server", text=re.sub(r"\\(.)", r"\1", text))

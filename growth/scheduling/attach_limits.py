@@ -66,9 +66,8 @@ def _too_many(wanted: set[Attached], node: Node, cluster: Cluster) -> Rejected |
     new = Counter(each.driver for each in wanted - used)
     for driver, count in sorted(new.items()):
         if driver in limits and there[driver] + count > limits[driver]:
-            text = (
-                f"mounts {count} more of {driver}, the node has {there[driver]} of {limits[driver]}"
-            )
+            used_of_limit = f"{there[driver]} of {limits[driver]}"
+            text = f"needs {count} more of {driver}, and the node uses {used_of_limit} already"
             return Rejected(RejectionReason.ATTACH_LIMIT, text)
     return None
 

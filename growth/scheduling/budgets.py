@@ -75,7 +75,7 @@ def budget_objection(pod: Pod, budgets: Iterable[PodDisruptionBudget]) -> str | 
     covering = of_pod(pod, budgets)
     if len(covering) > 1:
         names = ", ".join(sorted(budget.metadata.name for budget in covering))
-        return f"{pod.name} is in several budgets ({names}), which the eviction API refuses"
+        return f"{pod.name} has several PodDisruptionBudgets ({names}), so it can't be evicted"
     return next((_budgets_objection(pod, budget) for budget in covering), None)
 
 
@@ -87,8 +87,8 @@ def _budgets_objection(pod: Pod, budget: PodDisruptionBudget) -> str | None:
         return None
     status = budget.status
     return (
-        f"budget {budget.metadata.namespace}/{budget.metadata.name} allows 0 disruptions now: "
-        f"{status.current_healthy} pods are healthy, {status.desired_healthy} must be"
+        f"PodDisruptionBudget {budget.metadata.namespace}/{budget.metadata.name} allows no "
+        f"disruption now: healthy pods {status.current_healthy}, required {status.desired_healthy}"
     )
 
 

@@ -48,13 +48,13 @@ def rejection(pod: Pod, cluster: Cluster) -> Rejected | None:
 def _problem(pod: Pod, use: ClaimUse, cluster: Cluster) -> str | None:
     claim = cluster.claims.get((pod.metadata.namespace, use.name))
     if claim is None:
-        return "isn't there yet" if use.is_ephemeral else "doesn't exist"
+        return "doesn't exist yet" if use.is_ephemeral else "doesn't exist"
     if claim.status.phase == "Lost":
         return f"has lost its volume {claim.spec.volume_name}"
     if claim.metadata.deletion_timestamp is not None:
         return "is being deleted"
     if use.is_ephemeral and not _is_made_for(pod, claim):
-        return "wasn't made for this pod"
+        return "wasn't created for this pod"
     if claim.is_bound or waits_for_consumer(claim, cluster):
         return None
     # The claim isn't bound yet and doesn't wait for a consumer: only its controller can help.

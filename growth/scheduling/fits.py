@@ -81,7 +81,7 @@ def _gated(pod: Pod) -> Rejected | None:
     if not pod.spec.scheduling_gates:
         return None
     gates = ", ".join(gate.name for gate in pod.spec.scheduling_gates)
-    return Rejected(RejectionReason.GATED, f"is held back until these gates are removed: {gates}")
+    return Rejected(RejectionReason.GATED, f"waits for its scheduling gates: {gates}")
 
 
 def _cordoned(pod: Pod, node: Node, _: Cluster) -> Rejected | None:
@@ -95,7 +95,7 @@ def _cordoned(pod: Pod, node: Node, _: Cluster) -> Rejected | None:
 def _other_node(pod: Pod, node: Node, _: Cluster) -> Rejected | None:
     if pod.spec.node_name == node.name:
         return None
-    return Rejected(RejectionReason.OTHER_NODE, f"names the node {pod.spec.node_name}")
+    return Rejected(RejectionReason.OTHER_NODE, f"requires the node {pod.spec.node_name}")
 
 
 def _tainted(pod: Pod, node: Node, _: Cluster) -> Rejected | None:
@@ -115,7 +115,7 @@ def _port_taken(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
     port = ports.taken(pod.host_ports, cluster.occupancy(node.name).host_ports)
     if port is None:
         return None
-    return Rejected(RejectionReason.HOST_PORT, f"takes the host port {port.text}, which is in use")
+    return Rejected(RejectionReason.HOST_PORT, f"needs the host port {port.text}, which is in use")
 
 
 def _too_large(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:

@@ -84,7 +84,7 @@ def _reluctances(pod: Pod, cluster: Cluster, now: Instant) -> Iterator[Obstacle]
     if safe in {"false", "on-completion"}:
         yield Obstacle(pod.name, f"its annotation {SAFE_TO_EVICT} is {safe}", None)
     if untolerated((UNSCHEDULABLE,), pod.spec.tolerations) is None:
-        yield Obstacle(pod.name, "it tolerates a cordon and would come back", None)
+        yield Obstacle(pod.name, "it tolerates cordoned nodes and could return", None)
     if safe != "true":
         yield from _unsafe(pod, cluster, now)
 
@@ -131,11 +131,11 @@ def _until(
 
 def _unsafe(pod: Pod, cluster: Cluster, now: Instant) -> Iterator[Obstacle]:
     if pod.metadata.controller is None:
-        yield Obstacle(pod.name, "it has no controller that would bring it back", None)
+        yield Obstacle(pod.name, "it has no controller to recreate it", None)
     if volume := _local_volume(pod):
-        yield Obstacle(pod.name, f"its volume {volume} lies on the node", None)
+        yield Obstacle(pod.name, f"its volume {volume} is local to the node", None)
     if pod.metadata.namespace == SYSTEM and not budgets.of_pod(pod, counting(pod, cluster)):
-        why = f"it is young, in {SYSTEM}, and in no budget"
+        why = f"it is new in {SYSTEM} and has no PodDisruptionBudget"
         yield from _until(_start(pod), YOUTH, pod, why, now)
 
 

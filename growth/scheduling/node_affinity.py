@@ -73,7 +73,7 @@ class NodeSelector(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     def text(self) -> str:
         """For people: the alternatives."""
         terms = (term.text for term in self.node_selector_terms or ())
-        return ", or ".join(term for term in terms if term) or "nothing that a node could have"
+        return ", or ".join(term for term in terms if term) or "labels that no node can have"
 
     @property
     def unknown_operators(self) -> tuple[str, ...]:
@@ -117,8 +117,8 @@ class WantedNodes(msgspec.Struct, frozen=True, gc=False):
         """For people: the labels that are missing, or what the affinity requires."""
         missing = [f"{key}={value}" for key, value in self.labels if labels.get(key) != value]
         if self.affinity is None or missing:
-            return f"wants a node with {', '.join(missing)}"
-        return f"wants a node with {self.affinity.text}"
+            return f"requires a node with {', '.join(missing)}"
+        return f"requires a node with {self.affinity.text}"
 
 
 ANY_NODE: Final = WantedNodes()

@@ -41,7 +41,7 @@ def _misses_company(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
     terms = pod.affinity_terms
     for term in terms:
         if term.topology_key not in node.labels:
-            text = f"must be near other pods by {term.topology_key}, a label the node doesn't have"
+            text = f"has pod affinity by {term.topology_key}, a label that the node doesn't have"
             return Rejected(RejectionReason.POD_AFFINITY, text)
     if not terms:
         return None
@@ -52,7 +52,7 @@ def _misses_company(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
     # The first pod of a group with affinity to itself may go anywhere: there is no other one yet.
     if not company and all(_means(term, pod, cluster) for term in terms):
         return None
-    text = f"must be near other pods, and none of them is in {_place(missing, node)}"
+    text = f"has pod affinity, and no matching pod is in {_place(missing, node)}"
     return Rejected(RejectionReason.POD_AFFINITY, text)
 
 
@@ -64,7 +64,7 @@ def _avoids_company(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
     for term in terms:
         other = company.get(_pair(term, node))
         if other is not None:
-            text = f"must not be near {other.name}, which is in {_place(term, node)}"
+            text = f"has anti-affinity to {other.name}, which is in {_place(term, node)}"
             return Rejected(RejectionReason.POD_ANTI_AFFINITY, text)
     return None
 
@@ -75,7 +75,7 @@ def _is_repelled(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
     for key, value in node.labels.items() if repelled else ():
         other = repelled.get((key, value))
         if other is not None:
-            text = f"{other.name}, which is in {key}={value}, must not have it near"
+            text = f"{other.name}, which is in {key}={value}, has anti-affinity to it"
             return Rejected(RejectionReason.REPELLED, text)
     return None
 

@@ -36,7 +36,7 @@ class Shortage(msgspec.Struct, frozen=True, gc=False):
     def text(self) -> str:
         """For people: needs 96Gi of memory, 28.9Gi are left."""
         if self.name == PODS:
-            return "no place for another pod is left"
+            return "has no room for another pod"
         # A node can be overcommitted; a negative amount would only confuse.
         left_over = max(self.left, 0)
         wanted, left = shown_amount(self.name, self.wanted), shown_amount(self.name, left_over)

@@ -26,7 +26,7 @@ def rejection(pod: Pod, node: Node, cluster: Cluster) -> Rejected | None:
     for constraint in pod.spread_constraints:
         domain = node.labels.get(constraint.topology_key)
         if domain is None:
-            text = f"is spread by {constraint.topology_key}, a label the node doesn't have"
+            text = f"has a spread by {constraint.topology_key}, a label that the node doesn't have"
             return Rejected(RejectionReason.TOPOLOGY_SPREAD, text)
         counts = like_by_domain(pod, constraint, cluster)
         crowded = _crowd(pod, constraint, counts=counts, domain=domain)
@@ -49,8 +49,8 @@ def _crowd(
         return None
     return Rejected(
         RejectionReason.TOPOLOGY_SPREAD,
-        f"{constraint.topology_key}={domain} would have {there} of its like, {there - least} more "
-        f"than the emptiest domain; {constraint.max_skew} more is allowed",
+        f"{constraint.topology_key}={domain} would have {there} matching pods, {there - least} "
+        f"more than the emptiest domain; maxSkew is {constraint.max_skew}",
     )
 
 

@@ -42,7 +42,7 @@ def _out_of_reach(
         if volume is None:
             return Rejected(RejectionReason.NO_VOLUME, f"its volume {name} doesn't exist")
         if volume.reach is not None and not volume.is_reachable_from(node.labels):
-            text = f"its volume {name} is only there for nodes with {volume.reach.text}"
+            text = f"its volume {name} can only be used on nodes with {volume.reach.text}"
             return Rejected(RejectionReason.VOLUME_ELSEWHERE, text)
     return None
 
@@ -51,7 +51,7 @@ def _promised_elsewhere(claims: list[PersistentVolumeClaim], node: Node) -> Reje
     for claim in claims:
         selected = claim.metadata.annotations.get(SELECTED_NODE, node.name)
         if selected != node.name:
-            text = f"the volume of its claim {claim.metadata.name} is being made on {selected}"
+            text = f"its claim {claim.metadata.name} is being provisioned on {selected}"
             return Rejected(RejectionReason.VOLUME_ELSEWHERE, text)
     return None
 
@@ -69,7 +69,7 @@ def _without_volume(
         if volume is not None:
             chosen.add(volume.metadata.name)
         elif not _can_be_made(claim, node, cluster):
-            text = f"no volume for its claim {claim.metadata.name} is free or can be made here"
+            text = f"its claim {claim.metadata.name} can't get a volume on the node"
             return Rejected(RejectionReason.NO_VOLUME, text)
     return None
 

@@ -40,6 +40,6 @@ def _claim_in_use(pod: Pod, cluster: Cluster) -> Rejected | None:
             continue
         user = cluster.claim_users.get((pod.metadata.namespace, claim.metadata.name))
         if user is not None:
-            text = f"its claim {claim.metadata.name} is for one pod only, and {user.name} has it"
+            text = f"its claim {claim.metadata.name} is ReadWriteOncePod, and {user.name} uses it"
             return Rejected(RejectionReason.VOLUME_IN_USE, text)
     return None

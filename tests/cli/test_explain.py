@@ -217,7 +217,7 @@ def test_a_pool_that_can_not_be_read_is_not_called_missing() -> None:
     waits = waiting("web-0", nodeSelector={"growth.dev/pool": "gpu"})
     there = msgspec.structs.replace(seen(waits, pool()), unreadable=("nodepools gpu",))
     said = facts(explain_pod.explained_pod(waits, there))["pool"]
-    assert said == 'pool "gpu" can\'t be read: kubectl describe nodepool gpu says why'
+    assert said == 'pool "gpu" can\'t be read: see kubectl describe nodepool gpu'
 
 
 def test_what_keeps_the_pool_from_buying_is_told_with_the_pod() -> None:
@@ -275,8 +275,7 @@ def test_a_node_tells_why_it_was_bought_what_it_holds_and_why_it_stays() -> None
         "bought": "3 h ago for 3 pods by NodeRequest default-1",
         "why this": "the next best was cpx32 at 0.0570 (+319 %)",
         "holds": "2 pods of StatefulSet shop/web, Pod shop/db-0; cpu 50 %, memory 38 %",
-        "still here": "shop/db-0 may not be moved: it has no controller that would bring it back "
-        "(Held)",
+        "still here": "shop/db-0 may not be moved: it has no controller to recreate it (Held)",
         "owner": "Pod shop/db-0",
         "until": "unknown",
         "worth": "0.0068 of its 0.0136 per hour is unused; without the node its pool costs 0.0136 "

@@ -158,7 +158,7 @@ REASONS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (
         {},
         {"nodeSelector": {"growth.dev/pool": "other"}},
-        'there is no pool "other" that the pod may use: create it, or mend growth.dev/pool',
+        'there is no pool "other" that the pod may use: create it, or correct growth.dev/pool',
     ),
     (
         {"serverTypes": [{"name": "small", "max": 1}]},

@@ -79,10 +79,10 @@ def test_without_a_default_a_pod_that_names_none_has_none() -> None:
 @pytest.mark.parametrize(
     ("spec", "requested", "text"),
     [
-        ({}, ("default",), 'there is no pool "default": create it, or name one'),
+        ({}, ("default",), 'there is no pool "default": create it, or select one'),
         (selecting("gpu"), ("gpu",), 'there is no pool "gpu"'),
         (affinity(term(about("In", "b", "a"))), ("a", "b"), 'no pool "a" or "b"'),
-        (affinity(term(about("DoesNotExist"))), (), "mend its affinity"),
+        (affinity(term(about("DoesNotExist"))), (), "correct the affinity"),
     ],
 )
 def test_a_missing_pool_is_told_by_its_name_and_with_the_way_out(

@@ -150,7 +150,7 @@ async def test_what_the_api_server_never_takes_is_counted_and_told_once_a_minute
             await asyncio.sleep(130)
     dropped = registry.get_sample_value("growth_events_dropped_total", {"cause": "failed"})
     assert dropped == 5
-    lines = [line for line in logs if line["event"] == "some events were not told"]
+    lines = [line for line in logs if line["event"] == "some events were dropped"]
     assert len(lines) == 1
     assert (lines[0]["failed"], lines[0]["error"]) == (5, str(error))
 

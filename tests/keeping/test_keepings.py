@@ -67,7 +67,7 @@ ANSWERS: dict[str, tuple[World, KeepingReason, str, str, float | None]] = {
     "a pod that nobody would make again": (
         world(node(), web(), LONELY),
         KeepingReason.HELD,
-        "shop/db-0 may not be moved: it has no controller that would bring it back",
+        "shop/db-0 may not be moved: it has no controller to recreate it",
         "Pod shop/db-0",
         None,
     ),

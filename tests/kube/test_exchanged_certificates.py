@@ -109,7 +109,7 @@ async def test_a_watch_trusts_the_exchanged_authority_at_its_second_try(stage: S
     stage.server.show(new.leaf())
     stage.authority.write_bytes(new.certificate)
 
-    with pytest.raises(Misconfigured, match="isn't the one of this server"):
+    with pytest.raises(Misconfigured, match="isn't that of this server"):
         async with stage.connection.stream(VERSION, query={}):
             pass
     async with stage.connection.stream(VERSION, query={}) as answer:
@@ -119,7 +119,7 @@ async def test_a_watch_trusts_the_exchanged_authority_at_its_second_try(stage: S
 async def test_an_authority_that_stays_wrong_is_said_after_the_second_try(stage: Stage) -> None:
     stage.server.show(Authority("stranger").leaf())
 
-    with pytest.raises(Misconfigured, match="isn't the one of this server"):
+    with pytest.raises(Misconfigured, match="isn't that of this server"):
         await stage.who_am_i()
 
 
@@ -153,7 +153,7 @@ async def test_a_certificate_whose_key_is_still_being_written_is_waited_for(
     with capture_logs() as logs:
         assert await stage.who_am_i() == "first"
     warnings = {line["event"] for line in logs if line["log_level"] == "warning"}
-    assert warnings == {"credentials could not be read anew"}
+    assert warnings == {"could not reload the credentials"}
 
     (stage.mine / "tls.key").write_bytes(second.key)
     assert await stage.who_am_i() == "second"

@@ -101,5 +101,5 @@ async def test_patience_has_an_end() -> None:
 
 
 async def test_an_answer_that_is_no_list_is_named() -> None:
-    with pytest.raises(RetryLater, match="list pods: the answer is no list"):
+    with pytest.raises(RetryLater, match="list pods: the answer isn't a list"):
         await reads(Answering("hello")).listed(PODS)

@@ -203,7 +203,7 @@ async def test_a_token_that_cannot_be_read_anew_is_used_as_long_as_it_is_valid(
             response = await connection.request("GET", "/api/v1/pods")
 
     assert response.json() == {"sent": "Bearer old"}
-    assert [line["event"] for line in logs] == ["credentials could not be read anew"]
+    assert [line["event"] for line in logs] == ["could not reload the credentials"]
 
 
 @pytest.mark.cluster
@@ -215,7 +215,7 @@ async def test_a_server_that_another_authority_signed_is_a_mistake_not_a_failure
     (tmp_path / "config").write_text(yaml.safe_dump(config))
 
     async with await connect(kubeconfig=tmp_path / "config") as connection:
-        with pytest.raises(Misconfigured, match="isn't the one of this server") as caught:
+        with pytest.raises(Misconfigured, match="isn't that of this server") as caught:
             await connection.request("GET", "/version")
     assert "\n" not in str(caught.value)
 
@@ -297,16 +297,16 @@ async def test_no_text_ever_holds_the_token(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("a: [1\nb: 2", r"config:2: this is not YAML; "),
-        ("- a", r"config: this is not a kubeconfig; "),
-        ("{}", r"config: no current-context; name one with --context"),
-        ("current-context: x", r"config: no context 'x'; there is none"),
+        ("a: [1\nb: 2", r"config:2: this isn't YAML; "),
+        ("- a", r"config: this isn't a kubeconfig; "),
+        ("{}", r"config: no current-context; set --context"),
+        ("current-context: x", r"config: no context 'x'; available: none"),
         (
             text_of("http://h").replace("current-context: here", "current-context: there"),
-            r"config: no context 'there'; there is here",
+            r"config: no context 'there'; available: here",
         ),
         (text_of(""), r"config: the cluster of context 'here' has no server; add its URL"),
-        (text_of("http://h").replace("user: u", "user: v"), r"config: no user 'v'; there is u"),
+        (text_of("http://h").replace("user: u", "user: v"), r"config: no user 'v'; available: u"),
         (
             text_of("https://h", **{"client-certificate": "/gone", "client-key": "/gone"}),
             r"config: the credentials can't be used",
@@ -340,12 +340,12 @@ async def test_a_bad_kubeconfig_is_told_in_one_line(
 
 
 async def test_a_missing_file_is_told_with_the_way_to_name_another(tmp_path: Path) -> None:
-    with pytest.raises(Misconfigured, match=r"nope: No such file or directory; name one with"):
+    with pytest.raises(Misconfigured, match=r"nope: No such file or directory; set --kubeconfig"):
         await connect(kubeconfig=tmp_path / "nope")
 
 
 async def test_without_any_kubeconfig_outside_a_pod_there_is_nothing_to_connect_to() -> None:
-    with pytest.raises(Misconfigured, match="no kubeconfig found and this is not a pod"):
+    with pytest.raises(Misconfigured, match="no kubeconfig found, and this isn't a pod"):
         await connect()
 
 

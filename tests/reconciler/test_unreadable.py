@@ -69,7 +69,7 @@ def test_a_pod_that_names_a_pool_that_cannot_be_read_is_told_so() -> None:
     found, missing = pools_by_pod(pods, seeing(broken, kind="NodePool"))
 
     assert found == {}
-    assert missing["gpu"] == 'pool "gpu" can\'t be read: kubectl describe nodepool gpu says why'
+    assert missing["gpu"] == 'pool "gpu" can\'t be read: see kubectl describe nodepool gpu'
     assert missing["absent"].startswith('there is no pool "absent"')
 
 

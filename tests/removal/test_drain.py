@@ -315,7 +315,8 @@ def test_who_is_in_the_way_is_told_once_by_name_with_what_holds_it() -> None:
     given = seen(began, drained(reason="PoolDeleted"), running(), budget(0))
     assert removing.decide(given, at(99)).wake_at == pytest.approx(100)
     assert said(given, 99) == []
-    why = "shop/web-0 (budget shop/web allows 0 disruptions now: 3 pods are healthy, 3 must be)"
+    held = "PodDisruptionBudget shop/web allows no disruption now: healthy pods 3, required 3"
+    why = f"shop/web-0 ({held})"
     assert said(given, 100) == [
         ("NodeRemovalRequest", "PodsStuck", why),
         ("Node", "PodsStuck", why),

@@ -212,7 +212,9 @@ def test_a_budget_at_zero_ends_a_drain_for_cost_and_holds_up_one_that_has_to_be(
     assert there.spec.unschedulable
     assert there.metadata.annotations[CORDONED_ANNOTATION] == reason
     (removal,) = told.removals
-    assert "budget shop/web allows 0" in (removal.status.events[-1].reason or "")
+    assert "PodDisruptionBudget shop/web allows no disruption" in (
+        removal.status.events[-1].reason or ""
+    )
     told.until(SETTLED + 400)
     (there,) = told.nodes()
     is_given_up = reason is RemovalReason.CONSOLIDATION

@@ -32,7 +32,7 @@ SHORT: Json = {"disruptionsAllowed": 0, "currentHealthy": 2, "desiredHealthy": 3
 
 def test_a_budget_that_allows_nothing_objects_with_its_numbers() -> None:
     assert budget_objection(pod(labels={"app": "web"}, status=READY), [budget(**FULL)]) == (
-        "budget shop/web allows 0 disruptions now: 3 pods are healthy, 3 must be"
+        "PodDisruptionBudget shop/web allows no disruption now: healthy pods 3, required 3"
     )
 
 
@@ -109,5 +109,5 @@ def test_a_pod_that_is_on_its_way_out_asks_no_budget() -> None:
 def test_a_pod_in_two_budgets_cannot_be_evicted_at_all() -> None:
     both = [budget("one", disruptionsAllowed=1), budget("two", disruptionsAllowed=1)]
     assert budget_objection(pod(labels={"app": "web"}, status=READY), both) == (
-        "shop/web-0 is in several budgets (one, two), which the eviction API refuses"
+        "shop/web-0 has several PodDisruptionBudgets (one, two), so it can't be evicted"
     )

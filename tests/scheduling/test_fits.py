@@ -25,7 +25,7 @@ def test_a_node_has_a_number_of_places() -> None:
     there = node(pods="1")
     assert verdict(pod(), there, cluster(there)) == FITS
     assert verdict(pod("second"), there, cluster(there, pod(on="one"))) == Rejected(
-        RejectionReason.RESOURCES, "no place for another pod is left"
+        RejectionReason.RESOURCES, "has no room for another pod"
     )
 
 
@@ -77,7 +77,7 @@ def test_a_gated_pod_fits_nowhere() -> None:
     held = pod(schedulingGates=[{"name": "quota"}, {"name": "approval"}])
     world = cluster(node())
     assert verdict(held, node(), world) == Rejected(
-        RejectionReason.GATED, "is held back until these gates are removed: quota, approval"
+        RejectionReason.GATED, "waits for its scheduling gates: quota, approval"
     )
     assert feasible_nodes(held, world) == []
 
@@ -86,7 +86,7 @@ def test_a_pod_that_names_a_node_goes_nowhere_else() -> None:
     one, two = node("one"), node("two")
     named = pod(on="two")
     assert verdict(named, one, cluster(one, two)) == Rejected(
-        RejectionReason.OTHER_NODE, "names the node two"
+        RejectionReason.OTHER_NODE, "requires the node two"
     )
     assert verdict(named, two, cluster(one, two)) == FITS
 

@@ -163,7 +163,7 @@ def test_a_budget_that_allows_nothing_holds_also_what_is_safe(*, is_safe: bool) 
     counted = _pod(annotations={SAFE: "true"} if is_safe else {})
     found = obstacle(counted, cluster(_budget(0)), NOW)
     assert found is not None
-    assert "budget shop/web allows 0 disruptions now" in found.why
+    assert "PodDisruptionBudget shop/web allows no disruption now" in found.why
     assert found.passes_at is None
     assert obstacle(counted, cluster(_budget(1)), NOW) is None
 

@@ -65,7 +65,7 @@ def test_node_selector_and_affinity_must_both_hold() -> None:
     wish = affinity(labels(FAST))
     assert verdict(pod(affinity=wish, nodeSelector={"disk": "ssd"}), there, cluster()) == FITS
     answer = verdict(pod(affinity=wish, nodeSelector={"disk": "nvme"}), there, cluster())
-    assert answer == Rejected(RejectionReason.NODE_AFFINITY, "wants a node with disk=nvme")
+    assert answer == Rejected(RejectionReason.NODE_AFFINITY, "requires a node with disk=nvme")
 
 
 def test_preferred_affinity_keeps_no_pod_off_a_node() -> None:
@@ -87,11 +87,11 @@ def test_preferred_affinity_keeps_no_pod_off_a_node() -> None:
             affinity(labels(label("disk", "DoesNotExist")), name("In", "x")),
             "no disk, or metadata.name=x",
         ),
-        (affinity({}), "nothing that a node could have"),
+        (affinity({}), "labels that no node can have"),
     ],
 )
 def test_an_affinity_that_is_not_met_is_told_in_words(wish: Json, text: str) -> None:
     there = node("one", labels={"disk": "ssd", "cores": "8"})
     assert verdict(pod(affinity=wish), there, cluster(there)) == Rejected(
-        RejectionReason.NODE_AFFINITY, f"wants a node with {text}"
+        RejectionReason.NODE_AFFINITY, f"requires a node with {text}"
     )

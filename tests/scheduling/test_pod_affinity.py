@@ -47,7 +47,7 @@ def test_a_pod_goes_near_the_pods_it_names() -> None:
     assert fits(pod(affinity=near(term())), world) == "a a2"
     assert fits(pod(affinity=near(term(key=HOSTNAME))), world) == "a"
     assert verdict(pod(affinity=near(term())), B, world) == Rejected(
-        RejectionReason.POD_AFFINITY, f"must be near other pods, and none of them is in {ZONE}=zb"
+        RejectionReason.POD_AFFINITY, f"has pod affinity, and no matching pod is in {ZONE}=zb"
     )
 
 
@@ -55,7 +55,7 @@ def test_a_pod_stays_away_from_the_pods_it_names() -> None:
     world = cluster(*NODES, pod("db", labels=DB, on="a"))
     assert fits(pod(affinity=away(term())), world) == "b bare"
     assert verdict(pod(affinity=away(term())), A2, world) == Rejected(
-        RejectionReason.POD_ANTI_AFFINITY, f"must not be near shop/db, which is in {ZONE}=za"
+        RejectionReason.POD_ANTI_AFFINITY, f"has anti-affinity to shop/db, which is in {ZONE}=za"
     )
 
 
@@ -64,7 +64,7 @@ def test_a_pod_is_kept_away_by_pods_that_name_it() -> None:
     assert fits(pod(labels=WEB), world) == "b bare"
     assert fits(pod(labels=DB), world) == "a a2 b bare"
     assert verdict(pod(labels=WEB), A, world) == Rejected(
-        RejectionReason.REPELLED, f"shop/db, which is in {ZONE}=za, must not have it near"
+        RejectionReason.REPELLED, f"shop/db, which is in {ZONE}=za, has anti-affinity to it"
     )
 
 

@@ -52,7 +52,7 @@ def test_the_text_names_the_port() -> None:
     there = node()
     world = cluster(there, listening("first", on="one"))
     assert verdict(listening("second"), there, world) == Rejected(
-        RejectionReason.HOST_PORT, "takes the host port 80/TCP, which is in use"
+        RejectionReason.HOST_PORT, "needs the host port 80/TCP, which is in use"
     )
 
 

@@ -39,7 +39,7 @@ def test_a_pod_goes_where_its_like_are_fewest() -> None:
     assert verdict(web("new", evenly()), B, world) == FITS
     assert verdict(web("new", evenly()), A, world) == Rejected(
         RejectionReason.TOPOLOGY_SPREAD,
-        f"{ZONE}=a would have 2 of its like, 2 more than the emptiest domain; 1 more is allowed",
+        f"{ZONE}=a would have 2 matching pods, 2 more than the emptiest domain; maxSkew is 1",
     )
 
 
@@ -59,7 +59,8 @@ def test_a_node_without_the_label_is_no_place_and_no_domain() -> None:
     world = cluster(A, bare, web("one", on="a"))
     answer = verdict(web("new", evenly()), bare, world)
     assert answer == Rejected(
-        RejectionReason.TOPOLOGY_SPREAD, f"is spread by {ZONE}, a label the node doesn't have"
+        RejectionReason.TOPOLOGY_SPREAD,
+        f"has a spread by {ZONE}, a label that the node doesn't have",
     )
     assert verdict(web("new", evenly()), A, world) == FITS
 

@@ -90,7 +90,8 @@ def test_a_bound_volume_decides_where_its_pod_goes() -> None:
     world = (claim(volume="disk"), volume(reachable={ZONE: "zb"}))
     assert placed(USER, *world) == ["b"]
     assert on_a(USER, *world) == Rejected(
-        RejectionReason.VOLUME_ELSEWHERE, f"its volume disk is only there for nodes with {ZONE}=zb"
+        RejectionReason.VOLUME_ELSEWHERE,
+        f"its volume disk can only be used on nodes with {ZONE}=zb",
     )
 
 
@@ -143,7 +144,7 @@ def test_a_waiting_claim_goes_where_it_was_promised() -> None:
     )
     assert placed(USER, promised, storage_class()) == ["b"]
     assert on_a(USER, promised, storage_class()) == Rejected(
-        RejectionReason.VOLUME_ELSEWHERE, "the volume of its claim data is being made on b"
+        RejectionReason.VOLUME_ELSEWHERE, "its claim data is being provisioned on b"
     )
 
 
@@ -200,7 +201,7 @@ def test_which_free_volume_serves_a_claim(of_volume: Json, of_claim: Json, *, se
 
 def test_a_claim_without_a_free_volume_is_told_so() -> None:
     assert on_a(USER, LOCAL_CLAIM, LOCAL, local()) == Rejected(
-        RejectionReason.NO_VOLUME, "no volume for its claim data is free or can be made here"
+        RejectionReason.NO_VOLUME, "its claim data can't get a volume on the node"
     )
 
 
@@ -259,9 +260,9 @@ def test_the_claim_of_an_ephemeral_volume_must_be_there_and_belong_to_the_pod() 
             "job-scratch", storageClassName="waiting", metadata={"ownerReferences": [owner]}
         )
 
-    assert on_a(user) == Rejected(RejectionReason.CLAIM, "its claim job-scratch isn't there yet")
+    assert on_a(user) == Rejected(RejectionReason.CLAIM, "its claim job-scratch doesn't exist yet")
     assert on_a(user, made_for("other"), storage_class()) == Rejected(
-        RejectionReason.CLAIM, "its claim job-scratch wasn't made for this pod"
+        RejectionReason.CLAIM, "its claim job-scratch wasn't created for this pod"
     )
     assert placed(user, made_for("mine"), storage_class()) == ["a", "b"]
 
@@ -271,7 +272,7 @@ def test_a_claim_for_one_pod_serves_one_pod_in_the_whole_cluster() -> None:
     first = pod("first", on="b", **mounting("data"))
     assert placed(USER, alone, volume()) == ["a", "b"]
     assert on_a(USER, alone, volume(), first) == Rejected(
-        RejectionReason.VOLUME_IN_USE, "its claim data is for one pod only, and shop/first has it"
+        RejectionReason.VOLUME_IN_USE, "its claim data is ReadWriteOncePod, and shop/first uses it"
     )
 
 
@@ -306,7 +307,8 @@ def test_a_full_node_takes_no_more_volumes_of_a_driver() -> None:
     assert placed(new, *world) == ["a", "b"]
     assert placed(new, *world, limit) == ["b"]
     assert on_a(new, *world, limit) == Rejected(
-        RejectionReason.ATTACH_LIMIT, "mounts 1 more of csi.example.com, the node has 1 of 1"
+        RejectionReason.ATTACH_LIMIT,
+        "needs 1 more of csi.example.com, and the node uses 1 of 1 already",
     )
 
 

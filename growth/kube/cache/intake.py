@@ -102,7 +102,7 @@ class Intake(Generic[T]):
         """Log one line, also if thousands of objects can't be decoded."""
         for first in unreadable[:1]:
             _log.warning(
-                "objects cannot be read",
+                "objects can't be decoded",
                 resource=self._name,
                 count=len(unreadable),
                 first="/".join(filter(None, first.key)),

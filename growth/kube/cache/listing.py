@@ -72,7 +72,7 @@ class CollectedList(Generic[T]):
         try:
             page = _page(body)
         except UNDECODABLE:
-            raise Garbled(f"list {self._resource.name}: the answer is no list") from None
+            raise Garbled(f"list {self._resource.name}: the answer isn't a list") from None
         for raw in page.items or ():
             self._put(read_object(bytes(raw), resource=self._resource))
             await self._slices.pause()

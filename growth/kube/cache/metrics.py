@@ -29,7 +29,7 @@ class CacheMetrics:
         )
         self.unreadable = prometheus.Gauge(
             "growth_cache_unreadable_objects",
-            "Objects that are there but can't be decoded",
+            "Objects that exist but can't be decoded",
             kind,
             registry=registry,
         )
@@ -38,19 +38,19 @@ class CacheMetrics:
         )
         self.lists = prometheus.Counter(
             "growth_cache_lists",
-            "Whole lists taken in, by what made them necessary",
+            "Complete lists that were read, by cause",
             (*kind, "cause"),
             registry=registry,
         )
         self.failures = prometheus.Counter(
             "growth_cache_failures",
-            "Lists and watches that ended by an error",
+            "Lists and watches that ended with an error",
             (*kind, "error"),
             registry=registry,
         )
         self.lag = prometheus.Histogram(
             "growth_cache_lag_seconds",
-            "Time from the answer to a write of ours until the cache has seen it",
+            "Time from the answer to a write until the cache has seen it",
             kind,
             buckets=LAG_BUCKETS,
             registry=registry,

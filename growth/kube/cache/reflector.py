@@ -128,7 +128,7 @@ class Reflector(Generic[T]):
             except Refused as error:
                 # A server without streaming lists. It stays that way for this process.
                 self._streams_lists = False
-                _log.info("the API server lists by pages", resource=self._name, reason=str(error))
+                _log.info("lists are read in pages", resource=self._name, reason=str(error))
             else:
                 return
         await self._read_pages()
@@ -280,7 +280,7 @@ class Reflector(Generic[T]):
                 pass
         # Only the first failure is a warning; the ones that follow while it lasts aren't.
         tell = _log.debug if self._vitals.problem else _log.warning
-        tell("the watch is lost", resource=self._name, error=str(error))
+        tell("lost the watch", resource=self._name, error=str(error))
 
     def _wait(self, error: GrowthError | None, *, lived: float) -> float:
         # A watch that ends normally is continued at once. A server that ends each watch immediately

@@ -135,7 +135,7 @@ def decoded_events(lines: list[bytes], *, resource: WatchedResource[T]) -> Itera
             envelope = _envelope(line)
         except UNDECODABLE:
             raise Garbled(
-                f"watch {resource.name}: a line of {len(line)} bytes is no event"
+                f"watch {resource.name}: a line of {len(line)} bytes isn't an event"
             ) from None
         match envelope.type:
             case "ADDED" | "MODIFIED" | "DELETED" as kind:

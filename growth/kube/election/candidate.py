@@ -85,7 +85,7 @@ class Candidate:
             self.standing = after_loss(self.standing)
             await self._step()
         self.metrics.leading.set(1)
-        self._log.info("leads")
+        self._log.info("became the leader")
 
     async def renew(self) -> None:
         """Renew the Lease until it is lost."""
@@ -110,13 +110,13 @@ class Candidate:
             async with asyncio.timeout(self.settings.call_timeout):
                 await self._release()
         except (GrowthError, TimeoutError) as error:
-            self._log.warning("could not give the Lease back", error=_reason(error))
+            self._log.warning("could not release the Lease", error=_reason(error))
 
     async def _release(self) -> None:
         lease = await self.lease.read()
         if lease is not None and lease.spec.holder_identity == self.who.text:
             await self.lease.release(lease, now=self.wall())
-            self._log.info("gave the Lease back")
+            self._log.info("released the Lease")
 
     async def _step(self) -> None:
         step = next_step(self.standing, who=self.who, settings=self.settings, now=self.clock())
@@ -184,7 +184,7 @@ class Candidate:
             self._failed(error, started=started)
 
     def _failed(self, error: GrowthError | TimeoutError, *, started: float) -> None:
-        self._log.warning("a call for the Lease failed", error=_reason(error), leads=self._leads)
+        self._log.warning("a request for the Lease failed", error=_reason(error), leads=self._leads)
         if self._leads:
             self.metrics.renew_failures.inc()
         self.standing = after_failure(self.standing, next_call=started + self._pause_after(error))
@@ -203,14 +203,14 @@ class Candidate:
     def _lose(self, loss: LeadershipLoss) -> NoReturn:
         self.standing = after_loss(self.standing)
         self.metrics.leading.set(0)
-        self._log.error("leads no longer", reason=loss.value)
+        self._log.error("lost the leadership", reason=loss.value)
         raise LeadershipLost(f"Lease {self.lease.title}: {loss.value}")
 
     def _tell_of_another(self, lease: Lease | None) -> None:
         before = self.standing.lease and self.standing.lease.spec.holder_identity
         holder = lease and lease.spec.holder_identity
         if holder != self.who.text and (holder != before or self.standing.unchanged_since is None):
-            self._log.info("waits for the Lease", holder=holder)
+            self._log.info("waiting for the Lease", holder=holder)
 
     @property
     def _leads(self) -> bool:

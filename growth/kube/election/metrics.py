@@ -24,6 +24,6 @@ class ElectionMetrics:
         )
         self.renew_failures = Counter(
             "growth_leader_renew_failures",
-            "Calls for the Lease that failed while this process led",
+            "Requests for the Lease that failed while this process was the leader",
             registry=registry,
         )

@@ -15,16 +15,16 @@ class EventMetrics:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.written = prometheus.Counter(
-            "growth_events_written", "Events created or continued", registry=registry
+            "growth_events_written", "Events that were created or updated", registry=registry
         )
         self.dropped = prometheus.Counter(
             "growth_events_dropped",
-            "Events that were not told, by cause",
+            "Events that were dropped, by cause",
             ("cause",),
             registry=registry,
         )
         self.subjects = prometheus.Gauge(
             "growth_events_subjects",
-            "Objects and reasons remembered to tell repetitions",
+            "Objects and reasons that are remembered to detect repetitions",
             registry=registry,
         )

@@ -152,6 +152,6 @@ class EventRecorder:
             return
         self._reported_at = self._clock()
         if self._dropped:
-            log.warning("some events were not told", **self._dropped, error=self._last_error)
+            log.warning("some events were dropped", **self._dropped, error=self._last_error)
         self._dropped.clear()
         self._last_error = ""
