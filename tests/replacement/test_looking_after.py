@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
 
 from reconciler import replacement
-from reconciler.core.actions import PatchStatus, SetNode, machine
+from reconciler.core.actions import SetNode, machine
 from reconciler.facts.requested import UNCONFIRMED, Bought
 from reconciler.ledger import Ledger
+from reconciler.pools import many_sick
 from reconciler.replacement.ledger import ReplacementLedger
 from reconciler.replacement.remembering import swaps_looked_after
-from tests.reconciler.build import at, request
+from tests.reconciler.build import at, request, said_by
 from tests.replacement.build import having, made_in, node_class, pool
 from tests.replacement.test_health import TEN, ill, of
 
@@ -59,6 +61,8 @@ def test_a_create_that_the_cache_has_not_shown_yet_counts_however_long_that_take
 
 
 def test_a_pool_says_when_too_many_of_its_nodes_are_sick() -> None:
-    (step,) = steps(of(TEN, *(ill(name) for name in TEN[:3])))
-    assert isinstance(step, PatchStatus)
-    assert [each["reason"] for each in step.status["conditions"]] == ["TooManySick"]
+    given = of(TEN, *(ill(name) for name in TEN[:3]))
+    known = replacement.decide(given, at(100)).section
+    given = given.remembering(replace(given.ledger, replacement=known))
+    _, reason, _ = said_by(many_sick, given, at(100)) or ("", "", "")
+    assert reason == "TooManySick"
