@@ -27,6 +27,10 @@ class Decision(msgspec.Struct, Generic[Section], frozen=True, kw_only=True):
     wake_at: float = NEVER
     """The monotonic second at which the room wants to be asked again at the latest."""
 
+    def waking(self, at: float) -> Decision[Section]:
+        """The same, asked again at this second at the latest."""
+        return msgspec.structs.replace(self, wake_at=min(self.wake_at, at))
+
 
 def earliest(moments: Iterable[float]) -> float:
     """The first of several moments; NEVER if there is none."""

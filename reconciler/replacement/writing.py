@@ -44,13 +44,15 @@ def _replacing(request: NodeRequest, text: str) -> NodeRequest:
     return request.model_copy(update={"metadata": metadata, "spec": spec})
 
 
-def creation(request: NodeRequest) -> Sequence:
-    """The intent to buy one of a swap's machines."""
-    return Sequence(
-        subject=machine(request.name),
-        steps=(CreateNodeRequest(request=request),),
-        why=f"{request.spec.target_offering} in the place of others",
-    )
+def swap_creations(world: World) -> Iterator[Sequence]:
+    """The intent to buy each of the swaps' machines that no cache shows yet."""
+    for name, request in world.ledger.replacement.unconfirmed.items():
+        if world.is_free(machine(name)):
+            yield Sequence(
+                subject=machine(name),
+                steps=(CreateNodeRequest(request=request),),
+                why=f"{request.spec.target_offering} in the place of others",
+            )
 
 
 def openings(

@@ -1,0 +1,115 @@
+"""What is asked next: first whether a swap may go on, then what has to go, then what is dear."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from growth.api.disruption import DisruptionReason
+from reconciler.core.actions import lane_subject
+from reconciler.core.decision import NEVER, Decision, earliest
+from reconciler.replacement import asking
+from reconciler.replacement.at_rest import sight
+from reconciler.replacement.candidates import (
+    candidates,
+    eligible,
+    in_turn,
+    is_in_use,
+    movable,
+)
+from reconciler.replacement.drift import drifted
+from reconciler.replacement.horizon import horizon
+from reconciler.replacement.proving import (
+    LANE,
+    confirmation_asked,
+    proof_asked,
+    search_asked,
+)
+from reconciler.replacement.swaps import SwapStage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from growth.scheduling.node import Node
+    from growth.scheduling.pod import Pod
+    from reconciler.replacement.ledger import ReplacementLedger
+    from reconciler.replacement.scene import ReplacementScene
+    from reconciler.replacement.swaps import Swap
+
+
+def next_question(scene: ReplacementScene) -> Decision[ReplacementLedger]:
+    """The next question, if none is open and there is anything to ask."""
+    if scene.ledger.asked is not None or not scene.world.is_free(lane_subject(LANE)):
+        return Decision(section=scene.ledger)
+    stages = ((swap, swap.stage(scene.world)) for swap in scene.swaps)
+    ready = next((swap for swap, stage in stages if stage is SwapStage.READY), None)
+    return _what_goes(scene) if ready is None else _confirmed_in_time(ready, scene)
+
+
+def _confirmed_in_time(swap: Swap, scene: ReplacementScene) -> Decision[ReplacementLedger]:
+    """Not again at once, where the removals couldn't be opened."""
+    due = _after(scene.ledger.confirmed_at, scene.world.timing.retry)
+    if due > scene.now.monotonic:
+        return Decision(section=scene.ledger, wake_at=due)
+    return confirmation_asked(swap, scene)
+
+
+def _what_goes(scene: ReplacementScene) -> Decision[ReplacementLedger]:
+    repair = _one_of(scene.sick, DisruptionReason.UNHEALTHY, scene)
+    if repair.sequences or scene.is_moving:
+        return repair
+    drift = _one_of(drifted(scene.world), DisruptionReason.DRIFT, scene)
+    found = drift if drift.sequences else _search(scene).waking(drift.wake_at)
+    return found.waking(repair.wake_at)
+
+
+def _one_of(
+    found: Mapping[str, str], reason: DisruptionReason, scene: ReplacementScene
+) -> Decision[ReplacementLedger]:
+    """Ask about the first of the nodes that have to go; nothing, if none of them may now."""
+    if not found:
+        return Decision(section=scene.ledger)
+    turn = in_turn(found, scene.most(reason), scene.look, reason=reason)
+    wakes = [turn.wake_at]
+    for node in turn.nodes:
+        pods, passes_at = _moved_for(reason, node, scene)
+        wakes.append(passes_at)
+        if pods is not None:
+            asked = proof_asked({node.name: pods}, scene, reason=reason, why=found[node.name])
+            return asked.waking(min(wakes))
+    return Decision(section=scene.ledger, wake_at=min(wakes))
+
+
+def _moved_for(
+    reason: DisruptionReason, node: Node, scene: ReplacementScene
+) -> tuple[tuple[Pod, ...] | None, float]:
+    """The pods that would move; None if they may not, and when that passes by itself."""
+    if reason is DisruptionReason.UNHEALTHY:
+        return scene.world.cluster.occupancy(node.name).keepers, NEVER
+    return movable(node, scene.look) if is_in_use(node, scene.world) else (None, NEVER)
+
+
+def _search(scene: ReplacementScene) -> Decision[ReplacementLedger]:
+    """Ask which nodes could go, if anything has changed since that was asked last."""
+    world, now, ledger = scene.world, scene.now, scene.ledger
+    most = scene.most(DisruptionReason.CONSOLIDATION)
+    nodes = eligible(scene.look, most)
+    lasts, lasts_longer_at = horizon(ledger.regret, world, now)
+    seen = (lasts, *sight(nodes.quiet, most, world))
+    wake_at = earliest((nodes.wake_at, ledger.opens_at, lasts_longer_at, scene.budgets_change_at))
+    is_known = seen == ledger.seen and now.monotonic < ledger.opens_at
+    if not nodes.quiet or is_known:
+        return Decision(section=ledger, wake_at=wake_at)
+    due = _after(ledger.searched_at, world.timing.between_searches)
+    if due > now.monotonic:
+        return Decision(section=ledger, wake_at=min(wake_at, due))
+    found, opens_at = candidates(nodes, scene.look)
+    ledger = replace(ledger, seen=seen, searched_at=now.monotonic, opens_at=opens_at)
+    asked = asking.renewal(found, world, now, most=most, horizon=lasts)
+    answer = Decision(section=ledger) if asked is None else search_asked(asked, ledger)
+    return answer.waking(wake_at)
+
+
+def _after(last: float | None, rest: float) -> float:
+    """When it may be done again; at any moment, if it was never done."""
+    return -NEVER if last is None else last + rest
