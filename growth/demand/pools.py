@@ -103,7 +103,7 @@ def wish_of(pod: Pod) -> PoolChoice:
     return wish if wish.names_a_pool else NOTHING_SAID
 
 
-def match(wish: PoolChoice, pools: Iterable[str]) -> Verdict:
+def match_pools(wish: PoolChoice, pools: Iterable[str]) -> Verdict:
     """The existing pools that pods with this wish may use."""
     admitted = frozenset(pool for pool in pools if wish.admits(pool))
     if admitted:
@@ -113,7 +113,7 @@ def match(wish: PoolChoice, pools: Iterable[str]) -> Verdict:
 
 def why_unreadable(wish: PoolChoice, unreadable: Iterable[str]) -> str:
     """A text if a pool that it may use exists but is invalid; else ""."""
-    verdict = match(wish, unreadable)
+    verdict = match_pools(wish, unreadable)
     if not isinstance(verdict, UsablePools):
         return ""
     name = min(verdict.names)
@@ -122,7 +122,7 @@ def why_unreadable(wish: PoolChoice, unreadable: Iterable[str]) -> str:
 
 def pools_of(pod: Pod, pools: Iterable[str]) -> frozenset[str]:
     """The existing pools that the pod may use."""
-    verdict = match(wish_of(pod), pools)
+    verdict = match_pools(wish_of(pod), pools)
     return verdict.names if isinstance(verdict, UsablePools) else frozenset()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from growth.demand.pools import UsablePools, match
+from growth.demand.pools import UsablePools, match_pools
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,4 +61,4 @@ class Wishes:
         ]
 
     def _judge(self, wish: PoolChoice) -> bool:
-        return self._pools is None or isinstance(match(wish, self._pools), UsablePools)
+        return self._pools is None or isinstance(match_pools(wish, self._pools), UsablePools)

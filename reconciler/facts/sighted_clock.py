@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reconciler.core.world import World
 
 
-class Clock(msgspec.Struct, frozen=True, kw_only=True):
+class SightedClock(msgspec.Struct, frozen=True, kw_only=True):
     """This moment, in seconds of sight."""
 
     now: float
@@ -29,9 +29,9 @@ class Clock(msgspec.Struct, frozen=True, kw_only=True):
         return self.monotonic + moment - self.now if self.runs else NEVER
 
 
-def clock(world: World, now: Instant) -> Clock:
+def sighted_clock(world: World, now: Instant) -> SightedClock:
     """The clock at this pass."""
     known = world.ledger.removal
     runs = world.ledger.brakes.may_remove
     passed = 0.0 if known.looked_at is None or not runs else now.monotonic - known.looked_at
-    return Clock(now=known.seen + passed, monotonic=now.monotonic, runs=runs)
+    return SightedClock(now=known.seen + passed, monotonic=now.monotonic, runs=runs)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from growth.api.nodepool import NodePool
 from growth.demand import detection
-from growth.demand.pools import UsablePools, match, why_unreadable, wish_of
+from growth.demand.pools import UsablePools, match_pools, why_unreadable, wish_of
 from growth.scheduling.owners import Owner, workload_of
 from reconciler.planning.commit import Missing
 from reconciler.planning.tries import PodTries
@@ -67,7 +67,7 @@ def pools_by_pod(
     missing: dict[str, str] = {}
     for uid, pod in pods.items():
         wish = wish_of(pod)
-        verdict = match(wish, world.pools)
+        verdict = match_pools(wish, world.pools)
         if isinstance(verdict, UsablePools):
             found[uid] = verdict.names
         else:

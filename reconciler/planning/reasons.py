@@ -10,8 +10,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from growth.api.wellknown import POOL_LABEL
-from growth.demand.pools import UsablePools, wish_of
-from growth.demand.pools import match as pools_of
+from growth.demand.pools import UsablePools, match_pools, wish_of
 from growth.scheduling.resources import CPU, MEMORY, shown_amount
 from growth.scheduling.verdicts import RejectionReason as Constraint
 from reconciler.buying.limits import LimitKind
@@ -158,7 +157,7 @@ def _emptied(reason: UnplacedReason, pod: Pod, items: Sequence[Purchasable], wor
 
 
 def _of_its_pools(pod: Pod, items: Iterable[Purchasable], world: World) -> list[Purchasable]:
-    verdict = pools_of(wish_of(pod), world.pools)
+    verdict = match_pools(wish_of(pod), world.pools)
     names = verdict.names if isinstance(verdict, UsablePools) else frozenset()
     return [item for item in items if item.pool.name in names]
 

@@ -20,7 +20,7 @@ from reconciler.core.decision import NEVER, Decision, earliest
 from reconciler.core.step import WAIT, Step
 from reconciler.facts.finalizers import has_our_finalizer, held, let_go
 from reconciler.facts.keeping_scene import scene_of
-from reconciler.facts.sighted_clock import clock
+from reconciler.facts.sighted_clock import sighted_clock
 from reconciler.planning.unplaced import unplaced_by_pool
 from reconciler.pools import (
     kept,
@@ -70,7 +70,7 @@ class PoolCount(NamedTuple):
 def decide(world: World, now: Instant) -> Decision[PoolsLedger]:
     """One step for each pool that is free for one, and the status of what can't be read."""
     look = ProvisioningLook(
-        world=world, now=now, memory=world.ledger.provisioning, clock=clock(world, now)
+        world=world, now=now, memory=world.ledger.provisioning, clock=sighted_clock(world, now)
     )
     count = _count(world, look)
     sequences = list(unreadable_notices(world, now))

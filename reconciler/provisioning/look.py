@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from growth.instant import Instant
     from growth.scheduling.node import Node
     from reconciler.core.world import World
-    from reconciler.facts.sighted_clock import Clock
+    from reconciler.facts.sighted_clock import SightedClock
     from reconciler.provisioning.ledger import ProvisioningLedger
 
 
@@ -34,7 +34,7 @@ class ProvisioningLook:
     world: World
     now: Instant
     memory: ProvisioningLedger
-    clock: Clock
+    clock: SightedClock
     """It stands still while we are blind."""
 
     @cached_property

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from growth.api.noderequest import NodeRequest
     from growth.instant import Instant
     from reconciler.core.world import World
-    from reconciler.facts.sighted_clock import Clock
+    from reconciler.facts.sighted_clock import SightedClock
     from reconciler.provisioning.ledger import ProvisioningLedger
 
 FINISHED = frozenset({RequestPhase.READY, RequestPhase.UNMET})
 
 
-def remembered_requests(world: World, now: Instant, clock: Clock) -> ProvisioningLedger:
+def remembered_requests(world: World, now: Instant, clock: SightedClock) -> ProvisioningLedger:
     """What is known of each request that isn't finished; nothing of those that are gone."""
     before = world.ledger.provisioning
     unfinished = [each for each in world.requests.values() if each.status.phase not in FINISHED]
@@ -36,7 +36,7 @@ def remembered_requests(world: World, now: Instant, clock: Clock) -> Provisionin
 
 
 def _seen(
-    request: NodeRequest, before: ProvisioningLedger, now: Instant, clock: Clock
+    request: NodeRequest, before: ProvisioningLedger, now: Instant, clock: SightedClock
 ) -> StageSeen:
     metadata, accepted = request.metadata, request.status.accepted_at
     stage = RequestStage(

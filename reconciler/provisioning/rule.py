@@ -17,7 +17,7 @@ from growth.api.noderequest import RequestPhase
 from reconciler.core.actions import CreateMachine, Sequence, machine
 from reconciler.core.decision import Decision, earliest
 from reconciler.core.step import WAIT, Step
-from reconciler.facts.sighted_clock import clock
+from reconciler.facts.sighted_clock import sighted_clock
 from reconciler.provisioning.booting import booting
 from reconciler.provisioning.evidence import pool_of_request
 from reconciler.provisioning.finished import finished
@@ -43,9 +43,9 @@ POOLS = "NodePool"
 
 def decide(world: World, now: Instant) -> Decision[ProvisioningLedger]:
     """One step for each request that is free for one, and for nodes that a pool leaves behind."""
-    shown = clock(world, now)
+    clock = sighted_clock(world, now)
     look = ProvisioningLook(
-        world=world, now=now, memory=remembered_requests(world, now, shown), clock=shown
+        world=world, now=now, memory=remembered_requests(world, now, clock), clock=clock
     )
     steps = {
         name: _step(request, look)

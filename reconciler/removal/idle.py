@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from growth.scheduling.node import Node
     from reconciler.core.world import World
     from reconciler.facts.listings import SightedCloud
-    from reconciler.facts.sighted_clock import Clock
+    from reconciler.facts.sighted_clock import SightedClock
     from reconciler.providers.port import ClassKey, Machine
 
 GOES: Final = frozenset({KeepingReason.IDLE, KeepingReason.PAID})
@@ -50,11 +50,11 @@ Ends = dict[str, float]
 """When marked nodes go, on the clock of what we saw, by name."""
 
 
-def ends(world: World, now: Instant, shown: Clock) -> Ends:
+def ends(world: World, now: Instant, clock: SightedClock) -> Ends:
     """When each marked node goes; the clock on the wall is asked once, at the first sight."""
     known = world.ledger.removal.ends
     return {
-        name: known[name] if name in known else shown.now + _left(node, world, now)
+        name: known[name] if name in known else clock.now + _left(node, world, now)
         for name, node in tainted(world.cluster).items()
     }
 
@@ -69,7 +69,7 @@ def _left(node: Node, world: World, now: Instant) -> float:
 
 
 def steps_for_idle_nodes(
-    world: World, now: Instant, *, seen: Mapping[ClassKey, SightedCloud], shown: Clock
+    world: World, now: Instant, *, seen: Mapping[ClassKey, SightedCloud], clock: SightedClock
 ) -> Iterator[tuple[str, Step]]:
     """What is to be done with each node that no pod keeps, and with those that bear marks."""
     unoccupied: list[Node] = []
@@ -86,7 +86,7 @@ def steps_for_idle_nodes(
     for node in unoccupied:
         keeping = keepings[node.name]
         if keeping.reason in GOES:
-            yield node.name, _given_back(node, keeping, world, now, seen=seen, shown=shown)
+            yield node.name, _given_back(node, keeping, world, now, seen=seen, clock=clock)
         else:
             yield node.name, _kept(node, keeping, world, now)
 
@@ -116,15 +116,15 @@ def _given_back(
     now: Instant,
     *,
     seen: Mapping[ClassKey, SightedCloud],
-    shown: Clock,
+    clock: SightedClock,
 ) -> Step:
-    if not shown.runs or not world.is_free(machine(node.name)):
+    if not clock.runs or not world.is_free(machine(node.name)):
         return WAIT
     pool = world.pools[pool_of_node(node)]
     if is_tainted(node):
-        end = world.ledger.removal.ends.get(node.name, shown.now)
-        if end > shown.now:
-            return Step(wake_at=shown.wake_at(end))
+        end = world.ledger.removal.ends.get(node.name, clock.now)
+        if end > clock.now:
+            return Step(wake_at=clock.wake_at(end))
         return _opened(node, pool, seen.get(node_class_of(pool, world)))
     if keeping.reason is KeepingReason.PAID:
         return Step(wake_at=keeping.ends_at(now))

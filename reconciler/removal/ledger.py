@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reconciler.facts.sighted_clock import Clock
+    from reconciler.facts.sighted_clock import SightedClock
     from reconciler.providers.port import ClassKey
 
 
@@ -29,7 +29,7 @@ class RemovalLedger:
     crowds: Mapping[ClassKey, int] = field(default_factory=dict)
     """Orphans that are too many to be believed, by cloud; 0 for clouds where they are not."""
 
-    def at(self, clock: Clock) -> RemovalLedger:
+    def at(self, clock: SightedClock) -> RemovalLedger:
         """The memory with the clock as it is shown now."""
         looked_at = clock.monotonic if clock.runs else None
         return replace(self, seen=clock.now, looked_at=looked_at)

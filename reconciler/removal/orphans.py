@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from growth.instant import Instant
     from reconciler.core.world import World
     from reconciler.facts.listings import SightedCloud
-    from reconciler.facts.sighted_clock import Clock
+    from reconciler.facts.sighted_clock import SightedClock
     from reconciler.providers.port import ClassKey
 
 Ages = Mapping[str, float]
@@ -116,7 +116,7 @@ def is_for_orphan(removal: NodeRemovalRequest) -> bool:
 
 
 def removals_of_orphans(
-    found: Orphans, cloud: SightedCloud, world: World, shown: Clock
+    found: Orphans, cloud: SightedCloud, world: World, clock: SightedClock
 ) -> Iterator[Sequence]:
     """A removal for each of them that has none and that a later listing shows again.
 
@@ -125,7 +125,7 @@ def removals_of_orphans(
     since = world.ledger.removal.orphans
     for name, each in found.goers.items():
         pool = _owner(each, cloud.key, world)
-        is_confirmed = shown.wake_at(since[name]) <= cloud.listing.at.monotonic
+        is_confirmed = clock.wake_at(since[name]) <= cloud.listing.at.monotonic
         is_due = is_confirmed and name not in world.removals and world.is_free(machine(name))
         if is_due and pool is not None:
             removal = removal_of(each, pool=pool, reason=RemovalReason.ORPHAN)
@@ -151,7 +151,7 @@ def _owner(listed: Machine, key: ClassKey, world: World) -> NodePool | None:
     return next(of_cloud, None)
 
 
-def ages(world: World, lost: Orphans, *, now: Instant, shown: Clock) -> Ages:
+def ages(world: World, lost: Orphans, *, now: Instant, clock: SightedClock) -> Ages:
     """Since when each of them is known as an orphan, in seconds of sight.
 
     The time of one that is held back with many others begins when they are few: until then people
@@ -161,7 +161,7 @@ def ages(world: World, lost: Orphans, *, now: Instant, shown: Clock) -> Ages:
     return {
         name: before[name]
         if name in before and not (lost.are_too_many and name not in world.removals)
-        else shown.now - _age(each, world, now)
+        else clock.now - _age(each, world, now)
         for name, each in lost.found.items()
     }
 

@@ -9,7 +9,7 @@ from growth.api.noderemovalrequest import RemovalPhase
 from reconciler.core.actions import Sequence, machine
 from reconciler.core.decision import NEVER, Decision, earliest
 from reconciler.facts.listings import cloud_of, clouds
-from reconciler.facts.sighted_clock import clock
+from reconciler.facts.sighted_clock import sighted_clock
 from reconciler.removal import idle, leftovers, life
 from reconciler.removal.drain import cordons
 from reconciler.removal.drain import deleted_pools as drain_pools
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from reconciler.core.step import Step
     from reconciler.core.world import World
     from reconciler.facts.listings import SightedCloud
-    from reconciler.facts.sighted_clock import Clock
+    from reconciler.facts.sighted_clock import SightedClock
     from reconciler.providers.port import ClassKey
     from reconciler.removal.ledger import RemovalLedger
     from reconciler.removal.orphans import Orphans
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 
 def decide(world: World, now: Instant) -> Decision[RemovalLedger]:
     """One step for each machine that is free for one."""
-    shown, seen = clock(world, now), clouds(world)
+    clock, seen = sighted_clock(world, now), clouds(world)
     found = {key: orphans(cloud, world, now) for key, cloud in seen.items()}
-    ledger = _remembered(world, found, now=now, shown=shown).at(shown)
+    ledger = _remembered(world, found, now=now, clock=clock).at(clock)
     world = world.remembering(replace(world.ledger, removal=ledger))
     lost = {each.subject: each for each in leftovers.free_leftover(world, seen)}
     steps = {
-        **dict(idle.steps_for_idle_nodes(world, now, seen=seen, shown=shown)),
-        **dict(cordons.marks_left_behind(world, shown)),
+        **dict(idle.steps_for_idle_nodes(world, now, seen=seen, clock=clock)),
+        **dict(cordons.marks_left_behind(world, clock)),
         **dict(drain_pools.steps_for_leaving_pools(world, seen)),
-        **dict(_steps(world, now, seen=seen, found=found, shown=shown)),
+        **dict(_steps(world, now, seen=seen, found=found, clock=clock)),
     }
     sequences = (
         Sequence(subject=machine(name), steps=step.actions, why=step.why)
@@ -55,7 +55,7 @@ def decide(world: World, now: Instant) -> Decision[RemovalLedger]:
     opening = (
         each
         for key, many in found.items()
-        for each in removals_of_orphans(many, seen[key], world, shown)
+        for each in removals_of_orphans(many, seen[key], world, clock)
     )
     return Decision(
         section=ledger,
@@ -70,17 +70,17 @@ def _moving(steps: Iterable[Step]) -> Iterator[Pod]:
 
 
 def _remembered(
-    world: World, found: Mapping[ClassKey, Orphans], *, now: Instant, shown: Clock
+    world: World, found: Mapping[ClassKey, Orphans], *, now: Instant, clock: SightedClock
 ) -> RemovalLedger:
-    ends = idle.ends(world, now, shown)
+    ends = idle.ends(world, now, clock)
     crowds = {key: lost.sudden if lost.are_too_many else 0 for key, lost in found.items()}
     before = replace(world.ledger.removal, ends=ends, crowds=crowds)
-    if not shown.runs:
+    if not clock.runs:
         return before
     known = {
         name: since
         for lost in found.values()
-        for name, since in ages(world, lost, now=now, shown=shown).items()
+        for name, since in ages(world, lost, now=now, clock=clock).items()
     }
     return replace(before, orphans=known)
 
@@ -91,7 +91,7 @@ def _steps(
     *,
     seen: Mapping[ClassKey, SightedCloud],
     found: Mapping[ClassKey, Orphans],
-    shown: Clock,
+    clock: SightedClock,
 ) -> Iterator[tuple[str, Step]]:
     for name, removal in sorted(world.removals.items()):
         if not world.is_free(machine(name)):
@@ -100,7 +100,7 @@ def _steps(
         if is_for_orphan(removal) and cloud is not None:
             yield (
                 name,
-                _orphan(removal, world, now, cloud=cloud, lost=found[cloud.key], shown=shown),
+                _orphan(removal, world, now, cloud=cloud, lost=found[cloud.key], clock=clock),
             )
         else:
             yield name, life.removal_step(removal, world, now, cloud=cloud, waits_until=0.0)
@@ -113,14 +113,14 @@ def _orphan(
     *,
     cloud: SightedCloud,
     lost: Orphans,
-    shown: Clock,
+    clock: SightedClock,
 ) -> Step:
     """It stands only as long as nobody knows the machine, and it begins late."""
     is_pending = removal.status.phase is RemovalPhase.PENDING
     if is_pending and removal.name not in lost.found and removal.spec.node_id in cloud.machines:
         return life.cancelled_removal(removal, world, why="the machine is known after all")
-    since = world.ledger.removal.orphans.get(removal.name, shown.now)
-    due = shown.wake_at(since + world.timing.orphan_age)
+    since = world.ledger.removal.orphans.get(removal.name, clock.now)
+    due = clock.wake_at(since + world.timing.orphan_age)
     # The listing that tells it has to be younger than the wait.
     is_confirmed = due <= cloud.listing.at.monotonic and not lost.are_too_many
     waits_until = due if due > now.monotonic or is_confirmed else NEVER

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from growth.demand.pools import PoolNotFound, match, wish_of
+from growth.demand.pools import pools_of
 from growth.scheduling.unsupported import unsupported
 from reconciler.buying.market import market
 from reconciler.facts.marks import is_marked
@@ -153,15 +153,10 @@ def _question(pods: Sequence[Pod], world: World, sold: Market) -> PlanningProble
         pods,
         ground(world, all_requests(world), planning.nominated, planning.shelf.items),
         sold,
-        pools_of={pod.metadata.uid: _pools(pod, world) for pod in pods},
+        # Without a pool, it found its place without them: it may still move to another node.
+        pools_of={pod.metadata.uid: pools_of(pod, world.pools) for pod in pods},
         nominated=planning.nominated,
     )
-
-
-def _pools(pod: Pod, world: World) -> frozenset[str]:
-    """None, for a pod that found its place without them: it may still move to another node."""
-    verdict = match(wish_of(pod), world.pools)
-    return frozenset() if isinstance(verdict, PoolNotFound) else frozenset(verdict.names)
 
 
 def without(world: World, gone: frozenset[str]) -> World:

@@ -27,7 +27,7 @@ from reconciler.core.decision import earliest
 from reconciler.facts.listings import clouds
 from reconciler.facts.node_classes import node_class_of
 from reconciler.facts.ownership import pool_of_node
-from reconciler.facts.sighted_clock import clock
+from reconciler.facts.sighted_clock import sighted_clock
 from reconciler.providers.port import MachineState
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from growth.scheduling.node import Node
     from reconciler.core.world import World
     from reconciler.facts.listings import SightedCloud
-    from reconciler.facts.sighted_clock import Clock
+    from reconciler.facts.sighted_clock import SightedClock
     from reconciler.providers.port import ClassKey
 
 MOST: Final = 20
@@ -80,15 +80,15 @@ def sick(
     world: World, now: Instant, before: SickNodes
 ) -> tuple[SickNodes, Mapping[str, str], float]:
     """What is remembered, the nodes to be replaced with what they lack, and when to ask again."""
-    shown, herds = clock(world, now), _herds(world)
+    clock, herds = sighted_clock(world, now), _herds(world)
     held = _held(herds)
-    spells = _spells(herds, before.spells, held, shown)
+    spells = _spells(herds, before.spells, held, clock)
     due = {name: each.since + world.timing.repair_after for name, each in spells.items()}
-    over = [node for herd in herds.values() for node in herd.sick if due[node.name] <= shown.now]
+    over = [node for herd in herds.values() for node in herd.sick if due[node.name] <= clock.now]
     # While we are blind no cloud is believed, and none of them is seen here.
     seen = clouds(world) if over else {}
     found = {node.name: _why(node, world) for node in over if _is_listed(node, world, seen)}
-    wake_at = earliest(shown.wake_at(end) for end in due.values() if end > shown.now)
+    wake_at = earliest(clock.wake_at(end) for end in due.values() if end > clock.now)
     return SickNodes(spells=spells, held=held), found, wake_at
 
 
@@ -143,12 +143,15 @@ def _joined(world: World) -> Mapping[str, Herd]:
 
 
 def _spells(
-    herds: Mapping[str, Herd], before: Mapping[str, Spell], held: Container[str], shown: Clock
+    herds: Mapping[str, Herd],
+    before: Mapping[str, Spell],
+    held: Container[str],
+    clock: SightedClock,
 ) -> Mapping[str, Spell]:
     found: dict[str, Spell] = {}
     for pool, node in ((pool, node) for pool, herd in herds.items() for node in herd.sick):
         ready = _ready_of(node)
-        new = Spell(shown.now, ready.last_transition_time if ready else None)
+        new = Spell(clock.now, ready.last_transition_time if ready else None)
         # After a common fault they come back one by one, and the last aren't sick for that.
         known = new if pool in held else before.get(node.name, new)
         found[node.name] = known if known.changed == new.changed else new

@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from growth.api.wellknown import POOL_LABEL
-from growth.demand.pools import NOTHING_SAID, PoolNotFound, UsablePools, match, pools_of, wish_of
+from growth.demand.pools import (
+    NOTHING_SAID,
+    PoolNotFound,
+    UsablePools,
+    match_pools,
+    pools_of,
+    wish_of,
+)
 from tests.scheduling import build
 
 ALL = ("default", "gpu", "web")
@@ -68,12 +75,12 @@ def test_a_pod_uses_the_pools_that_it_names_else_the_default(
 ) -> None:
     pod = build.pod(**spec)
     assert pools_of(pod, ALL) == pools
-    verdict = match(wish_of(pod), ALL)
+    verdict = match_pools(wish_of(pod), ALL)
     assert verdict == UsablePools(frozenset(pools)) if pools else isinstance(verdict, PoolNotFound)
 
 
 def test_without_a_default_a_pod_that_names_none_has_none() -> None:
-    assert match(NOTHING_SAID, ["gpu"]) == PoolNotFound(("default",))
+    assert match_pools(NOTHING_SAID, ["gpu"]) == PoolNotFound(("default",))
 
 
 @pytest.mark.parametrize(
@@ -88,7 +95,7 @@ def test_without_a_default_a_pod_that_names_none_has_none() -> None:
 def test_a_missing_pool_is_told_by_its_name_and_with_the_way_out(
     spec: dict[str, Any], requested: tuple[str, ...], text: str
 ) -> None:
-    verdict = match(wish_of(build.pod(**spec)), ())
+    verdict = match_pools(wish_of(build.pod(**spec)), ())
     assert isinstance(verdict, PoolNotFound)
     assert verdict.requested == requested
     assert text in verdict.text

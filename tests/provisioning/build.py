@@ -25,7 +25,7 @@ from reconciler.core.actions import (
     SetNode,
 )
 from reconciler.core.actions import machine as subject
-from reconciler.facts.sighted_clock import clock
+from reconciler.facts.sighted_clock import sighted_clock
 from reconciler.ledger import Ledger
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.providers.port import Answered, CreateAnswer, Machine, Order, Sight
@@ -179,12 +179,12 @@ class Life:
         known = seen.remembering(replace(seen.ledger, provisioning=decision.section))
         told = pools.decide(known, self._instant)
         assert told.section is not None
-        shown = clock(seen, self._instant)
+        clock = sighted_clock(seen, self._instant)
         self._ledger = replace(
             self._ledger,
             provisioning=decision.section,
             pools=told.section,
-            removal=self._ledger.removal.at(shown),
+            removal=self._ledger.removal.at(clock),
         )
         sequences = (*decision.sequences, *told.sequences)
         for sequence in sequences:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from growth.scheduling.metadata import ObservedCondition
 from reconciler.brakes.trust import Trust
 from reconciler.core.decision import NEVER
-from reconciler.facts.sighted_clock import clock
+from reconciler.facts.sighted_clock import sighted_clock
 from reconciler.ledger import Ledger
 from reconciler.pools import many_sick
 from reconciler.providers.port import MachineState
@@ -69,7 +69,7 @@ class Watch:
 
     def sees(self, given: World, seconds: float) -> list[str]:
         given = given.remembering(replace(given.ledger, removal=self._removal))
-        self._removal = given.ledger.removal.at(clock(given, at(seconds)))
+        self._removal = given.ledger.removal.at(sighted_clock(given, at(seconds)))
         given = given.remembering(replace(given.ledger, removal=self._removal))
         self.health, found, self.wake_at = sick(given, at(seconds), self.health)
         self.why = found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from growth.demand.pools import PoolNotFound, match, wish_of
+from growth.demand.pools import PoolNotFound, match_pools, wish_of
 from growth.scheduling.metadata import ObservedCondition
 from reconciler.core.actions import CreateNodeRequest
 from reconciler.planning.ledger import PlanningLedger
@@ -131,7 +131,7 @@ class Stage:
             without_pool=[
                 pod.name
                 for pod in pods
-                if isinstance(match(wish_of(pod), self.pools), PoolNotFound)
+                if isinstance(match_pools(wish_of(pod), self.pools), PoolNotFound)
             ],
         )
 

@@ -13,7 +13,7 @@ from growth.cli.explain.story import Explanation, Fact, ago, ahead, counted, spa
 from growth.cli.terminal.money import hourly
 from growth.cli.terminal.tables import spoken_span
 from growth.demand.detection import PodProgress, scheduled, standing
-from growth.demand.pools import UsablePools, match, pools_of, why_unreadable, wish_of
+from growth.demand.pools import UsablePools, match_pools, pools_of, why_unreadable, wish_of
 from growth.scheduling.resources import shortages
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _on_its_node(pod: Pod, seen: Survey) -> Iterator[Fact]:
 
 def _of_pools(pod: Pod, seen: Survey) -> Iterator[Fact]:
     wish = wish_of(pod)
-    verdict = match(wish, seen.pools)
+    verdict = match_pools(wish, seen.pools)
     if not isinstance(verdict, UsablePools):
         kind = f"{NodePool.kind_names[0]} "
         broken = [name.removeprefix(kind) for name in seen.unreadable if name.startswith(kind)]

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reconciler.core.world import World
-    from reconciler.facts.sighted_clock import Clock
+    from reconciler.facts.sighted_clock import SightedClock
 
 
-def marks_left_behind(world: World, shown: Clock) -> Iterator[tuple[str, Step]]:
+def marks_left_behind(world: World, clock: SightedClock) -> Iterator[tuple[str, Step]]:
     """Nodes whose removal has disappeared without its end: somebody took its finalizer off."""
-    if not shown.runs:
+    if not clock.runs:
         return
     for node in world.cluster.ordered_nodes:
         is_left_behind = bears_our_cordon(node) and node.name not in world.removals

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from growth.demand.detection import is_demand
-from growth.demand.pools import UsablePools, match, wish_of
+from growth.demand.pools import UsablePools, match_pools, wish_of
 from tests.scheduling import build
 from tests.vectors.registry import adapts
 
@@ -35,7 +35,7 @@ def daemon_set(given: Json) -> Json:
 def assigned_pool(given: Json) -> Json:
     named = given["pod_pool"]
     selector = {} if named is None else {"growth.dev/pool": named}
-    verdict = match(wish_of(build.pod(nodeSelector=selector)), given["pools"])
+    verdict = match_pools(wish_of(build.pod(nodeSelector=selector)), given["pools"])
     if isinstance(verdict, UsablePools):
         (pool,) = verdict.names
         return {"pool": pool}
