@@ -117,8 +117,8 @@ class ReconcilerSettings(ServiceSettings):
     the pools allow."""
 
     max_hourly_cost: Annotated[Money | None, Listed("Caution", "AMOUNT")] = None
-    """The most that all nodes together may cost an hour, in the cloud's currency. Not set: as much
-    as the pools allow."""
+    """The most that all nodes together may cost an hour, in each currency by itself. Not set: as
+    much as the pools allow."""
 
     lease_duration: Annotated[Duration, between("3s", "5m"), Listed("Caution", "DURATION")] = (
         Duration.parse("15s")

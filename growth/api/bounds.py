@@ -44,6 +44,8 @@ Sentence = Annotated[str, Field(max_length=1024)]
 """A text for people."""
 Identifier = Annotated[str, Field(min_length=1, max_length=253)]
 """An id or name that somebody else gave."""
+Currency = Annotated[str, Field(max_length=3, pattern="^([A-Z]{3})?$")]
+"""A currency by its ISO 4217 code; empty where none is known."""
 Place = Annotated[str, Field(max_length=63, pattern="^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")]
 """A region, location or zone; it becomes the value of a label."""
 MOST: Final = 100_000

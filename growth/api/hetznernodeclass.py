@@ -10,7 +10,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from growth.api import hetznernodeclass_rules
-from growth.api.bounds import Count, Flag, Identifier, Labels, ListSet
+from growth.api.bounds import Count, Currency, Flag, Identifier, Labels, ListSet
 from growth.api.meta import KeyReference, PrinterColumn
 from growth.api.model import Model
 from growth.api.nodeclass import NodeClass, NodeClassStatus
@@ -179,7 +179,7 @@ class HetznerNodeClassStatus(NodeClassStatus):
     """Ids of the firewalls."""
     placement_groups: ResolvedIds = ()
     """Ids of the placement groups in use."""
-    currency: Annotated[str, Field(max_length=3)] = ""
+    currency: Currency = ""
     """What Hetzner bills the project in, such as EUR; empty until it was asked."""
 
 

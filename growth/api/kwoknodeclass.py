@@ -10,7 +10,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from growth.api import kwoknodeclass_rules
-from growth.api.bounds import Atomic, Count, Labels, MergedBy, Place
+from growth.api.bounds import Atomic, Count, Currency, Labels, MergedBy, Place
 from growth.api.meta import KeyReference, PrinterColumn
 from growth.api.model import Model
 from growth.api.nodeclass import NodeClass, NodeClassStatus
@@ -115,6 +115,9 @@ class KwokNodeClassSpec(Model):
     """The catalogue, written here."""
     catalogue_from: KeyReference | None = None
     """The catalogue in a ConfigMap (YAML or JSON, the list as in `types`), for large ones."""
+    currency: Currency = ""
+    """What all prices are in, such as EUR. Prices in two currencies are neither compared nor added
+    up."""
     billing: Billing = Billing.PER_SECOND
     """Hourly: a started hour is paid in full, so idle nodes stay until it ends."""
     boot_delay: BootDelay = BootDelay()
@@ -148,6 +151,11 @@ class KwokNodeClass(NodeClass):
     """A catalogue, and how its machines behave."""
     status: KwokNodeClassStatus = KwokNodeClassStatus()
     """What came of the catalogue; written by growth."""
+
+    @property
+    @override
+    def currency(self) -> str:
+        return self.spec.currency
 
     @property
     @override

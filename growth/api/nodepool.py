@@ -111,7 +111,8 @@ class PoolLimits(Model):
     memory: Quantity | None = None
     """Sum of the machines' memory."""
     hourly_cost: Money | None = None
-    """What the pool may cost an hour, in the provider's currency."""
+    """What the pool may cost an hour, in its provider's currency; where its prices are in several,
+    in each by itself."""
     nodes_per_hour: Annotated[Count, Field(ge=1)] | None = None
     """Machines that may be bought within any hour."""
 

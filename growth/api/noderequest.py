@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field, Strict
 
-from growth.api.bounds import Atomic, Identifier, Labels, Place, PoolName
+from growth.api.bounds import Atomic, Currency, Identifier, Labels, Place, PoolName
 from growth.api.conditions import Conditions, ObjectStanding, ObjectVerdict
 from growth.api.events import Events
 from growth.api.meta import CustomResource, PodReference, PrinterColumn
@@ -74,7 +74,9 @@ class NodeRequestSpec(Model):
     labels: Labels = Field(default_factory=dict)
     """Labels of the offer, where one type has several in one place (spot and on demand)."""
     price: Money
-    """What an hour cost when it was planned, in the provider's currency."""
+    """What an hour cost when it was planned."""
+    currency: Currency = ""
+    """What the price is in, such as EUR; empty where the provider doesn't say."""
     resources: Annotated[Mapping[str, Quantity], Field(max_length=32)] = Field(default_factory=dict)
     """What the plan counted on for pods."""
     pods: Annotated[tuple[PodReference, ...], Field(max_length=256), Atomic()] = ()

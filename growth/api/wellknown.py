@@ -55,6 +55,9 @@ SERVER_ID_ANNOTATION: Final = "growth.dev/server-id"
 PRICE_ANNOTATION: Final = "growth.dev/price"
 """On a node: what an hour of it cost when it was bought."""
 
+CURRENCY_ANNOTATION: Final = "growth.dev/currency"
+"""On a node: what its price is in, such as EUR; absent where the provider doesn't say."""
+
 BOUGHT_AT_ANNOTATION: Final = "growth.dev/bought-at"
 """On a node: when it was bought (RFC 3339); its paid hours are counted from here."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from reconciler.buying.costs import left_of_cost
 from reconciler.buying.limits import Left, LimitKind, SetLimit, left_of_limit
 
 if TYPE_CHECKING:
@@ -31,6 +32,5 @@ def in_total(
         yield left_of_limit(SetLimit(LimitKind.TOTAL_NODES_PER_HOUR, what), ones, most=most)
     if caps.hourly_cost is not None:
         what = f"{caps.hourly_cost} an hour for all pools together (--max-hourly-cost)"
-        prices = {item.name: item.price for item in items}
-        most = int(caps.hourly_cost * 1_000_000) - sum(each.price for each in have)
-        yield left_of_limit(SetLimit(LimitKind.TOTAL_HOURLY_COST, what), prices, most=most)
+        of = SetLimit(LimitKind.TOTAL_HOURLY_COST, what)
+        yield from left_of_cost(of, items, have, most=caps.hourly_cost)

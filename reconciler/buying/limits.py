@@ -37,6 +37,8 @@ class SetLimit(NamedTuple):
     """The field or the setting that says it."""
     pool: str = ""
     """Empty for what holds for all pools together."""
+    currency: str = ""
+    """Of a limit on cost, if it is known."""
 
     @property
     def name(self) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from growth.scheduling.resources import CPU, MEMORY, parse_resources
+from reconciler.buying.costs import left_of_cost
 from reconciler.buying.in_total import in_total
 from reconciler.buying.limits import Left, LimitKind, SetLimit, left_of_limit
 from reconciler.buying.offers import Purchasable
@@ -129,9 +130,7 @@ def _brakes(
     yield from _of_resources(pool, items, have)
     if spec.hourly_cost is not None:
         of = SetLimit(LimitKind.HOURLY_COST, "limits.hourlyCost", pool.name)
-        prices = {item.name: item.price for item in items}
-        cost = sum(each.price for each in have)
-        yield left_of_limit(of, prices, most=int(spec.hourly_cost * 1_000_000) - cost)
+        yield from left_of_cost(of, items, have, most=spec.hourly_cost)
 
 
 def _of_resources(

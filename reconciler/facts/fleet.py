@@ -17,9 +17,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from growth.api.noderequest import NodeRequest, RequestPhase
-from growth.api.wellknown import INSTANCE_TYPE_LABEL, POOL_LABEL, PRICE_ANNOTATION
+from growth.api.wellknown import (
+    CURRENCY_ANNOTATION,
+    INSTANCE_TYPE_LABEL,
+    POOL_LABEL,
+    PRICE_ANNOTATION,
+)
 from growth.api.written import ServerTypeName
 from growth.scheduling.resources import Resources, parse_resources
+from reconciler.facts.currencies import currency_of_pool
 from reconciler.facts.node_classes import node_class_of
 from reconciler.providers.port import MachineState
 
@@ -38,6 +44,8 @@ class CountedMachine(NamedTuple):
     server_type: ServerTypeName
     price: int
     resources: Resources
+    currency: str = ""
+    """Empty where none is known."""
 
 
 class Fleet(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +73,20 @@ def fleet(world: World, requests: Iterable[NodeRequest]) -> Fleet:
         n: standing_of(each) for n, each in asked_for.items() if may_have_machine(each, world)
     }
     machines |= {name: _of_pool(each) for name, each in listed_alone(world, asked_for).items()}
-    return Fleet(machines=machines)
+    return Fleet(machines=in_currencies(machines, world))
+
+
+def in_currencies(
+    machines: Mapping[str, CountedMachine], world: World
+) -> Mapping[str, CountedMachine]:
+    """With the currency of its pool for each machine that none was written down for."""
+    pools = {name: currency_of_pool(pool, world) for name, pool in world.pools.items()}
+    if not any(pools.values()):
+        return machines
+    return {
+        name: each if each.currency else each._replace(currency=pools.get(each.pool, ""))
+        for name, each in machines.items()
+    }
 
 
 def listed_alone(world: World, asked_for: Container[str]) -> Mapping[str, Machine]:
@@ -131,6 +152,7 @@ def _standing(node: Node) -> CountedMachine:
         server_type=ServerTypeName(node.labels[INSTANCE_TYPE_LABEL]),
         price=_written_price(node),
         resources=node.allocatable,
+        currency=node.metadata.annotations.get(CURRENCY_ANNOTATION, ""),
     )
 
 
@@ -146,7 +168,9 @@ def standing_of(request: NodeRequest) -> CountedMachine:
     """A request's machine, as it was planned."""
     spec = request.spec
     resources = parse_resources({name: str(amount) for name, amount in spec.resources.items()})
-    return CountedMachine(spec.pool, spec.server_type, planned_price(request), resources)
+    return CountedMachine(
+        spec.pool, spec.server_type, planned_price(request), resources, spec.currency
+    )
 
 
 def planned_price(request: NodeRequest) -> int:

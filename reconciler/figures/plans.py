@@ -58,7 +58,7 @@ class PlanFigures:
         )
         self._cost = prometheus.Counter(
             "growth_planned_cost_per_hour",
-            "What an hour of all planned machines costs, in the provider's currency",
+            "What an hour of all planned machines costs; plans in several currencies don't count",
             ("lane",),
             registry=registry,
         )
@@ -94,8 +94,10 @@ class PlanFigures:
 
     def _count(self, lane: str, plan: Plan) -> None:
         self._plans.labels(lane, plan.stop.name.lower()).inc()
-        self._gap.labels(lane).observe(plan.gap)
         self._unplaced.labels(lane).inc(sum(each.count for each in plan.unplaced))
+        if not plan.is_in_one_currency:
+            return
+        self._gap.labels(lane).observe(plan.gap)
         self._cost.labels(lane).inc(plan.cost / MILLION)
         self._bound.labels(lane).inc(plan.bound / MILLION)
         self._first_fit.labels(lane).inc(plan.first_fit_cost / MILLION)

@@ -9,8 +9,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from reconciler.buying.costs import paid_by_currency
 from reconciler.core.actions import CreateNodeRequest, machine
-from reconciler.facts.fleet import CountedMachine, may_have_machine, nodes_of_pools, standing_of
+from reconciler.facts.fleet import (
+    CountedMachine,
+    in_currencies,
+    may_have_machine,
+    nodes_of_pools,
+    standing_of,
+)
 from reconciler.facts.requested import HOUR, Bought, unconfirmed
 from reconciler.invariants.breach import Breach, Invariant
 from reconciler.invariants.ledger import InvariantsLedger
@@ -41,11 +48,12 @@ def overbought(
     new: Mapping[str, NodeRequest], memory: InvariantsLedger, world: World
 ) -> Iterator[Breach]:
     """What would be too many. A create that is tried once more was judged when it began."""
-    fresh = {name: standing_of(each) for name, each in new.items() if name not in memory.unseen}
-    if not fresh:
+    begun = {name: standing_of(each) for name, each in new.items() if name not in memory.unseen}
+    if not begun:
         return
+    fresh = in_currencies(begun, world)
     coming = {**memory.unseen, **world.requests}
-    machines = {
+    known = {
         **nodes_of_pools(world),
         **{
             name: standing_of(each)
@@ -54,11 +62,12 @@ def overbought(
         },
         **fresh,
     }
+    machines = in_currencies(known, world)
     hour = Counter(each.pool for each in memory.begun.values())
     hour.update(each.pool for each in fresh.values())
     for name in sorted({each.pool for each in fresh.values()}):
         yield from _of_pool(name, world.pools.get(name), machines, fresh=fresh, hour=hour[name])
-    yield from _in_total(machines.values(), world, hour=hour.total())
+    yield from _in_total(machines.values(), world, fresh=fresh.values(), hour=hour.total())
 
 
 def _of_pool(
@@ -81,7 +90,7 @@ def _of_pool(
                 f"{types[sort]} of {sort} in pool {name}, {most.get(sort, 0)} allowed", name
             )
     limits = pool.spec.limits
-    cost = sum(each.price for each in own)
+    cost = _dearest(own, (each for each in fresh.values() if each.pool == name))
     if limits.nodes is not None and len(own) > limits.nodes:
         yield _too_many(f"{len(own)} nodes in pool {name}, {limits.nodes} allowed", name)
     if limits.nodes_per_hour is not None and hour > limits.nodes_per_hour:
@@ -92,13 +101,28 @@ def _of_pool(
         yield _too_many(text, name)
 
 
+def _dearest(machines: Iterable[CountedMachine], fresh: Iterable[CountedMachine]) -> int:
+    """What an hour costs in one of the currencies that are bought in, the most of them.
+
+    A limit holds in each currency by itself, so what was bought in another one breaks none.
+    """
+    paid = paid_by_currency(machines)
+    return max((paid.get(each.currency, 0) for each in fresh), default=0)
+
+
 def _too_many(text: str, pool: str) -> Breach:
     return Breach(invariant=Invariant.MAXIMUM_KEPT, text=text, pool=pool)
 
 
-def _in_total(machines: Iterable[CountedMachine], world: World, *, hour: int) -> Iterator[Breach]:
+def _in_total(
+    machines: Iterable[CountedMachine],
+    world: World,
+    *,
+    fresh: Iterable[CountedMachine],
+    hour: int,
+) -> Iterator[Breach]:
     caps, have = world.caps, list(machines)
-    cost = sum(each.price for each in have)
+    cost = _dearest(have, fresh)
     found = []
     if caps.nodes is not None and len(have) > caps.nodes:
         found.append(f"{len(have)} nodes in all pools, {caps.nodes} allowed")

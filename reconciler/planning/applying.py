@@ -222,6 +222,7 @@ class _Buying:
             for item in self._items.values()
             if planned is not None
             and item.pool.name == planned.pool.name
+            and item.offering.currency == planned.offering.currency
             and item.price <= planned.price
             and all(item.node.labels.get(key) == planned.node.labels.get(key) for key in keys)
             and all(item.name in self._allowed[name] for name in node.pods)
@@ -280,6 +281,7 @@ def _request(
             location=offering.location,
             labels=dict(offering.own_labels),
             price=offering.price,
+            currency=offering.currency,
             resources=_exactly(offering.allocatable),
             pods=tuple(references[:WRITTEN_PODS]),
             workloads=tuple(_workloads(pods, coming))[:WRITTEN_WORKLOADS],

@@ -345,6 +345,7 @@ def _made_offer(item: Purchasable, resources: tuple[str, ...]) -> Offer:
         name=item.name,
         capacity=_vector(item.room, resources),
         price=item.price,
+        currency=item.offering.currency,
         type=item.offering.server_type.canonical,
         location=item.offering.location,
         labels=item.node.labels,

@@ -89,13 +89,24 @@ def _mend(pod: Pod, largest: Purchasable, world: World, *, name: str) -> str:
         if offer_key(each) not in own
         and pod.wanted_nodes.matches("planned", node_labels(pool, each, name="planned"))
     )
-    found = min(others, key=lambda each: (each.price, each.server_type), default=None)
+    own_currency = largest.offering.currency
+    found = min(
+        others,
+        key=lambda each: (
+            each.currency != own_currency,
+            each.currency,
+            each.price,
+            each.server_type,
+        ),
+        default=None,
+    )
     if found is None:
         return "Nothing that its node class sells has that much for it: lower the request"
     is_listed = any(entry.name == found.server_type for entry in pool.spec.server_types)
     where = f" in {found.location}" if is_listed else ""
+    price = f"{found.price:.4f} {found.currency}".rstrip()
     return (
-        f"Allow {found.server_type.canonical}{where} in the pool ({found.price:.4f} per hour), "
+        f"Allow {found.server_type.canonical}{where} in the pool ({price} per hour), "
         "or lower the request"
     )
 
@@ -112,7 +123,7 @@ def _limited(reason: UnplacedReason, limit: SetLimit | None) -> str:
     where = f'{limit.what} of pool "{limit.pool}"'
     if not reason.available:
         return f"{where} is reached: raise it, or wait until a node of the pool goes"
-    left, least = (_counted(limit.kind, amount) for amount in (reason.available, reason.needed))
+    left, least = (_counted(limit, amount) for amount in (reason.available, reason.needed))
     return f"{where} leaves {left}, and the smallest node that would do counts {least}: raise it"
 
 
@@ -131,14 +142,14 @@ def _used_up(reason: UnplacedReason, items: Sequence[Purchasable]) -> str:
     return f"only {_few(names)} {fits}, and the provider has no more of {them}"
 
 
-def _counted(kind: LimitKind, amount: int) -> str:
-    match kind:
+def _counted(limit: SetLimit, amount: int) -> str:
+    match limit.kind:
         case LimitKind.CPU:
             return shown_amount(CPU, amount)
         case LimitKind.MEMORY:
             return shown_amount(MEMORY, amount)
         case LimitKind.HOURLY_COST:
-            return f"{amount / 1e6:.4f}"
+            return f"{amount / 1e6:.4f} {limit.currency}".rstrip()
         case _:
             return str(amount)
 

@@ -48,7 +48,10 @@ class Offering(msgspec.Struct, frozen=True, kw_only=True):
     server_type: ServerTypeName
     location: str
     price: Decimal
-    """What an hour costs, in the provider's currency."""
+    """What an hour costs."""
+    currency: str = ""
+    """What all of its prices are in, such as EUR; empty where the provider doesn't say. Prices are
+    compared and added up within one currency only."""
     monthly_cap: Decimal | None = None
     """The most that it costs in a calendar month; None means that hours are all that counts."""
     allocatable: Resources

@@ -16,6 +16,7 @@ from growth.api.conditions import Condition, Truth
 from growth.api.noderequest import RequestPhase
 from growth.api.wellknown import (
     BOUGHT_AT_ANNOTATION,
+    CURRENCY_ANNOTATION,
     INSTANCE_TYPE_LABEL,
     MANAGED_BY,
     MANAGED_BY_LABEL,
@@ -132,6 +133,8 @@ def node_annotations(request: NodeRequest, now: Instant) -> Mapping[str, str]:
     """What explains a node: what it costs, since when, and why it was bought."""
     bought_at = request.status.accepted_at or now.wall
     found = {PRICE_ANNOTATION: str(request.spec.price), BOUGHT_AT_ANNOTATION: write_time(bought_at)}
+    if request.spec.currency:
+        found[CURRENCY_ANNOTATION] = request.spec.currency
     told = request.metadata.annotations
     return {**found, **{name: told[name] for name in HANDED_ON if name in told}}
 

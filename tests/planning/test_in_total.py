@@ -24,7 +24,7 @@ LAST_HOUR = {f"gone-{number}": Bought(pool="other", at=90.0) for number in range
 def bought(caps: Caps, *objects: Any) -> int:
     """Machines that are bought for six pods of two pools, of which each fills one that costs 1."""
     pods = (
-        waiting(f"web-{number}", requests={"cpu": "1500m"}, node_selector=selector)
+        waiting(f"web-{number}", requests={"cpu": "1500m"}, nodeSelector=selector)
         for number, selector in enumerate(3 * [{}, {"growth.dev/pool": "other"}])
     )
     planning = PlanningLedger(bought=LAST_HOUR)

@@ -44,6 +44,37 @@ def _solved_as_by_trying_everything(problem: Problem) -> None:
     assert plan.stop in {Stop.PROVEN, Stop.NOTHING_TO_DO}
 
 
+def _two_currencies(most: int | None = None) -> Problem:
+    """Three pods of which two fill a node; in euros one costs 9 or 8, in dollars 1."""
+    offers = (
+        Offer(name="euros", type="a", capacity=(2,), price=9, currency="EUR", most=most),
+        Offer(name="fewer", type="b", capacity=(2,), price=8, currency="EUR", most=0),
+        Offer(name="dollars", type="c", capacity=(2,), price=1, currency="USD"),
+    )
+    web = PodClass(name="web", requests=(1,), count=3, offers=frozenset(o.name for o in offers))
+    return Problem(resources=("cpu",), classes=(web,), offers=offers)
+
+
+def test_prices_of_two_currencies_are_not_compared() -> None:
+    plan = solve(_two_currencies())
+    assert [node.offer for node in plan.nodes] == ["euros", "euros"]
+    assert plan.is_in_one_currency
+
+
+def test_a_currency_that_is_used_up_leaves_the_rest_to_the_next() -> None:
+    plan = solve(_two_currencies(most=1))
+    assert [node.offer for node in plan.nodes] == ["dollars", "euros"]
+    assert [(step.currency, step.cost) for step in plan.steps] == [("EUR", 9), ("USD", 1)]
+    assert not plan.is_in_one_currency
+
+
+def test_the_next_best_is_of_the_same_currency() -> None:
+    best = {node.offer: node.next_best for node in solve(_two_currencies(most=1)).nodes}
+    assert best["dollars"] is None
+    assert best["euros"] is not None
+    assert best["euros"].offer == "fewer"
+
+
 def _pods_beside_full_nodes() -> Problem:
     """Five nodes without room that run four pods each, and five more of these pods."""
     full = tuple(Offer(name=f"full-{number}", capacity=(0,), exists=True) for number in range(5))

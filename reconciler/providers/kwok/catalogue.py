@@ -31,7 +31,12 @@ def kwok_offerings(
     The types are those of the class, unless others are given: those of its ConfigMap.
     """
     return tuple(
-        _offering(server_type, offer, price=_price(node_class, server_type, offer))
+        _offering(
+            server_type,
+            offer,
+            price=_price(node_class, server_type, offer),
+            currency=node_class.currency,
+        )
         for server_type in (node_class.spec.types if types is None else types)
         for offer in server_type.offers
     )
@@ -63,13 +68,16 @@ def _price(node_class: KwokNodeClass, server_type: KwokServerType, offer: KwokOf
     return prices[-1] if prices else offer.price
 
 
-def _offering(server_type: KwokServerType, offer: KwokOffer, *, price: Decimal) -> Offering:
+def _offering(
+    server_type: KwokServerType, offer: KwokOffer, *, price: Decimal, currency: str
+) -> Offering:
     own_labels = {**server_type.labels, **offer.labels}
     return Offering(
         provider=PROVIDER,
         server_type=server_type.name,
         location=offer.location,
         price=price,
+        currency=currency,
         allocatable=resources.parse_resources(server_type.resources),
         labels={
             "kubernetes.io/os": "linux",

@@ -165,7 +165,8 @@ def _next_best(
     best: NextBest | None = None
     for o in fits[np.argsort(ground.price[fits], kind="stable")].tolist():
         offer = ground.offers[o]
-        other = (offer.type or offer.name) != own and not offer.exists
+        is_comparable = not offer.exists and offer.currency == node.offer.currency
+        other = is_comparable and (offer.type or offer.name) != own
         if other and all(offer.name in classes[name].offers for name in node.pods):
             best = NextBest(offer=offer.name, type=offer.type or offer.name, price=offer.price)
             break

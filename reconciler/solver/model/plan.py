@@ -78,11 +78,12 @@ class PlannedNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightStep:
-    """The part of the plan for one pool weight: its cost, and the bound within this step."""
+    """The part of the plan for one pool weight and one currency: its cost, and the bound for it."""
 
     weight: int
     cost: int
     bound: int
+    currency: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +100,11 @@ class Plan:
     effort: int
     steps: tuple[WeightStep, ...] = ()
     seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def is_in_one_currency(self) -> bool:
+        """Whether cost and bound are amounts of anything: sums over currencies are not."""
+        return len({step.currency for step in self.steps}) <= 1
 
     @property
     def gap(self) -> float:

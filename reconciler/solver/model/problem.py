@@ -66,6 +66,8 @@ class Offer:
     name: str
     capacity: tuple[int, ...]
     price: int = 0
+    currency: str = ""
+    """Prices are compared within one currency only."""
     type: str = ""
     location: str = ""
     labels: Mapping[str, str] = field(default_factory=dict)

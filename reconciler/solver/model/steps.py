@@ -2,12 +2,15 @@
 
 A step may also use the offers of earlier steps, because a rule such as a spread over zones may need
 offers of both. The nodes that earlier steps bought exist in later ones.
+
+Offers of one weight in two currencies are steps of their own, in the order of the currencies'
+names: no step compares prices of two currencies. What the first one can place is bought there.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from reconciler.solver.model.plan import WeightStep
 from reconciler.solver.model.remainder import remainder
@@ -27,21 +30,29 @@ class StepAnswer:
     bound: int
 
 
-def weights_of(problem: Problem) -> list[int]:
-    """The weights of the offers that can be bought, the highest first."""
-    return sorted({offer.weight for offer in problem.offers if not offer.exists}, reverse=True)
+class StepTurn(NamedTuple):
+    """Which offers a step is about."""
+
+    weight: int
+    currency: str
+
+
+def turns_of(problem: Problem) -> list[StepTurn]:
+    """The steps that the offers that can be bought are solved in: the highest weight first."""
+    found = {StepTurn(each.weight, each.currency) for each in problem.offers if not each.exists}
+    return sorted(found, key=lambda turn: (-turn.weight, turn.currency))
 
 
 def in_steps(
     problem: Problem, answer: Callable[[Problem], StepAnswer]
 ) -> tuple[list[DraftNode], tuple[WeightStep, ...]]:
-    """Solve the problem weight by weight; `answer` solves each step."""
+    """Solve the problem step by step; `answer` solves each of them."""
     settled: list[DraftNode] = []
     steps = []
     current = problem
-    weights = weights_of(problem) or [0]
-    for weight in weights:
-        found = answer(_at_weight(current, weight))
+    turns = turns_of(problem) or [StepTurn(0, "")]
+    for turn in turns:
+        found = answer(_in_turn(current, turn))
         names = {_settled_name(number): node for number, node in enumerate(settled)}
         cost = sum(0 if node.offer.exists else node.offer.price for node in found.nodes)
         for node in found.nodes:
@@ -49,8 +60,9 @@ def in_steps(
                 names[node.offer.name].pods.update(node.pods)
             else:
                 settled.append(node)
-        steps.append(WeightStep(weight=weight, cost=cost, bound=found.bound))
-        if weight == weights[-1]:
+        step = WeightStep(weight=turn.weight, cost=cost, bound=found.bound, currency=turn.currency)
+        steps.append(step)
+        if turn == turns[-1]:
             break
         current = remainder(
             problem, settled, [_settled_name(number) for number in range(len(settled))]
@@ -64,9 +76,13 @@ def _settled_name(number: int) -> str:
     return f"settled node {number:06}"
 
 
-def _at_weight(problem: Problem, weight: int) -> Problem:
-    """The problem of one step: existing nodes, and offers of its weight or a higher one."""
-    offers = tuple(offer for offer in problem.offers if offer.exists or offer.weight >= weight)
+def _in_turn(problem: Problem, turn: StepTurn) -> Problem:
+    """The problem of one step: existing nodes, and its currency's offers of its weight or more."""
+    offers = tuple(
+        offer
+        for offer in problem.offers
+        if offer.exists or (offer.weight >= turn.weight and offer.currency == turn.currency)
+    )
     names = {offer.name for offer in offers}
     minima = tuple(minimum for minimum in problem.minima if minimum.offers & names)
     return replace(problem, offers=offers, minima=minima)

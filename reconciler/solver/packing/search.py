@@ -72,6 +72,26 @@ def rank_of(problem: Problem, nodes: Sequence[DraftNode]) -> Rank:
     return missing, cost_of_new_nodes(nodes), len(nodes)
 
 
+def is_better(problem: Problem, one: Sequence[DraftNode], other: Sequence[DraftNode]) -> bool:
+    """Whether one answer is better, where nothing of two currencies is weighed against each other.
+
+    With equally many pods placed it costs less in one currency and no more in any other.
+    """
+    ranks = rank_of(problem, one), rank_of(problem, other)
+    paid, instead = _costs(one), _costs(other)
+    if ranks[0][0] != ranks[1][0] or len(paid.keys() | instead.keys()) <= 1:
+        return ranks[0] < ranks[1]
+    return paid != instead and all(paid[name] <= instead[name] for name in (*paid, *instead))
+
+
+def _costs(nodes: Sequence[DraftNode]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for node in nodes:
+        if not node.offer.exists:
+            found[node.offer.currency] += node.offer.price
+    return found
+
+
 def cost_of_new_nodes(nodes: Sequence[DraftNode]) -> int:
     """The cost of the new nodes per hour."""
     return sum(0 if node.offer.exists else node.offer.price for node in nodes)

@@ -1,6 +1,7 @@
 """From a Problem to a Plan: a complete answer early, and better ones while effort is left.
 
-Each pool weight is a separate step. First-fit is always computed too, and the better plan is used.
+Each pool weight is a separate step, and each currency in it. First-fit is always computed too, and
+the better plan is used.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from reconciler.solver.model.explain import explained_nodes, unplaced_classes
 from reconciler.solver.model.lots import ground_of
 from reconciler.solver.model.plan import Plan, Stop, WeightStep
 from reconciler.solver.model.problem import CLOSE, Effort, Problem
-from reconciler.solver.model.steps import StepAnswer, in_steps, weights_of
+from reconciler.solver.model.steps import StepAnswer, in_steps, turns_of
 from reconciler.solver.packing.first_fit import first_fit
-from reconciler.solver.packing.search import Search, cost_of_new_nodes, rank_of
+from reconciler.solver.packing.search import Search, cost_of_new_nodes, is_better, rank_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -87,7 +88,7 @@ class _Solve:
         # With one step, the search has already compared its result with first-fit.
         if len(steps) > 1:
             first, first_steps = in_steps(self.problem, self.by_first_fit)
-            if rank_of(self.problem, first) < rank_of(self.problem, nodes):
+            if is_better(self.problem, first, nodes):
                 nodes, steps = first, first_steps
         return self.plan(nodes, steps, first=first, stop=self._stop())
 
@@ -130,10 +131,12 @@ class _Solve:
         )
 
     def _tell(self, search: Search) -> None:
-        """Pass a plan to the watcher; with several weights there is no complete plan yet."""
-        if self.watch is None or len(weights_of(self.problem)) > 1:
+        """Pass a plan to the watcher; with several steps there is no complete plan yet."""
+        if self.watch is None or len(turns := turns_of(self.problem)) > 1:
             return
-        step = WeightStep(weight=0, cost=cost_of_new_nodes(search.best), bound=search.bound())
+        cost, bound = cost_of_new_nodes(search.best), search.bound()
+        currency = turns[0].currency if turns else ""
+        step = WeightStep(weight=0, cost=cost, bound=bound, currency=currency)
         self.watch(self.plan(search.best, (step,), first=search.first, stop=search.stop))
 
     def _stop(self) -> Stop:

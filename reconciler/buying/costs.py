@@ -1,0 +1,48 @@
+"""Limits on cost, which hold in each currency by itself: amounts of two are never added up.
+
+A pool has one currency nearly always. Two come together where its node class was changed, where a
+provider sells in both, and under a limit for all pools.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING
+
+from reconciler.buying.limits import left_of_limit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from decimal import Decimal
+
+    from reconciler.buying.limits import Left, SetLimit
+    from reconciler.buying.offers import Purchasable
+    from reconciler.facts.fleet import CountedMachine
+
+
+def paid_by_currency(machines: Iterable[CountedMachine]) -> Mapping[str, int]:
+    """What an hour of them costs in each currency, in millionths; nothing is free of currency."""
+    paid: Counter[str] = Counter()
+    for each in machines:
+        if each.price:
+            paid[each.currency] += each.price
+    return paid
+
+
+def left_of_cost(
+    of: SetLimit,
+    items: Iterable[Purchasable],
+    machines: Iterable[CountedMachine],
+    *,
+    most: Decimal,
+) -> Iterator[Left]:
+    """What a limit on cost leaves in each currency that something is sold in."""
+    paid = paid_by_currency(machines)
+    prices: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for item in items:
+        prices[item.offering.currency][item.name] = item.price
+    is_one = len(prices.keys() | paid.keys()) == 1
+    for currency, own in sorted(prices.items()):
+        what = of.what if is_one else f"{of.what} in {currency or 'prices without a currency'}"
+        told = of._replace(what=what, currency=currency)
+        yield left_of_limit(told, own, most=int(most * 1_000_000) - paid.get(currency, 0))
