@@ -63,13 +63,7 @@ bench: setup ## what is claimed about speed and cost, measured here
 	@$(BIN)/python -m benchmarks
 
 crds: setup ## write the generated manifests and docs/reference/*.md anew
-	@$(BIN)/growth crds --folder manifests/crds
-	@$(BIN)/python -m webhooks.registration manifests/base
-	@$(BIN)/python -m growth.installation manifests
-	@$(BIN)/python -m growth.api.reference > docs/reference/objects.md
-	@$(BIN)/python -m growth.service.reference > docs/reference/metrics.md
-	@$(BIN)/python -m growth.cli.reference commands > docs/reference/commands.md
-	@$(BIN)/python -m growth.cli.reference settings > docs/reference/settings.md
+	@$(BIN)/python -m generators
 
 requirements: setup ## pin the newest versions that pyproject.toml allows
 	@PATH="$(CURDIR)/$(VENV)/.uv/bin:$$PATH" requirements/compile --upgrade

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-import yaml
-from typing_extensions import override
-
 from growth.api.kinds import KINDS
 from growth.api.meta import PrinterColumn
 from growth.api.model import model_within
 from growth.api.schema import structural_schema
 from growth.api.wellknown import GROUP, VERSION
+from growth.readable_yaml import readable_yaml
 
 if TYPE_CHECKING:
     from growth.api.meta import CustomResource
@@ -84,17 +82,6 @@ def _version(model: type[CustomResource]) -> dict[str, Any]:
 def definition_files() -> dict[str, str]:
     """File name -> YAML, for manifests/crds."""
     return {
-        f"{GROUP}_{model.kind_names[0]}.yaml": _yaml(definition(model)) for model in KINDS.values()
+        f"{GROUP}_{model.kind_names[0]}.yaml": readable_yaml(definition(model))
+        for model in KINDS.values()
     }
-
-
-def _yaml(document: dict[str, Any]) -> str:
-    return yaml.dump(document, Dumper=_Plain, sort_keys=False, width=100, allow_unicode=True)
-
-
-class _Plain(yaml.SafeDumper):
-    """Without anchors: each part of a definition can be read where it is."""
-
-    @override
-    def ignore_aliases(self, data: object) -> bool:
-        return True

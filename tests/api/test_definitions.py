@@ -10,9 +10,9 @@ import kubernetes_validate  # type: ignore[import-untyped]
 import pytest
 import yaml
 
+from generators.objects import objects_page
 from growth.api.crd import definition_files, definitions
 from growth.api.kinds import KINDS
-from growth.api.reference import objects_page
 from tests.api.cases import case
 from tests.api.server import DEFINITIONS
 

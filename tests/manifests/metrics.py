@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from growth.service.reference import declared_metrics
+from generators.metrics import declared_metrics
 
 OF_EVERY_PROCESS: Final = frozenset({"process_cpu_seconds_total", "process_resident_memory_bytes"})
 """From the client library's own collectors."""

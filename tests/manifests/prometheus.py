@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
-from growth.installation.monitoring import groups
+from generators.monitoring import groups
 from kwok.ports import free_port
 from tests.live import wait_until
 from tests.manifests.programs import program

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from growth.installation.monitoring import groups
+from generators.monitoring import groups
 from tests.live import ROOT
 from tests.manifests.metrics import exported
 from tests.manifests.programs import program

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
+from generators.charts import charts
+from generators.monitoring import monitoring_files
 from growth.api import crd
-from growth.installation.chart import charts
-from growth.installation.monitoring import generated
 from growth.installation.rendering import rendered
 from growth.installation.values import (
     Admission,
@@ -51,7 +51,9 @@ CHOICES = {
 }
 
 
-@pytest.mark.parametrize(("folder", "texts"), [("charts", charts()), ("monitoring", generated())])
+@pytest.mark.parametrize(
+    ("folder", "texts"), [("charts", charts()), ("monitoring", monitoring_files())]
+)
 def test_what_is_generated_is_what_lies_there(folder: str, texts: dict[str, str]) -> None:
     """`make crds` writes it anew."""
     apart = {"kustomization.yaml", "service-monitor.yaml"}

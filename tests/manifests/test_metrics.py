@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from growth.service.reference import DeclaredMetric, declared_metrics, metrics_page
+from generators.metrics import DeclaredMetric, declared_metrics, metrics_page
 from tests.live import ROOT
 
 UNITS = ("seconds", "ratio", "bytes", "cores", "per_hour", "total", "info")

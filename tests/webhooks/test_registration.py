@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 import yaml
 
+from generators.admission import registration_files
 from tests.live import ROOT
-from webhooks.registration.__main__ import main
-from webhooks.registration.manifests import registration_files
 from webhooks.registration.policy import binding, policy
 from webhooks.registration.webhook import configuration
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BASE = ROOT / "manifests" / "base"
 
@@ -22,14 +16,6 @@ BASE = ROOT / "manifests" / "base"
 @pytest.mark.parametrize("name", registration_files())
 def test_the_manifest_is_the_one_that_the_code_writes(name: str) -> None:
     assert (BASE / name).read_text("utf-8") == registration_files()[name]
-
-
-def test_the_command_writes_what_is_rendered(tmp_path: Path) -> None:
-    assert main([str(tmp_path / "new")]) == 0
-    assert {
-        path.name: path.read_text() for path in (tmp_path / "new").iterdir()
-    } == registration_files()
-    assert main([]) == 2
 
 
 def test_the_manifests_read_back_as_the_objects_that_were_rendered() -> None:

@@ -12,10 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
-import yaml
-from typing_extensions import override
 
 from growth.api.hetznernodeclass import MetadataAccess
+from growth.readable_yaml import readable_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,26 +110,10 @@ def cloud_config(joining: JoiningServer, steps: Steps) -> str:
 
 def cloud_config_text(document: Any) -> str:
     """YAML with texts of several lines as they are."""
-    return yaml.dump(document, Dumper=_Readable, sort_keys=False, width=1000, allow_unicode=True)
+    return readable_yaml(document, width=1000)
 
 
 def _closing(*, closing: bool) -> Iterator[str]:
     if closing:
         yield "systemctl daemon-reload"
         yield f"systemctl enable --now {CLOSING_UNIT}"
-
-
-class _Readable(yaml.SafeDumper):
-    """As people write YAML: blocks for texts of several lines, and no aliases."""
-
-    @override
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-
-def _text(dumper: _Readable, text: str) -> yaml.ScalarNode:
-    style = "|" if "\n" in text else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-_Readable.add_representer(str, _text)

@@ -1,4 +1,4 @@
-"""The reference page of the objects, written from the models: `python -m growth.api.reference`.
+"""docs/reference/objects.md, written from the models.
 
 What the page says comes from the definitions that the API server gets and from the rules that the
 models run, so it can't say anything else than what holds.
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from typing import TYPE_CHECKING, Any, Final
 
+from generators.markdown import markdown_table
 from growth.api import wellknown
 from growth.api.conditions import statements
 from growth.api.crd import columns_of, definition
@@ -100,7 +100,7 @@ def _object(path: str, schema: Schema, model: type[Model] | None) -> Iterator[st
         (f"`{name}`", _type(each), _default(each, name in required), _bounds(each), _meaning(each))
         for name, each in schema["properties"].items()
     ]
-    yield from _table(("Field", "Type", "Default", "Bounds", "Meaning"), rows)
+    yield markdown_table(("Field", "Type", "Default", "Bounds", "Meaning"), rows)
     yield from _rules(path, model.rules if model else (), schema)
     for name, each in schema["properties"].items():
         yield from _below(f"{path}.{name}", each, _model_of(model, name) if model else None)
@@ -151,7 +151,7 @@ def _meaning(schema: Schema) -> str:
 
 
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "\\<")
+    return text.replace("<", "\\<")
 
 
 def _rules(path: str, rules: Iterable[object], schema: Schema) -> Iterator[str]:
@@ -184,7 +184,7 @@ def _conditions(model: type[CustomResource]) -> Iterator[str]:
         (each.reason, *(status for _, status in statements(each.standing)), each.message)
         for each in told
     ]
-    yield from _table(("Reason", "Ready", "Reconciling", "Stalled", "Message"), rows)
+    yield markdown_table(("Reason", "Ready", "Reconciling", "Stalled", "Message"), rows)
 
 
 def _samples(model: type[CustomResource]) -> list[Any]:
@@ -210,13 +210,4 @@ def _names() -> Iterator[str]:
             for name, text in constants(wellknown).items()
             if name.endswith(suffix)
         ]
-        yield from _table((heading, "Meaning"), rows)
-
-
-def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    lines = [heads, ("---",) * len(heads), *rows]
-    yield "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-if __name__ == "__main__":
-    sys.stdout.write(objects_page())
+        yield markdown_table((heading, "Meaning"), rows)

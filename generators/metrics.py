@@ -1,7 +1,5 @@
 """docs/reference/metrics.md, made from the code that declares metrics.
 
-    python -m growth.service.reference > docs/reference/metrics.md
-
 From the source and not from a scrape: what a cloud that isn't used here would tell, or a process
 that doesn't lead, is missing there. So each name, meaning and label has to stand in the call that
 declares it, or in a tuple of the same file.
@@ -14,10 +12,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+from generators.markdown import markdown_table
 
-ROOT: Final = Path(__file__).resolve().parents[2]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT: Final = Path(__file__).resolve().parents[1]
 PACKAGES: Final = {
     "growth/service": "all",
     "growth/kube/election": "reconciler",
@@ -160,12 +160,4 @@ def _table(process: str) -> str:
         for each in declared_metrics()
         if each.process == process
     )
-    return "".join(_lines((("Metric", "Sort", "Labels", "Meaning"), ("---",) * 4, *rows)))
-
-
-def _lines(rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    return (f"| {' | '.join(row)} |\n" for row in rows)
-
-
-if __name__ == "__main__":
-    print(metrics_page(), end="")  # noqa: T201 - what it is for
+    return markdown_table(("Metric", "Sort", "Labels", "Meaning"), rows)

@@ -12,16 +12,17 @@ import yaml
 
 from growth.api.installed import COMPONENT_LABEL, NAME_LABEL, NAMESPACE
 from growth.installation.shipped import manifests
+from growth.readable_yaml import readable_yaml
 
 _HEAD = "# Generated from {}: make crds\n"
 _LABELS = {NAME_LABEL: "growth", COMPONENT_LABEL: "metrics"}
 
 
-def generated() -> dict[str, str]:
+def monitoring_files() -> dict[str, str]:
     """File name, below manifests/monitoring -> text."""
     return {
-        "rules.yaml": _HEAD.format("manifests/alerts") + _yaml(_rules()),
-        "dashboard.yaml": _HEAD.format("manifests/dashboards") + _yaml(_dashboard()),
+        "rules.yaml": _HEAD.format("manifests/alerts") + readable_yaml(_rules()),
+        "dashboard.yaml": _HEAD.format("manifests/dashboards") + readable_yaml(_dashboard()),
     }
 
 
@@ -53,20 +54,3 @@ def _dashboard() -> dict[str, Any]:
         },
         "data": {file.name: file.read_text("utf-8") for file in files},
     }
-
-
-class _Readable(yaml.SafeDumper):
-    """Texts of several lines as they are."""
-
-
-def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    style = "|" if "\n" in text else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-_Readable.add_representer(str, _text)
-
-
-def _yaml(document: dict[str, Any]) -> str:
-    text: str = yaml.dump(document, Dumper=_Readable, sort_keys=False, width=100)
-    return text

@@ -1,0 +1,63 @@
+"""docs/reference/commands.md, made from the parsers of the commands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from generators.markdown import as_sentence, markdown_table
+from growth.cli.__main__ import COMMANDS
+from growth.cli.completion.spoken import spoken
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from growth.cli.completion.spoken import Flag, SpokenCommand
+
+EVERYWHERE: Final = frozenset({"--help", "--kubeconfig", "--context"})
+"""Flags that mean the same wherever they are."""
+_OF_COMMANDS: Final = """\
+# Commands
+
+Made from the code: `make crds`. Each is found by kubectl too: `kubectl growth ...`.
+
+Those that ask a cluster take `--kubeconfig FILE` (default: `$KUBECONFIG`, `~/.kube/config`, else
+the pod's own service account) and `--context NAME`. Those that answer take `-o json`, for programs;
+colour is only used on a terminal that wants it (`NO_COLOR`). Exit codes: 0 done; 1 the answer is
+no, or the cluster can't be reached; 2 what was asked for is wrong, and one line says how to mend
+it; 130 interrupted, 143 terminated. How to use them: [seeing](../guides/seeing.md),
+[the doctor](../guides/doctor.md), [installing](../guides/install.md), [plans](../guides/plan.md).
+"""
+
+
+def commands_page() -> str:
+    """The page of commands."""
+    return "\n".join(_parts())
+
+
+def _parts() -> Iterator[str]:
+    yield _OF_COMMANDS
+    for name, command in spoken(COMMANDS).items():
+        yield f"## growth {name}\n"
+        yield f"{as_sentence(command.purpose)}\n"
+        yield from _said(command)
+        for action, one in command.actions.items():
+            yield f"### growth {name} {action}\n"
+            yield from _said(one)
+
+
+def _said(command: SpokenCommand) -> Iterator[str]:
+    if command.words:
+        yield f"What is said first: {', '.join(f'`{word}`' for word in command.words)}.\n"
+    own = [flag for flag in command.flags if not _is_everywhere(flag)]
+    if own:
+        yield markdown_table(("Flag", "Meaning"), (_flag(flag) for flag in own))
+
+
+def _is_everywhere(flag: Flag) -> bool:
+    ordinary = flag.spellings == ("-o", "--output") and flag.choices == ("text", "json")
+    return ordinary or not EVERYWHERE.isdisjoint(flag.spellings)
+
+
+def _flag(flag: Flag) -> tuple[str, str]:
+    choices = f" ({', '.join(f'`{choice}`' for choice in flag.choices)})" if flag.choices else ""
+    return ", ".join(f"`{each}`" for each in flag.spellings), f"{flag.help}{choices}"

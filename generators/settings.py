@@ -1,0 +1,53 @@
+"""docs/reference/settings.md, made from the settings of the processes."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, Final
+
+from generators.markdown import as_sentence, markdown_table
+from growth.api.descriptions import descriptions
+from growth.service.settings import declared_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PROCESSES: Final = ("webhooks", "extender", "reconciler")
+_OF_SETTINGS: Final = """\
+# Settings of the processes
+
+Made from the code: `make crds`. A flag wins over its variable, a variable over the file
+(`--config FILE`, YAML, whose keys are the names of the flags), the file over the default.
+`--print-settings` shows what would count and where each value comes from; a setting that nobody
+knows is a mistake.
+"""
+
+
+def settings_page() -> str:
+    """The page of settings."""
+    return "\n".join(_parts())
+
+
+def _parts() -> Iterator[str]:
+    yield _OF_SETTINGS
+    for name in PROCESSES:
+        process: Any = importlib.import_module(f"{name}.__main__").PROCESS
+        meanings = descriptions(process.settings)
+        yield f"## {process.name}\n"
+        yield f"{as_sentence(process.purpose)}\n"
+        rows = (
+            (
+                f"`{one.flag} {one.listed.value}`",
+                f"`{one.variable}`",
+                _default(one.information),
+                meanings[one.field],
+            )
+            for one in sorted(declared_settings(process.settings), key=lambda one: one.flag)
+        )
+        yield markdown_table(("Flag", "Variable", "Default", "Meaning"), rows)
+
+
+def _default(information: Any) -> str:
+    if information.is_required():
+        return "*required*"
+    return "" if information.default is None else f"`{information.default}`"
