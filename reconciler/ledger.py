@@ -18,6 +18,7 @@ from reconciler.pools.ledger import PoolsLedger
 from reconciler.provisioning.ledger import ProvisioningLedger
 from reconciler.removal.ledger import RemovalLedger
 from reconciler.replacement.ledger import ReplacementLedger
+from reconciler.scaling.ledger import ScalingLedger
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,3 +32,4 @@ class Ledger:
     provisioning: ProvisioningLedger = field(default_factory=ProvisioningLedger)
     removal: RemovalLedger = field(default_factory=RemovalLedger)
     replacement: ReplacementLedger = field(default_factory=ReplacementLedger)
+    scaling: ScalingLedger = field(default_factory=ScalingLedger)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeAlias
 
 import structlog
 
-from reconciler import planning, pools, provisioning, removal, replacement
+from reconciler import planning, pools, provisioning, removal, replacement, scaling
 from reconciler.brakes import rule as brakes
 from reconciler.brakes.pauses import buys_in_paused_pool
 from reconciler.core.decision import NEVER, Decision, Section, earliest
@@ -66,6 +66,7 @@ ROOMS = (
         provisioning.decide,
         lambda ledger, section: replace(ledger, provisioning=section),
     ),
+    Room("scaling", scaling.decide, lambda ledger, section: replace(ledger, scaling=section)),
     Room("removal", removal.decide, lambda ledger, section: replace(ledger, removal=section)),
     Room("planning", planning.decide, lambda ledger, section: replace(ledger, planning=section)),
     Room(

@@ -90,7 +90,7 @@ class KeptNode(Model):
     """The node."""
     reason: Word
     """Why it is there: RemovalFailed, Leaving, Held, Retained, Promised, Cordoned, DoNotDisrupt,
-    Paused, InPlaceOf, Starting, PoolMinimum, PaidHour or Idle."""
+    Paused, InPlaceOf, Starting, ScalingPolicy, PoolMinimum, PaidHour or Idle."""
     owner: Annotated[str, Field(max_length=512)]
     """Who could change it."""
     until: Timestamp | None = None
@@ -104,6 +104,34 @@ class NodesForReason(Model):
     """Occupied for nodes on which pods run that could be moved; else as in `kept`."""
     nodes: Count
     """Nodes."""
+
+
+class ScalingFloor(Model):
+    """Machines that the pool's policy wants to be there even without load."""
+
+    server_types: Annotated[tuple[ServerType, ...], Field(max_length=256), Atomic()]
+    """Of these types together."""
+    nodes: Count
+    """So many."""
+
+
+class ScalingStatus(Model):
+    """What the pool's scaling policy has decided, where the spec alone does not tell it."""
+
+    policy: Annotated[str, Field(max_length=63)]
+    """The policy that has decided."""
+    floors: Annotated[tuple[ScalingFloor, ...], Field(max_length=256), Atomic()] = ()
+    """Machines that are bought if they are missing, and are not given back."""
+    most: Count | None = None
+    """Machines that the policy does not exceed; unset if only the pool's limits do."""
+    surplus: Annotated[tuple[Identifier, ...], Field(max_length=256), Atomic()] = ()
+    """Nodes that the policy gives back."""
+    drains: bool = False
+    """Whether pods are moved off the surplus first."""
+    message: Sentence = ""
+    """Why, for people."""
+    changed_at: Timestamp | None = None
+    """When the policy last decided something else; cooldowns count from it over a restart."""
 
 
 class NodePoolStatus(Model):
@@ -145,6 +173,8 @@ class NodePoolStatus(Model):
     """Why nodes are there, until when, and who could change it; in the order in which removal asks,
     then by name. Those that are Occupied are counted in `nodesByReason` only, since their pods come
     and go; `growth explain node` tells of each."""
+    scaling: ScalingStatus | None = None
+    """What the pool's scaling policy has decided; unset for `demand`."""
     conditions: Conditions = ()
     """Ready, Reconciling and Stalled, after kstatus."""
 

@@ -59,7 +59,7 @@ class NodeRemovalRequestSpec(Model):
     """Uid of the NodeRequest that it was bought by, from the provider's own list."""
     reason: RemovalReason
     """Idle, NeverJoined, CreateFailed and Orphan are cancelled if pods turn up; Consolidation,
-    Drift, Unhealthy and PoolDeleted drain the node first."""
+    Drift, Unhealthy, PoolDeleted and Surplus drain the node first."""
 
 
 class RemovalPhase(StrEnum):

@@ -43,6 +43,7 @@ class RemovalReason(StrEnum):
     DRIFT = "Drift"
     UNHEALTHY = "Unhealthy"
     POOL_DELETED = "PoolDeleted"
+    SURPLUS = "Surplus"
 
     @property
     def meaning(self) -> RemovalMeaning:
@@ -63,6 +64,7 @@ MEANINGS: Final[Mapping[RemovalReason, RemovalMeaning]] = {
     ),
     RemovalReason.UNHEALTHY: RemovalMeaning(drains=True, disruption=DisruptionReason.UNHEALTHY),
     RemovalReason.POOL_DELETED: RemovalMeaning(drains=True),
+    RemovalReason.SURPLUS: RemovalMeaning(drains=True, is_optional=True, saves=True),
 }
 
 REMOVAL_REASONS: Final[Mapping[DisruptionReason, RemovalReason]] = {

@@ -92,10 +92,17 @@ def _of_idle(
                 Keeping(reason=KeepingReason.IDLE, why=why, owner="whoever deleted the pool"),
             )
         return
+    size = scene.size_of(rules)
     ordered = in_order(nodes, rules, scene.cluster)
-    least = set(kept_at_least(ordered, rules, scene))
+    # Nodes that the policy holds count for its floors, so that the others are free to go.
+    least = set(kept_at_least((n for n in ordered if not size.keeps(n.name)), rules, scene))
     for node in ordered:
-        if node.name in least:
+        if size.keeps(node.name):
+            yield (
+                node.name,
+                Keeping(reason=KeepingReason.SIZED, why=size.why, owner=f"NodePool {pool}"),
+            )
+        elif node.name in least:
             why = "its pool keeps so many"
             yield (
                 node.name,

@@ -18,7 +18,7 @@ from growth.keeping.marks import is_barred, is_marked, pool_of_node, type_of_nod
 from growth.keeping.serving import serves
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from growth.api.nodepool import NodePool
     from growth.api.noderemovalrequest import NodeRemovalRequest
@@ -55,11 +55,14 @@ def _leaving_nodes(removals: Mapping[str, NodeRemovalRequest]) -> frozenset[str]
 
 
 def kept_at_least(ordered: Iterable[Node], pool: NodePool, scene: KeepingScene) -> Iterator[str]:
-    """The nodes that the pool's minima keep: the last ones in the order."""
-    spares = _spares(pool, scene.cluster, _leaving_nodes(scene.removals))
+    """The nodes of these that the floors of the pool's size hold: the last ones in the order."""
+    spares = _spares(pool, scene)
     for node in ordered:
-        spare = spares.get(type_of_node(node))
-        if spare is not None and not spare.takes(node, pool):
+        own = [spare for spare in spares if type_of_node(node) in spare.types]
+        if all(spare.can_lose(node, pool) for spare in own):
+            for spare in own:
+                spare.lose(node, pool)
+        else:
             yield node.name
 
 
@@ -72,19 +75,20 @@ def _used(node: Node, cluster: Cluster) -> float:
 
 @dataclass
 class _Spare:
-    """How many nodes of one type the pool has above its minimum: all, and those that serve."""
+    """How many nodes of one floor a pool can do without."""
 
+    types: frozenset[ServerTypeName]
     nodes: int
     serving: int
 
-    def takes(self, node: Node, pool: NodePool) -> bool:
-        """Whether this node can be removed too; if so, it is subtracted."""
-        does_serve = _takes_pods(node, pool)
-        if self.nodes <= 0 or (does_serve and self.serving <= 0):
-            return False
+    def can_lose(self, node: Node, pool: NodePool) -> bool:
+        """Whether enough are left without this one."""
+        return self.nodes > 0 and (self.serving > 0 or not _takes_pods(node, pool))
+
+    def lose(self, node: Node, pool: NodePool) -> None:
+        """This one goes."""
         self.nodes -= 1
-        self.serving -= does_serve
-        return True
+        self.serving -= _takes_pods(node, pool)
 
 
 def _takes_pods(node: Node, pool: NodePool) -> bool:
@@ -92,21 +96,24 @@ def _takes_pods(node: Node, pool: NodePool) -> bool:
     return serves(node, pool) and not is_barred(node)
 
 
-def _spares(
-    pool: NodePool, cluster: Cluster, leaving: Collection[str]
-) -> Mapping[ServerTypeName, _Spare]:
-    """The spare nodes of each server type that has a minimum."""
-    least = {entry.name: entry.min for entry in pool.spec.server_types if entry.min}
-    if not least:
-        return {}
+def _spares(pool: NodePool, scene: KeepingScene) -> list[_Spare]:
+    """What the pool can do without, of each floor."""
+    floors = scene.size_of(pool).floors
+    if not floors:
+        return []
+    leaving = _leaving_nodes(scene.removals)
     there = [
         node
-        for name, node in cluster.nodes.items()
+        for name, node in scene.cluster.nodes.items()
         if pool_of_node(node) == pool.name and name not in leaving
     ]
     nodes = Counter(type_of_node(node) for node in there)
     serving = Counter(type_of_node(node) for node in there if _takes_pods(node, pool))
-    return {
-        name: _Spare(nodes=nodes[name] - count, serving=serving[name] - count)
-        for name, count in least.items()
-    }
+    return [
+        _Spare(
+            types=floor.types,
+            nodes=sum(nodes[each] for each in floor.types) - floor.count,
+            serving=sum(serving[each] for each in floor.types) - floor.count,
+        )
+        for floor in floors
+    ]

@@ -10,6 +10,7 @@ import msgspec
 from growth.api.nodepool import NodePool, PaidHour
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
+from growth.keeping.size import PoolSize, size_by_demand
 from growth.keeping.wanting import KnownPause
 from growth.scheduling.cluster import Cluster
 
@@ -31,4 +32,10 @@ class KeepingScene(msgspec.Struct, frozen=True, kw_only=True):
     pauses: Mapping[str, KnownPause] = {}
     paid_hours: Mapping[str, PaidHour] = {}
     """Whether idle nodes stay until their paid hour ends, by pool."""
+    sizes: Mapping[str, PoolSize] = {}
+    """What the scaling policies of pools want, by pool."""
     bind_wait: float = BIND_WAIT
+
+    def size_of(self, pool: NodePool) -> PoolSize:
+        """What the scaling policy of a pool wants."""
+        return self.sizes.get(pool.name) or size_by_demand(pool)

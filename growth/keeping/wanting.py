@@ -63,6 +63,8 @@ class KeepingReason(StrEnum):
     """It replaces another node, which is removed when this one serves."""
     STARTING = "Starting"
     """It is new, and its pods have some time to arrive."""
+    SIZED = "ScalingPolicy"
+    """The scaling policy of its pool holds it."""
     MINIMUM = "PoolMinimum"
     """The minimum of its pool requires it."""
     PAID = "PaidHour"

@@ -24,6 +24,7 @@ class LimitKind(StrEnum):
     CPU = "Cpu"
     MEMORY = "Memory"
     HOURLY_COST = "HourlyCost"
+    POLICY = "ScalingPolicy"
     TOTAL_NODES = "TotalNodes"
     TOTAL_NODES_PER_HOUR = "TotalNodesPerHour"
     TOTAL_HOURLY_COST = "TotalHourlyCost"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from growth.keeping.size import PoolSize
 from growth.scheduling.resources import CPU, MEMORY, parse_resources
 from reconciler.buying.costs import left_of_cost
 from reconciler.buying.in_total import in_total
@@ -20,6 +21,7 @@ from reconciler.buying.refusals import one_at_a_time, usable
 from reconciler.buying.shared_networks import shared
 from reconciler.facts.fleet import Fleet, fleet
 from reconciler.facts.requested import all_requests, bought_lately
+from reconciler.facts.sizes import size_of_pool
 from reconciler.solver import Limit, Minimum
 
 if TYPE_CHECKING:
@@ -45,6 +47,8 @@ class Market(msgspec.Struct, frozen=True, kw_only=True):
     """What is left of what several offers live on."""
     in_total: tuple[Left, ...] = ()
     """What is left of the limits of all pools together."""
+    sizes: Mapping[str, PoolSize]
+    """What the scaling policies of pools want, by pool."""
 
     def limits(self) -> tuple[Left, ...]:
         """What may still be bought, of each pool and of all together."""
@@ -54,6 +58,7 @@ class Market(msgspec.Struct, frozen=True, kw_only=True):
             own = [item for item in self.items if item.pool.name == name]
             found += _maxima(pool, own, counts=counts)
             found += _brakes(pool, own, fleet=self.fleet, bought=self.bought.get(name, 0))
+            found += _policy(pool, own, fleet=self.fleet, size=self.sizes[name])
         others = (Left(limit) for limit in (*self._singles(), *self.shared))
         return (*found, *others, *self.in_total)
 
@@ -64,7 +69,10 @@ class Market(msgspec.Struct, frozen=True, kw_only=True):
             minimum
             for name, pool in sorted(self._pools().items())
             for minimum in _minima(
-                pool, [item for item in self.items if item.pool.name == name], counts=counts
+                pool,
+                [item for item in self.items if item.pool.name == name],
+                size=self.sizes[name],
+                counts=counts,
             )
         )
 
@@ -84,14 +92,16 @@ def _minima(
     pool: NodePool,
     items: Iterable[Purchasable],
     *,
+    size: PoolSize,
     counts: Mapping[tuple[str, ServerTypeName], int],
 ) -> Iterator[Minimum]:
     offers = _offers_by_type(items)
-    for entry in pool.spec.server_types:
-        missing = entry.min - counts.get((pool.name, entry.name), 0)
-        if missing > 0 and entry.name in offers:
-            name = f"of pool {pool.name}: min of {entry.name}"
-            yield Minimum(name=name, offers=frozenset(offers[entry.name]), count=missing)
+    for floor in size.floors:
+        missing = floor.count - sum(counts.get((pool.name, each), 0) for each in floor.types)
+        able = frozenset(name for each in floor.types for name in offers.get(each, ()))
+        if missing > 0 and able:
+            name = f"of pool {pool.name}: min of {floor}"
+            yield Minimum(name=name, offers=able, count=missing)
 
 
 def _maxima(
@@ -133,6 +143,15 @@ def _brakes(
         yield from left_of_cost(of, items, have, most=spec.hourly_cost)
 
 
+def _policy(
+    pool: NodePool, items: Sequence[Purchasable], *, fleet: Fleet, size: PoolSize
+) -> Iterator[Left]:
+    if size.most is not None:
+        of = SetLimit(LimitKind.POLICY, "spec.scaling", pool.name)
+        ones = dict.fromkeys((item.name for item in items), 1)
+        yield left_of_limit(of, ones, most=size.most - sum(1 for _ in fleet.of(pool.name)))
+
+
 def _of_resources(
     pool: NodePool, items: Sequence[Purchasable], have: Sequence[CountedMachine]
 ) -> Iterator[Left]:
@@ -162,6 +181,7 @@ def market(world: World, now: Instant) -> Market:
         singles=one_at_a_time(items, refusals, world),
         shared=shared(items, machines, world),
         in_total=tuple(in_total(items, machines, world, bought=bought.total())),
+        sizes={name: size_of_pool(pool, world) for name, pool in world.pools.items()},
     )
 
 
@@ -174,4 +194,4 @@ def sold(world: World) -> tuple[Purchasable, ...]:
 
 def nothing_sold(world: World) -> Market:
     """A market without offers."""
-    return Market(items=(), fleet=fleet(world, ()))
+    return Market(items=(), fleet=fleet(world, ()), sizes={})

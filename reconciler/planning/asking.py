@@ -13,6 +13,7 @@ from reconciler.buying.market import market
 from reconciler.core.actions import Sequence, Solve, lane_subject
 from reconciler.core.decision import Decision
 from reconciler.facts.requested import all_requests
+from reconciler.facts.sizes import size_of_pool
 from reconciler.planning.capacity import ground
 from reconciler.planning.commit import widened
 from reconciler.planning.demand import (
@@ -87,8 +88,7 @@ def _wave(
 
 def _minima(ledger: PlanningLedger, world: World, now: Instant) -> Decision[PlanningLedger]:
     """Ask for what pools keep without load; not again and again where it can't be had."""
-    entries = (entry for pool in world.pools.values() for entry in pool.spec.server_types)
-    if not any(entry.min for entry in entries):
+    if not any(size_of_pool(pool, world).floors for pool in world.pools.values()):
         return Decision(section=ledger)
     last = ledger.prewarmed_at
     due = now.monotonic if last is None else last + PAUSE

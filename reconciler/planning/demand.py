@@ -10,6 +10,7 @@ from growth.api.nodepool import NodePool
 from growth.demand import detection
 from growth.demand.pools import UsablePools, match_pools, why_unreadable, wish_of
 from growth.scheduling.owners import Owner, workload_of
+from reconciler.facts.sizes import size_of_pool
 from reconciler.planning.commit import Missing
 from reconciler.planning.tries import PodTries
 
@@ -37,9 +38,24 @@ are whole seconds; where its clock and ours differ by more, nobody counts as new
 def wanting(world: World) -> dict[str, Pod]:
     """All demand, by uid, in a stable order."""
     found = (pod for uid, pod in world.pending.items() if world.demand.is_demand(uid))
-    return {
-        pod.metadata.uid: pod for pod in sorted(found, key=lambda pod: (pod.name, pod.metadata.uid))
-    }
+    ordered = sorted(found, key=lambda pod: (pod.name, pod.metadata.uid))
+    closed = _pools_without_demand(world)
+    return {pod.metadata.uid: pod for pod in ordered if not _is_all_closed(pod, world, closed)}
+
+
+def _pools_without_demand(world: World) -> frozenset[str]:
+    """Pools whose scaling policy lets no pod buy: it counts pods by itself."""
+    return frozenset(
+        name for name, pool in world.pools.items() if not size_of_pool(pool, world).serves_demand
+    )
+
+
+def _is_all_closed(pod: Pod, world: World, closed: frozenset[str]) -> bool:
+    """Whether all pools that a pod may use are of that kind; mostly there is none at all."""
+    if not closed:
+        return False
+    verdict = match_pools(wish_of(pod), world.pools)
+    return isinstance(verdict, UsablePools) and verdict.names <= closed
 
 
 def without_place(demand: Mapping[str, Pod], nominated: Nominated) -> dict[str, Pod]:
@@ -63,13 +79,14 @@ def pools_by_pod(
 ) -> tuple[dict[str, frozenset[str]], dict[str, str]]:
     """The pools of each pod; and, for those that find none, why."""
     broken = [each.key.name for each in world.unreadable.get(NodePool.__name__, ())]
+    closed = _pools_without_demand(world)
     found: dict[str, frozenset[str]] = {}
     missing: dict[str, str] = {}
     for uid, pod in pods.items():
         wish = wish_of(pod)
         verdict = match_pools(wish, world.pools)
         if isinstance(verdict, UsablePools):
-            found[uid] = verdict.names
+            found[uid] = verdict.names - closed
         else:
             missing[uid] = why_unreadable(wish, broken) or verdict.text
     return found, missing

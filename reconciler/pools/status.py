@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from growth.api.conditions import Truth, condition, conditions_of, joined_conditions
+from growth.keeping.size import scaling_status
 from reconciler.buying import blocking
 from reconciler.facts.node_classes import node_class_of
+from reconciler.facts.sizes import size_of_pool
 from reconciler.pools.blocked import blockage_for_status
 from reconciler.pools.refused import unmet_offers
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from growth.api.nodepool_status import NodePoolStatus
     from reconciler.provisioning.look import ProvisioningLook
 
-NULLABLE: Final = ("blocked",)
+NULLABLE: Final = ("blocked", "scaling")
 
 
 def status_of_pool(
@@ -33,6 +35,12 @@ def status_of_pool(
         "observed_generation": pool.metadata.generation,
         "unmet_offers": unmet_offers(pool, look.failed.get(pool.name, ()), look.world),
         "blocked": blockage_for_status(pool, look),
+        "scaling": scaling_status(
+            size_of_pool(pool, look.world),
+            policy=pool.spec.scaling.policy,
+            before=pool.status.scaling,
+            now=look.now.wall,
+        ),
     }
     status = _with(pool.status, news)
     before, generation = pool.status.conditions, pool.metadata.generation

@@ -15,6 +15,7 @@ from reconciler.removal.drain import cordons
 from reconciler.removal.drain import deleted_pools as drain_pools
 from reconciler.removal.drain.draining import Draining
 from reconciler.removal.drain.evicting import evictions
+from reconciler.removal.drain.surplus import steps_for_surplus
 from reconciler.removal.orphans import ages, is_for_orphan, orphans, removals_of_orphans
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def decide(world: World, now: Instant) -> Decision[RemovalLedger]:
     steps = {
         **dict(idle.steps_for_idle_nodes(world, now, seen=seen, clock=clock)),
         **dict(cordons.marks_left_behind(world, clock)),
+        **dict(steps_for_surplus(world, seen)),
         **dict(drain_pools.steps_for_leaving_pools(world, seen)),
         **dict(_steps(world, now, seen=seen, found=found, clock=clock)),
     }

@@ -18,6 +18,7 @@ from reconciler.facts.node_classes import node_class_of
 from reconciler.facts.ownership import pool_of_node
 from reconciler.facts.paid_hours import seconds_until_node_marked
 from reconciler.facts.serving import serves_now
+from reconciler.facts.sizes import size_of_pool
 from reconciler.replacement.allowance import allowed_disruptions
 from reconciler.replacement.kept import kept_from
 
@@ -114,7 +115,7 @@ def eligible(look: ReplacementLook, ceilings: Mapping[str, int]) -> Eligible:
     scene = scene_of(look.world)
     for node in look.world.cluster.ordered_nodes:
         pool = look.world.pools.get(pool_of_node(node))
-        if pool is None or pool.spec.disruption.consolidation is Consolidation.NEVER:
+        if pool is None or not _is_consolidated(pool, look.world):
             continue
         if ceilings[pool.name] <= 0 or not _is_within_reach(node, pool, look):
             continue
@@ -129,6 +130,12 @@ def eligible(look: ReplacementLook, ceilings: Mapping[str, int]) -> Eligible:
         else:
             quiet.append(node)
     return Eligible(tuple(quiet), tuple(restless), min(wakes, default=NEVER))
+
+
+def _is_consolidated(pool: NodePool, world: World) -> bool:
+    """Whether nodes of a pool go for cheaper ones: not where its policy sets their number."""
+    is_wanted = pool.spec.disruption.consolidation is not Consolidation.NEVER
+    return is_wanted and size_of_pool(pool, world).serves_demand
 
 
 def candidates(

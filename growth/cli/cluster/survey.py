@@ -31,6 +31,7 @@ from growth.instant import Instant
 from growth.keeping.answer import keepings
 from growth.keeping.paid_hours import paid_hour_of
 from growth.keeping.scene import KeepingScene
+from growth.keeping.size import size_in_status
 from growth.keeping.wanting import Keeping, KeepingReason
 from growth.scheduling import objects
 from growth.scheduling.cluster import Object, cluster_of
@@ -131,6 +132,7 @@ def survey(
         promises=_promises(requests.values(), pending, told),
         in_place_of=_in_place_of(found, told),
         pauses={name: pause for name, pool in pools.items() if (pause := paused(pool))},
+        sizes={name: size_in_status(pool) for name, pool in pools.items()},
         paid_hours={
             name: paid_hour_of(pool, _class_of(pool, classes)) for name, pool in pools.items()
         },

@@ -1,0 +1,26 @@
+"""How many machines a pool should have, as its scaling policy has answered in this pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from growth.keeping.size import STILL, size_by_demand
+
+if TYPE_CHECKING:
+    from growth.api.nodepool import NodePool
+    from growth.keeping.size import PoolSize
+    from reconciler.core.world import World
+
+DEMAND = "demand"
+
+
+def size_of_pool(pool: NodePool, world: World) -> PoolSize:
+    """The answer of the pool's policy.
+
+    Where no policy was asked, as in a plan on paper, `demand` needs nothing but the spec. A pool of
+    any other policy is left as it is.
+    """
+    known = world.ledger.scaling.sizes.get(pool.name)
+    if known is not None:
+        return known
+    return size_by_demand(pool) if pool.spec.scaling.policy == DEMAND else STILL

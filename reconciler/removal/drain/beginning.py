@@ -1,0 +1,52 @@
+"""How the drain of a node begins that no other node replaces: with a removal of its machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from growth.api.noderequest import COMING
+from reconciler.core.actions import OpenRemoval, machine
+from reconciler.core.step import Step
+from reconciler.facts.marks import is_cordoned_by_a_person
+from reconciler.facts.node_classes import node_class_of
+from reconciler.facts.opening import removal_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from growth.api.nodepool import NodePool
+    from growth.api.removal_reason import RemovalReason
+    from growth.scheduling.node import Node
+    from reconciler.core.world import World
+    from reconciler.facts.listings import SightedCloud
+    from reconciler.providers.port import ClassKey
+
+
+def drain_begun(
+    node: Node,
+    pool: NodePool,
+    world: World,
+    seen: Mapping[ClassKey, SightedCloud],
+    *,
+    reason: RemovalReason,
+    why: str,
+) -> Step | None:
+    """A removal, if the provider lists the machine and nothing else has begun with the node."""
+    cloud = seen.get(node_class_of(pool, world))
+    listed = None if cloud is None else cloud.listing.machines.get(node.name)
+    if listed is None or not _may_begin(node, world):
+        return None
+    removal = removal_of(listed, pool=pool, reason=reason)
+    return Step(actions=(OpenRemoval(removal=removal),), why=why)
+
+
+def _may_begin(node: Node, world: World) -> bool:
+    request = world.requests.get(node.name)
+    # What is on its way is given back by whoever ends its request.
+    is_coming = request is not None and request.status.phase in COMING
+    return (
+        not is_coming
+        and node.name not in world.removals
+        and world.is_free(machine(node.name))
+        and not is_cordoned_by_a_person(node)
+    )

@@ -1,0 +1,19 @@
+"""What the policies have answered, for the rules that come after them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from growth.keeping.size import PoolSize
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ScalingLedger:
+    """The answers of the last pass."""
+
+    sizes: Mapping[str, PoolSize] = field(default_factory=dict)
+    """By pool."""
