@@ -73,10 +73,10 @@ def conditions_of(
     verdict: ObjectVerdict, *, generation: int, before: Iterable[Condition], now: datetime
 ) -> tuple[Condition, ...]:
     """Ready, Reconciling and Stalled; a status that stays keeps the time of its last change."""
-    known = {(old.type, old.status): old for old in before}
+    before = tuple(before)
     return tuple(
-        condition(
-            known.get((name, status)),
+        stated(
+            before,
             name=name,
             status=status,
             generation=generation,
@@ -88,8 +88,8 @@ def conditions_of(
     )
 
 
-def condition(
-    before: Condition | None,
+def stated(
+    before: Iterable[Condition],
     *,
     name: str,
     status: Truth,
@@ -98,24 +98,17 @@ def condition(
     message: str,
     now: datetime,
 ) -> Condition:
-    """A statement; `before` is how it stands there with the same status, if it does."""
+    """A condition; while its status stays, so does the time of its last change."""
+    known = next((each for each in before if (each.type, each.status) == (name, status)), None)
     return Condition.renewed(
-        before,
+        known,
         type=name,
         status=status,
         observed_generation=generation,
-        last_transition_time=now if before is None else before.last_transition_time,
+        last_transition_time=now if known is None else known.last_transition_time,
         reason=reason,
         message=message,
     )
-
-
-def stated(before: Iterable[Condition], wanted: Condition) -> Condition:
-    """A statement that no phase tells; while its status stays, so does the time of its change."""
-    for told in before:
-        if told.type == wanted.type and told.status is wanted.status:
-            return wanted.model_copy(update={"last_transition_time": told.last_transition_time})
-    return wanted
 
 
 def joined_conditions(before: Iterable[Condition], *news: Condition) -> tuple[Condition, ...]:

@@ -111,16 +111,15 @@ def _prices(node_class: NodeClass, checked: Checked, now: Instant) -> Iterator[C
     before = next((each for each in node_class.status.conditions if each.type == PRICES), None)
     if before is None and not checked.doubts:
         return
-    status = Truth.FALSE if checked.doubts else Truth.TRUE
-    wanted = Condition(
-        type=PRICES,
-        status=status,
-        observed_generation=checked.generation,
-        last_transition_time=now.wall,
+    yield stated(
+        node_class.status.conditions,
+        name=PRICES,
+        status=Truth.FALSE if checked.doubts else Truth.TRUE,
+        generation=checked.generation,
         reason="Implausible" if checked.doubts else "Plausible",
         message=_short("; ".join(checked.doubts)),
+        now=now.wall,
     )
-    yield stated(node_class.status.conditions, wanted)
 
 
 def _short(text: str) -> str:

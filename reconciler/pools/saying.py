@@ -36,12 +36,12 @@ def pool_condition(
     pool: NodePool, now: Instant, *, name: str, truth: Truth, reason: str, message: str
 ) -> Condition:
     """A condition of a pool; while its truth stays, so does the time of its last change."""
-    wanted = Condition(
-        type=name,
+    return stated(
+        pool.status.conditions,
+        name=name,
         status=truth,
-        observed_generation=pool.metadata.generation,
-        last_transition_time=now.wall,
+        generation=pool.metadata.generation,
         reason=reason,
         message=message,
+        now=now.wall,
     )
-    return stated(pool.status.conditions, wanted)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from growth.api.conditions import Truth, condition, conditions_of, joined_conditions
+from growth.api.conditions import Truth, conditions_of, joined_conditions, stated
 from growth.keeping.size import scaling_status
 from reconciler.buying import blocking
 from reconciler.facts.node_classes import node_class_of
@@ -66,13 +66,12 @@ def _with(status: NodePoolStatus, news: Mapping[str, Any]) -> NodePoolStatus:
 
 def _of_node_class(pool: NodePool, status: NodePoolStatus, look: ProvisioningLook) -> Condition:
     """Whether machines can be made; it is about the generation of the node class."""
-    blocked, before = status.blocked, blocking.node_class_blockage(pool)
+    blocked = status.blocked
     node_class = look.world.node_classes.get(node_class_of(pool, look.world))
-    truth = Truth.TRUE if blocked is None else Truth.FALSE
-    return condition(
-        before if before is not None and before.status is truth else None,
+    return stated(
+        pool.status.conditions,
         name=blocking.CONDITION,
-        status=truth,
+        status=Truth.TRUE if blocked is None else Truth.FALSE,
         generation=0 if node_class is None else node_class.metadata.generation,
         reason="Usable" if blocked is None else blocked.reason,
         message="" if blocked is None else blocked.message,
