@@ -1,9 +1,8 @@
-"""Conditions after kstatus, so that `kubectl wait`, Helm and Flux know when an object is done.
+"""Conditions as kstatus defines them, so that `kubectl wait`, Helm and Flux understand them.
 
-The state of an object is its phase, or what its status counts; conditions are derived from that by
-one pure function a kind, and nobody sets one by hand. Three types suffice: Ready for people,
-Reconciling (being worked on) and Stalled (somebody has to act) for tools, which look at those two
-first.
+An object's state is its phase, or the counts in its status. One pure function per kind derives the
+conditions from it; nothing else sets them. Three types are enough: Ready for people, Reconciling
+(in progress) and Stalled (needs a person) for tools, which look at these two first.
 """
 
 from __future__ import annotations
@@ -32,28 +31,28 @@ class Truth(StrEnum):
 
 
 class Condition(Model):
-    """One statement about an object."""
+    """One aspect of an object's state."""
 
     type: Word
-    """What is stated, such as Ready."""
+    """Type of the condition, such as Ready."""
     status: Truth
-    """Whether it is so."""
+    """Whether it is true."""
     observed_generation: Annotated[int, Field(ge=0)] = 0
-    """The generation of the spec that it is about."""
+    """The generation of the spec that it describes."""
     last_transition_time: Timestamp
-    """When `status` changed last."""
+    """When `status` last changed."""
     reason: Word
-    """Why, in one stable word for programs."""
+    """The reason, as one stable word for programs."""
     message: Sentence = ""
-    """Why, for people."""
+    """The reason, for people."""
 
 
 Conditions = Annotated[tuple[Condition, ...], Field(max_length=16), ListMap("type")]
-"""Conditions of an object, one a type."""
+"""Conditions of an object, one per type."""
 
 
 class ObjectStanding(StrEnum):
-    """Where an object stands, as kstatus sees it."""
+    """The state of an object, as kstatus sees it."""
 
     CURRENT = "Current"
     IN_PROGRESS = "InProgress"
@@ -62,7 +61,7 @@ class ObjectStanding(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ObjectVerdict:
-    """What a kind says about one of its objects."""
+    """The state of an object, with the reason."""
 
     standing: ObjectStanding
     reason: str
@@ -72,7 +71,7 @@ class ObjectVerdict:
 def conditions_of(
     verdict: ObjectVerdict, *, generation: int, before: Iterable[Condition], now: datetime
 ) -> tuple[Condition, ...]:
-    """Ready, Reconciling and Stalled; a status that stays keeps the time of its last change."""
+    """Ready, Reconciling and Stalled. A status that stays keeps its transition time."""
     before = tuple(before)
     return tuple(
         stated(
@@ -112,13 +111,13 @@ def stated(
 
 
 def joined_conditions(before: Iterable[Condition], *news: Condition) -> tuple[Condition, ...]:
-    """All conditions of an object, those of the same types as these in their new form."""
+    """All conditions of an object, with these replacing those of the same types."""
     types = {each.type for each in news}
     return (*(each for each in before if each.type not in types), *news)
 
 
 def statements(standing: ObjectStanding) -> tuple[tuple[str, Truth], ...]:
-    """Type and status of each condition of an object that stands there."""
+    """Type and status of each condition of an object in this state."""
     match standing:
         case ObjectStanding.CURRENT:
             ready, reconciling, stalled = Truth.TRUE, Truth.FALSE, Truth.FALSE

@@ -1,4 +1,4 @@
-"""What may be done to nodes that are in use, when, and to how many at a time."""
+"""When nodes in use may be replaced, and how many at a time."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from growth.api.written import CountOrPercent, Duration, Portion, between
 
 
 class Consolidation(StrEnum):
-    """Whether nodes that are in use may be replaced by cheaper ones."""
+    """Whether nodes in use may be replaced with cheaper ones."""
 
     WHEN_CHEAPER = "WhenCheaper"
     NEVER = "Never"
 
 
 class DisruptionReason(StrEnum):
-    """Why a node that is in use is replaced."""
+    """Why a node in use is replaced."""
 
     CONSOLIDATION = "Consolidation"
     DRIFT = "Drift"
@@ -40,33 +40,33 @@ class Weekday(StrEnum):
 
 
 class BudgetWindow(Model):
-    """A span of time that comes back on each of its days."""
+    """A period that repeats on each of its days."""
 
     days: Annotated[tuple[Weekday, ...], Field(max_length=7), ListSet()] = ()
-    """Days on which it begins; empty means every day."""
+    """Days on which it begins. Empty means every day."""
     start: Annotated[str, Field(max_length=5, pattern="^([01][0-9]|2[0-3]):[0-5][0-9]$")]
     """When it begins, in UTC, such as "22:00"."""
     duration: Annotated[Duration, between("1m", "24h")]
-    """How long it lasts; it may end on the next day."""
+    """How long it lasts. It may end on the next day."""
 
 
 class NodeDisruptionBudget(Model):
-    """How many nodes may be disrupted at one time."""
+    """How many nodes may be disrupted at a time."""
 
     nodes: CountOrPercent
-    """A number, or a percentage of the pool's nodes (rounded up). 0 forbids it."""
+    """A number, or a percentage of the pool's nodes (rounded up). 0 forbids disruption."""
     reasons: Annotated[tuple[DisruptionReason, ...], Field(max_length=3), ListSet()] = ()
-    """What it limits; empty means everything."""
+    """The reasons that it limits. Empty means all."""
     window: BudgetWindow | None = None
-    """When it limits; unset means always."""
+    """When it applies. Unset means always."""
 
 
 class Disruption(Model):
-    """What may be done to nodes that are in use."""
+    """When nodes in use may be replaced, and how many at a time."""
 
     consolidation: Consolidation = Consolidation.WHEN_CHEAPER
-    """WhenCheaper replaces nodes when that saves more than it disturbs; Never leaves them."""
+    """WhenCheaper replaces nodes if that saves more than the disruption costs. Never doesn't."""
     budgets: Annotated[tuple[NodeDisruptionBudget, ...], Field(max_length=32), Atomic()] = (
         NodeDisruptionBudget(nodes=Portion(10, "%")),
     )
-    """Of all that apply at a moment, the smallest counts."""
+    """If several budgets apply, the smallest counts."""

@@ -1,7 +1,7 @@
-"""The history that a request carries in its status: what happened, when, and why.
+"""The history in the status of a request: what happened, when, and why.
 
-It is bounded, or a request that is retried for days would grow until it can't be written any more:
-the first entry stays, since it tells when everything began, and the newest 30.
+It is bounded, because a request that is retried for days would otherwise grow until it can't be
+written any more. The first entry stays, since it says when everything began, and the latest 30.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class RequestEvent(Model):
     name: Annotated[str, Field(min_length=1, max_length=64)]
     """What happened, such as nodeRequested or "Deletion failed"."""
     reason: Sentence | None = None
-    """Why, in the words of whoever refused."""
+    """Why, in the provider's words."""
 
 
 Events = Annotated[tuple[RequestEvent, ...], Field(max_length=NEWEST + 1), Atomic()]
-"""The first event and the newest 30."""
+"""The first event and the latest 30."""
 
 
 def with_event(events: tuple[RequestEvent, ...], event: RequestEvent) -> tuple[RequestEvent, ...]:

@@ -1,4 +1,4 @@
-"""HetznerNodeClass: how servers are made at Hetzner Cloud, and how they join the cluster."""
+"""HetznerNodeClass: how servers are created at Hetzner Cloud, and how they join the cluster."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _HARMLESS: Final = ("images", "placementGroup", "publicIPv4", "publicIPv6")
 
 
 class ServerImages(Model):
-    """What servers boot, by their processor's architecture."""
+    """The images of servers, by architecture."""
 
     rules: ClassVar[tuple[AnyRule, ...]] = (hetznernodeclass_rules.SOME_IMAGE,)
 
     x86: Identifier | None = None
-    """Name or id of an image or snapshot for x86 (CX, CPX, CCX). Unset: such types aren't
-    bought."""
+    """Name or ID of an image or snapshot for x86 (CX, CPX, CCX). If unset, growth doesn't buy such
+    types."""
     arm: Identifier | None = None
-    """Name or id of an image or snapshot for Arm (CAX). Unset: such types aren't bought."""
+    """Name or ID of an image or snapshot for Arm (CAX). If unset, growth doesn't buy such types."""
 
 
 class PlacementGroupPolicy(StrEnum):
-    """Whether servers are kept on different hosts."""
+    """Whether servers are spread over hosts."""
 
     REQUIRED = "Required"
     PREFERRED = "Preferred"
@@ -45,7 +45,7 @@ class PlacementGroupPolicy(StrEnum):
 
 
 class BootstrapKind(StrEnum):
-    """What makes a server a node."""
+    """How a server becomes a node."""
 
     K3S = "K3s"
     KUBEADM = "Kubeadm"
@@ -54,38 +54,38 @@ class BootstrapKind(StrEnum):
 
 
 class TokenSource(StrEnum):
-    """Where the secret comes from that a server joins with."""
+    """Where the join token comes from."""
 
     MINTED = "Minted"
     SECRET = "Secret"  # noqa: S105 - the name of a kind
 
 
 class CloudProvider(StrEnum):
-    """Who tells a node where it is and when it is gone."""
+    """What sets a node's location, and deletes the node when its server is gone."""
 
     EXTERNAL = "External"
     NONE = "None"
 
 
 class MetadataAccess(StrEnum):
-    """Whether pods reach the metadata address, where a server's user data can be read."""
+    """Whether pods can reach the metadata address, from which user data can be read."""
 
     CLOSED = "Closed"
     OPEN = "Open"
 
 
 class Kubelet(Model):
-    """What the kubelet keeps from pods; plans count with it until a node of the type was seen."""
+    """The kubelet's settings. Plans use them until the first node of a type has joined."""
 
     reserved: Annotated[Mapping[str, Quantity], Field(max_length=8)] = Field(default_factory=dict)
-    """Sum of kube-reserved and system-reserved, by resource: cpu, memory, ephemeral-storage."""
+    """Sum of kube-reserved and system-reserved, for cpu, memory and ephemeral-storage."""
     max_pods: Annotated[Count, Field(ge=1, le=1000)] = 110
-    """Pods that a node takes."""
+    """Maximum number of pods on a node."""
     eviction_hard: Annotated[
         Mapping[str, Annotated[str, Field(max_length=32, pattern=THRESHOLD)]],
         Field(max_length=8),
     ] = {"memory.available": "100Mi", "nodefs.available": "10%"}
-    """Thresholds below which the kubelet evicts, by signal."""
+    """Thresholds below which the kubelet evicts pods, by signal."""
 
 
 class Bootstrap(Model):
@@ -94,97 +94,98 @@ class Bootstrap(Model):
     rules: ClassVar[tuple[AnyRule, ...]] = hetznernodeclass_rules.BOOTSTRAP
 
     kind: BootstrapKind
-    """K3s, Kubeadm, Talos, or Custom (a template of your own)."""
+    """K3s, Kubeadm, Talos, or Custom (your own template)."""
     server: Annotated[str, Field(min_length=1, max_length=253)] | None = None
-    """Where the API server is reached: https://host:6443 for K3s, host:6443 for Kubeadm."""
+    """Address of the API server: https://host:6443 for K3s, host:6443 for Kubeadm."""
     ca_hash: Annotated[str, Field(max_length=71, pattern="^sha256:[0-9a-f]{64}$")] | None = None
-    """What a server knows the API server by. Kubeadm: hash of the cluster CA's public key, as
+    """How a server verifies the API server. Kubeadm: hash of the cluster CA's public key, as
     `kubeadm token create --print-join-command` prints it. K3s: hash of the CA's certificate, the
-    digits after K10 in the server's node-token; without it the first connection is trusted."""
+    digits after K10 in the server's node-token; without it, the first connection is trusted."""
     version: Annotated[str, Field(max_length=40, pattern=VERSION)] | None = None
-    """What is installed at the first boot: a release of k3s such as v1.34.1+k3s1, or of Kubernetes
-    such as 1.34.1 (Debian, Ubuntu). Unset: the image has it."""
+    """The release to install at first boot: of k3s, such as v1.34.1+k3s1, or of Kubernetes, such as
+    1.34.1 (Debian, Ubuntu). Unset: the image already contains it."""
     cloud_provider: CloudProvider = CloudProvider.EXTERNAL
-    """External: Hetzner's cloud controller runs in the cluster and sets place, type and provider id
-    of nodes. None: growth's user data sets them."""
+    """External: Hetzner's cloud controller runs in the cluster and sets the location, type and
+    provider ID of nodes. None: growth's user data sets them."""
     metadata_access: MetadataAccess = MetadataAccess.CLOSED
-    """Closed: pods can't reach the metadata address, unless they use the host's network, as
-    Hetzner's storage driver then must. For K3s and Kubeadm."""
+    """Closed: pods can't reach the metadata address unless they use the host network, which
+    Hetzner's storage driver then has to. For K3s and Kubeadm."""
     token_from: TokenSource = TokenSource.MINTED
-    """Minted makes a short-lived token for each server; Secret uses the one in tokenSecretRef."""
+    """Minted creates a short-lived token for each server. Secret uses the one in tokenSecretRef."""
     token_secret_ref: KeyReference | None = None
     """The join token, if tokenFrom is Secret."""
     template: Annotated[str, Field(min_length=1, max_length=32_768)] | None = None
-    """User data for kind Custom, with variables like $(growth.nodeName); docs/concepts/hetzner.md
+    """User data for kind Custom, with variables like $(growth.nodeName). docs/concepts/hetzner.md
     lists them."""
     template_secret_ref: KeyReference | None = None
-    """The same in a Secret, for what has secrets in it; also the machine configuration of Talos."""
+    """The same in a Secret, for templates that contain secrets. For Talos, the machine
+    configuration."""
     kubelet: Kubelet = Kubelet()
-    """What the kubelet keeps from pods."""
+    """The kubelet's settings."""
 
 
 class HetznerNodeClassSpec(Model):
-    """How servers are made and how they join."""
+    """How servers are created and join the cluster."""
 
     rules: ClassVar[tuple[AnyRule, ...]] = hetznernodeclass_rules.SPEC
 
     token_secret_ref: KeyReference
     """The Secret with the API token of the Hetzner Cloud project."""
     images: ServerImages
-    """What servers boot, by architecture."""
+    """The images of servers, by architecture."""
     ssh_keys: Annotated[tuple[Identifier, ...], Field(max_length=50), ListSet()] = ()
-    """Names or ids of SSH keys; without one Hetzner sets a root password, which growth throws
-    away."""
+    """Names or IDs of SSH keys. Without one, Hetzner sets a root password, which growth
+    discards."""
     networks: Annotated[tuple[Identifier, ...], Field(max_length=3), ListSet()] = ()
-    """Names or ids of private networks."""
+    """Names or IDs of private networks."""
     subnet: Annotated[str, Field(max_length=18, pattern=CIDR_V4)] | None = None
-    """IP range of the first network's subnet that servers get their address from."""
+    """IP range of the subnet of the first network from which servers get their address."""
     firewalls: Annotated[tuple[Identifier, ...], Field(max_length=5), ListSet()] = ()
-    """Names or ids of firewalls; they act on public addresses only."""
+    """Names or IDs of firewalls. They apply to public addresses only."""
     placement_group: PlacementGroupPolicy = PlacementGroupPolicy.PREFERRED
-    """Preferred spreads servers over hosts in groups of ten, and buys without if that fails;
-    Required never buys without; None doesn't spread."""
+    """Preferred spreads servers over hosts in groups of ten, and buys without a group if that
+    fails. Required never buys without a group. None doesn't spread servers."""
     public_ipv4: Flag = Field(default=True, alias="publicIPv4")
-    """A public IPv4 address, which costs extra."""
+    """Whether servers have a public IPv4 address, which costs extra."""
     public_ipv6: Flag = Field(default=True, alias="publicIPv6")
-    """A public IPv6 network."""
+    """Whether servers have a public IPv6 network."""
     labels: Labels = Field(default_factory=dict)
-    """Labels of the servers at Hetzner, besides ours."""
+    """Additional labels of the servers at Hetzner."""
     bootstrap: Bootstrap
     """How a server becomes a node."""
 
 
 class ResolvedImages(Model):
-    """Ids of the images."""
+    """IDs of the images."""
 
     x86: Identifier | None = None
-    """Id of the image for x86."""
+    """ID of the image for x86."""
     arm: Identifier | None = None
-    """Id of the image for Arm."""
+    """ID of the image for Arm."""
 
 
 ResolvedIds = Annotated[tuple[Identifier, ...], Field(max_length=50), ListSet()]
 
 
 class HetznerNodeClassStatus(NodeClassStatus):
-    """What the names of the spec are at Hetzner."""
+    """The IDs of the spec's names at Hetzner."""
 
     images: ResolvedImages = ResolvedImages()
-    """Ids of the images."""
+    """IDs of the images."""
     ssh_keys: ResolvedIds = ()
-    """Ids of the SSH keys."""
+    """IDs of the SSH keys."""
     networks: ResolvedIds = ()
-    """Ids of the networks."""
+    """IDs of the networks."""
     firewalls: ResolvedIds = ()
-    """Ids of the firewalls."""
+    """IDs of the firewalls."""
     placement_groups: ResolvedIds = ()
-    """Ids of the placement groups in use."""
+    """IDs of the placement groups in use."""
     currency: Currency = ""
-    """What Hetzner bills the project in, such as EUR; empty until it was asked."""
+    """Currency of the project's bills, such as EUR. Empty until Hetzner has been asked."""
 
 
 class HetznerNodeClass(NodeClass):
-    """How servers are made at Hetzner Cloud."""
+    """How servers are created at Hetzner Cloud."""
 
     kind_names: ClassVar[tuple[str, str, str]] = ("hetznernodeclasses", "hetznernodeclass", "hnc")
     provider: ClassVar[str] = "hetzner"
@@ -196,9 +197,9 @@ class HetznerNodeClass(NodeClass):
     kind: Literal["HetznerNodeClass"] = "HetznerNodeClass"
     """HetznerNodeClass."""
     spec: HetznerNodeClassSpec
-    """How servers are made and how they join."""
+    """How servers are created and join the cluster."""
     status: HetznerNodeClassStatus = HetznerNodeClassStatus()
-    """What the names of the spec are at Hetzner; written by growth."""
+    """The IDs of the spec's names at Hetzner, written by growth."""
 
     @property
     @override
@@ -207,7 +208,7 @@ class HetznerNodeClass(NodeClass):
 
     @override
     def disclosed(self) -> dict[str, Any]:
-        """Without names and ids of the project; the way to join is a stand-in that says nothing."""
+        """Without names and IDs of the project; the bootstrap is a placeholder."""
         spec = self.document()["spec"]
         bootstrap = {"kind": "Custom", "templateSecretRef": _STAND_IN}
         if "kubelet" in spec["bootstrap"]:

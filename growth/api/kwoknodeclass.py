@@ -1,4 +1,4 @@
-"""KwokNodeClass: the catalogue of a cloud that doesn't exist, its speed and its failures."""
+"""KwokNodeClass: the catalogue of a simulated cloud, its speed and its failures."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ from growth.api.written import Duration, Money, Quantity, ServerType, ServerType
 
 
 class Architecture(StrEnum):
-    """A processor's architecture, as nodes are labelled."""
+    """A CPU architecture, as in the label of nodes."""
 
     AMD64 = "amd64"
     ARM64 = "arm64"
 
 
 class KwokOffer(Model):
-    """A server type in one place at one price."""
+    """A server type in one location at one price."""
 
     location: Place
-    """Where it is sold."""
+    """The location."""
     price: Money
-    """What it costs an hour."""
+    """The price per hour."""
     labels: Labels = Field(default_factory=dict)
-    """Labels of its nodes, over those of the type: what tells spot from on demand."""
+    """Labels of its nodes, which override the type's, for example to distinguish spot from on
+    demand."""
     available: Count | None = None
-    """Machines that can be had of it at one time; unset means any number, 0 that it is sold out."""
+    """Maximum number of machines at a time. Unset means any number, 0 means sold out."""
 
 
 class KwokServerType(Model):
@@ -44,37 +45,38 @@ class KwokServerType(Model):
     rules: ClassVar[tuple[AnyRule, ...]] = kwoknodeclass_rules.SERVER_TYPE
 
     name: ServerType
-    """Name of the type; upper or lower case doesn't matter."""
+    """Name of the type. Case doesn't matter."""
     resources: Annotated[Mapping[str, Quantity], Field(max_length=32)]
-    """What a node of it has: cpu and memory, and whatever else (pods, ephemeral-storage, GPUs)."""
+    """Resources of its nodes: cpu and memory, and others such as pods, ephemeral-storage or
+    GPUs."""
     architecture: Architecture = Architecture.AMD64
     """amd64 or arm64."""
     labels: Labels = Field(default_factory=dict)
     """Labels of its nodes."""
     offers: Annotated[tuple[KwokOffer, ...], Field(min_length=1, max_length=64), Atomic()]
-    """Where it is sold and at what price."""
+    """The locations and prices at which it is sold."""
 
 
 class Billing(StrEnum):
-    """What a machine is paid by."""
+    """How machines are billed."""
 
     PER_SECOND = "PerSecond"
     HOURLY = "Hourly"
 
 
 class BootDelay(Model):
-    """How long a machine takes until its node is Ready: evenly spread between the two."""
+    """The time until a machine's node is Ready, evenly distributed between min and max."""
 
     rules: ClassVar[tuple[AnyRule, ...]] = (kwoknodeclass_rules.MIN_AT_MOST_MAX,)
 
     min: Annotated[Duration, between("0s", "24h")] = Duration.parse("0s")
-    """At least this."""
+    """Minimum time."""
     max: Annotated[Duration, between("0s", "24h")] = Duration.parse("0s")
-    """At most this."""
+    """Maximum time."""
 
 
 class FaultKind(StrEnum):
-    """What goes wrong on purpose."""
+    """The kinds of failures that can be injected."""
 
     STOCK_OUT = "StockOut"
     SLOW_BOOT = "SlowBoot"
@@ -86,20 +88,20 @@ class FaultKind(StrEnum):
 
 
 class InjectedFault(Model):
-    """A failure that is injected, to see what is done about it."""
+    """An injected failure, to see how growth handles it."""
 
     rules: ClassVar[tuple[AnyRule, ...]] = kwoknodeclass_rules.FAULT
 
     kind: FaultKind
-    """StockOut (none left), SlowBoot (takes `delay` longer), FailedBoot (fails after it was
-    accepted), NeverReady, LostAnswer (the machine is made, the answer isn't heard),
-    DeleteFails, PriceChange."""
+    """StockOut (no machine left), SlowBoot (takes `delay` longer), FailedBoot (fails after it was
+    accepted), NeverReady, LostAnswer (the machine is created, but the answer is lost), DeleteFails,
+    PriceChange."""
     server_type: ServerType | None = None
-    """Only this type; unset means all."""
+    """Only this type. Unset means all."""
     location: Place | None = None
-    """Only this location; unset means all."""
+    """Only this location. Unset means all."""
     count: Annotated[Count, Field(ge=1)] | None = None
-    """How often; unset means always."""
+    """How often. Unset means always."""
     delay: Annotated[Duration, between("1ms", "24h")] | None = None
     """For SlowBoot: how much longer."""
     price: Money | None = None
@@ -112,31 +114,31 @@ class KwokNodeClassSpec(Model):
     rules: ClassVar[tuple[AnyRule, ...]] = kwoknodeclass_rules.SPEC
 
     types: Annotated[tuple[KwokServerType, ...], Field(max_length=256), MergedBy("name")] = ()
-    """The catalogue, written here."""
+    """The catalogue."""
     catalogue_from: KeyReference | None = None
-    """The catalogue in a ConfigMap (YAML or JSON, the list as in `types`), for large ones."""
+    """A ConfigMap with the catalogue (a list as in `types`, in YAML or JSON), for large ones."""
     currency: Currency = ""
-    """What all prices are in, such as EUR. Prices in two currencies are neither compared nor added
-    up."""
+    """The currency of all prices, such as EUR. Prices in different currencies are neither compared
+    nor added."""
     billing: Billing = Billing.PER_SECOND
     """Hourly: a started hour is paid in full, so idle nodes stay until it ends."""
     boot_delay: BootDelay = BootDelay()
-    """How long machines take until their nodes are Ready."""
+    """The time until a machine's node is Ready."""
     faults: Annotated[tuple[InjectedFault, ...], Field(max_length=64), Atomic()] = ()
-    """Failures that are injected."""
+    """Injected failures."""
 
 
 class KwokNodeClassStatus(NodeClassStatus):
-    """What came of the catalogue."""
+    """The result of reading the catalogue."""
 
     types: Count = 0
-    """Server types of the catalogue."""
+    """Number of server types in the catalogue."""
     offers: Count = 0
-    """Offers of the catalogue."""
+    """Number of offers in the catalogue."""
 
 
 class KwokNodeClass(NodeClass):
-    """A simulated cloud: nodes that a real control plane takes for real ones."""
+    """A simulated cloud, whose nodes look real to a control plane."""
 
     kind_names: ClassVar[tuple[str, str, str]] = ("kwoknodeclasses", "kwoknodeclass", "knc")
     provider: ClassVar[str] = "kwok"
@@ -150,7 +152,7 @@ class KwokNodeClass(NodeClass):
     spec: KwokNodeClassSpec
     """A catalogue, and how its machines behave."""
     status: KwokNodeClassStatus = KwokNodeClassStatus()
-    """What came of the catalogue; written by growth."""
+    """The result of reading the catalogue, written by growth."""
 
     @property
     @override

@@ -1,6 +1,6 @@
 """What every object has: the part of Kubernetes' metadata that growth reads, and references.
 
-The metadata isn't checked here beyond its types: the API server owns it.
+Only the types of the metadata are checked here, because the API server owns it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ResourceOwner(Model):
     name: str
     """Name of the owner."""
     uid: str
-    """Uid of the owner: a new object of the same name isn't the owner."""
+    """UID of the owner. A new object with the same name isn't the owner."""
     controller: Flag = False
     """Whether the owner manages this object."""
     block_owner_deletion: Flag = False
@@ -44,7 +44,7 @@ class ObjectMeta(Model):
     name: str = Field("", exclude_if=_is_empty)
     """Unique among the objects of its kind."""
     uid: str = Field("", exclude_if=_is_empty)
-    """Given by the API server; unlike the name it is never used again."""
+    """Assigned by the API server. Unlike a name, it is never used again."""
     resource_version: str = Field("", exclude_if=_is_empty)
     """Changes with every write."""
     generation: int = Field(0, exclude_if=_is_empty)
@@ -54,13 +54,13 @@ class ObjectMeta(Model):
     annotations: Mapping[str, str] = Field(default_factory=dict, exclude_if=_is_empty)
     """Annotations of the object itself."""
     finalizers: tuple[str, ...] = Field((), exclude_if=_is_empty)
-    """Who has to let go before the object disappears."""
+    """Finalizers that must be removed before the object is deleted."""
     owner_references: tuple[ResourceOwner, ...] = Field((), exclude_if=_is_empty)
     """Objects that this one is deleted with."""
     creation_timestamp: Timestamp | None = None
-    """When the API server took it in."""
+    """When the API server created it."""
     deletion_timestamp: Timestamp | None = None
-    """When its deletion was asked for."""
+    """When its deletion was requested."""
 
 
 class PrinterColumn(NamedTuple):
@@ -69,7 +69,7 @@ class PrinterColumn(NamedTuple):
     heading: str
     type: str
     path: str
-    """Where the value is."""
+    """Path of the value."""
 
 
 class CustomResource(Model):
@@ -78,12 +78,12 @@ class CustomResource(Model):
     kind_names: ClassVar[tuple[str, str, str]]
     """Plural, singular and short name, for the definition."""
     columns: ClassVar[tuple[PrinterColumn, ...]] = ()
-    """What `kubectl get` shows of it besides what it shows of every kind."""
+    """Columns of `kubectl get`, in addition to those of every kind."""
 
     api_version: str = GROUP_VERSION
     """Group and version of the object."""
     metadata: ObjectMeta = ObjectMeta()
-    """Name, labels and what else Kubernetes keeps of any object."""
+    """Name, labels and other metadata."""
 
     @property
     def name(self) -> str:
@@ -92,7 +92,7 @@ class CustomResource(Model):
 
     @classmethod
     def collection(cls) -> str:
-        """The path under which the API server has all objects of this kind."""
+        """The path of all objects of this kind in the API."""
         return f"/apis/{GROUP_VERSION}/{cls.kind_names[0]}"
 
     @classmethod
@@ -113,25 +113,25 @@ class KeyReference(Model):
 
 
 class PodReference(Model):
-    """One pod, by name for people and by uid for certainty."""
+    """A pod, by name for people and by UID for certainty."""
 
     namespace: Annotated[str, Field(max_length=63)]
     """Namespace of the pod."""
     name: Annotated[str, Field(max_length=253)]
     """Name of the pod."""
     uid: Annotated[str, Field(max_length=64)]
-    """Uid of the pod; a pod made anew under the same name is another one."""
+    """UID of the pod. A pod recreated with the same name is another pod."""
 
 
 class Blockage(Model):
-    """Why an object can't do its work; somebody has to change something."""
+    """Why an object can't do its work until a person changes something."""
 
     reason: Word
     """One word for programs."""
     message: Sentence
-    """What is wrong, where, and how to mend it."""
+    """What is wrong, where, and how to fix it."""
 
     @property
     def verdict(self) -> ObjectVerdict:
-        """What it says about the object."""
+        """The object's state that follows."""
         return ObjectVerdict(ObjectStanding.FAILED, self.reason, self.message)

@@ -1,8 +1,8 @@
-"""What all node classes have in common, and what each of them tells of its provider.
+"""What all node classes have in common, and what each of them says about its provider.
 
-A kind of provider has one kind of node class. What every process and command may need to know of
-the provider stands on that class, so that code which works with any of them never asks which one it
-has. What only the reconciler's rules need is in `reconciler/providers`.
+Each kind of provider has one kind of node class. What processes and commands need to know about the
+provider is on that class, so code that works with any of them never checks which one it has. What
+only the reconciler's rules need is in `reconciler/providers`.
 """
 
 from __future__ import annotations
@@ -21,43 +21,43 @@ if TYPE_CHECKING:
     from growth.api.written import ServerTypeName
 
 
-USABLE: Final = ObjectVerdict(ObjectStanding.CURRENT, "Usable", "Machines can be made.")
+USABLE: Final = ObjectVerdict(ObjectStanding.CURRENT, "Usable", "Machines can be created.")
 
 
 class NodeClassStatus(Model):
-    """What the provider says of a node class."""
+    """What the provider says about a node class."""
 
     observed_generation: Annotated[int, Field(ge=0)] = 0
-    """The generation of the spec that this status is about."""
+    """The generation of the spec that this status describes."""
     blocked: Blockage | None = None
-    """Why no machine can be made until somebody changes something."""
+    """Why no machine can be created until a person changes something."""
     conditions: Conditions = ()
-    """Ready, Reconciling and Stalled, after kstatus."""
+    """Ready, Reconciling and Stalled, as kstatus defines them."""
 
     @property
     def verdict(self) -> ObjectVerdict:
-        """Where the class stands."""
+        """The state of the class."""
         return self.blocked.verdict if self.blocked else USABLE
 
 
 class NodeClass(CustomResource):
-    """How machines are made at one provider, and how they join the cluster."""
+    """How machines are created at one provider, and how they join the cluster."""
 
     provider: ClassVar[str]
-    """The provider's name, as offerings, prices and installations have it: hetzner."""
+    """The provider's name in offerings, prices and installations, such as hetzner."""
     usually_bills_hours: ClassVar[bool] = False
-    """Whether a started hour is paid in full where the class isn't there to say it."""
+    """Whether a started hour is paid in full, for when there is no class to ask."""
 
     kind: str
     """Kind of the object."""
     spec: Model
-    """How machines are made."""
+    """How machines are created."""
     status: NodeClassStatus = NodeClassStatus()
-    """What the provider says of it; written by growth."""
+    """What the provider says about the class, written by growth."""
 
     @property
     def currency(self) -> str:
-        """What its prices are in, such as EUR; empty where nobody has said."""
+        """The currency of its prices, such as EUR; empty if unknown."""
         return ""
 
     @property
@@ -67,7 +67,7 @@ class NodeClass(CustomResource):
 
     @property
     def own_types(self) -> tuple[ServerTypeName, ...] | None:
-        """The server types that the class itself lists; None where the list is elsewhere."""
+        """The server types that the class itself lists; None if the list is elsewhere."""
         return None
 
     @property
@@ -77,7 +77,7 @@ class NodeClass(CustomResource):
 
     @abstractmethod
     def disclosed(self) -> dict[str, Any]:
-        """Spec and status as a bug report may have them: no secret, no address, no user data.
+        """Spec and status for a bug report: without secrets, addresses and user data.
 
-        They decide about prices and room as the real ones do.
+        Prices and resources are the real ones.
         """

@@ -1,4 +1,4 @@
-"""NodePool: which machines may be bought, how many, and how carefully they are given back."""
+"""NodePool: which machines growth may buy, how many, and how it gives them back."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ from growth.api.written import (
 
 
 class PoolServerType(Model):
-    """A server type that the pool may buy, and how many of it."""
+    """A server type that the pool may buy, and how many machines of it."""
 
     rules: ClassVar[tuple[AnyRule, ...]] = (nodepool_rules.MIN_AT_MOST_MAX,)
 
     name: ServerType
-    """The provider's name of the type; upper or lower case doesn't matter."""
+    """The provider's name of the type. Case doesn't matter."""
     min: Count = 0
-    """Machines of this type that are kept even without load."""
+    """Minimum number of machines of this type, kept even without load."""
     max: Count
-    """Machines of this type that are never exceeded, counting those that are on their way."""
+    """Maximum number of machines of this type, including those on their way."""
 
 
 class PoolLocation(Model):
     """A region that the pool may buy in."""
 
     region: Place
-    """The provider's region; at Hetzner the location, such as nbg1."""
+    """The provider's region. At Hetzner, the location, such as nbg1."""
     zones: Annotated[tuple[Place, ...], Field(max_length=32), ListSet()] = ()
-    """Zones of the region; empty means all of them."""
+    """Zones of the region. Empty means all of them."""
 
 
 class TaintEffect(StrEnum):
@@ -64,28 +64,28 @@ class TaintEffect(StrEnum):
 
 
 class PoolTaint(Model):
-    """A taint as nodes have it."""
+    """A node taint."""
 
     key: LabelKey
     """Key of the taint."""
     value: LabelValue = ""
     """Value of the taint."""
     effect: TaintEffect
-    """What it does to pods that don't tolerate it."""
+    """Effect of the taint on pods that don't tolerate it."""
 
 
 Taints = Annotated[tuple[PoolTaint, ...], Field(max_length=32), ListMap("key", "effect")]
 
 
 class NodeClassKind(StrEnum):
-    """The kinds of node classes, one a provider."""
+    """The kinds of node classes, one per provider."""
 
     HETZNER = "HetznerNodeClass"
     KWOK = "KwokNodeClass"
 
 
 class NodeClassReference(Model):
-    """The node class that tells how machines are made."""
+    """A reference to a node class."""
 
     kind: NodeClassKind
     """HetznerNodeClass or KwokNodeClass."""
@@ -94,7 +94,7 @@ class NodeClassReference(Model):
 
 
 class Placement(StrEnum):
-    """How pods that name no pool are drawn to the pool `default`."""
+    """How pods that don't name a pool are directed to the pool `default`."""
 
     REQUIRE = "Require"
     PREFER = "Prefer"
@@ -102,29 +102,29 @@ class Placement(StrEnum):
 
 
 class PoolLimits(Model):
-    """Brakes of the whole pool; what isn't set isn't limited here."""
+    """Limits of the whole pool. What isn't set isn't limited."""
 
     nodes: Count | None = None
-    """Machines of the pool, counting those that are on their way."""
+    """Maximum number of machines, including those on their way."""
     cpu: Quantity | None = None
-    """Sum of the machines' CPU."""
+    """Maximum CPU of all machines together."""
     memory: Quantity | None = None
-    """Sum of the machines' memory."""
+    """Maximum memory of all machines together."""
     hourly_cost: Money | None = None
-    """What the pool may cost an hour, in its provider's currency; where its prices are in several,
-    in each by itself."""
+    """Maximum cost of the pool per hour, in its provider's currency. If its prices are in several
+    currencies, the maximum applies to each of them."""
     nodes_per_hour: Annotated[Count, Field(ge=1)] | None = None
-    """Machines that may be bought within any hour."""
+    """Maximum number of machines bought within any hour."""
 
 
 class RequestTTL(Model):
     """How long finished requests are kept."""
 
     ready: Annotated[Duration, between("1s", "24h")] = Duration.parse("10m")
-    """A request whose node serves; only the request goes, the node stays."""
+    """For a request whose node serves. Only the request is deleted; the node stays."""
     unmet: Annotated[Duration, between("1s", "24h")] = Duration.parse("5m")
-    """A request that the provider had no machine for; as long, its offer isn't tried again. It
-    doubles with each failure in a row, up to 30m (or this value if that is longer)."""
+    """For a request for which the provider had no machine. Its offer isn't tried again during this
+    time, which doubles with each failure in a row, up to 30m (or this value if that is longer)."""
 
 
 class RemovalOrder(StrEnum):
@@ -135,7 +135,7 @@ class RemovalOrder(StrEnum):
 
 
 class PaidHour(StrEnum):
-    """Whether an hour that is paid already is used to its end."""
+    """Whether an hour that is already paid for is used to its end."""
 
     USE = "Use"
     IGNORE = "Ignore"
@@ -145,20 +145,20 @@ class ScaleDown(Model):
     """When and how idle nodes are given back."""
 
     idle_after: Annotated[Duration, between("0s", "168h")] = Duration.parse("60s")
-    """From the moment a node is marked to its removal, if no pod has come by then."""
+    """Time from marking an idle node to its removal, if no pod arrives by then."""
     retry_after: Annotated[Duration, between("1s", "24h")] = Duration.parse("30s")
-    """Between two attempts to delete a machine."""
+    """Time between two attempts to delete a machine."""
     attempts: Annotated[Count, Field(ge=1, le=1000)] = 5
-    """After more attempts than this the removal ends as RemovalFailed and a person has to look."""
+    """After more attempts than this, the removal ends as RemovalFailed and needs a person."""
     order: RemovalOrder = RemovalOrder.OLDEST
     """Which idle node goes first."""
     paid_hour: PaidHour | None = None
-    """Use keeps an idle node until shortly before its next hour begins. Unset: Use at Hetzner,
-    Ignore for KWOK unless its class says `billing: Hourly`."""
+    """Use keeps an idle node until shortly before its next hour begins; Ignore doesn't. Default:
+    Use at Hetzner, Ignore for KWOK unless its class has `billing: Hourly`."""
 
 
 class DeletionPolicy(StrEnum):
-    """What becomes of the machines of a deleted pool."""
+    """What happens to the machines of a deleted pool."""
 
     DRAIN = "Drain"
     RETAIN = "Retain"
@@ -168,53 +168,54 @@ class Scaling(Model):
     """What decides how many machines the pool has."""
 
     policy: Literal["demand"] = "demand"
-    """demand buys what pending pods need and gives back what is idle."""
+    """demand: buy machines for pending pods and give back idle ones."""
 
 
 class NodePoolSpec(Model):
-    """Which machines may be bought, how many, and how carefully they are given back."""
+    """Which machines growth may buy, how many, and how it gives them back."""
 
     rules: ClassVar[tuple[AnyRule, ...]] = nodepool_rules.SPEC
 
     server_types: Annotated[
         tuple[PoolServerType, ...], Field(min_length=1, max_length=256), MergedBy("name")
     ]
-    """The types that may be bought; nothing else ever is."""
+    """The server types that may be bought. growth buys no others."""
     locations: Annotated[tuple[PoolLocation, ...], Field(max_length=64), MergedBy("region")] = ()
-    """Where they may be bought; empty means everywhere."""
+    """Where they may be bought. Empty means everywhere."""
     labels: Labels = Field(default_factory=dict)
     """Labels of the pool's nodes."""
     taints: Taints = ()
-    """Taints of the pool's nodes; the webhook makes the pool's own pods tolerate them."""
+    """Taints of the pool's nodes. Admission adds tolerations to pods that name the pool."""
     startup_taints: Taints = ()
-    """Taints of new nodes that somebody else takes off when the node is prepared."""
+    """Taints of new nodes that another program removes when it has prepared the node."""
     node_class_ref: NodeClassReference | None = None
-    """How machines are made. Unset: the node class called `default`, of whichever kind exists."""
+    """The node class that says how machines are created. Default: the class called `default`, of
+    whichever kind exists."""
     placement: Placement = Placement.PREFER
-    """How pods that name no pool are drawn here if this is the pool `default`: Require binds
-    them to it, Prefer lets nodes that exist already serve them too, Allow only tolerates its
-    taints."""
+    """How pods that don't name a pool are directed to the pool `default`: Require restricts them to
+    it, Prefer also allows nodes that already exist, Allow only adds tolerations for its taints."""
     limits: PoolLimits = PoolLimits()
-    """Brakes of the whole pool."""
+    """Limits of the whole pool."""
     weight: Annotated[Count, Field(le=100)] = 0
-    """Of several pools that a pod may use, the heaviest is planned first; equal ones together."""
+    """If a pod may use several pools, those with the highest weight are planned first; pools with
+    the same weight are planned together."""
     readiness_wait: Annotated[Duration, between("1s", "24h")] = Duration.parse("10m")
-    """How long a machine may take until its node is Ready; then it is given back."""
+    """How long a machine may take until its node is Ready. After that, it is given back."""
     request_ttl: RequestTTL = Field(RequestTTL(), alias="requestTTL")
     """How long finished requests are kept."""
     scale_down: ScaleDown = ScaleDown()
     """When and how idle nodes are given back."""
     disruption: Disruption = Disruption()
-    """What may be done to nodes that are in use."""
+    """When nodes in use may be replaced, and how many at a time."""
     deletion_policy: DeletionPolicy = DeletionPolicy.DRAIN
-    """What becomes of the machines when the pool is deleted: Drain gives them back, Retain
-    leaves the nodes without our taints and finalizers."""
+    """What happens to the machines when the pool is deleted: Drain moves their pods and gives them
+    back, Retain leaves the nodes, without growth's taints and finalizers."""
     scaling: Scaling = Scaling()
     """What decides how many machines the pool has."""
 
 
 class NodePool(CustomResource):
-    """Machines that may be bought for pods that ask for this pool; `default` serves the rest."""
+    """Machines for the pods that name this pool; the pool `default` is for all other pods."""
 
     rules: ClassVar[tuple[AnyRule, ...]] = (nodepool_rules.POOL_NAME,)
     kind_names: ClassVar[tuple[str, str, str]] = ("nodepools", "nodepool", "np")
@@ -227,6 +228,6 @@ class NodePool(CustomResource):
     kind: Literal["NodePool"] = "NodePool"
     """NodePool."""
     spec: NodePoolSpec
-    """What the pool may be."""
+    """The desired behaviour of the pool."""
     status: NodePoolStatus = NodePoolStatus()
-    """What the pool is; written by growth."""
+    """The current state of the pool, written by growth."""

@@ -1,4 +1,4 @@
-"""What a NodePool has and lacks, as growth writes it."""
+"""The status of a NodePool, as growth writes it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ServerTypeCount(Model):
-    """What the pool has of one server type."""
+    """The nodes of one server type."""
 
     name: ServerType
     """The server type."""
@@ -28,159 +28,161 @@ class ServerTypeCount(Model):
     ready: Count = 0
     """Nodes that serve."""
     requested: Count = 0
-    """Machines that are on their way."""
+    """Machines on their way."""
 
 
 class UnmetOffer(Model):
-    """Something that the provider couldn't deliver lately."""
+    """Something that the provider recently had none of."""
 
     server_type: Annotated[str, Field(max_length=63)] = ""
-    """The type; empty means the whole location."""
+    """The server type. Empty means the whole location."""
     location: Annotated[str, Field(max_length=63)] = ""
-    """The location; empty, with an empty type, means the whole project."""
+    """The location. Empty, with an empty type, means the whole project."""
     until: Timestamp
-    """Not tried before; afterwards with one machine until one request for it is Ready."""
+    """growth doesn't try again before this time. After it, growth tries one machine at a time until
+    one request is Ready."""
     failures: Count = 1
-    """Failures in a row; each doubles the wait."""
+    """Failures in a row. Each one doubles the wait."""
 
     def holds(self, moment: datetime) -> bool:
-        """Whether it isn't tried: at `until` itself the time is met and not exceeded yet."""
+        """Whether growth doesn't try it yet, up to and including `until` itself."""
         return moment <= self.until
 
 
 class LearntAllocatable(Model):
-    """What nodes of a type really offer to pods, as the smallest one showed."""
+    """The resources that nodes of a type really have for pods."""
 
     server_type: ServerType
     """The server type."""
     resources: Annotated[Mapping[str, Quantity], Field(max_length=32)]
-    """Allocatable of the smallest node seen."""
+    """Allocatable resources of the smallest node so far."""
 
 
 class UnplacedPod(Model):
-    """A pod that the last plan had no place for."""
+    """A pod for which the last plan had no place."""
 
     pod: PodReference
     """The pod."""
     reason: Sentence
-    """What it lacks, and what would help."""
+    """Why it has no place, and what would help."""
     tries: Count = 0
-    """Plans in a row that left it out."""
+    """Number of plans in a row without a place for it."""
     next_try: Timestamp | None = None
-    """When it is planned again, if nothing changes before."""
+    """When it is planned again, unless something changes earlier."""
 
 
 class UnservedShape(Model):
-    """A kind of pod that a machine was bought for and didn't run; it isn't bought again for it."""
+    """A kind of pod that didn't run on the machine bought for it, and when to buy one again."""
 
     owner: Identifier
     """The workload, as kind/namespace/name."""
     shape: Annotated[str, Field(max_length=64)]
-    """Hash of what its pods ask for."""
+    """Hash of the pods' requests."""
     offering: Annotated[str, Field(max_length=127)]
     """What was bought in vain, such as hetzner-cax11."""
     until: Timestamp
-    """When it may be tried again."""
+    """When growth may buy it for these pods again."""
 
 
 class KeptNode(Model):
-    """A node that is there for another reason than pods that run on it."""
+    """A node that is kept for a reason other than its pods."""
 
     node: Identifier
     """The node."""
     reason: Word
-    """Why it is there: RemovalFailed, Leaving, Held, Retained, Promised, Cordoned, DoNotDisrupt,
+    """Why it is kept: RemovalFailed, Leaving, Held, Retained, Promised, Cordoned, DoNotDisrupt,
     Paused, InPlaceOf, Starting, ScalingPolicy, PoolMinimum, PaidHour or Idle."""
     owner: Annotated[str, Field(max_length=512)]
-    """Who could change it."""
+    """Who or what can change that."""
     until: Timestamp | None = None
-    """When it ends by itself; unset if nobody knows."""
+    """When the reason ends by itself, if known."""
 
 
 class NodesForReason(Model):
-    """How many nodes are there for one reason."""
+    """How many nodes are kept for one reason."""
 
     reason: Word
-    """Occupied for nodes on which pods run that could be moved; else as in `kept`."""
+    """Occupied for nodes whose pods can be moved; otherwise as in `kept`."""
     nodes: Count
-    """Nodes."""
+    """Number of nodes."""
 
 
 class ScalingFloor(Model):
-    """Machines that the pool's policy wants to be there even without load."""
+    """A minimum number of machines that the pool's policy wants even without load."""
 
     server_types: Annotated[tuple[ServerType, ...], Field(max_length=256), Atomic()]
-    """Of these types together."""
+    """The server types that count together."""
     nodes: Count
-    """So many."""
+    """Minimum number of machines."""
 
 
 class ScalingStatus(Model):
-    """What the pool's scaling policy has decided, where the spec alone does not tell it."""
+    """What the pool's scaling policy has decided, if that isn't clear from the spec."""
 
     policy: Annotated[str, Field(max_length=63)]
     """The policy that has decided."""
     floors: Annotated[tuple[ScalingFloor, ...], Field(max_length=256), Atomic()] = ()
-    """Machines that are bought if they are missing, and are not given back."""
+    """Machines that growth buys if they are missing, and doesn't give back."""
     most: Count | None = None
-    """Machines that the policy does not exceed; unset if only the pool's limits do."""
+    """Maximum number of machines for the policy. Unset if only the pool's limits apply."""
     surplus: Annotated[tuple[Identifier, ...], Field(max_length=256), Atomic()] = ()
     """Nodes that the policy gives back."""
     drains: bool = False
-    """Whether pods are moved off the surplus first."""
+    """Whether pods are moved off these nodes first."""
     message: Sentence = ""
-    """Why, for people."""
+    """The reason, for people."""
     changed_at: Timestamp | None = None
-    """When the policy last decided something else; cooldowns count from it over a restart."""
+    """When the policy last changed its decision. Cooldowns count from here, also after a
+    restart."""
 
 
 class NodePoolStatus(Model):
-    """What the pool has and what it lacks."""
+    """The current state of the pool."""
 
     observed_generation: Annotated[int, Field(ge=0)] = 0
-    """The generation of the spec that this status is about."""
+    """The generation of the spec that this status describes."""
     nodes: Count = 0
     """Nodes that have joined."""
     ready: Count = 0
     """Nodes that serve."""
     wanted: Count = 0
-    """Nodes that serve, or will when everything asked for has come."""
+    """Nodes that serve, or will serve when all requests are fulfilled."""
     hourly_cost: Money = Decimal(0)
-    """What the pool's machines cost an hour."""
+    """Cost of the pool's machines per hour."""
     server_types: Annotated[
         tuple[ServerTypeCount, ...], Field(max_length=256), ListMap("name")
     ] = ()
     """The same for each server type."""
     blocked: Blockage | None = None
-    """Why the pool buys nothing until somebody changes something."""
+    """Why the pool buys nothing until a person changes something."""
     unmet_offers: Annotated[
         tuple[UnmetOffer, ...], Field(max_length=512), ListMap("serverType", "location")
     ] = ()
-    """What the provider couldn't deliver lately."""
+    """What the provider recently had none of."""
     learnt_allocatable: Annotated[
         tuple[LearntAllocatable, ...], Field(max_length=256), ListMap("serverType")
     ] = ()
-    """What nodes really offer to pods; plans use it instead of the catalogue."""
+    """The resources that nodes really have for pods. Plans use these instead of the catalogue's."""
     unplaced: Annotated[tuple[UnplacedPod, ...], Field(max_length=50), Atomic()] = ()
-    """Pods that the last plan had no place for, the most urgent first."""
+    """Pods for which the last plan had no place, the most urgent first."""
     unserved: Annotated[tuple[UnservedShape, ...], Field(max_length=100), Atomic()] = ()
-    """Pods that a machine was bought for in vain."""
+    """Pods for which a machine was bought in vain."""
     nodes_by_reason: Annotated[
         tuple[NodesForReason, ...], Field(max_length=32), ListMap("reason")
     ] = ()
-    """How many nodes are there for which reason; each has one."""
+    """How many nodes are kept for each reason. Each node has one reason."""
     kept: Annotated[tuple[KeptNode, ...], Field(max_length=100), Atomic()] = ()
-    """Why nodes are there, until when, and who could change it; in the order in which removal asks,
-    then by name. Those that are Occupied are counted in `nodesByReason` only, since their pods come
-    and go; `growth explain node` tells of each."""
+    """Why nodes are kept, until when, and who can change that, ordered by reason and name. Occupied
+    nodes are only counted in `nodesByReason`, because their pods change often; `growth explain
+    node` shows them."""
     scaling: ScalingStatus | None = None
-    """What the pool's scaling policy has decided; unset for `demand`."""
+    """What the pool's scaling policy has decided. Unset for the policy `demand`."""
     conditions: Conditions = ()
-    """Ready, Reconciling and Stalled, after kstatus."""
+    """Ready, Reconciling and Stalled, as kstatus defines them."""
 
     @property
     def verdict(self) -> ObjectVerdict:
-        """Where the pool stands, by its counts."""
+        """The pool's state, by its counts."""
         if self.blocked is not None:
             return self.blocked.verdict
         if self.ready < self.wanted:

@@ -1,4 +1,4 @@
-"""NodeRemovalRequest: one machine that is given back, until the provider confirms it is gone."""
+"""NodeRemovalRequest: one machine that growth gives back, until the provider confirms its end."""
 
 from __future__ import annotations
 
@@ -46,24 +46,24 @@ IMMUTABLE: Final = never_changes(
 
 
 class NodeRemovalRequestSpec(Model):
-    """Which machine goes, and why."""
+    """Which machine growth gives back, and why."""
 
     pool: PoolName
-    """The pool that the machine belongs to, and that owns this request."""
+    """The pool of the machine, which owns this object."""
     node_name: ObjectName
-    """Name of machine and node."""
+    """Name of the machine and the node."""
     node_id: Annotated[Identifier, Field(alias="nodeID")]
-    """The provider's id of the machine, from the provider's own list: nothing else is ever
-    deleted."""
+    """The provider's ID of the machine, from the provider's own list. growth deletes only this
+    machine."""
     request_uid: Annotated[Identifier, Field(alias="requestUID")]
-    """Uid of the NodeRequest that it was bought by, from the provider's own list."""
+    """UID of the NodeRequest that bought the machine, from the provider's own list."""
     reason: RemovalReason
-    """Idle, NeverJoined, CreateFailed and Orphan are cancelled if pods turn up; Consolidation,
+    """Idle, NeverJoined, CreateFailed and Orphan are cancelled if pods arrive; Consolidation,
     Drift, Unhealthy, PoolDeleted and Surplus drain the node first."""
 
 
 class RemovalPhase(StrEnum):
-    """Where a removal stands."""
+    """The state of a removal."""
 
     PENDING = "Pending"
     DEPROVISIONING = "Deprovisioning"
@@ -94,32 +94,32 @@ VERDICTS: Final = {
 
 
 class NodeRemovalRequestStatus(Model):
-    """How far the removal has come."""
+    """The progress of the removal."""
 
     observed_generation: Annotated[int, Field(ge=0)] = 0
-    """The generation of the spec that this status is about."""
+    """The generation of the spec that this status describes."""
     phase: Annotated[RemovalPhase, BeforeValidator(_seed_spelling)] = RemovalPhase.PENDING
-    """Pending, Deprovisioning (the provider was asked), RemovalFailed (a person has to look;
-    deleting the object tries again)."""
+    """Pending, Deprovisioning (the provider was asked), RemovalFailed (needs a person; delete the
+    object to try again)."""
     events: Events = ()
-    """What happened, the first and the newest 30."""
+    """What happened: the first event and the latest 30."""
     removal_attempt: Count = 0
-    """How often the provider was asked to delete the machine."""
+    """How often growth asked the provider to delete the machine."""
     remove_attempted_at: Timestamp | None = None
-    """When it was asked last."""
+    """When growth asked last."""
     last_transition_time: Timestamp | None = None
     """When the phase began."""
     conditions: Conditions = ()
-    """Ready, Reconciling and Stalled, after kstatus."""
+    """Ready, Reconciling and Stalled, as kstatus defines them."""
 
     @property
     def verdict(self) -> ObjectVerdict:
-        """Where the object stands, by its phase."""
+        """The object's state, by its phase."""
         return VERDICTS[self.phase]
 
 
 class NodeRemovalRequest(CustomResource):
-    """One machine that is given back; it disappears when the machine is gone."""
+    """One machine that growth gives back. The object is deleted when the machine is gone."""
 
     rules: ClassVar[tuple[AnyRule, ...]] = (NAME, IMMUTABLE)
     kind_names: ClassVar[tuple[str, str, str]] = (
@@ -138,6 +138,6 @@ class NodeRemovalRequest(CustomResource):
     kind: Literal["NodeRemovalRequest"] = "NodeRemovalRequest"
     """NodeRemovalRequest."""
     spec: NodeRemovalRequestSpec
-    """Which machine goes, and why; never changed."""
+    """Which machine growth gives back, and why. Immutable."""
     status: NodeRemovalRequestStatus = NodeRemovalRequestStatus()
-    """How far the removal has come; written by growth."""
+    """The progress of the removal, written by growth."""

@@ -1,4 +1,4 @@
-"""NodeRequest: one machine that is bought; it is written here before the provider is asked."""
+"""NodeRequest: one machine that growth buys, written before it asks the provider."""
 
 from __future__ import annotations
 
@@ -44,25 +44,25 @@ IMMUTABLE: Final = never_changes(
 
 
 class PlannedWorkload(Model):
-    """Pods of one workload, whichever they are: each of them is as good as another."""
+    """A number of pods of one workload, which are interchangeable."""
 
     kind: Annotated[str, Field(min_length=1, max_length=63)]
-    """Such as Deployment; Pod for one that nobody manages."""
+    """Kind of the workload, such as Deployment; Pod for a pod without a controller."""
     namespace: Annotated[str, Field(max_length=63)]
     """Namespace of the workload."""
     name: Identifier
     """Name of the workload."""
     pods: Annotated[int, Strict(), Field(ge=1, le=100_000)]
-    """So many of its pods are to run on the machine, also those that were only announced."""
+    """How many of its pods will run on the machine, including announced ones."""
     requests: Annotated[Mapping[str, Quantity], Field(max_length=32)] = Field(default_factory=dict)
-    """What each of them asks for."""
+    """Resource requests of each pod."""
 
 
 class NodeRequestSpec(Model):
-    """What is bought, and for whom."""
+    """What growth buys, and for which pods."""
 
     pool: PoolName
-    """The pool that the machine belongs to, and that owns the request."""
+    """The pool of the machine, which owns the request."""
     target_offering: Annotated[
         str, Field(max_length=127, pattern="^[a-z0-9]([-._a-z0-9]*[a-z0-9])?$")
     ]
@@ -70,23 +70,25 @@ class NodeRequestSpec(Model):
     server_type: ServerType
     """The provider's name of the type."""
     location: Place
-    """Where the machine is bought."""
+    """The location of the machine."""
     labels: Labels = Field(default_factory=dict)
-    """Labels of the offer, where one type has several in one place (spot and on demand)."""
+    """Labels of the offer, if a type has several offers in one location (such as spot and on
+    demand)."""
     price: Money
-    """What an hour cost when it was planned."""
+    """Price per hour at the time of planning."""
     currency: Currency = ""
-    """What the price is in, such as EUR; empty where the provider doesn't say."""
+    """Currency of the price, such as EUR. Empty if the provider doesn't say."""
     resources: Annotated[Mapping[str, Quantity], Field(max_length=32)] = Field(default_factory=dict)
-    """What the plan counted on for pods."""
+    """Resources for pods that the plan expected."""
     pods: Annotated[tuple[PodReference, ...], Field(max_length=256), Atomic()] = ()
-    """The pods it was planned for; if there are more, the first by name."""
+    """The pods that it was planned for. If there are more, the first by name."""
     workloads: Annotated[tuple[PlannedWorkload, ...], Field(max_length=256), Atomic()] = ()
-    """How many pods of which workload it was planned for; if there are more, the first by name."""
+    """How many pods of each workload it was planned for. If there are more workloads, the first by
+    name."""
 
 
 class RequestPhase(StrEnum):
-    """Where a purchase stands."""
+    """The state of a purchase."""
 
     PENDING = "Pending"
     PROVISIONING = "Provisioning"
@@ -102,7 +104,7 @@ FAILED: Final = frozenset({RequestPhase.UNMET, RequestPhase.DEPROVISIONING})
 
 
 class UnmetScope(StrEnum):
-    """How far a refusal reaches."""
+    """What a refusal covers."""
 
     OFFER = "Offer"
     LOCATION = "Location"
@@ -133,39 +135,38 @@ VERDICTS: Final = {
 
 
 class NodeRequestStatus(Model):
-    """How far the purchase has come."""
+    """The progress of the purchase."""
 
     observed_generation: Annotated[int, Field(ge=0)] = 0
-    """The generation of the spec that this status is about."""
+    """The generation of the spec that this status describes."""
     phase: RequestPhase = RequestPhase.PENDING
     """Pending, Provisioning (the provider has accepted), Ready (the node serves), Unmet (the
-    provider has none), Deprovisioning (it never served and is given back)."""
+    provider has none), Deprovisioning (the machine never served and is given back)."""
     events: Events = ()
-    """What happened, the first and the newest 30."""
+    """What happened: the first event and the latest 30."""
     node_id: Annotated[Identifier | None, Field(alias="nodeID")] = None
-    """The provider's id of the machine, as soon as it is known."""
+    """The provider's ID of the machine, once known."""
     node_name: Annotated[str, Field(max_length=253)] | None = None
     """Name of the node, once it has joined."""
     last_transition_time: Timestamp | None = None
-    """When the phase began; the times to live count from here."""
+    """When the phase began. requestTTL counts from here."""
     accepted_at: Timestamp | None = None
-    """When the provider accepted; readinessWait counts from here."""
+    """When the provider accepted the request. readinessWait counts from here."""
     ready_at: Timestamp | None = None
-    """When the node served."""
+    """When the node began to serve."""
     unmet_scope: UnmetScope | None = None
-    """Of an Unmet request: whether the offer, the whole location or the whole project was
-    refused."""
+    """For an Unmet request: whether the offer, the location or the project was refused."""
     conditions: Conditions = ()
-    """Ready, Reconciling and Stalled, after kstatus."""
+    """Ready, Reconciling and Stalled, as kstatus defines them."""
 
     @property
     def verdict(self) -> ObjectVerdict:
-        """Where the object stands, by its phase."""
+        """The object's state, by its phase."""
         return VERDICTS[self.phase]
 
 
 class NodeRequest(CustomResource):
-    """One machine that is bought for pods that have no place."""
+    """One machine that growth buys for pods without a place."""
 
     rules: ClassVar[tuple[AnyRule, ...]] = (NAME, IMMUTABLE)
     kind_names: ClassVar[tuple[str, str, str]] = ("noderequests", "noderequest", "nr")
@@ -181,11 +182,11 @@ class NodeRequest(CustomResource):
     kind: Literal["NodeRequest"] = "NodeRequest"
     """NodeRequest."""
     spec: NodeRequestSpec
-    """What is bought, and for whom; never changed."""
+    """What growth buys, and for which pods. Immutable."""
     status: NodeRequestStatus = NodeRequestStatus()
-    """How far the purchase has come; written by growth."""
+    """The progress of the purchase, written by growth."""
 
     @property
     def node(self) -> str:
-        """The name of its node: its own, as long as the node hasn't told another."""
+        """The name of its node: the request's own, unless the node has joined under another."""
         return self.status.node_name or self.name

@@ -1,7 +1,7 @@
-"""Every name that growth writes into a cluster or looks for there, each in one place.
+"""Every name that growth writes into a cluster or looks for there.
 
-All of them live under `growth.dev/`, which is reserved: a pool's template may not set labels or
-taints below it, or a person's typing mistake could look like a decision of ours.
+All of them start with `growth.dev/`, which is reserved: a pool may not set such labels or taints,
+because a typing mistake could look like a decision of growth's.
 """
 
 from __future__ import annotations
@@ -15,25 +15,24 @@ VERSION: Final = "v1alpha1"
 """The only version so far. There is no conversion webhook: fields are added, never moved."""
 
 GROUP_VERSION: Final = f"{GROUP}/{VERSION}"
-"""What `apiVersion` says in a cluster."""
+"""The `apiVersion` in a cluster."""
 
 SEED_GROUP_VERSION: Final = "growth/v1alpha1"
-"""Understood in files only: Kubernetes refuses a group without a dot."""
+"""Accepted in files only: Kubernetes rejects a group without a dot."""
 
 RESERVED_PREFIX: Final = f"{GROUP}/"
-"""Keys below this are written by growth alone."""
+"""Only growth writes keys with this prefix."""
 
 # Labels
 
 POOL_LABEL: Final = "growth.dev/pool"
-"""On a node: the pool it was bought for. On a pod's nodeSelector or affinity: the pool it asks
-for."""
+"""On a node: its pool. In a pod's nodeSelector or affinity: the pool that the pod names."""
 
 NODE_REQUEST_LABEL: Final = "growth.dev/node-request"
-"""On a node: the NodeRequest that it was bought by."""
+"""On a node: the NodeRequest that bought it."""
 
 INSTANCE_TYPE_LABEL: Final = "growth.dev/instance-type"
-"""On a node: its server type, also where no cloud provider sets the standard label."""
+"""On a node: its server type, even if no cloud controller sets the standard label."""
 
 MANAGED_BY_LABEL: Final = "growth.dev/managed-by"
 """On a node, and on a machine at the provider: `growth`."""
@@ -42,7 +41,7 @@ MANAGED_BY: Final = "growth"
 """The value of the label `growth.dev/managed-by`."""
 
 ADMISSION_LABEL: Final = "growth.dev/admission"
-"""On a namespace or a pod: `disabled` keeps the webhook away from it."""
+"""On a namespace or a pod: `disabled` opts out of admission."""
 
 ADMISSION_DISABLED: Final = "disabled"
 """The value of the label `growth.dev/admission` that opts out."""
@@ -50,62 +49,63 @@ ADMISSION_DISABLED: Final = "disabled"
 # Annotations
 
 SERVER_ID_ANNOTATION: Final = "growth.dev/server-id"
-"""On a node: the provider's id of its machine. It explains; deletes never trust it."""
+"""On a node: the provider's ID of its machine. For information only; growth never deletes by it."""
 
 PRICE_ANNOTATION: Final = "growth.dev/price"
-"""On a node: what an hour of it cost when it was bought."""
+"""On a node: its price per hour when it was bought."""
 
 CURRENCY_ANNOTATION: Final = "growth.dev/currency"
-"""On a node: what its price is in, such as EUR; absent where the provider doesn't say."""
+"""On a node: the currency of its price, such as EUR, if the provider says."""
 
 BOUGHT_AT_ANNOTATION: Final = "growth.dev/bought-at"
-"""On a node: when it was bought (RFC 3339); its paid hours are counted from here."""
+"""On a node: when it was bought (RFC 3339). Paid hours count from here."""
 
 PLAN_ANNOTATION: Final = "growth.dev/plan"
-"""On a node: why this type, and what the next best would have cost (JSON of at most 1 KiB)."""
+"""On a node: why this type was chosen, and the cost of the next best (JSON, at most 1 KiB)."""
 
 REPLACES_ANNOTATION: Final = "growth.dev/replaces"
-"""On a NodeRequest and its node: which nodes go when it serves, and why (JSON)."""
+"""On a NodeRequest and its node: which nodes it replaces, and why (JSON)."""
 
 TEMPLATE_ANNOTATION: Final = "growth.dev/template"
-"""On a NodeRequest and its node: what the machine was made from, part by part (JSON)."""
+"""On a NodeRequest and its node: what the machine was created from, part by part (JSON)."""
 
 SCALE_DOWN_AT_ANNOTATION: Final = "growth.dev/scale-down-at"
-"""On an idle node: when it will be given back (RFC 3339) unless a pod arrives."""
+"""On an idle node: when it is given back (RFC 3339), unless a pod arrives."""
 
 CORDONED_ANNOTATION: Final = "growth.dev/cordoned"
-"""On a node that growth has cordoned: why. A cordon without it is a person's."""
+"""On a node that growth has cordoned: the reason. A cordon without it was set by a person."""
 
 DO_NOT_DISRUPT_ANNOTATION: Final = "growth.dev/do-not-disrupt"
-"""On a node or pod: it is not moved for the sake of cost or drift."""
+"""On a node or pod: it isn't moved to save cost or because of drift."""
 
 PAUSED_UNTIL_ANNOTATION: Final = "growth.dev/paused-until"
-"""On a pool: growth neither buys nor removes in it before this time (RFC 3339)."""
+"""On a pool: growth neither buys nor gives back machines before this time (RFC 3339)."""
 
 PAUSED_REASON_ANNOTATION: Final = "growth.dev/paused-reason"
-"""On a pool: why, for people."""
+"""On a pool: why it is paused, for people."""
 
 WRITING_STOPPED_ANNOTATION: Final = "growth.dev/writing-stopped"
-"""On the Lease of the reconciler: the rule that it was about to break; it writes nothing since."""
+"""On the reconciler's Lease: the rule that it was about to break. It has written nothing since."""
 
 # Taints
 
 UNREGISTERED_TAINT: Final = "growth.dev/unregistered"
-"""NoSchedule, from the first second of a node until it can serve."""
+"""NoSchedule, on a new node until it can serve."""
 
 UNINITIALIZED_TAINT: Final = "node.cloudprovider.kubernetes.io/uninitialized"
-"""On a node that the cluster's cloud controller hasn't looked at yet; only that takes it off."""
+"""On a node that the cluster's cloud controller hasn't initialized yet; only that removes it."""
 
 SCALE_DOWN_TAINT: Final = "growth.dev/scale-down"
-"""NoSchedule, on an idle node; the value is the unix time (seconds) of marking."""
+"""NoSchedule, on an idle node. The value is the time of marking in Unix seconds."""
 
 LEAVING_TAINT: Final = "growth.dev/leaving"
-"""NoSchedule, on a node whose machine is given back: who tolerates the other mark stays away."""
+"""NoSchedule, on a node whose machine is being given back. It keeps off pods that tolerate the
+scale-down taint."""
 
 # Finalizer
 
 PROVIDER_CLEANUP_FINALIZER: Final = "growth.dev/provider-cleanup"
-"""Keeps an object until the machine behind it is dealt with. Never on nodes, never on pods."""
+"""Keeps an object until its machine is taken care of. Never on nodes or pods."""
 
 # Names
 
@@ -113,13 +113,13 @@ PAUSE_UNTIL_KEY: Final = "until"
 """In the data of the ConfigMap that pauses every pool: the end of the pause (RFC 3339)."""
 
 PAUSE_REASON_KEY: Final = "reason"
-"""In its data: why, for people."""
+"""In the same data: the reason, for people."""
 
 DEFAULT_POOL: Final = "default"
-"""The pool of pods that name none."""
+"""The pool of pods that don't name one."""
 
 DEFAULT_NODE_CLASS: Final = "default"
-"""The node class of pools that name none, of whichever kind exists."""
+"""The node class of pools that don't name one, of whichever kind exists."""
 
 TYPES_MISSING: Final = "TypesMissing"
-"""The condition of a pool that names server types which it can buy nowhere."""
+"""The condition of a pool that names server types which it can't buy anywhere."""

@@ -83,7 +83,7 @@ def test_a_class_that_machines_can_be_made_with_tells_the_ids_behind_its_names()
     assert told["sshKeys"] == ["21"]
     assert told["observedGeneration"] == 2
     assert told["blocked"] is None
-    assert condition(told, "Ready") == ("True", "Usable", "Machines can be made.")
+    assert condition(told, "Ready") == ("True", "Usable", "Machines can be created.")
 
 
 @pytest.mark.parametrize(
