@@ -185,6 +185,13 @@ def market(world: World, now: Instant) -> Market:
     )
 
 
+def market_in(currency: str, market: Market) -> Market:
+    """What of a market is sold in one currency."""
+    items = tuple(each for each in market.items if each.offering.currency == currency)
+    is_all = len(items) == len(market.items)
+    return market if is_all else msgspec.structs.replace(market, items=items)
+
+
 def sold(world: World) -> tuple[Purchasable, ...]:
     """The offers of that market alone."""
     planning = world.ledger.planning

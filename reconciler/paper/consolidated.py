@@ -20,7 +20,7 @@ from growth.api.noderequest import NodeRequest
 from growth.api.wellknown import INSTANCE_TYPE_LABEL
 from growth.keeping.occupants import held_by_pods
 from growth.scheduling.pod import Pod
-from reconciler.buying.market import market
+from reconciler.buying.market import market, market_in
 from reconciler.buying.offers import Shelf, shelf
 from reconciler.buying.refusals import Refusals, refusals
 from reconciler.facts.keeping_scene import scene_of
@@ -28,7 +28,12 @@ from reconciler.facts.ownership import pool_of_node
 from reconciler.planning.applying import apply_plan
 from reconciler.planning.ledger import PlanningLedger
 from reconciler.replacement import asking
-from reconciler.replacement.candidates import ReplacementCandidate, is_in_use, price_of_node
+from reconciler.replacement.candidates import (
+    ReplacementCandidate,
+    currency_of_node,
+    is_in_use,
+    price_of_node,
+)
 from reconciler.replacement.judging import culprits, is_worth_it, pods_to_move, uids
 from reconciler.replacement.kept import kept_from
 from reconciler.replacement.ledger import PendingProof
@@ -87,11 +92,13 @@ class RenewalOnPaper(msgspec.Struct, frozen=True, kw_only=True):
     goes: tuple[Leaving, ...]
     comes: tuple[NodeRequest, ...]
     cost: int
-    """What all nodes of growth cost an hour now, in millionths."""
+    """What all nodes of growth with this currency cost an hour now, in millionths."""
     held: Mapping[str, str]
     """Nodes that stay for a reason that a person could change, with the reason."""
     idle: tuple[str, ...] = ()
     """Nodes without pods, which go by themselves: nobody is planned onto one of them."""
+    currency: str = ""
+    """Of all amounts; prices in others are told of only if nothing is cheaper in this one."""
     hindrance: Hindrance | None = None
     """What keeps a saving away where nothing goes."""
 
@@ -119,20 +126,30 @@ class _Looked:
         self._held: dict[str, str] = {}
 
     def found(self) -> RenewalOnPaper:
-        """Search and proof, again without those whose pods found no place."""
+        """The first currency in which something is cheaper: two of them are never compared."""
         candidates = list(self._candidates())
+        *others, last = sorted({each.currency for each in candidates} or {""})
+        for currency in others:
+            paper = self._found_in(currency, candidates)
+            if paper.goes:
+                return paper
+        return self._found_in(last, candidates)
+
+    def _found_in(self, currency: str, candidates: list[ReplacementCandidate]) -> RenewalOnPaper:
+        """Search and proof, again without those whose pods found no place."""
         for _ in range(MOST_ROUNDS):
-            names = self._searched(candidates)
+            names = self._searched(candidates, currency)
             if not names:
                 break
-            asked, result = self._proven(names)
+            asked, result = self._proven(names, currency)
             misplaced = culprits(asked, result, self._world)
             if not misplaced:
                 is_good = is_worth_it(asked, result, self._world, horizon=HORIZON)
-                return self._told(names, result) if is_good else self._told((), None)
+                found = (names, result) if is_good else ((), None)
+                return self._told(found, currency)
             self._held |= dict.fromkeys(misplaced, "its pods fit nowhere else by all their rules")
             candidates = [each for each in candidates if each.name not in misplaced]
-        return self._told((), None)
+        return self._told(((), None), currency)
 
     def _candidates(self) -> Iterator[ReplacementCandidate]:
         for name, node in sorted(self._world.cluster.nodes.items()):
@@ -144,7 +161,13 @@ class _Looked:
             if why := self._stays(node, pool):
                 self._held[name] = why
             else:
-                yield ReplacementCandidate(node=node, pool=pool, pods=pods, price=price)
+                yield ReplacementCandidate(
+                    node=node,
+                    pool=pool,
+                    pods=pods,
+                    price=price,
+                    currency=currency_of_node(name, self._world),
+                )
 
     def _stays(self, node: Node, pool: NodePool) -> str:
         if pool.spec.disruption.consolidation is Consolidation.NEVER:
@@ -153,14 +176,19 @@ class _Looked:
         kept = kept or held_by_pods(node, self._world.cluster, self._now)
         return "" if kept is None else kept.why
 
-    def _searched(self, candidates: Sequence[ReplacementCandidate]) -> tuple[str, ...]:
-        question = asking.renewal(candidates, self._world, self._now, most={}, horizon=HORIZON)
+    def _searched(
+        self, candidates: Sequence[ReplacementCandidate], currency: str
+    ) -> tuple[str, ...]:
+        question = asking.renewal(
+            candidates, self._world, self._now, most={}, horizon=HORIZON, currency=currency
+        )
         return () if question is None else self._answer.search(question).goes
 
-    def _proven(self, names: tuple[str, ...]) -> tuple[PendingProof, Applied]:
+    def _proven(self, names: tuple[str, ...], currency: str) -> tuple[PendingProof, Applied]:
         world, gone = self._world, frozenset(names)
         pods = pods_to_move(names, world)
-        question = asking.proof(pods, gone, world, market(world, self._now))
+        sold = market_in(currency, market(world, self._now))
+        question = asking.proof(pods, gone, world, sold)
         asked = PendingProof(
             number=0,
             nodes={name: uids(world.cluster.occupancy(name).keepers) for name in names},
@@ -178,13 +206,19 @@ class _Looked:
             now=self._now,
         )
 
-    def _told(self, names: tuple[str, ...], result: Applied | None) -> RenewalOnPaper:
+    def _told(self, found: tuple[tuple[str, ...], Applied | None], currency: str) -> RenewalOnPaper:
+        names, result = found
         world = self._world
         ours = (name for name, node in world.cluster.nodes.items() if pool_of_node(node))
         return RenewalOnPaper(
             goes=tuple(self._leaving(name) for name in sorted(names)),
             comes=() if result is None else tuple(result.requests.values()),
-            cost=sum(price_of_node(name, world) for name in ours),
+            cost=sum(
+                price_of_node(name, world)
+                for name in ours
+                if currency_of_node(name, world) == currency
+            ),
+            currency=currency,
             held=self._held,
             idle=asking.idle(world),
         )

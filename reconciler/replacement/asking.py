@@ -16,7 +16,7 @@ import msgspec
 
 from growth.demand.pools import pools_of
 from growth.scheduling.unsupported import unsupported
-from reconciler.buying.market import market
+from reconciler.buying.market import market, market_in
 from reconciler.facts.marks import is_marked
 from reconciler.facts.ownership import pool_of_node
 from reconciler.facts.requested import all_requests
@@ -77,10 +77,14 @@ def renewal(
     *,
     most: Mapping[str, int],
     horizon: float,
+    currency: str,
 ) -> Renewal | None:
-    """The question which of these nodes could go; None if none of them can be asked about."""
+    """The question which of these nodes could go; None if none of them can be asked about.
+
+    It is about prices in one currency: machines are neither sold nor saved in any other.
+    """
     here = without(world, _idle(world))
-    asked, standing = _asked(found, here, now)
+    asked, standing = _asked([e for e in found if e.currency == currency], here, now, currency)
     if not standing:
         return None
     problem = asked.problem
@@ -113,14 +117,15 @@ def renewal(
 
 
 def _asked(
-    found: Sequence[ReplacementCandidate], world: World, now: Instant
+    found: Sequence[ReplacementCandidate], world: World, now: Instant, currency: str
 ) -> tuple[PlanningProblem, Sequence[ReplacementCandidate]]:
     """The question, and the nodes all of whose pods are in it."""
     standing = [
         each for each in found if not any(unsupported(pod, world.cluster) for pod in each.pods)
     ]
+    sold = market_in(currency, market(world, now))
     while True:
-        asked = _question(_moved(standing), world, market(world, now))
+        asked = _question(_moved(standing), world, sold)
         missing = asked.waiting.keys() | asked.left_out.keys()
         if not missing:
             return asked, standing

@@ -11,6 +11,7 @@ from growth.keeping.occupants import held_by_pods
 from growth.keeping.order import kept_at_least
 from reconciler.core.actions import machine
 from reconciler.core.decision import NEVER
+from reconciler.facts.currencies import currency_of_pool
 from reconciler.facts.fleet import nodes_of_pools
 from reconciler.facts.keeping_scene import scene_of
 from reconciler.facts.marks import is_marked
@@ -49,6 +50,8 @@ class ReplacementCandidate:
     """Those that need another place then."""
     price: int
     """Millionths an hour, as it was bought."""
+    currency: str = ""
+    """What the price is in; only nodes of one currency go together."""
     is_quiet: bool = True
     """Whether it may go now, and not only later."""
 
@@ -186,6 +189,14 @@ def price_of_node(name: str, world: World) -> int:
     return 0 if standing is None else standing.price
 
 
+def currency_of_node(name: str, world: World) -> str:
+    """What that price is in; empty where nobody knows."""
+    standing = nodes_of_pools(world).get(name)
+    if standing is None:
+        return ""
+    return standing.currency or currency_of_pool(world.pools.get(standing.pool), world)
+
+
 def _waits(node: Node, pool: NodePool, look: ReplacementLook) -> float:
     """Until when a node is left alone but for its quiet; NEVER if it takes a change."""
     world, now = look.world, look.now
@@ -211,7 +222,8 @@ def _candidate(
     if pods is None or not price:
         return None
     pool = look.world.pools[pool_of_node(node)]
-    return ReplacementCandidate(node=node, pool=pool, pods=pods, price=price)
+    currency = currency_of_node(node.name, look.world)
+    return ReplacementCandidate(node=node, pool=pool, pods=pods, price=price, currency=currency)
 
 
 def _held(found: Iterable[ReplacementCandidate], world: World) -> frozenset[str]:

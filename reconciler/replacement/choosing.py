@@ -12,6 +12,7 @@ from reconciler.replacement import asking
 from reconciler.replacement.at_rest import sight
 from reconciler.replacement.candidates import (
     candidates,
+    currency_of_node,
     eligible,
     in_turn,
     is_in_use,
@@ -97,15 +98,24 @@ def _search(scene: ReplacementScene) -> Decision[ReplacementLedger]:
     lasts, lasts_longer_at = horizon(ledger.regret, world, now)
     seen = (lasts, *sight(nodes.quiet, most, world))
     wake_at = earliest((nodes.wake_at, ledger.opens_at, lasts_longer_at, scene.budgets_change_at))
-    is_known = seen == ledger.seen and now.monotonic < ledger.opens_at
-    if not nodes.quiet or is_known:
+    is_same = seen == ledger.seen and now.monotonic < ledger.opens_at
+    searched_in = ledger.searched_in if is_same else frozenset()
+    currencies = {currency_of_node(node.name, world) for node in nodes.quiet} - searched_in
+    if not currencies:
         return Decision(section=ledger, wake_at=wake_at)
     due = _after(ledger.searched_at, world.timing.between_searches)
     if due > now.monotonic:
         return Decision(section=ledger, wake_at=min(wake_at, due))
     found, opens_at = candidates(nodes, scene.look)
-    ledger = replace(ledger, seen=seen, searched_at=now.monotonic, opens_at=opens_at)
-    asked = asking.renewal(found, world, now, most=most, horizon=lasts)
+    currency = min(currencies)
+    ledger = replace(
+        ledger,
+        seen=seen,
+        searched_in=searched_in | {currency},
+        searched_at=now.monotonic,
+        opens_at=opens_at,
+    )
+    asked = asking.renewal(found, world, now, most=most, horizon=lasts, currency=currency)
     answer = Decision(section=ledger) if asked is None else search_asked(asked, ledger)
     return answer.waking(wake_at)
 

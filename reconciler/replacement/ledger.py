@@ -69,6 +69,8 @@ class ReplacementLedger:
     """By node."""
     seen: tuple[object, ...] = ()
     """All that the last search depended on: as long as it is the same, so is the answer."""
+    searched_in: frozenset[str] = frozenset()
+    """The currencies that were searched in since then: each is a question of its own."""
     searched_at: float | None = None
     opens_at: float = NEVER
     """When a pod that may not be moved may be, without any change that could be seen."""

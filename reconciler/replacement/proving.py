@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from growth.api.disruption import DisruptionReason
-from reconciler.buying.market import market, nothing_sold
+from reconciler.buying.market import market, market_in, nothing_sold
 from reconciler.core.actions import Sequence, Solve, lane_subject
 from reconciler.core.decision import Decision
 from reconciler.replacement import asking
+from reconciler.replacement.candidates import currency_of_node
 from reconciler.replacement.drift import drifted
 from reconciler.replacement.judging import pods_to_move, uids
 from reconciler.replacement.ledger import Confirmation, PendingProof, PendingSearch
@@ -48,6 +49,9 @@ def proof_asked(
     # What will go for the same reason is no place to go to: pods would be moved twice.
     closed = frozenset(drifted(world)) if reason is DisruptionReason.DRIFT else frozenset()
     sold = market(world, scene.now)
+    if reason is DisruptionReason.CONSOLIDATION:
+        # A saving is one only in the currency that the old ones are paid in.
+        sold = market_in(currency_of_node(min(nodes), world), sold)
     question = asking.proof(pods, frozenset(nodes), world, sold, closed=closed)
     proof = PendingProof(
         number=number,

@@ -15,7 +15,7 @@ from reconciler.facts.events import EventAction, event_about
 from reconciler.facts.node_classes import node_class_of
 from reconciler.facts.opening import removal_of
 from reconciler.facts.ownership import pool_of_node
-from reconciler.replacement.candidates import price_of_node
+from reconciler.replacement.candidates import currency_of_node, price_of_node
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -99,7 +99,8 @@ def replacement_events(
     after = float(sum(request.spec.price for request in requests))
     note = f"{_what(names, world)} by {_by(requests)}: {why}"
     if reason is DisruptionReason.CONSOLIDATION:
-        note += f"; {before:.4f} an hour become {after:.4f}, which saves {before - after:.4f}"
+        saving = f"{before - after:.4f} {currency_of_node(names[0], world)}".rstrip()
+        note += f"; {before:.4f} an hour become {after:.4f}, which saves {saving}"
     word = SAID[reason]
     return {
         name: event_about(

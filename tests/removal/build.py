@@ -149,7 +149,7 @@ def world(
     told = {"clouds": {CLOUD: sight}, "removals": removals, "ledger": Ledger(brakes=believed)}
     if not any(each.__class__.__name__ == "NodePool" for each in others):
         others.append(pool())
-    return seen(*others, node_class(), **(told | changes))
+    return seen(node_class(), *others, **(told | changes))
 
 
 def deleted(

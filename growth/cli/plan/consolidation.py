@@ -27,6 +27,7 @@ def consolidation_document(paper: RenewalOnPaper, *, seconds: float) -> dict[str
     """What could be had cheaper, for programs."""
     return {
         "result": "Cheaper" if paper.goes else "NothingToGain",
+        "currency": paper.currency,
         "cost": paper.cost / MILLION,
         "saving": paper.saving / MILLION,
         "savingPerMonth": round(paper.saving * HOURS_A_MONTH / MILLION, 6),
@@ -71,10 +72,10 @@ def consolidation_table(paper: RenewalOnPaper, *, seconds: float) -> Iterator[st
         yield ""
         yield from _summary(paper, seconds)
     else:
-        cost = hourly(paper.cost / MILLION)
+        cost = hourly(paper.cost / MILLION, paper.currency)
         yield f"Within the pools' limits nothing is cheaper than what runs, {cost} per hour."
         if paper.hindrance is not None:
-            yield from _hindered(paper.cost, paper.hindrance)
+            yield from _hindered(paper, paper.hindrance)
     names = ShortNames([*paper.held, *paper.idle, *(each.name for each in paper.goes)])
     if paper.idle:
         shown = first_few(map(names.of, paper.idle))
@@ -85,9 +86,10 @@ def consolidation_table(paper: RenewalOnPaper, *, seconds: float) -> Iterator[st
         yield f"  and {len(paper.held) - SHOWN} other nodes stay: -o json tells all of them"
 
 
-def _hindered(cost: int, found: Hindrance) -> Iterator[str]:
+def _hindered(paper: RenewalOnPaper, found: Hindrance) -> Iterator[str]:
     limits, pools = " and ".join(found.limits), " and ".join(found.pools)
-    yield f"Without {limits} of pool {pools}: {hourly((cost - found.saving) / MILLION)} per hour."
+    cost = hourly((paper.cost - found.saving) / MILLION, paper.currency)
+    yield f"Without {limits} of pool {pools}: {cost} per hour."
     yield "While pods move, the old and the new machine both count."
 
 
@@ -115,7 +117,7 @@ def _summary(paper: RenewalOnPaper, seconds: float) -> Iterator[str]:
     before, saving = paper.cost / MILLION, paper.saving / MILLION
     pods = sum(len(each.pods) for each in paper.goes)
     yield (
-        f"{hourly(before)} per hour become {hourly(before - saving)}, "
+        f"{hourly(before)} per hour become {hourly(before - saving, paper.currency)}, "
         f"{saving * 100 / before:.0f} % less ({monthly(saving * HOURS_A_MONTH)} per month) · "
         f"{pods} pods move once · {seconds:.2f} s"
     )
