@@ -155,6 +155,9 @@ class NodePoolStatus(Model):
     """The same for each server type."""
     blocked: Blockage | None = None
     """Why the pool buys nothing until a person changes something."""
+    paused_until: Timestamp | None = None
+    """When the pool's pause ends; unset where the condition Paused isn't True, or where the time
+    that was written can't be read, so that the pause has no end."""
     unmet_offers: Annotated[
         tuple[UnmetOffer, ...], Field(max_length=512), ListMap("serverType", "location")
     ] = ()

@@ -8,6 +8,8 @@ from growth.api.conditions import Truth
 from reconciler.pools.saying import condition_in_status, pool_condition
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from growth.api.conditions import Condition
     from growth.api.nodepool import NodePool
     from growth.instant import Instant
@@ -15,6 +17,12 @@ if TYPE_CHECKING:
 
 CONDITION: Final = "Paused"
 RESUMED: Final = (Truth.FALSE, "Resumed", "The pool buys and gives back again.")
+
+
+def pause_end(pool: NodePool, world: World) -> datetime | None:
+    """When its pause ends, for the pool's status."""
+    pause = world.ledger.brakes.pauses.get(pool.name)
+    return None if pause is None else pause.until
 
 
 def news(pool: NodePool, world: World, now: Instant) -> Condition | None:

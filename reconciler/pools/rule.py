@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from growth.api.conditions import joined_conditions
+from growth.api.written import write_time
 from growth.keeping.answer import keeping_answers
 from reconciler.buying import blocking
 from reconciler.core.actions import PatchStatus, Sequence, Subject, SubjectKind, version_of
@@ -96,19 +97,27 @@ def _step(pool: NodePool, look: ProvisioningLook, figures: Mapping[str, Any]) ->
     if not has_our_finalizer(pool):
         return Step(actions=(held(pool),), why="its machines are looked after before it goes")
     conditions = [each for each in _news(pool, look) if each is not None]
-    return _leaving(pool, conditions) if is_going else _told(pool, look, figures, conditions)
+    return (
+        _leaving(pool, look.world, conditions)
+        if is_going
+        else _told(pool, look, figures, conditions)
+    )
 
 
 def _news(pool: NodePool, look: ProvisioningLook) -> Iterator[Condition | None]:
     return (module.news(pool, look.world, look.now) for module in CONDITIONS)
 
 
-def _leaving(pool: NodePool, conditions: list[Condition]) -> Step:
+def _leaving(pool: NodePool, world: World, conditions: list[Condition]) -> Step:
     """A pool that is deleted has no figures any more, only what it waits for."""
     if not conditions:
         return WAIT
     joined = joined_conditions(pool.status.conditions, *conditions)
-    status = {"conditions": [each.document() for each in joined]}
+    end = paused.pause_end(pool, world)
+    status = {
+        "conditions": [each.document() for each in joined],
+        "pausedUntil": None if end is None else write_time(end),
+    }
     patch = PatchStatus(kind=type(pool).__name__, version=version_of(pool), status=status)
     return Step(actions=(patch,), why=conditions[-1].message)
 

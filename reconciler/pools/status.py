@@ -10,6 +10,7 @@ from reconciler.buying import blocking
 from reconciler.facts.node_classes import node_class_of
 from reconciler.facts.sizes import size_of_pool
 from reconciler.pools.blocked import blockage_for_status
+from reconciler.pools.paused import pause_end
 from reconciler.pools.refused import unmet_offers
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from growth.api.nodepool_status import NodePoolStatus
     from reconciler.provisioning.look import ProvisioningLook
 
-NULLABLE: Final = ("blocked", "scaling")
+NULLABLE: Final = ("blocked", "pausedUntil", "scaling")
 
 
 def status_of_pool(
@@ -41,6 +42,7 @@ def status_of_pool(
             before=pool.status.scaling,
             now=look.now.wall,
         ),
+        "paused_until": pause_end(pool, look.world),
     }
     status = _with(pool.status, news)
     before, generation = pool.status.conditions, pool.metadata.generation

@@ -362,6 +362,7 @@ def test_a_pool_tells_what_it_has_what_holds_it_and_why_its_nodes_are_there() ->
         "hourlyCost": "0.0136",
         "serverTypes": [{"name": "cx33", "nodes": 1, "ready": 1, "requested": 1}],
         "unmetOffers": [{"serverType": "cx33", "location": "fsn1", "until": moment(ago=-60)}],
+        "pausedUntil": "2026-01-01T13:00:00Z",
         "conditions": [
             {
                 "type": "Paused",

@@ -35,6 +35,8 @@ from tests.reconciler.solved import settled
 from tests.scheduling import build
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from growth.api.conditions import Condition
     from reconciler.core.world import World
 
@@ -159,9 +161,19 @@ def conditions(seen: World, seconds: float = 50.0) -> Any:
     return [each.document() for each in told(seen, seconds)]
 
 
-def written(seen: World) -> list[PatchStatus]:
+def kept(found: NodePool, deletion_timestamp: datetime | None = None, **status: Any) -> NodePool:
+    """With growth's finalizer, and this status."""
+    held = {
+        "finalizers": ("growth.dev/provider-cleanup",),
+        "deletion_timestamp": deletion_timestamp,
+    }
+    known = NodePool.model_validate(found.document() | {"status": status})
+    return known.model_copy(update={"metadata": found.metadata.model_copy(update=held)})
+
+
+def written(seen: World, seconds: float = 50.0) -> list[PatchStatus]:
     """What pools write of themselves."""
-    outcome = loop.decide(seen, at(50))
+    outcome = loop.decide(seen, at(seconds))
     steps = (step for sequence in outcome.sequences for step in sequence.steps)
     return [each for each in steps if isinstance(each, PatchStatus) and each.kind == "NodePool"]
 
@@ -187,6 +199,23 @@ def test_a_condition_is_written_once_and_taken_back_when_the_pause_ends() -> Non
     (ended,) = conditions(world(known), seconds=100)
     assert (ended["status"], ended["reason"]) == ("False", "Resumed")
     assert not told(world(with_conditions(paused(SOON), [ended])), seconds=101)
+
+
+@pytest.mark.parametrize(
+    ("until", "seconds", "end"),
+    [(SOON, 50, SOON), (SOON, 100, None), ("tomorrow", 50, None)],
+    ids=["paused", "over", "a time that nobody can read"],
+)
+def test_the_status_tells_the_end_of_a_pause(until: str, seconds: float, end: str | None) -> None:
+    seen = world(kept(paused(until), pausedUntil=LATER), node_class())
+    (patch,) = written(seen, seconds)
+    assert patch.status["pausedUntil"] == end
+
+
+def test_a_pool_that_leaves_tells_the_end_of_its_pause_too() -> None:
+    leaving = kept(paused(SOON), deletion_timestamp=at(0).wall)
+    (patch,) = written(world(leaving, request()))
+    assert patch.status["pausedUntil"] == SOON
 
 
 def test_other_conditions_of_the_pool_stay() -> None:

@@ -20,7 +20,6 @@ from growth.api.nodepool import NodePool
 from growth.api.noderemovalrequest import NodeRemovalRequest
 from growth.api.noderequest import NodeRequest
 from growth.api.wellknown import DEFAULT_NODE_CLASS, REPLACES_ANNOTATION
-from growth.api.written import parse_time
 from growth.cli.cluster.lists import together
 from growth.cli.cluster.names import ShortNames
 from growth.cli.cluster.trouble import Trouble, trouble_of
@@ -59,6 +58,7 @@ class PausedUntil(msgspec.Struct, frozen=True):
     """A pause, as a pool's status tells it."""
 
     until: datetime | None
+    """None: it has no end, as the time that was written can't be read."""
 
 
 class _Replaces(msgspec.Struct, frozen=True):
@@ -156,16 +156,7 @@ def paused(pool: NodePool) -> PausedUntil | None:
     found = next((each for each in pool.status.conditions if each.type == PAUSED), None)
     if found is None or found.status is not Truth.TRUE:
         return None
-    return PausedUntil(_until(found.message))
-
-
-def _until(message: str) -> datetime | None:
-    """The condition says `Until TIME: REASON`; None where nobody can read the time."""
-    first, _, rest = message.partition(" ")
-    try:
-        return parse_time(rest.split(" ")[0].rstrip(":")) if first == "Until" else None
-    except ValueError:
-        return None
+    return PausedUntil(pool.status.paused_until)
 
 
 def _named(known: Iterable[Any], kind: type[Any]) -> dict[str, Any]:
