@@ -37,7 +37,7 @@ def charts() -> dict[str, str]:
 
 def _chart_of_objects() -> dict[str, str]:
     texts = {
-        "growth/Chart.yaml": _description("growth", "A node autoscaler: the cheapest machines"),
+        "growth/Chart.yaml": _description("growth", "A node autoscaler for Kubernetes"),
         "growth/values.yaml": values_text(),
         "growth/values.schema.json": json.dumps(schema(), indent=2) + "\n",
     }
@@ -50,7 +50,9 @@ def _chart_of_objects() -> dict[str, str]:
 
 def _chart_of_definitions() -> dict[str, str]:
     texts = {
-        "growth-crds/Chart.yaml": _description("growth-crds", "The kinds of growth's objects"),
+        "growth-crds/Chart.yaml": _description(
+            "growth-crds", "The definitions of growth's objects"
+        ),
     }
     for file, definition in zip(crd.definition_files(), crd.definitions().values(), strict=True):
         keep = {"annotations": {"helm.sh/resource-policy": "keep"}}

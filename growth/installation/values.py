@@ -1,7 +1,7 @@
-"""What a person may choose about an installation; Helm's values and `--values` are the same file.
+"""The options of an installation. Helm's values and `--values` are the same file.
 
-Few things on purpose: what isn't here is changed with kustomize. Unknown names are mistakes, or a
-typing error would go unnoticed until it matters.
+There are few on purpose: use kustomize to change anything else. Unknown names are errors, because a
+typing mistake would otherwise go unnoticed.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Image = Annotated[str, Field(pattern=r"^[a-z0-9][a-zA-Z0-9._/:@-]*$", max_length
 
 
 class ProviderChoice(StrEnum):
-    """Where machines come from."""
+    """The provider of machines."""
 
     HETZNER = "hetzner"
     KWOK = "kwok"
 
 
 class SchedulerChoice(StrEnum):
-    """Who asks the extender."""
+    """Which scheduler calls the extender."""
 
     OWN = "Own"
     SECOND = "Second"
@@ -44,7 +44,7 @@ class Admission(StrEnum):
 
 
 class CertificatesChoice(StrEnum):
-    """Who keeps the certificates."""
+    """What manages the certificates."""
 
     MANAGED = "managed"
     EXTERNAL = "external"
@@ -64,14 +64,14 @@ class _Part(BaseModel):
 
 
 class ImageValues(_Part):
-    """What the pods run."""
+    """The images of growth's pods."""
 
     servers: Image = f"growth-servers:{growth.__version__}"
-    """Of webhooks and extender."""
+    """Image of the webhooks and the extender."""
     reconciler: Image = f"growth-reconciler:{growth.__version__}"
-    """Of the reconciler, with the optimiser in it."""
+    """Image of the reconciler, which contains the optimiser."""
     scheduler: Image = "registry.k8s.io/kube-scheduler:v1.36.3"
-    """Of the second scheduler; of your cluster's version."""
+    """Image of the second scheduler. Use your cluster's version."""
 
 
 class PullSecret(_Part):
@@ -81,7 +81,7 @@ class PullSecret(_Part):
 
 
 class ReplicaValues(_Part):
-    """How many of each; one of the reconcilers leads."""
+    """Replicas of each process. One of the reconcilers leads."""
 
     reconciler: Annotated[int, Field(ge=0, le=5)] = 2
     webhooks: Annotated[int, Field(ge=0, le=20)] = 2
@@ -89,20 +89,20 @@ class ReplicaValues(_Part):
 
 
 class Requests(_Part):
-    """What the scheduler sets aside."""
+    """Resource requests of a container."""
 
     cpu: Quantity
     memory: Quantity
 
 
 class LimitValues(_Part):
-    """What a container may not exceed; CPU is not limited, as throttling helps nobody."""
+    """Resource limits of a container. CPU isn't limited, because throttling doesn't help."""
 
     memory: Quantity
 
 
 class ResourceValues(_Part):
-    """Of one container."""
+    """Resources of a container."""
 
     requests: Requests
     limits: LimitValues
@@ -114,7 +114,7 @@ def _resources(cpu: str, memory: str, most: str) -> ResourceValues:
 
 
 class ContainerResources(_Part):
-    """Of each process."""
+    """Resources of each process."""
 
     reconciler: ResourceValues = _resources("200m", "512Mi", "2Gi")
     webhooks: ResourceValues = _resources("50m", "96Mi", "512Mi")
@@ -122,33 +122,33 @@ class ContainerResources(_Part):
 
 
 class InstallationValues(_Part):
-    """Everything that can be chosen."""
+    """The options of an installation."""
 
     provider: ProviderChoice = ProviderChoice.HETZNER
-    """Where machines come from: hetzner or kwok."""
+    """The provider of machines: hetzner or kwok."""
     scheduler: SchedulerChoice = SchedulerChoice.OWN
-    """Own: the extender runs beside your kube-scheduler. Second: growth brings a scheduler, too,
-    for clusters whose own can't be configured."""
+    """Own: the extender runs beside your kube-scheduler. Second: growth installs a second
+    scheduler, for clusters whose scheduler can't be configured."""
     admission: Admission = Admission.WEBHOOK
-    """Webhook: a process is asked. Policy: the API server decides alone; Kubernetes 1.36 or
-    newer."""
+    """Webhook: the API server calls a webhook. Policy: the API server changes pods without a
+    webhook; Kubernetes 1.36 or newer."""
     certificates: CertificatesChoice = CertificatesChoice.MANAGED
-    """managed: growth keeps the certificates of its processes. external: somebody else does."""
+    """managed: growth manages the certificates of its processes. external: another program does."""
     log_level: LogLevel = LogLevel.INFO
-    """The least important lines that are written."""
+    """The least important level that is logged."""
     images: ImageValues = ImageValues()
-    """What the pods run."""
+    """The images of growth's pods."""
     image_pull_secrets: Annotated[tuple[PullSecret, ...], Field(max_length=10)] = ()
-    """Secrets with passwords of registries."""
+    """Secrets with registry credentials."""
     replicas: ReplicaValues = ReplicaValues()
-    """How many of each process."""
+    """Replicas of each process."""
     resources: ContainerResources = ContainerResources()
-    """What each process gets."""
+    """Resources of each process."""
     network_policies: bool = True
-    """Whether traffic is held to what is needed."""
+    """Whether NetworkPolicies restrict traffic to what growth needs."""
     monitoring: bool = False
-    """Whether a ServiceMonitor, a PrometheusRule and a dashboard are made; they need the
-    Prometheus operator."""
+    """Whether to create a ServiceMonitor, a PrometheusRule and a dashboard. Needs the Prometheus
+    operator."""
 
     @classmethod
     def parse(cls, text: str, *, place: str) -> Self:
@@ -159,7 +159,7 @@ class InstallationValues(_Part):
             problem = " ".join(str(error).split())
             raise Misconfigured(f"{place}: this is no YAML: {problem}") from None
         if not isinstance(content, dict | None):
-            raise Misconfigured(f"{place}: names and values are expected, as in provider: kwok")
+            raise Misconfigured(f"{place}: expected names and values, such as provider: kwok")
         try:
             return cls.model_validate(content or {}, by_name=False)
         except ValidationError as error:
@@ -167,15 +167,15 @@ class InstallationValues(_Part):
             raise Misconfigured("\n".join(lines)) from None
 
     def document(self) -> dict[str, Any]:
-        """As Helm knows them."""
+        """As plain values, for Helm."""
         return self.model_dump(mode="json", by_alias=True)
 
 
 def schema() -> dict[str, Any]:
-    """What Helm checks values by."""
+    """The schema by which Helm checks values."""
     made = InstallationValues.model_json_schema(by_alias=True)
     made["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    # Helm puts these into every chart's values.
+    # Helm adds these to the values of every chart.
     made["properties"]["global"] = {"type": "object"}
     return made
 

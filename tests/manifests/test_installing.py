@@ -32,7 +32,7 @@ POOLS = "nodepools.growth.dev"
         ("replicas: {webhooks: many}", "replicas.webhooks: input should be a valid integer"),
         ("resources: {webhooks: {limits: {cpu: 1}}}", "resources.webhooks.requests: field req"),
         ("images: {servers: 'no image'}", "images.servers: string should match pattern"),
-        ("[a, b]", "names and values are expected, as in provider: kwok"),
+        ("[a, b]", "expected names and values, such as provider: kwok"),
         ("a: [", "this is no YAML"),
     ],
 )

@@ -1,8 +1,8 @@
-"""The configuration with which kube-scheduler asks growth's extender, and what to do with it.
+"""The configuration with which kube-scheduler calls growth's extender, and how to install it.
 
-It is a whole configuration and not a stanza alone: beside `--config` the scheduler passes over its
-own `--kubeconfig` and client limits, so a file with nothing but the stanza would leave it without a
-cluster. Each number bears its reason, since whoever reads this file later hasn't read our guides.
+It is a complete configuration: with `--config`, the scheduler ignores its own `--kubeconfig` and
+client limits, so a file with only the extender would leave it without a cluster. Each number has a
+comment, because people who read the file later may not have read the guides.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Reach:
 
     url: str = URL
     authority: bytes = b""
-    """The CA of its certificate, as PEM; needed for https and for nothing else."""
+    """The CA of its certificate, as PEM; for https only."""
     server_name: str = ""
-    """The name in its certificate, where the address isn't in it."""
+    """The name in its certificate, if the address isn't in it."""
 
 
 _HEAD: Final = """\
@@ -43,25 +43,25 @@ apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
 clientConnection:
 {kubeconfig}\
-  # The scheduler writes to a pod that it found no node for. At its default of 50 writes a second
-  # the last of 1,000 such pods would be known as demand only after 18 s.
+  # The scheduler writes a status to each pod that doesn't fit. At its default of 50 writes per
+  # second, the last of 1,000 such pods would become demand only after 18 s.
   qps: 500
   burst: 1000
 """
 _STANZA: Final = """\
 extenders:
   - urlPrefix: {url}
-    # It takes no node away: it only hears that the pod has found one.
+    # The filter removes no node. It only tells growth that the pod has found one.
     filterVerb: filter
-    # It prefers the node that was bought for the pod, then the fullest. At this weight one point
-    # of it outweighs what the scheduler's own rules say about two nodes that are alike.
+    # Prefers the node that was bought for the pod, then the fullest. At this weight, one point
+    # outweighs the difference between the scheduler's own scores for two similar nodes.
     prioritizeVerb: prioritize
     weight: 10
-    # A call takes about 1 ms. One that hangs costs the scheduler this long, for each pod.
+    # A call takes about 1 ms. If the extender hangs, each pod is delayed by this time.
     httpTimeout: 300ms
-    # Names are sent instead of whole nodes.
+    # Send node names instead of whole nodes.
     nodeCacheCapable: true
-    # Scheduling goes on when the extender is away. Safe, as no answer of it matters for fitting.
+    # Scheduling continues without the extender. Safe, because its answers never exclude a node.
     ignorable: true
 """
 _KUBECONFIG: Final = {
@@ -73,14 +73,14 @@ _INSTRUCTIONS: Final = {
     SchedulerTarget.KUBEADM: """\
 Save this on every control-plane node as /etc/kubernetes/growth-scheduler.yaml:
   growth scheduler-config --for kubeadm > /etc/kubernetes/growth-scheduler.yaml
-Then let kube-scheduler read it. In /etc/kubernetes/manifests/kube-scheduler.yaml add
+Then add to /etc/kubernetes/manifests/kube-scheduler.yaml
   to command:
     - --config=/etc/kubernetes/growth-scheduler.yaml
   to volumeMounts:
     - {name: growth, mountPath: /etc/kubernetes/growth-scheduler.yaml, readOnly: true}
   to volumes:
     - {name: growth, hostPath: {path: /etc/kubernetes/growth-scheduler.yaml, type: File}}
-The kubelet starts it anew by itself. For kubeadm upgrade to keep it, say the same in the
+The kubelet restarts the scheduler. To keep this during kubeadm upgrade, add the same to the
 ClusterConfiguration (kubectl -n kube-system edit configmap kubeadm-config):
   scheduler:
     extraArgs: [{name: config, value: /etc/kubernetes/growth-scheduler.yaml}]
@@ -93,12 +93,12 @@ Save this on every server as /etc/rancher/k3s/growth-scheduler.yaml:
 Then add to /etc/rancher/k3s/config.yaml
   kube-scheduler-arg:
     - config=/etc/rancher/k3s/growth-scheduler.yaml
-and restart the servers one after the other: systemctl restart k3s
+and restart the servers one at a time: systemctl restart k3s
 """,
     SchedulerTarget.KIND: """\
 Save this as growth-scheduler.yaml:
   growth scheduler-config --for kind > growth-scheduler.yaml
-and make the cluster (kind create cluster --config kind.yaml) with this kind.yaml:
+and create the cluster (kind create cluster --config kind.yaml) with this kind.yaml:
   kind: Cluster
   apiVersion: kind.x-k8s.io/v1alpha4
   nodes:
@@ -117,15 +117,15 @@ and make the cluster (kind create cluster --config kind.yaml) with this kind.yam
     SchedulerTarget.KWOK: """\
 Save this as growth-scheduler.yaml:
   growth scheduler-config --for kwok > growth-scheduler.yaml
-and make the cluster with it; kwokctl adds the kubeconfig:
+and create the cluster with it; kwokctl adds the kubeconfig:
   kwokctl create cluster --runtime binary --kube-scheduler-config growth-scheduler.yaml
-In growth's own repository, python -m kwok up --growth does all of it.
+In growth's repository, python -m kwok up --growth does all of this.
 """,
 }
 
 
 def configuration_text(target: SchedulerTarget, reach: Reach) -> str:
-    """The whole file: what to do with it as comments, then the configuration."""
+    """The whole file: instructions as comments, then the configuration."""
     told = "".join(f"# {line}".rstrip() + "\n" for line in _INSTRUCTIONS[target].splitlines())
     kubeconfig = _KUBECONFIG.get(target)
     named = f"  kubeconfig: {kubeconfig}\n" if kubeconfig else ""
@@ -133,7 +133,7 @@ def configuration_text(target: SchedulerTarget, reach: Reach) -> str:
 
 
 def extended(configuration: str, reach: Reach) -> str:
-    """A configuration of the scheduler's, with growth's extender beside those that it has."""
+    """An existing configuration with growth's extender added."""
     content = yaml.safe_load(configuration)
     ours = yaml.safe_load(_stanza(reach))["extenders"]
     extenders = [*(content.get("extenders") or []), *ours]
@@ -153,6 +153,6 @@ def _tls(reach: Reach) -> str:
         "    enableHTTPS: true\n"
         "    tlsConfig:\n"
         f"{name}"
-        "      # The authority of the extender's certificate. It is read once, at the start.\n"
+        "      # The CA of the extender's certificate. The scheduler reads it once, at startup.\n"
         f"      caData: {authority}\n"
     )
