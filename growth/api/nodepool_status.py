@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from growth.api.bounds import Atomic, Count, Identifier, ListMap, Sentence, Word
+from growth.api.bounds import Atomic, Count, Currency, Identifier, ListMap, Sentence, Word
 from growth.api.conditions import Conditions, ObjectStanding, ObjectVerdict
 from growth.api.meta import Blockage, PodReference
 from growth.api.model import Model
@@ -136,6 +136,15 @@ class ScalingStatus(Model):
     restart."""
 
 
+class CurrencyCost(Model):
+    """The cost of machines that are paid in one currency."""
+
+    currency: Currency
+    """The currency. Empty for machines whose provider doesn't name one."""
+    hourly_cost: Money
+    """Cost of these machines per hour."""
+
+
 class NodePoolStatus(Model):
     """The current state of the pool."""
 
@@ -148,7 +157,12 @@ class NodePoolStatus(Model):
     wanted: Count = 0
     """Nodes that serve, or will serve when all requests are fulfilled."""
     hourly_cost: Money = Decimal(0)
-    """Cost of the pool's machines per hour."""
+    """Cost of the pool's machines per hour, in `currency`."""
+    currency: Currency = ""
+    """The currency of the pool's prices. Empty if its provider doesn't name one."""
+    other_costs: Annotated[tuple[CurrencyCost, ...], Field(max_length=16), ListMap("currency")] = ()
+    """Cost of machines that were bought in other currencies. growth doesn't add it to
+    `hourlyCost`."""
     server_types: Annotated[
         tuple[ServerTypeCount, ...], Field(max_length=256), ListMap("name")
     ] = ()

@@ -121,5 +121,8 @@ DEFAULT_POOL: Final = "default"
 DEFAULT_NODE_CLASS: Final = "default"
 """The node class of pools that don't name one, of whichever kind exists."""
 
+SEVERAL_CURRENCIES: Final = "SeveralCurrencies"
+"""Condition of a pool that has prices in more than one currency."""
+
 TYPES_MISSING: Final = "TypesMissing"
 """The condition of a pool that names server types which it can't buy anywhere."""

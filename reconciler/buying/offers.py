@@ -97,6 +97,8 @@ class Shelf(msgspec.Struct, frozen=True, kw_only=True):
     items: tuple[Purchasable, ...] = ()
     missing: Mapping[str, tuple[ServerTypeName, ...]] = {}
     """Types that a pool names and can buy nowhere, of each pool whose catalogue is known."""
+    currencies: Mapping[str, frozenset[str]] = {}
+    """What the offers of each pool are priced in."""
 
 
 def millionths(offering: Offering) -> int:
@@ -120,7 +122,20 @@ def shelf(world: World, before: Shelf) -> Shelf:
     if is_same and pools == before.pools:
         return before
     items = tuple(_items(world, zones))
-    return Shelf(pools=pools, seen=seen, items=items, missing=dict(_missing(world, items)))
+    return Shelf(
+        pools=pools,
+        seen=seen,
+        items=items,
+        missing=dict(_missing(world, items)),
+        currencies=_currencies(items),
+    )
+
+
+def _currencies(items: Iterable[Purchasable]) -> Mapping[str, frozenset[str]]:
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for item in items:
+        found[item.pool.name].add(item.offering.currency)
+    return {name: frozenset(each) for name, each in found.items()}
 
 
 def _missing(

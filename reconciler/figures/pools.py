@@ -71,7 +71,7 @@ def _nodes(world: World) -> Iterator[Metric]:
 def _money(world: World, kept: KeptPods) -> Iterator[Metric]:
     cost = GaugeMetricFamily(
         "growth_pool_cost_per_hour",
-        "What the machines of a pool cost an hour, in the provider's currency",
+        "What the machines of a pool cost an hour, in the pool's currency",
         labels=("pool",),
     )
     limit = GaugeMetricFamily(
@@ -97,10 +97,9 @@ def _money(world: World, kept: KeptPods) -> Iterator[Metric]:
 
 def _least(pool: NodePool, world: World, kept: KeptPods) -> float:
     names = (name for name, each in nodes_of_pools(world).items() if each.pool == pool.name)
-    items = world.ledger.planning.shelf.items
-    return least_cost(
-        kept.of(names, world.cluster), (each for each in items if each.pool.name == pool.name)
-    )
+    own = (each for each in world.ledger.planning.shelf.items if each.pool.name == pool.name)
+    paid = (each for each in own if each.offering.currency == pool.status.currency)
+    return least_cost(kept.of(names, world.cluster), paid)
 
 
 def _room(world: World) -> Iterator[Metric]:

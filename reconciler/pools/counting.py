@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
-from growth.api.nodepool_status import ServerTypeCount
+from growth.api.nodepool_status import CurrencyCost, ServerTypeCount
 from growth.api.noderequest import COMING
 from reconciler.facts.fleet import nodes_of_pools, planned_price
 from reconciler.facts.serving import serves_now
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from growth.api.nodepool import NodePool
     from growth.api.written import ServerTypeName
@@ -34,8 +34,8 @@ class MachineTally(msgspec.Struct, kw_only=True):
     nodes: int = 0
     ready: int = 0
     requested: int = 0
-    cost: int = 0
-    """Of an hour, in millionths."""
+    costs: Counter[str] = msgspec.field(default_factory=Counter)
+    """Of an hour, in millionths, by currency; none where it wasn't written down."""
 
 
 NOTHING: Final = MachineTally()
@@ -50,29 +50,46 @@ def tallies(world: World) -> Mapping[MachineSort, MachineTally]:
         tally.nodes += 1
         tally.ready += serves_now(world.cluster.nodes[name], world)
         request = world.requests.get(name)
-        tally.cost += standing.price if request is None else planned_price(request)
+        price = standing.price if request is None else planned_price(request)
+        tally.costs[standing.currency] += price
     for name, request in world.requests.items():
         if name not in nodes and request.status.phase in COMING:
             tally = found[MachineSort(request.spec.pool, request.spec.server_type)]
             tally.requested += 1
-            tally.cost += planned_price(request)
+            tally.costs[request.spec.currency] += planned_price(request)
     return found
 
 
 def counted_machines(
-    pool: NodePool, found: Mapping[MachineSort, MachineTally]
+    pool: NodePool, found: Mapping[MachineSort, MachineTally], *, currency: str
 ) -> Mapping[str, object]:
-    """What the pool's status says of it; its own types first, then others that it still has."""
+    """What the pool's status says of it; its own types first, then others that it still has.
+
+    `currency` is what the pool buys in. Other currencies are counted apart.
+    """
     own = {sort.server_type: tally for sort, tally in found.items() if sort.pool == pool.name}
     counts = tuple(_counts(pool, own))
-    cost = sum(tally.cost for tally in own.values())
+    costs = _costs(own.values(), currency)
     return {
         "nodes": sum(each.nodes for each in counts),
         "ready": sum(each.ready for each in counts),
         "wanted": sum(each.nodes + each.requested for each in counts),
-        "hourly_cost": Decimal(cost) / 1_000_000,
+        "hourly_cost": costs.pop(currency, Decimal(0)),
+        "currency": currency,
+        "other_costs": tuple(
+            CurrencyCost(currency=other, hourly_cost=cost) for other, cost in sorted(costs.items())
+        ),
         "server_types": counts,
     }
+
+
+def _costs(tallies: Iterable[MachineTally], currency: str) -> dict[str, Decimal]:
+    """Of an hour, by currency; what none was written down for counts in that of the pool."""
+    found: Counter[str] = Counter()
+    for tally in tallies:
+        for written, cost in tally.costs.items():
+            found[written or currency] += cost
+    return {name: Decimal(cost) / 1_000_000 for name, cost in found.items() if cost}
 
 
 def _counts(

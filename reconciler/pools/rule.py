@@ -19,6 +19,7 @@ from reconciler.buying import blocking
 from reconciler.core.actions import PatchStatus, Sequence, Subject, SubjectKind, version_of
 from reconciler.core.decision import NEVER, Decision, earliest
 from reconciler.core.step import WAIT, Step
+from reconciler.facts.currencies import currency_of_pool
 from reconciler.facts.finalizers import has_our_finalizer, held, let_go
 from reconciler.facts.keeping_scene import scene_of
 from reconciler.facts.sighted_clock import sighted_clock
@@ -32,6 +33,7 @@ from reconciler.pools import (
     not_sold,
     paused,
     removal_held,
+    several_currencies,
 )
 from reconciler.pools.counting import counted_machines, tallies
 from reconciler.pools.ledger import PoolsLedger
@@ -51,7 +53,15 @@ if TYPE_CHECKING:
 
 BETWEEN_COUNTS: Final = 1.0
 """Seconds between two counts at least."""
-CONDITIONS: Final = (paused, not_sold, limits_reached, removal_held, many_sick, leaving)
+CONDITIONS: Final = (
+    paused,
+    not_sold,
+    limits_reached,
+    removal_held,
+    many_sick,
+    several_currencies,
+    leaving,
+)
 """Each has `news`: the condition as it has to be written now, or None while the status is right."""
 
 Figures = dict[str, dict[str, Any]]
@@ -161,7 +171,7 @@ def _figures(look: ProvisioningLook, keepings: Mapping[str, Mapping[str, Any]]) 
     lacking = {each.pool: each for each in unplaced_by_pool(world, world.ledger.planning, look.now)}
     return {
         name: {
-            **counted_machines(pool, found),
+            **counted_machines(pool, found, currency=currency_of_pool(pool, world)),
             **keepings.get(name, kept.NONE),
             "learnt_allocatable": learning.learnt(pool, look.nodes.get(name, ()), world),
             "unplaced": lacking[name].unplaced,

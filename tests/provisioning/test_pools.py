@@ -55,6 +55,20 @@ def test_a_pool_counts_what_it_has_and_what_is_coming() -> None:
     assert {each.type: each.reason for each in status(life).conditions}["Ready"] == "Provisioning"
 
 
+def test_a_pool_adds_up_costs_of_one_currency_only() -> None:
+    """A node that says none was bought in the pool's own."""
+    told = ({"growth.dev/currency": currency} for currency in ("USD", "EUR"))
+    nodes = (
+        ours(f"default-{number}", annotations={"growth.dev/price": "1.5", **each})
+        for number, each in enumerate((*told, {}))
+    )
+    life = Life(settled(), node_class(currency="EUR"), *nodes)
+    life.soon()
+    assert (status(life).hourly_cost, status(life).currency) == (Decimal(3), "EUR")
+    ((other, cost),) = ((each.currency, each.hourly_cost) for each in status(life).other_costs)
+    assert (other, cost) == ("USD", Decimal("1.5"))
+
+
 def test_a_request_and_its_node_are_one_machine() -> None:
     life = coming()
     life.put(ours(NAME, ready=False))
