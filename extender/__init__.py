@@ -1,1 +1,1 @@
-"""The scheduler's verbs and the demand stream."""
+"""The scheduler extender: it answers filter and prioritize calls, and streams the demand."""

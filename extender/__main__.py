@@ -1,7 +1,7 @@
-"""The process beside kube-scheduler: it answers the scheduler's verbs and streams the demand.
+"""The extender process: it answers kube-scheduler's calls and streams the demand.
 
-`python -m extender`, or growth-extender. It runs on the control-plane nodes in the host's network,
-so the port of its metrics stands beside those of the control plane's own programs.
+Start it with `python -m extender` or growth-extender. It runs on the control-plane nodes in the
+host's network, so the port of its metrics is next to those of the control plane's components.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from growth.service import process
 
 PROCESS = process.Process(
     name=EXTENDER,
-    purpose="answers kube-scheduler's verbs and streams what needs a node",
+    purpose="answers kube-scheduler's calls and streams the demand",
     settings=ExtenderSettings,
     parts={"serve": serve},
 )

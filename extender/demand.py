@@ -1,7 +1,7 @@
-"""The demand book of this process: fed by the watches and by the scheduler's questions.
+"""The demand book of this process, updated by watches and by the scheduler's calls.
 
-Whoever waits for news of it sleeps until its position moves. Holds end by themselves, so a timer is
-set for the next end.
+Readers sleep until the position of the book changes. Holds end by themselves, so a timer is set for
+the next end.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 
 class DemandFeed:
-    """The book, and the news of it. Made inside a running event loop."""
+    """The book, and a way to wait for changes. Create it inside a running event loop."""
 
     def __init__(self) -> None:
         self.book = Book(instance=secrets.token_hex(8))
         self.is_complete = False
-        """Whether every pod and pool was told of once; before that the book says too little."""
+        """Whether all pods and pools have been read; before that, the book is incomplete."""
         self._loop = asyncio.get_running_loop()
         self._pools: dict[str, None] = {}
         self._told = self.book.position
@@ -40,13 +40,13 @@ class DemandFeed:
         self._timer: asyncio.TimerHandle | None = None
 
     def complete(self) -> None:
-        """Everything that exists has been told; from now on what is missing is missing."""
+        """Note that all pods and pools have been read; from now on, a missing pool is missing."""
         self.is_complete = True
         self.book.pools(self._pools, self._now())
         self._review()
 
     def follow_pods(self, changes: Sequence[Change[Pod]]) -> None:
-        """Pods have come, changed or gone."""
+        """Handle new, changed and deleted pods."""
         now = self._now()
         for change in changes:
             if change.new is not None:
@@ -56,7 +56,7 @@ class DemandFeed:
         self._review()
 
     def follow_pools(self, changes: Sequence[Change[NodePool]]) -> None:
-        """Pools have come or gone."""
+        """Handle new and deleted pools."""
         before = frozenset(self._pools)
         follow_names(self._pools, changes)
         if self.is_complete and self._pools.keys() != before:
@@ -64,12 +64,12 @@ class DemandFeed:
             self._review()
 
     def feasible(self, pod: PodHead) -> None:
-        """The scheduler has found a node for this version of the pod."""
+        """Note that the scheduler has found a node for this version of the pod."""
         self.book.feasible(pod.uid, version=pod.resource_version, now=self._now())
         self._review()
 
     async def news(self, position: str, *, within: float) -> None:
-        """Wait until the book has moved on from a position, but not longer than this."""
+        """Wait until the book has changed since a position, but no longer than `within`."""
         if self.book.position != position:
             return
         with suppress(TimeoutError):
@@ -82,7 +82,7 @@ class DemandFeed:
         self._review()
 
     def _review(self) -> None:
-        """Wake those who wait if the book has moved, and set the timer for its next hold."""
+        """Wake the readers if the book has changed, and set the timer for the next hold."""
         if self.book.position != self._told:
             self._told = self.book.position
             self._news.set()

@@ -1,13 +1,13 @@
-"""How kube-scheduler's questions come in: straight to the verbs, past the web server.
+"""The door: answers kube-scheduler's calls directly, without the web server.
 
-What a web server does for a request (a task, a future, its headers as objects) costs several times
-what the answer costs, and the scheduler waits for it twice for each pod. But its questions look all
-alike: a POST of known length to a known path, one after the other on a connection that it keeps.
-Those are answered here in the moment in which their last byte comes.
+A web server's work for a request (a task, a future, header objects) takes several times as long as
+the answer, and the scheduler waits for it twice for each pod. But its calls all look the same: a
+POST with a known length to a known path, one after another on a kept connection. Such calls are
+answered here as soon as their last byte has arrived.
 
-Everything else, be it another client, a body in chunks, two questions at once or one that has no
-good answer, goes to the web server with all that was received, and the connection then stays there.
-So little has to be known of HTTP here, and nothing is guessed
+Everything else goes to the web server, with all received bytes, and the connection then stays
+there: other clients, chunked bodies, two calls at once, or a call that can't be answered here. So
+this module needs to know very little of HTTP, and never guesses
 (docs/designs/0008-a-door-for-the-scheduler.md).
 """
 
@@ -22,31 +22,31 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     Answers: TypeAlias = Mapping[bytes, Callable[[bytes], bytes]]
-    """By path. One that raises `Later` is asked again in a moment; one that raises anything else
-    leaves the question to the web server."""
+    """The functions that answer, by path. After `Later`, the function is called again in a moment;
+    after any other error, the web server answers the call."""
 
 LARGEST_BODY: Final = 256 * 2**20
-"""5,000 whole nodes, as a scheduler sends them that was configured without nodeCacheCapable."""
+"""Enough for 5,000 node objects, which a scheduler without nodeCacheCapable sends."""
 REST: Final = 3600.0
-"""Seconds that a connection may be quiet. Go's client keeps one for 90 seconds, and doesn't repeat
-a POST that meets a connection which is just being closed; so we must never be the first."""
+"""Seconds that a connection may be idle. Go's client keeps one for 90 seconds, and doesn't repeat a
+POST on a connection that is just being closed; so we must never close it first."""
 MOMENT: Final = 0.002
-"""Seconds until a question is asked again that was to be answered later."""
+"""Seconds until a delayed call is tried again."""
 _END_OF_HEAD: Final = b"\r\n\r\n"
 _LENGTH: Final = b"content-length"
 _PLAIN: Final = {_LENGTH, b"host", b"user-agent", b"content-type", b"accept", b"accept-encoding"}
-"""Headers that change nothing in how a body is read or answered."""
+"""Headers that don't change how a body is read or answered."""
 _ANSWER: Final = (
     b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b"
 )
 
 
 class Later(Exception):
-    """Whoever asks has to wait a moment for the answer."""
+    """The call must be answered a moment later."""
 
 
 class SchedulerQuestion(NamedTuple):
-    """The path that is asked, and where in the bytes its body begins and ends."""
+    """A call: its path, and where in the received bytes its body begins and ends."""
 
     path: bytes
     begin: int
@@ -54,7 +54,7 @@ class SchedulerQuestion(NamedTuple):
 
 
 def question_of(received: bytes | bytearray) -> SchedulerQuestion | None:
-    """What these bytes begin to ask, if it is asked in the plain way."""
+    """The call at the start of these bytes, if it has the simple form."""
     head, ended, _ = received.partition(_END_OF_HEAD)
     first, *lines = bytes(head).split(b"\r\n")
     method, _, target = first.partition(b" ")
@@ -67,7 +67,7 @@ def question_of(received: bytes | bytearray) -> SchedulerQuestion | None:
 
 
 def _length_in(lines: list[bytes]) -> int | None:
-    """The length of the body, if nothing but plain headers is there and it is said once."""
+    """The length of the body, if there are only simple headers and the length is there once."""
     lengths = []
     for line in lines:
         name, _, value = line.partition(b":")
@@ -82,26 +82,27 @@ def _length_in(lines: list[bytes]) -> int | None:
 
 
 class Entrance:
-    """Makes a door for each connection, and closes those that are still there at the end."""
+    """Creates a door for each connection, and closes the remaining ones at the end."""
 
     def __init__(self, answers: Answers, *, server: Callable[[], asyncio.Protocol]) -> None:
-        """The server is whoever answers what the doors don't."""
+        """`server` creates a web server connection for what the doors don't answer."""
         self.answers = answers
         self.server = server
         self.open: set[SchedulerConnection] = set()
 
     def __call__(self) -> SchedulerConnection:
-        """Somebody has connected."""
+        """Create the protocol of a new connection."""
         return SchedulerConnection(self)
 
     def close(self) -> None:
-        """Hardly ever an answer is under way: most are given in the moment of their question."""
+        """Close all connections."""
+        # Almost no answer is pending then: most of them are sent right after their call.
         for door in tuple(self.open):
             door.transport.close()
 
 
 class SchedulerConnection(asyncio.Protocol):
-    """One connection, until it ends or the web server gets it."""
+    """A connection, until it ends or is handed over to the web server."""
 
     transport: asyncio.Transport
 
@@ -113,14 +114,14 @@ class SchedulerConnection(asyncio.Protocol):
         self._last_heard = self._loop.time()
         self._rest: asyncio.TimerHandle | None = None
         self._again: asyncio.TimerHandle | None = None
-        """When the question is asked again that waits for its answer."""
+        """The timer of a delayed call."""
 
     @override
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - tells mypy what TCP is
         self.transport = transport
         self._entrance.open.add(self)
-        # Not before: after a TLS handshake that fails nobody says that the connection is lost.
+        # Not earlier: after a failed TLS handshake, `connection_lost` isn't called.
         self._rest = self._loop.call_later(REST, self._look)
 
     @override
@@ -129,7 +130,7 @@ class SchedulerConnection(asyncio.Protocol):
 
     @override
     def pause_writing(self) -> None:
-        # Who doesn't take its answers can't ask either.
+        # A client that doesn't read its answers can't send more calls.
         self.transport.pause_reading()
 
     @override
@@ -173,7 +174,7 @@ class SchedulerConnection(asyncio.Protocol):
             return self._entrance.answers[question.path](body)
         except Later:
             raise
-        except Exception:  # noqa: BLE001 - the web server asks again, and tells what is wrong
+        except Exception:  # noqa: BLE001 - the web server tries again, and reports the error
             return None
 
     def _hand_over(self) -> None:

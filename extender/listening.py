@@ -1,7 +1,7 @@
 """A port of this process: plain HTTP on loopback, TLS anywhere else.
 
-Each connection meets a door first, which answers by itself what it was given answers for, and hands
-all else to a web server.
+Each connection starts at a door, which answers simple calls itself and hands everything else over
+to a web server.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NONE: Final[Answers] = MappingProxyType({})
 
 @dataclass(frozen=True, kw_only=True)
 class Port:
-    """One port: what it is for, where it is, and its certificate, if it has one."""
+    """A port: its name, its address, and its certificate if it has one."""
 
     name: str
     address: Address
@@ -39,15 +39,15 @@ class Port:
 
     @property
     def setting(self) -> str:
-        """The flag that has set the address."""
+        """The flag of the address."""
         return f"--{self.name}-address"
 
     def check(self) -> None:
-        """Nothing is said in plain text to another machine."""
+        """Refuse plain text on an address that other machines can reach."""
         if self.files is None and not is_loopback(self.address.host):
             raise Misconfigured(
-                f"{self.setting}: {self.address} can be reached from elsewhere, which needs "
-                f"--{self.name}-tls-folder; without it listen on 127.0.0.1"
+                f"{self.setting}: other machines can reach {self.address}, which requires "
+                f"--{self.name}-tls-folder; without it, listen on 127.0.0.1"
             )
 
 
@@ -59,12 +59,12 @@ async def serve_port(
     *,
     answers: Answers = _NONE,
 ) -> AsyncIterator[str]:
-    """Answer on the port while the context lasts; gives its address, with the port it has got."""
+    """Answer on the port during the context; yields its URL with the actual port."""
     port.check()
     with listen(port.address, setting=port.setting) as listening:
         async with (
             _secured(port, certificates) as tls,
-            # Answers are streamed to readers: a handler has to end when its reader has gone.
+            # Handlers stream to readers, so they must end when the reader disconnects.
             web_server(application, keepalive_timeout=REST, handler_cancellation=True) as server,
         ):
             with _entrance(answers, server) as entrance:

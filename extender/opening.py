@@ -1,9 +1,10 @@
-"""Machines of one plan open one after the other, and pods that come in between take the wrong ones.
+"""Delays the scheduler while the machines of one plan open one after another.
 
-The scheduler hears of the first some milliseconds before it hears of the last, and where one node
-is open it needs two or three for a pod: ten of them land where others were planned, who find their
-places taken. But it asks about one pod at a time. So a question that comes in between is answered
-when all are open: then one pod has been placed too early, and the next one sees all of them.
+The scheduler learns of the first machine some milliseconds before the last, and needs two or three
+milliseconds for a pod. So with one node open, about ten pods land on nodes that were planned for
+others. But the scheduler handles one pod at a time. So a call that comes in between is answered
+only when all nodes are open: then at most one pod was placed too early, and the next one sees all
+nodes.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ if TYPE_CHECKING:
     from growth.scheduling.node import Node
 
 LONGEST: Final = 0.15
-"""Seconds for which the machines of one plan are waited for, all questions together. The scheduler
-waits for no answer longer than 0.3."""
+"""Seconds to wait for the machines of one plan, for all calls together. The scheduler's own timeout
+is 0.3 seconds."""
 FORGOTTEN: Final = 60.0
-"""Seconds after which nobody knows any more that they were."""
+"""Seconds after which a plan is forgotten."""
 
 
 class Opening:
@@ -32,18 +33,18 @@ class Opening:
 
     def __init__(self) -> None:
         self._made: dict[str, int] = {}
-        """The second in which each machine was asked for: that of its plan. By its node's name."""
+        """The second in which each machine was requested, to identify its plan; by node name."""
         self._shut: set[str] = set()
-        """Nodes that nobody but growth keeps pods off, which it is about to end."""
+        """Ready nodes that only growth's start-up taint still keeps closed."""
         self._since: dict[int, float] = {}
-        """When the machines of a second were waited for at first."""
+        """When the wait for the machines of a second began."""
 
     def __bool__(self) -> bool:
         """Whether any node is about to open."""
         return bool(self._shut)
 
     def follow_requests(self, changes: Sequence[Change[NodeRequest]]) -> None:
-        """Machines were asked for, or their requests have gone."""
+        """Handle new and deleted NodeRequests."""
         for change in changes:
             if change.old is not None:
                 self._made.pop(change.old.node, None)
@@ -51,14 +52,14 @@ class Opening:
                 self._made[change.new.node] = second_of(change.new)
 
     def follow_nodes(self, changes: Sequence[Change[Node]]) -> None:
-        """Nodes have come, opened or gone."""
+        """Handle new, changed and deleted nodes."""
         for change in changes:
             self._shut.discard(change.key.name)
             if change.new is not None and _is_about_to_open(change.new):
                 self._shut.add(change.key.name)
 
     def is_under_way(self, hosts: Iterable[str], now: float) -> bool:
-        """Whether others of the same plan as one of these nodes are about to open as well."""
+        """Whether other nodes of the same plan as one of these are about to open."""
         hosts = frozenset(hosts)
         opened = {self._made[host] for host in hosts if host in self._made}
         shut = {self._made[name] for name in self._shut - hosts if name in self._made}

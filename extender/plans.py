@@ -1,6 +1,6 @@
-"""The node that each pod was planned for, as the NodeRequests tell it.
+"""The node that each pod was planned for, from the NodeRequests.
 
-They outlive a restart of everything; what the reconciler keeps in memory doesn't, and isn't asked.
+NodeRequests survive a restart of all processes, unlike what the reconciler keeps in memory.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ class Plans:
 
     def __init__(self) -> None:
         self._requests: dict[str, dict[str, NodeRequest]] = {}
-        """By the uid of a pod, those that were made for it, by name."""
+        """The requests for each pod, by the pod's uid and the request's name."""
 
     def follow(self, changes: Sequence[Change[NodeRequest]]) -> None:
-        """Take in what has changed."""
+        """Handle new, changed and deleted NodeRequests."""
         for change in changes:
             if change.old is not None:
                 self._forget(change.old)
@@ -31,7 +31,7 @@ class Plans:
                 self._remember(change.new)
 
     def node_of(self, pod_uid: str) -> str:
-        """The node that the newest plan has for the pod; empty if none has one."""
+        """The node that the newest plan has for the pod; "" if there is none."""
         made = self._requests.get(pod_uid)
         if not made:
             return ""
@@ -51,6 +51,6 @@ class Plans:
 
 
 def _age(request: NodeRequest) -> tuple[bool, object, str]:
-    """A key that is larger for what was made later; the name decides within one second."""
+    """A key that sorts requests by creation, and by name within one second."""
     made_at = request.metadata.creation_timestamp
     return made_at is not None, made_at, request.name

@@ -1,9 +1,8 @@
-"""What kube-scheduler sends and what it is answered, in bytes.
+"""The messages of kube-scheduler and our answers, as bytes.
 
-The envelope is taken apart without looking into it: the names of the nodes, or the nodes, leave as
-the bytes as which they came, so nothing can be lost, reordered or spelled differently on the way.
-Of the pod only its head is read. The scheduler spells the envelope's keys as Go fields and matches
-those of an answer without regard to case; the same is done here.
+Only the envelope is decoded. The node names, or the nodes, are returned as the bytes that were
+received, so nothing can be lost, reordered or changed. Of the pod only the metadata is read. The
+scheduler writes the keys of the envelope as Go fields, and ignores case in answers; so do we.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ from growth.undecodable import UNDECODABLE
 
 
 class Malformed(ValueError):
-    """There is nothing in it that could be handed back; the text says what is wrong, in one line.
+    """The message can't be answered; the text says what is wrong, in one line.
 
-    It is refused with an error, which the scheduler passes over as if nobody had been asked. Any
-    other answer would reject nodes: an empty one rejects all.
+    The scheduler gets an error, which it ignores as if there were no extender. Any other answer
+    would reject nodes: an empty list rejects all of them.
     """
 
 
 class PodHead(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """Which pod is meant, and in which version the scheduler knows it."""
+    """The pod, and the version of it that the scheduler has seen."""
 
     name: str = ""
     namespace: str = ""
@@ -50,7 +49,7 @@ class _Nodes(msgspec.Struct, frozen=True, gc=False):
 
 
 class Score(msgspec.Struct, frozen=True, gc=False, rename="pascal"):
-    """How well a node suits the pod, from 0 to 10."""
+    """The score of a node for the pod, from 0 to 10."""
 
     host: str
     score: int
@@ -66,7 +65,7 @@ _scores = msgspec.json.Encoder().encode
 
 
 class Arguments(msgspec.Struct, frozen=True, gc=False):
-    """ExtenderArgs: a pod, and the nodes that are left for it, by name or in full."""
+    """ExtenderArgs: a pod and the nodes that fit so far, by name or as objects."""
 
     pod: msgspec.Raw
     names: msgspec.Raw
@@ -74,7 +73,7 @@ class Arguments(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def unchanged(self) -> bytes:
-        """The answer of a filter that takes no node away."""
+        """The answer of a filter that removes no node."""
         if not _is(self.nodes, b"{"):
             return b"".join((b'{"NodeNames":', memoryview(self.names), b"}"))
         if not _is(self.names, b"["):
@@ -84,12 +83,12 @@ class Arguments(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def is_about_no_node(self) -> bool:
-        """Whether its list of names is empty; the scheduler never asks so."""
+        """Whether the list of names is empty; the scheduler never sends this."""
         return bytes(memoryview(self.names)[:3]) == b"[]"
 
     @property
     def head(self) -> PodHead:
-        """Which pod it is; an empty uid where that can't be read."""
+        """The pod; its uid is "" if it can't be read."""
         try:
             return _pod(self.pod).metadata
         except UNDECODABLE:
@@ -97,7 +96,7 @@ class Arguments(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def metadata(self) -> Metadata:
-        """Which pod it is, and whose; an empty uid where that can't be read."""
+        """The metadata of the pod; its uid is "" if it can't be read."""
         try:
             return _whole_pod(self.pod).metadata
         except UNDECODABLE:
@@ -105,7 +104,7 @@ class Arguments(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def hosts(self) -> list[str]:
-        """The names of the nodes, in whichever form they came."""
+        """The names of the nodes, from either form."""
         try:
             if _is(self.names, b"["):
                 return _names(self.names)
@@ -115,19 +114,19 @@ class Arguments(msgspec.Struct, frozen=True, gc=False):
 
 
 def read_arguments(body: bytes) -> Arguments:
-    """Takes the envelope apart."""
+    """Decode the envelope."""
     try:
         found = {key.lower(): raw for key, raw in _envelope(body).items()}
     except UNDECODABLE as error:
-        raise Malformed(f"this is no ExtenderArgs: {error}") from None
+        raise Malformed(f"this isn't ExtenderArgs: {error}") from None
     names, nodes = found.get("nodenames", _NOTHING), found.get("nodes", _NOTHING)
     if not (_is(names, b"[") or _is(nodes, b"{")):
-        raise Malformed("this is no ExtenderArgs: it has neither a list NodeNames nor Nodes")
+        raise Malformed("this isn't ExtenderArgs: it has neither a list NodeNames nor Nodes")
     return Arguments(pod=found.get("pod", _NOTHING), names=names, nodes=nodes)
 
 
 def priority_list(scores: dict[str, int]) -> bytes:
-    """HostPriorityList."""
+    """The scores as a HostPriorityList."""
     return _scores([Score(host, score) for host, score in scores.items()])
 
 

@@ -1,12 +1,12 @@
-"""Which of the nodes that fit should get the pod: the one bought for it, else the fullest.
+"""Which of the fitting nodes should get the pod: the one bought for it, or else the fullest.
 
-A node that is promised to others comes last, like one that goes: who takes a place there makes
-somebody homeless, for whom a machine is bought again. Where all are promised, it is the one on
-which the others lack least.
+Nodes with places that are promised to other pods come last, like nodes that are being removed: a
+pod that takes such a place causes another purchase. If all nodes are promised, the best one is that
+on which the other pods would lack least.
 
-The scheduler by itself spreads pods out, so the machines bought for a group of pods would stay half
-empty and none of the others would ever become idle. With the weight of the stanza one point here
-outweighs all that its other rules say about two nodes that are alike.
+By default the scheduler spreads pods. Then machines that were bought for a group of pods would stay
+half empty, and the other nodes would never become idle. With the weight in our extender
+configuration, one point here outweighs all other scores of two similar nodes.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def scores(
     leaving: AbstractSet[str],
     lacking: Mapping[str, float] = MappingProxyType({}),
 ) -> dict[str, int]:
-    """The score of each node. A node that isn't known counts as an empty one.
+    """The score of each node; an unknown node counts as empty.
 
-    `lacking` is what others would lack on nodes that are promised to them.
+    `lacking` has the share of a node that others would lack, for nodes that are promised to them.
     """
     asked = {host: fullness.get(host, 0.0) for host in hosts}
     if lacking and asked.keys() <= lacking.keys() | leaving:
-        # Nobody can be spared, so whoever lacks least: as if it were the fullest.
+        # All nodes are promised, so the one on which others lack least is treated as the fullest.
         asked = {host: -lacking.get(host, 0.0) for host in asked}
         lacking = {}
     staying = [full for host, full in asked.items() if host not in leaving | lacking.keys()]
@@ -58,10 +58,8 @@ def scores(
 
 
 def worth_telling(scored: Mapping[str, int]) -> dict[str, int]:
-    """The scores without the lowest ones: to the scheduler, a node that isn't named has 0.
-
-    It takes the scheduler longer to read a score than us to find it, 1.1 ms for a thousand nodes,
-    and meanwhile it places nothing. All nodes that are no better than the worst are mostly most.
-    """
+    """The scores without the lowest ones: to the scheduler, a node without a score has 0."""
+    # The scheduler needs longer to read a score than we to compute it (1.1 ms for a thousand
+    # nodes), and places no pod meanwhile. Most nodes usually have the lowest score.
     worst = min(scored.values(), default=LEAVING)
     return {host: score for host, score in scored.items() if score > worst or score == PLANNED}

@@ -1,14 +1,13 @@
-"""Which of the machines bought for a workload still lacks pods of it, and what that leaves of them.
+"""Seats: which machines that were bought for a workload still wait for pods of it.
 
-A plan counts on pods that aren't there yet, so it can't name them: a request says how many pods of
-which workload its machine is for, and how large they are. Pods of one workload are as good as one
-another, so each that comes, in whichever order, is sent where fewer of them are than were planned.
-Whoever finds no seat of its own is to take nobody's: what a machine is still promised to is told,
-too.
+A plan includes pods that don't exist yet, so it can't name them. Instead, a request has the number
+of pods of each workload that its machine is for, and their size. The pods of a workload are
+interchangeable. So each one that comes is sent to a machine with fewer of them than planned. A pod
+without a seat must not take one of others, so the resources that are still promised are known too.
 
-A pod counts where it is bound or nominated. One that was sent somewhere a moment ago counts there
-at once: its event takes some milliseconds, in which the scheduler asks for the next of its kind. It
-counts until the scheduler says that nothing came of it, as when the binding failed.
+A pod counts where it is bound or nominated. A pod that was just sent to a node counts there at
+once: its event takes some milliseconds, and the scheduler may already ask about the next pod. It
+counts until the scheduler reports that it isn't there, for example because the binding failed.
 """
 
 from __future__ import annotations
@@ -30,25 +29,25 @@ if TYPE_CHECKING:
 
 
 class Planned(NamedTuple):
-    """Pods of one workload that are to be on a node."""
+    """The pods of one workload that are planned on a node."""
 
     pods: int
     size: Resources
-    """Of each of them."""
+    """The requests of each pod."""
 
 
 class PodPlace(NamedTuple):
-    """Where a pod is, or was sent to."""
+    """The node where a pod is, or to which it was sent."""
 
     node: str
     workload: Owner
 
 
 class Sent(NamedTuple):
-    """A pod that the scheduler was told a node for, and that hasn't been seen there."""
+    """A pod that was sent to a node and hasn't been seen there yet."""
 
     version: str
-    """Of the pod, when the scheduler asked."""
+    """The version of the pod in the scheduler's call."""
     size: Resources
 
 
@@ -57,19 +56,19 @@ class Seats:
 
     def __init__(self) -> None:
         self._planned: dict[str, dict[Owner, Planned]] = {}
-        """By the name of the node."""
+        """The planned pods of each node, by node name."""
         self._nodes: defaultdict[Owner, set[str]] = defaultdict(set)
-        """Those that were bought for a workload."""
+        """The nodes that were bought for each workload."""
         self._there: defaultdict[PodPlace, set[str]] = defaultdict(set)
-        """The uids of a workload's pods on a node, with those that were sent there."""
+        """The uids of a workload's pods on a node, including those that were sent there."""
         self._places: dict[str, PodPlace] = {}
         self._sent: defaultdict[str, dict[str, Sent]] = defaultdict(dict)
-        """By node, and the uid of the pod."""
+        """The pods that were sent to each node, by node and uid."""
         self._claims: dict[str, Resources] = {}
-        """What was found of a node at the last question, as long as nothing has changed there."""
+        """The promised resources of each node; an entry is dropped when something changes there."""
 
     def follow_requests(self, changes: Sequence[Change[NodeRequest]]) -> None:
-        """Take in what has changed."""
+        """Handle new, changed and deleted NodeRequests."""
         for change in changes:
             if change.old is not None:
                 self._forget(change.old)
@@ -77,7 +76,7 @@ class Seats:
                 self._remember(change.new)
 
     def follow_pods(self, changes: Sequence[Change[Pod]]) -> None:
-        """Pods have come, moved or gone."""
+        """Handle new, changed and deleted pods."""
         for change in changes:
             pod = change.new or change.old
             owner = None if pod is None else owner_of(pod)
@@ -93,9 +92,9 @@ class Seats:
     def node_for(
         self, uid: str, workload: Owner | None, hosts: Iterable[str], *, rather: str
     ) -> str:
-        """The node on which most pods of the workload are missing; `rather` this one, if any are.
+        """The host on which most pods of the workload are missing, but `rather` if any are there.
 
-        Empty if there is none among the hosts.
+        "" if pods are missing on none of the hosts.
         """
         nodes = None if workload is None else self._nodes.get(workload)
         if workload is None or not nodes:
@@ -109,7 +108,7 @@ class Seats:
         return max(free, key=lambda node: (node == rather, missing[node], node), default="")
 
     def claims(self, hosts: Iterable[str]) -> Mapping[str, Resources]:
-        """What was promised of each node that was bought for somebody, and isn't taken yet."""
+        """The promised resources of each host that aren't used yet."""
         bought = [host for host in hosts if host in self._planned] if self._planned else []
         for node in bought:
             if node not in self._claims:
@@ -117,18 +116,18 @@ class Seats:
         return {node: self._claims[node] for node in bought}
 
     def sent(self, uid: str, workload: Owner | None, node: str, sent: Sent) -> None:
-        """The scheduler was told that this node is the best for a pod of this size."""
+        """Note that the scheduler was told that this node is the best one for the pod."""
         if workload is not None and workload in self._nodes and node in self._planned:
             self._put(uid, PodPlace(node, workload))
             self._sent[node][uid] = sent
 
     def _has_come_to_nothing(self, before: Pod | None, pod: Pod) -> bool:
-        """Whether a pod without a place isn't expected any more where it counted until now."""
+        """Whether a pod without a node must no longer count where it was sent."""
         place = self._places.get(pod.metadata.uid)
         sent = None if place is None else self._sent.get(place.node, {}).get(pod.metadata.uid)
         if sent is None:
             return True
-        # A version that brings other things, or that our watch brings late, says nothing of it.
+        # Only a changed condition in a later version counts, as in growth.demand.evidence.
         is_said_anew = before is None or scheduled(before) != scheduled(pod)
         return is_said_anew and is_before(sent.version, pod.metadata.resource_version)
 

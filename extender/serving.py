@@ -1,7 +1,7 @@
-"""The part of the process that does its work: both ports open first, the caches behind them.
+"""Runs the extender: it opens both ports first, and then fills its caches.
 
-The verbs are answered from the first moment, since they need no cache to hand back what they got;
-ready the process is when its caches are whole and it has answered itself a few times.
+Calls are answered from the start, because filter needs no cache to return its input. The process is
+ready when its caches are complete and it has answered a few calls of its own.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 
 
 async def serve(service: Service[ExtenderSettings]) -> None:
-    """Answer the scheduler and whoever asks for the demand, until it is cancelled."""
+    """Answer the scheduler and the readers of the demand until cancelled."""
     work = ExtenderWork(service)
-    service.health.require("ports", lambda: None if work.is_warm else "not all are open yet")
+    service.health.require("ports", lambda: None if work.is_warm else "not all ports are open yet")
     service.health.require("caches", work.missing)
     await work.run()
 
 
 class ExtenderWork:
-    """What the process does, put together."""
+    """The parts of the process."""
 
     def __init__(self, service: Service[ExtenderSettings]) -> None:
         self._service = service
@@ -49,14 +49,14 @@ class ExtenderWork:
         self.is_warm = False
 
     def missing(self) -> str | None:
-        """The kinds that are not seen yet."""
+        """The kinds whose caches aren't complete yet."""
         if self._sources is None:
             return "not connected yet"
         incomplete = self._sources.incomplete
-        return f"no whole list of {', '.join(incomplete)} yet" if incomplete else None
+        return f"no complete list of {', '.join(incomplete)} yet" if incomplete else None
 
     async def run(self) -> None:
-        """Open the ports, and follow the cluster."""
+        """Open the ports, and keep the caches current."""
         registry = self._service.registry
         verbs = Verbs(
             feasible=self._demand.feasible,
@@ -110,14 +110,14 @@ class ExtenderWork:
 
 
 def verbs_port(settings: ExtenderSettings) -> Port:
-    """Anybody may ask who reaches it: a scheduler seldom has a certificate of its own."""
+    """The port for calls. It needs no client certificate: schedulers rarely have one."""
     folder = settings.verbs_tls_folder
     files = None if folder is None else Files.pair(folder)
     return Port(name="verbs", address=settings.verbs_address, files=files)
 
 
 def demand_port(settings: ExtenderSettings) -> Port:
-    """What waits in a cluster is nobody's business but ours: who reads has to show who it is."""
+    """The port for the demand. It requires a client certificate, as pods are private."""
     folder = settings.demand_tls_folder
     files = None if folder is None else Files.mutual(folder)
     return Port(name="demand", address=settings.demand_address, files=files)

@@ -1,4 +1,4 @@
-"""What the extender can be told, beyond what every process can."""
+"""The settings of the extender, in addition to those of all processes."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ ListenAddress = Annotated[Address, PlainValidator(Address.parse), Listed("Endpoi
 
 
 class ExtenderSettings(ServiceSettings):
-    """What the extender process can be told."""
+    """The settings of the extender process."""
 
     metrics_address: MetricsAddress = Address(host="", port=10281)
 
     verbs_address: ListenAddress = Address(host="127.0.0.1", port=10284)
-    """Where kube-scheduler asks. Anything but loopback needs --verbs-tls-folder."""
+    """The address for kube-scheduler's calls. Any but loopback requires --verbs-tls-folder."""
 
     verbs_tls_folder: TlsFolder = None
-    """tls.crt and tls.key for the verbs. Not set: plain HTTP. kube-scheduler reads the authority of
-    this certificate once, at its start, so that one must not change by itself."""
+    """tls.crt and tls.key for these calls. Not set: plain HTTP. kube-scheduler reads the authority
+    of this certificate only when it starts, so the authority must not change by itself."""
 
     demand_address: ListenAddress = Address(host="127.0.0.1", port=10285)
-    """Where the demand is streamed. Anything but loopback needs --demand-tls-folder."""
+    """The address of the demand stream. Any but loopback requires --demand-tls-folder."""
 
     demand_tls_folder: TlsFolder = None
-    """tls.crt and tls.key for the stream, and ca.crt: who has to have signed the certificate of
-    whoever reads it. Not set: plain HTTP."""
+    """tls.crt and tls.key for the stream, and in ca.crt the authority of its readers' certificates.
+    Not set: plain HTTP."""

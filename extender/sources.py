@@ -1,4 +1,4 @@
-"""The caches of this process: pods, nodes, and growth's own objects that say what is planned."""
+"""The caches of this process: pods, nodes, and growth's own objects."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Followers:
-    """Who is told what has changed, for each kind."""
+    """The functions that handle the changes of each kind."""
 
     pods: Callable[[Sequence[Change[Pod]]], None]
     nodes: Callable[[Sequence[Change[Node]]], None]

@@ -1,8 +1,8 @@
-"""What has to be known of nodes to rank them, kept up to date with each event.
+"""Ranks nodes for a pod, from data that is updated with each event.
 
-A question of the scheduler then costs two look-ups a node. Pods are counted where they are bound or
-nominated; a pod that the scheduler has placed a moment ago is missing for the few milliseconds that
-its event needs, which moves a score but never a limit: the scheduler itself knows what is full.
+So a call costs only two look-ups per node. Pods count where they are bound or nominated. A pod that
+the scheduler has just placed is missing until its event arrives. That may change a score, but never
+a limit: the scheduler itself knows which nodes are full.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Steering:
         self.seats = Seats()
         self.opening = Opening()
         self._waiting: dict[str, Resources] = {}
-        """What each pod without a place asks for, by its uid."""
+        """The requests of each pod without a node, by uid."""
         self._taken: dict[str, Resources] = {}
         self._allocatable: dict[str, Resources] = {}
         self._fullness: dict[str, float] = {}
@@ -47,7 +47,7 @@ class Steering:
         self._leaving: frozenset[str] = frozenset()
 
     def scores(self, pod: Metadata, hosts: Iterable[str]) -> dict[str, int]:
-        """How well each node suits a pod, as the scheduler knows it."""
+        """The score of each node for a pod."""
         hosts, workload = list(hosts), manager(pod)
         size = self._waiting.get(pod.uid, ONE_POD)
         named = self.plans.node_of(pod.uid)
@@ -64,9 +64,9 @@ class Steering:
         return found
 
     def _lacking(self, hosts: Iterable[str], size: Resources) -> dict[str, float]:
-        """What others would lack who are still to come, as a share of the node, if it went there.
+        """The share of each node that its planned pods would lack if the pod went there.
 
-        Told of the nodes on which they would lack anything.
+        Only nodes on which they would lack something are included.
         """
         found = {
             host: _overdrawn(
@@ -78,13 +78,13 @@ class Steering:
         return {host: share for host, share in found.items() if share > 0.0}
 
     def follow_requests(self, changes: Sequence[Change[NodeRequest]]) -> None:
-        """Machines were asked for, or aren't any more."""
+        """Handle new, changed and deleted NodeRequests."""
         self.plans.follow(changes)
         self.seats.follow_requests(changes)
         self.opening.follow_requests(changes)
 
     def follow_pods(self, changes: Sequence[Change[Pod]]) -> None:
-        """Pods have come, moved or gone."""
+        """Handle new, changed and deleted pods."""
         self.seats.follow_pods(changes)
         touched = set()
         for change in changes:
@@ -106,7 +106,7 @@ class Steering:
             self._waiting.pop(change.old.metadata.uid, None)
 
     def follow_nodes(self, changes: Sequence[Change[Node]]) -> None:
-        """Nodes have come, changed or gone."""
+        """Handle new, changed and deleted nodes."""
         self.opening.follow_nodes(changes)
         for change in changes:
             name = change.key.name
@@ -121,9 +121,9 @@ class Steering:
         self._leaving = frozenset(self._marked | self._removals)
 
     def follow_removals(self, changes: Sequence[Change[NodeRemovalRequest]]) -> None:
-        """Removals of machines were asked for, or have ended."""
+        """Handle new and deleted NodeRemovalRequests."""
         for change in changes:
-            # Machine, node and removal share one name.
+            # A machine, its node and its removal have the same name.
             if change.new is None:
                 self._removals.discard(change.key.name)
             else:
@@ -152,7 +152,7 @@ def _is_marked(node: Node) -> bool:
 
 
 def _overdrawn(whole: Resources, asked: Resources) -> float:
-    """The share of whichever is scarcest that is asked for beyond what there is."""
+    """How far the requests exceed the node, as a share of the scarcest resource."""
     shares = (
         amount / whole[name] - 1.0 for name, amount in asked.amounts.items() if whole[name] > 0
     )
@@ -160,6 +160,6 @@ def _overdrawn(whole: Resources, asked: Resources) -> float:
 
 
 def _fullness(taken: Resources, allocatable: Resources) -> float:
-    """The share that is taken of whichever is scarcer."""
+    """The used share of CPU or memory, whichever is scarcer."""
     shares = (taken[name] / allocatable[name] for name in (CPU, MEMORY) if allocatable[name] > 0)
     return max(shares, default=0.0)

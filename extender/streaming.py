@@ -1,9 +1,8 @@
-"""`GET /v1/demand`: the book as one document, or with `?watch=true` as it moves.
+"""`GET /v1/demand`: the book as one document, or with `?watch=true` as a stream of changes.
 
-Each reader has a position in the book and nothing else: no queue is kept for it. So a slow one
-costs no memory, and it skips nothing: what it gets next is all that has happened since its last
-line. One that takes nothing at all is cut off; when it comes back it says its position and goes on
-there, or is told to begin anew.
+A reader has only a position in the book, and no queue. So a slow reader costs no memory and misses
+nothing: it next gets all changes since its last line. A reader that doesn't read at all is
+disconnected. When it reconnects, it continues from its position, or has to start again.
 """
 
 from __future__ import annotations
@@ -25,38 +24,38 @@ if TYPE_CHECKING:
     from extender.demand import DemandFeed
 
 MOST_READERS: Final = 32
-"""One reconciler reads at a time; the others are candidates and people who look."""
+"""Reconcilers, and people who look at the demand."""
 PATIENCE: Final = 10.0
-"""Seconds that a reader may take for one piece before it is cut off."""
+"""Seconds that a reader may take for one piece before it is disconnected."""
 PIECE: Final = 65_536
-"""Bytes that are handed to the network at once."""
+"""Bytes that are written at once."""
 _HEADERS: Final = {"Content-Type": wire.CONTENT_TYPE, "Cache-Control": "no-store"}
 
 _log = structlog.get_logger(__name__)
 
 
 class ServedStreamMetrics:
-    """What is counted of the stream."""
+    """The metrics of the stream."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.pods = Gauge(
-            "growth_demand_pods", "Pods in the demand book, held back or not", registry=registry
+            "growth_demand_pods", "Pods in the demand book, also those on hold", registry=registry
         )
         self.readers = Gauge(
-            "growth_demand_stream_readers", "Who reads the demand right now", registry=registry
+            "growth_demand_stream_readers", "Connected readers of the demand", registry=registry
         )
         self.lines = Counter(
             "growth_demand_stream_lines", "Lines written to all readers", registry=registry
         )
         self.cut_off = Counter(
             "growth_demand_stream_cut_off",
-            "Readers that took nothing for too long and were cut off",
+            "Readers that were disconnected because they read nothing for too long",
             registry=registry,
         )
 
 
 class Streaming:
-    """What answers about the demand."""
+    """Answers requests for the demand."""
 
     def __init__(
         self, demand: DemandFeed, metrics: ServedStreamMetrics, *, patience: float = PATIENCE
@@ -69,19 +68,19 @@ class Streaming:
         metrics.readers.set_function(lambda: self._readers)
 
     def application(self) -> web.Application:
-        """What listens to the reconciler."""
+        """The application that serves the demand."""
         application = web.Application()
         application.add_routes([web.get(wire.PATH, self.answer)])
         return application
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
-        """The whole book, and with `?watch=true` what becomes of it."""
+        """Send the whole book, and with `?watch=true` its changes."""
         if not self._demand.is_complete:
             return _refusal(503, "the caches are not complete yet", again_after=1)
         if request.query.get("watch") not in {"true", "1"}:
             return web.Response(body=wire.snapshot(self._demand.book), headers=_HEADERS)
         if self._readers >= MOST_READERS:
-            return _refusal(429, f"{MOST_READERS} are reading already", again_after=5)
+            return _refusal(429, f"there are already {MOST_READERS} readers", again_after=5)
         self._readers += 1
         try:
             return await self._stream(request)
@@ -95,7 +94,7 @@ class Streaming:
             await self._follow(request.query.get("resourceVersion", ""), response)
         except TimeoutError:
             self._metrics.cut_off.inc()
-            _log.warning("a reader of the demand is cut off", reader=request.remote)
+            _log.warning("disconnected a slow reader of the demand", reader=request.remote)
             if request.transport is not None:
                 request.transport.abort()
         return response
@@ -118,7 +117,7 @@ class Streaming:
 
 
 def _pieces(lines: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:
-    """Many lines at once, since each piece costs a call to the system; with their number."""
+    """The lines in large pieces, each with their number, because each piece is a system call."""
     gathered: list[bytes] = []
     size = 0
     for line in lines:

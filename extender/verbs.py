@@ -1,10 +1,9 @@
-"""`POST /filter` and `POST /prioritize`, the two questions of kube-scheduler.
+"""`POST /filter` and `POST /prioritize`, the two calls of kube-scheduler.
 
-Between the last byte of a question and its answer nothing is awaited: the scheduler places no pod
-meanwhile, in the whole cluster. Only while the machines of a plan open one after the other it is
-just that what is wanted, for a moment. A filter hands back what it got. That a pod comes with nodes
-is what it tells: the scheduler never asks about a pod that fits nowhere, so this one has found a
-node and needs none from us for the moment.
+Between the last byte of a call and its answer nothing is awaited, because the scheduler places no
+pod in the whole cluster meanwhile. Only while the machines of a plan open one after another, a
+short delay is intended. A filter returns its input. It is evidence: the scheduler never calls an
+extender for a pod that fits nowhere, so this pod has found a node and needs none from us now.
 """
 
 from __future__ import annotations
@@ -35,43 +34,43 @@ if TYPE_CHECKING:
     Scores = Callable[[Metadata, Iterable[str]], dict[str, int]]
 
 BUCKETS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.1, 0.3)
-"""The last one is the timeout of the stanza."""
+"""The last one is the timeout in our extender configuration."""
 TOLD_EVERY: Final = 60.0
-"""Seconds between two lines about refused questions: a scheduler whose questions can't be read asks
-two for each pod."""
+"""Seconds between log lines about refused calls: a scheduler whose calls can't be read sends two of
+them for each pod."""
 
 _log = structlog.get_logger(__name__)
 
 
 class VerbMetrics:
-    """What is counted of the verbs."""
+    """The metrics of the calls."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         seconds = Histogram(
             "growth_extender_verb_seconds",
-            "Time from the last byte of a question of kube-scheduler to its answer",
+            "Time from the last byte of a call of kube-scheduler to the answer",
             ("verb",),
             buckets=BUCKETS,
             registry=registry,
         )
         self.refused = Counter(
             "growth_extender_refused",
-            "Questions that could not be read, and were refused",
+            "Calls that could not be read and were refused",
             registry=registry,
         )
         self.detours = Counter(
             "growth_extender_detours",
-            "Questions that were not asked as kube-scheduler asks them, and so took longer",
+            "Calls in another form than kube-scheduler's, which take longer",
             registry=registry,
         )
         self.waits = Counter(
             "growth_extender_waits",
-            "Questions that came while the machines of a plan opened, and were answered after that",
+            "Calls that waited until all machines of a plan were open",
             registry=registry,
         )
         self.evidence_lost = Counter(
             "growth_extender_evidence_lost",
-            "Pods that have found a node, which a mistake of ours kept out of the demand",
+            "Pods that found a node, which was not noted because of a bug",
             registry=registry,
         )
         self.filtered: Callable[[float], None] = seconds.labels("filter").observe
@@ -79,7 +78,7 @@ class VerbMetrics:
 
 
 class Verbs:
-    """The two verbs, for a door and for a web server."""
+    """The two verbs, for the door and for the web server."""
 
     def __init__(
         self, *, feasible: Feasible, scores: Scores, opening: Opening, metrics: VerbMetrics
@@ -94,14 +93,14 @@ class Verbs:
         """For the door."""
 
     def application(self) -> web.Application:
-        """The same verbs for whoever asks otherwise than kube-scheduler does."""
+        """The same verbs as a web application, for calls in another form than kube-scheduler's."""
         application = web.Application(client_max_size=LARGEST_BODY)
         for path, answer in (("/filter", self.filter), ("/prioritize", self.prioritize)):
             application.router.add_post(path, partial(self._answer, answer))
         return application
 
     def filter(self, body: bytes) -> bytes:
-        """Every node that came, unchanged."""
+        """Return all nodes of the call, unchanged."""
         began = time.perf_counter()
         arguments = protocol.read_arguments(body)
         self._take_evidence(arguments)
@@ -110,7 +109,7 @@ class Verbs:
         return answer
 
     def filter_in_time(self, body: bytes) -> bytes:
-        """The same, when all machines of a plan are open of which one is."""
+        """The same, but later if only some machines of a plan are open."""
         if self._opening:
             is_under_way = self._opening.is_under_way(
                 protocol.read_arguments(body).hosts, time.monotonic()
@@ -123,7 +122,7 @@ class Verbs:
         return self.filter(body)
 
     def prioritize(self, body: bytes) -> bytes:
-        """The scores of those nodes that are better than the worst."""
+        """Return the scores of the nodes that are better than the worst."""
         began = time.perf_counter()
         arguments = protocol.read_arguments(body)
         scored = self._scores(arguments.metadata, arguments.hosts)
@@ -149,15 +148,13 @@ class Verbs:
             self._feasible(head)
         except Exception:  # noqa: BLE001 - it is told, and must not cost the cluster a pod
             self._metrics.evidence_lost.inc()
-            # The scheduler waits, and what it asks for doesn't depend on what we make of it.
-            _log.exception("evidence could not be taken", pod=f"{head.namespace}/{head.name}")
+            # The scheduler is waiting, and its answer doesn't depend on this.
+            _log.exception("could not note evidence", pod=f"{head.namespace}/{head.name}")
 
     def _refusal(self, request: web.Request, reason: str) -> web.Response:
         self._metrics.refused.inc()
         now = asyncio.get_running_loop().time()
         if now - self._told_at >= TOLD_EVERY:
             self._told_at = now
-            _log.warning(
-                "a question is refused", asked=request.path, by=request.remote, reason=reason
-            )
+            _log.warning("refused a call", asked=request.path, by=request.remote, reason=reason)
         return web.Response(status=400, text=f"{reason}\n")

@@ -1,7 +1,7 @@
-"""A few questions that the process asks itself, so that the scheduler's first isn't a slow one.
+"""Sends a few calls to this process itself, so that the scheduler's first call isn't slow.
 
-The first request through aiohttp takes several times as long as the hundredth. They come in by the
-door that the scheduler uses, and name no pod, so nothing is concluded from them.
+The first request through aiohttp takes several times as long as the hundredth. The calls use the
+same port as the scheduler. They name no pod, so they have no effect on the demand.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _QUESTION: Final = json.dumps(
 
 
 async def warm(url: str) -> None:
-    """Ask both verbs. Where there is no certificate to answer with yet, the first is a cold one."""
+    """Call both verbs. Without a certificate they fail, and the first real call is slow."""
     with suppress(aiohttp.ClientError):
-        # It is our own port: there is nobody whose certificate would have to be looked at.
+        # This is our own port, so its certificate doesn't have to be verified.
         connector = aiohttp.TCPConnector(ssl=False)
         async with aiohttp.ClientSession(connector=connector) as session:
             for _ in range(TIMES):

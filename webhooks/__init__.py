@@ -1,1 +1,1 @@
-"""Admission of pods: their pool, its tolerations, and warnings."""
+"""The admission webhook for pods: it adds their pool and its tolerations, and warns."""

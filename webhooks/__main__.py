@@ -1,6 +1,6 @@
-"""The process that kube-apiserver asks before it stores a pod: admission.
+"""The webhooks process, which kube-apiserver calls before it stores a pod.
 
-`python -m webhooks`, or growth-webhooks. Several run at once; each is complete by itself.
+Start it with `python -m webhooks` or growth-webhooks. Several replicas run independently.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from webhooks.settings import WebhooksSettings
 
 PROCESS = process.Process(
     name=WEBHOOKS,
-    purpose="admits pods with the pool they belong to",
+    purpose="adds the pool and its tolerations to new pods",
     settings=WebhooksSettings,
     parts={"admit": admit},
 )

@@ -1,14 +1,14 @@
-"""What becomes of a pod that is about to be created: a pure function of the pod and the pools.
+"""What is added to a pod at admission: a pure function of the pod and the pools.
 
-A pod that names pools gets what it lacks to be let onto their nodes. A pod that names none belongs
-to the pool `default`, if there is one, in the way which that pool's `placement` says. Everything
-else is left as it is. Nothing of the pod's own is touched, and a pod that has all of it already
-gets nothing: the API server may ask twice.
+A pod that selects pools gets the tolerations that it needs for their nodes. A pod that selects none
+belongs to the pool `default`, if there is one, in the way that the pool's `placement` says. Nothing
+else is added, and nothing of the pod is changed. A pod that already has everything gets nothing,
+because the API server may call twice.
 
-Taints are there to keep pods off, so they are tolerated for pools that are named by their names
-alone. A pod that wants "any pool", or "all but this one", has to bring its own tolerations.
+The purpose of taints is to keep pods off. So only a pod that selects a pool by its name gets its
+tolerations. A pod that selects "any pool", or "all but this one", needs its own tolerations.
 
-`webhooks.registration.policy` says the same in CEL.
+`webhooks.registration.policy` has the same rule in CEL.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ if TYPE_CHECKING:
 
 
 class AdmissionOutcome(enum.Enum):
-    """What was done, for the metrics."""
+    """The outcome of a review, for the metrics."""
 
     EXEMPT = "exempt"
-    """The pod is none of growth's business."""
+    """The pod doesn't concern growth."""
     UNCHANGED = "unchanged"
-    """It has all that it needs, or no pool is meant."""
+    """It has everything that it needs, or it has no pool."""
     PATCHED = "patched"
     MISSING_POOL = "missing_pool"
-    """It names a pool that isn't there."""
+    """It selects a pool that doesn't exist."""
     UNREADABLE_POOL = "unreadable_pool"
-    """Its pool is there, but not in a form that this version can read."""
+    """Its pool exists, but this version can't read it."""
     UNREADABLE_POD = "unreadable_pod"
     FAILED = "failed"
-    """Our own rule went wrong: a bug."""
+    """The rule raised an error: a bug."""
     TOO_LARGE = "too_large"
-    """It has more conditions than anybody would write, and to judge it would hold up the others."""
+    """It has so many conditions that checking them would delay other pods."""
 
 
 class AdmissionDecision(NamedTuple):
@@ -58,14 +58,14 @@ class AdmissionDecision(NamedTuple):
 
 
 LARGEST: Final = 1000
-"""Tolerations, wishes and conditions about nodes that a pod may have. A few are usual; what fits
-into the API server's 3 MiB would take half a second, in which nobody else is served."""
+"""The most tolerations and node affinity conditions of a pod. A few are usual. As many as fit into
+the API server's 3 MiB would take half a second, in which no other pod is served."""
 
 EXEMPT: Final = AdmissionDecision(AdmissionOutcome.EXEMPT)
 
 
 def decide(pod: AdmittedPod, pools: AdmissionPools) -> AdmissionDecision:
-    """What to add to a pod, and what to tell whoever creates it."""
+    """What to add to a pod, and the warnings for its creator."""
     if pod.spec.node_name or pod.metadata.labels.get(ADMISSION_LABEL) == ADMISSION_DISABLED:
         return EXEMPT
     if pod.size > LARGEST:
@@ -105,7 +105,7 @@ def _unnamed(pod: AdmittedPod, pools: AdmissionPools) -> AdmissionDecision:
             AdmissionOutcome.UNREADABLE_POOL, warnings=(wording.unreadable(DEFAULT_POOL),)
         )
     default = pools.by_name.get(DEFAULT_POOL)
-    # A pool that goes away must not bind new pods to itself.
+    # New pods must not be tied to a pool that is being deleted.
     if default is None or default.is_being_deleted:
         return AdmissionDecision(AdmissionOutcome.UNCHANGED)
     patch = (*_tolerate(pod, (default,)), *_place(pod, default))
@@ -125,7 +125,7 @@ def _place(pod: AdmittedPod, pool: Pool) -> tuple[Add, ...]:
 
 
 def _prefers_a_pool(pod: AdmittedPod) -> bool:
-    """Whether it has a wish about pools: its own, or ours of the first time."""
+    """Whether it has a preference for pools, its own or ours from an earlier call."""
     return any(
         requirement.key == POOL_LABEL
         for wish in pod.preferences
@@ -134,7 +134,7 @@ def _prefers_a_pool(pod: AdmittedPod) -> bool:
 
 
 def _tolerate(pod: AdmittedPod, pools: Iterable[Pool]) -> tuple[Add, ...]:
-    """The tolerations that it lacks, each once."""
+    """The tolerations that the pod lacks, without duplicates."""
     lacking = dict.fromkeys(
         taint
         for pool in pools

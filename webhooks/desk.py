@@ -1,8 +1,7 @@
-"""From the bytes of a review to the bytes of its answer, with the pools of this moment.
+"""From the bytes of a review to the bytes of its answer, with the current pools.
 
-Nothing here waits for anything, and whatever comes of it, the pod is let in: also when our own rule
-fails, which is counted and logged with the pod's name, so that one strange pod harms neither itself
-nor others.
+Nothing here waits, and the pod is always allowed. That is also true if our own rule fails, which is
+counted and logged with the name of the pod. So one strange pod harms neither itself nor others.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _log = structlog.get_logger(__name__)
 
 
 class Desk:
-    """Where reviews are answered."""
+    """Answers reviews."""
 
     def __init__(
         self,
@@ -35,16 +34,16 @@ class Desk:
         own_namespace: str,
         metrics: AdmissionMetrics,
     ) -> None:
-        """`pools` gives those of the moment, or None as long as they aren't known."""
+        """`pools` returns the current pools, or None while they aren't known."""
         self._pools = pools
         self._exempt = frozenset({KUBE_SYSTEM, own_namespace})
         self._metrics = metrics
 
     def answer(self, body: bytes) -> bytes:
-        """The answer to one review; `NotAReview` if it is none."""
+        """The answer to one review; raises `NotAReview` if it isn't one."""
         pools = self._pools()
         if pools is None:
-            # Whether the pod may come in meanwhile is for the registration's failurePolicy to say.
+            # Whether the pod is allowed meanwhile depends on the failurePolicy of the registration.
             raise RetryLater("the NodePools are not known yet")
         request = review.decode(body)
         if isinstance(request, review.UnreadableReview):
@@ -57,9 +56,9 @@ class Desk:
     def _guarded(self, request: review.Request, pools: AdmissionPools) -> AdmissionDecision:
         try:
             return self._decide(request, pools)
-        except Exception as error:  # noqa: BLE001 - the next pod is another one
+        except Exception as error:  # noqa: BLE001 - other pods may work
             pod = f"{request.namespace}/{request.name or '(unnamed)'}"
-            _log.exception("a pod could not be judged", pod=pod)
+            _log.exception("could not process a pod", pod=pod)
             return AdmissionDecision(
                 AdmissionOutcome.FAILED, warnings=(wording.failed_review(type(error).__name__),)
             )
@@ -68,7 +67,7 @@ class Desk:
         if request.operation != "CREATE" or request.sub_resource:
             return EXEMPT
         if request.kind != review.POD or request.object is None:
-            return _unreadable("it is no v1 Pod")
+            return _unreadable("it isn't a v1 Pod")
         if request.namespace in self._exempt:
             return EXEMPT
         return decide(request.object, pools)

@@ -1,8 +1,9 @@
-"""The door: what comes in over HTTP, how much of it, for how long, and what is answered.
+"""The HTTP side of admission, with limits for everything that a caller sends.
 
-Whoever reaches the port may send anything, so all has a limit: the size of a body before it is
-read, the time until it is there, compressed bodies (none). A mistake of the caller is a 4xx with
-one line. There is no router and no middleware: one path, and the API server waits.
+Any client in the network can send anything. So there are limits on the size of a body, before it is
+read, and on the time until it has arrived; compressed bodies aren't accepted. A mistake of the
+caller is a 4xx with one line. There is no router and no middleware: there is only one path, and the
+API server is waiting.
 """
 
 from __future__ import annotations
@@ -28,24 +29,26 @@ if TYPE_CHECKING:
     from webhooks.metrics import AdmissionMetrics
 
 LARGEST_BODY: Final = 8 * 2**20
-"""The API server takes requests of 3 MiB, which as JSON may be larger, and wraps them."""
+"""The API server accepts objects of 3 MiB, which may be larger as JSON, and wraps them."""
 PATIENCE: Final = 5.0
-"""Seconds for a body to arrive. The API server has given up after two."""
+"""Seconds for a body to arrive. The API server gives up after two."""
 KEPT_OPEN: Final = 180.0
-"""Seconds that an idle connection is kept: twice as long as by the API server, which else could
-post into one that is being closed. A post is not sent again, and the pod would miss its pool."""
+"""Seconds that an idle connection is kept: twice as long as the API server keeps it. If we closed
+it first, the API server could send a POST into it. That isn't repeated, so the pod would miss its
+pool."""
 LINGERING: Final = 0.5
-"""Seconds for the rest of a body that is refused: a caller that still sends hears no answer."""
+"""Seconds to read the rest of a refused body: a caller that is still sending reads no answer."""
 FAREWELL: Final = 2.0
-"""Seconds in which callers are told to go elsewhere, before the door closes."""
+"""Seconds in which callers are told to reconnect elsewhere, before the port closes."""
 
 MOMENT: Final = 0.1
+"""Seconds without a connection after which the port closes."""
 LOOKS: Final = 10
-"""So often in that moment: who has just left may come back by another connection."""
+"""Checks within that time: a caller that has disconnected may reconnect."""
 
 
 class _Refusal(Exception):
-    """An answer that isn't an answer to a review."""
+    """An HTTP error instead of an answer to a review."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -53,17 +56,17 @@ class _Refusal(Exception):
 
 
 class Serving(Protocol):
-    """What can be behind the socket."""
+    """A handler of requests that can announce its end."""
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """One request."""
+        """Answer a request."""
 
     def close(self) -> None:
-        """From now on every answer is the last one on its connection."""
+        """Close each connection after its next answer."""
 
 
 class AdmissionDoor:
-    """Takes requests in and gives answers out."""
+    """Checks requests, and passes reviews to the desk."""
 
     def __init__(self, desk: Desk, *, metrics: AdmissionMetrics) -> None:
         self._desk = desk
@@ -71,7 +74,7 @@ class AdmissionDoor:
         self._is_closing = False
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """One request."""
+        """Answer a request."""
         try:
             response = self._answered(await _body(request))
         except _Refusal as refusal:
@@ -81,7 +84,7 @@ class AdmissionDoor:
         return response
 
     def close(self) -> None:
-        """From now on every answer is the last one on its connection."""
+        """Close each connection after its next answer."""
         self._is_closing = True
 
     def _answered(self, body: bytes) -> web.Response:
@@ -89,7 +92,7 @@ class AdmissionDoor:
         try:
             answer = self._desk.answer(body)
         except NotAReview as error:
-            raise _Refusal(400, f"no review: {error}") from None
+            raise _Refusal(400, f"not a review: {error}") from None
         except RetryLater as error:
             raise _Refusal(503, str(error)) from None
         self._metrics.took(time.perf_counter() - began)
@@ -98,7 +101,7 @@ class AdmissionDoor:
     def _refused(self, refusal: _Refusal) -> web.Response:
         self._metrics.refused(refusal.status)
         response = web.Response(status=refusal.status, text=f"{refusal}\n")
-        # What is left of a body that wasn't read would be taken for the next request.
+        # The unread rest of a body would be taken as the next request.
         response.force_close()
         return response
 
@@ -107,11 +110,11 @@ async def _body(request: web.BaseRequest) -> bytes:
     if request.path != PATH:
         raise _Refusal(404, f"only {PATH} is served here")
     if request.method != hdrs.METH_POST:
-        raise _Refusal(405, "reviews are posted")
+        raise _Refusal(405, "use POST")
     if hdrs.CONTENT_ENCODING in request.headers:
-        raise _Refusal(415, "bodies are taken without compression")
+        raise _Refusal(415, "compressed bodies are not accepted")
     if (request.content_length or 0) > LARGEST_BODY:
-        raise _Refusal(413, f"bodies of more than {LARGEST_BODY} bytes are not read")
+        raise _Refusal(413, f"the body is larger than {LARGEST_BODY} bytes")
     try:
         async with asyncio.timeout(PATIENCE):
             return await _read(request)
@@ -120,7 +123,7 @@ async def _body(request: web.BaseRequest) -> bytes:
 
 
 async def _read(request: web.BaseRequest) -> bytes:
-    """The body; its length may be unknown, so it is counted on the way."""
+    """Read the body; its length may be unknown, so it is counted meanwhile."""
     first = await request.content.readany()
     if request.content.at_eof():
         return first
@@ -128,7 +131,7 @@ async def _read(request: web.BaseRequest) -> bytes:
     while chunk := await request.content.readany():
         body += chunk
         if len(body) > LARGEST_BODY:
-            raise _Refusal(413, f"bodies of more than {LARGEST_BODY} bytes are not read")
+            raise _Refusal(413, f"the body is larger than {LARGEST_BODY} bytes")
     return bytes(body)
 
 
@@ -136,7 +139,7 @@ async def _read(request: web.BaseRequest) -> bytes:
 async def open_door(
     door: Serving, listening: socket.socket, *, tls: ssl.SSLContext | None
 ) -> AsyncIterator[None]:
-    """Serve on the socket while the context lasts, and end without a caller noticing."""
+    """Serve on the socket during the context, and end without failing a caller."""
     async with (
         web_server(
             door.handle,
@@ -155,11 +158,11 @@ async def open_door(
 
 
 async def _until_left(server: web.Server) -> None:
-    """Wait until nobody has been connected for a moment, within limits."""
+    """Wait until there has been no connection for a moment, but not forever."""
     looks = LOOKS if server.connections else 0
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(FAREWELL):
-            # aiohttp tells nobody that a connection has ended.
+            # aiohttp has no signal for the end of a connection.
             while looks:
                 await asyncio.sleep(MOMENT / LOOKS)
                 looks = LOOKS if server.connections else looks - 1

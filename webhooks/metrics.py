@@ -1,4 +1,4 @@
-"""What admission counts and measures."""
+"""Metrics of admission."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ BUCKETS = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5,
 
 
 class AdmissionMetrics:
-    """Declared once in a process."""
+    """The metrics of admission; create this once per process."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         reviews = Counter(
             "growth_admission_reviews",
-            "Reviews of pods that were answered, by what was done",
+            "Answered reviews of pods, by outcome",
             ["outcome"],
             registry=registry,
         )
         self._reviews = {each: reviews.labels(outcome=each.value) for each in AdmissionOutcome}
         self._refused = Counter(
             "growth_admission_refused",
-            "Requests that were answered with an error, by its status",
+            "Requests that were answered with an error, by status",
             ["status"],
             registry=registry,
         )
         self._seconds = Histogram(
             "growth_admission_seconds",
-            "From the last byte of a review to its answer",
+            "Time from the last byte of a review to the answer",
             buckets=BUCKETS,
             registry=registry,
         )
 
     def decided(self, outcome: AdmissionOutcome) -> None:
-        """A review was answered."""
+        """Count an answered review."""
         self._reviews[outcome].inc()
 
     def refused(self, status: int) -> None:
-        """A request was answered with an error."""
+        """Count an error."""
         self._refused.labels(status=str(status)).inc()
 
     def took(self, seconds: float) -> None:
-        """How long an answer took."""
+        """Record the time of an answer."""
         self._seconds.observe(seconds)

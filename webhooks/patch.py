@@ -1,7 +1,7 @@
-"""Additions to a pod as a JSON patch (RFC 6902): nothing is ever replaced, moved or taken away.
+"""Additions to a pod as a JSON patch (RFC 6902); nothing is ever replaced, moved or removed.
 
-`add` needs the parent of what it adds, so a path begins at the deepest part that the pod has. New
-entries go to the end of lists: the pod's own keep their places.
+`add` needs an existing parent, so a path starts at the deepest part that the pod has. New entries
+go to the end of lists, so that the indexes of the pod's own entries stay.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
 PREFERENCE_WEIGHT: Final = 1
-"""The least there is: it draws a pod that has no other wish, and outweighs no wish that it has."""
+"""The lowest weight: it decides only if the pod has no other preference."""
 
 
 class Add(msgspec.Struct, frozen=True, gc=False):
-    """One addition."""
+    """An `add` operation."""
 
     path: str
     value: Any
@@ -32,7 +32,7 @@ class Add(msgspec.Struct, frozen=True, gc=False):
 
 
 class AddedToleration(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """The consent to one taint and to no other."""
+    """A toleration for exactly one taint."""
 
     key: str
     operator: Literal["Equal"]
@@ -41,7 +41,7 @@ class AddedToleration(msgspec.Struct, frozen=True, gc=False, omit_defaults=True)
 
 
 def tolerate(taints: Iterable[Taint], *, own: Sequence[Toleration]) -> tuple[Add, ...]:
-    """A toleration for each of these taints, after the pod's own."""
+    """Add a toleration for each taint, after the pod's own."""
     added = [AddedToleration(each.key, "Equal", each.effect, each.value) for each in taints]
     if not added:
         return ()
@@ -51,14 +51,14 @@ def tolerate(taints: Iterable[Taint], *, own: Sequence[Toleration]) -> tuple[Add
 
 
 def require_pool(own: Mapping[str, str], pool: str) -> tuple[Add, ...]:
-    """The pool among what the node must have."""
+    """Add the pool to the nodeSelector."""
     if not own:
         return (Add("/spec/nodeSelector", {POOL_LABEL: pool}),)
     return (Add(f"/spec/nodeSelector/{POOL_LABEL.replace('/', '~1')}", pool),)
 
 
 def prefer_pool(own: AdmittedAffinity | None, pool: str) -> tuple[Add, ...]:
-    """The pool after what the pod prefers already."""
+    """Add a preference for the pool, after the pod's own."""
     condition = {"key": POOL_LABEL, "operator": "In", "values": [pool]}
     term = {"weight": PREFERENCE_WEIGHT, "preference": {"matchExpressions": [condition]}}
     if own is None:

@@ -1,8 +1,8 @@
-"""The part of a pod that admission looks at, decoded straight from the review's bytes.
+"""The fields of a pod that admission needs, decoded directly from the bytes of a review.
 
-The scheduling room's own `Pod` reads far more, quantities among it, and would be three times as
-slow. Where a question has its answer there (which pools a pod means, whose it is), the part that
-matters is handed over as such a `Pod`, so that each rule is written once.
+The `Pod` of growth.scheduling reads much more, such as quantities, and would be three times as
+slow. For rules that exist there (the pools of a pod, its owner), the relevant fields are passed as
+such a `Pod`, so that each rule is written once.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 
 class PreferredSchedulingTerm(msgspec.Struct, frozen=True, gc=False):
-    """A wish about nodes. Its weight is nobody's business here."""
+    """A preference for nodes; its weight doesn't matter here."""
 
     preference: NodeSelectorTerm = NodeSelectorTerm()
 
 
 class OwnNodeAffinity(msgspec.Struct, frozen=True, gc=False):
-    """What a pod asks of nodes, beyond its nodeSelector."""
+    """The node affinity of a pod."""
 
     required: NodeSelector | None = msgspec.field(
         default=None, name="requiredDuringSchedulingIgnoredDuringExecution"
@@ -41,13 +41,13 @@ class OwnNodeAffinity(msgspec.Struct, frozen=True, gc=False):
 
 
 class AdmittedAffinity(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """The part about nodes."""
+    """The affinity of a pod, without that between pods."""
 
     node_affinity: OwnNodeAffinity | None = None
 
 
 class AdmittedSpec(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """Where a pod may go."""
+    """The fields that decide where a pod can run."""
 
     node_name: str | None = None
     node_selector: dict[str, str] | None = None
@@ -63,23 +63,23 @@ class AdmittedPod(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def selector(self) -> Mapping[str, str]:
-        """What its node must have."""
+        """Its nodeSelector."""
         return self.spec.node_selector or {}
 
     @property
     def tolerations(self) -> tuple[Toleration, ...]:
-        """The taints that it consents to."""
+        """Its tolerations."""
         return self.spec.tolerations or ()
 
     @property
     def preferences(self) -> tuple[PreferredSchedulingTerm, ...]:
-        """Its wishes about nodes."""
+        """Its preferences for nodes."""
         own = self.spec.affinity and self.spec.affinity.node_affinity
         return (own.preferred or ()) if own else ()
 
     @property
     def size(self) -> int:
-        """How many tolerations, wishes and conditions about nodes there are to be gone through."""
+        """The number of tolerations and node affinity conditions, which decides the work."""
         own = self.spec.affinity and self.spec.affinity.node_affinity
         required = own.required if own else None
         terms = [wish.preference for wish in self.preferences]
@@ -91,7 +91,7 @@ class AdmittedPod(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def for_scheduling(self) -> Pod:
-        """The same pod as the scheduling room knows it, as far as nodes and owners go."""
+        """The pod as a `Pod` of growth.scheduling, with only its owner and node affinity."""
         own = self.spec.affinity and self.spec.affinity.node_affinity
         required = NodeAffinity(own.required) if own else None
         return Pod(

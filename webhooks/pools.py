@@ -1,4 +1,4 @@
-"""All pools as admission needs them, worked out when a pool changes and not when a pod comes."""
+"""The pools as admission needs them, computed when a pool changes and not for each pod."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Pool(msgspec.Struct, frozen=True):
-    """One pool: how it draws pods, and what they have to tolerate there."""
+    """A pool: its placement, and the taints that its pods must tolerate."""
 
     name: str
     placement: Placement = Placement.PREFER
@@ -25,18 +25,18 @@ class Pool(msgspec.Struct, frozen=True):
 
 
 class AdmissionPools(msgspec.Struct, frozen=True):
-    """The pools of one moment."""
+    """All pools at one moment."""
 
     by_name: dict[str, Pool] = {}
     unreadable: frozenset[str] = frozenset()
-    """Pools that exist, but in a form that this version can't read."""
+    """Pools that exist, but that this version can't read."""
 
     def __contains__(self, name: str) -> bool:
         return name in self.by_name or name in self.unreadable
 
 
 def admission_pool(node_pool: NodePool) -> Pool:
-    """What admission needs of a pool."""
+    """The fields of a pool that admission needs."""
     return Pool(
         name=node_pool.name,
         placement=node_pool.spec.placement,
@@ -51,6 +51,6 @@ def admission_pool(node_pool: NodePool) -> Pool:
 def pools_of_moment(
     node_pools: Iterable[NodePool], *, unreadable: Iterable[str] = ()
 ) -> AdmissionPools:
-    """All of them, by name."""
+    """All pools by name."""
     pools = {node_pool.name: admission_pool(node_pool) for node_pool in node_pools}
     return AdmissionPools(by_name=dict(sorted(pools.items())), unreadable=frozenset(unreadable))

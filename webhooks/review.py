@@ -1,8 +1,8 @@
-"""AdmissionReview v1, as bytes and as values.
+"""AdmissionReview v1 as bytes and as values.
 
-A review is decoded in one pass, the pod within it. When that fails, a second look at the envelope
-alone tells whose fault it is: a review that isn't one is refused with a 4xx; a pod that can't be
-read is still somebody's pod, and is let in as it is.
+A review is decoded in one pass, including the pod. If that fails, only the envelope is decoded, to
+find the cause: a message that isn't a review is refused with a 4xx; a pod that can't be read is
+allowed unchanged.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ KIND: Final = "AdmissionReview"
 
 
 class NotAReview(ValueError):
-    """What was posted is no AdmissionReview of version 1. The text says why."""
+    """The body isn't an AdmissionReview v1; the text says why."""
 
 
 class ReviewedKind(msgspec.Struct, frozen=True, gc=False):
-    """The kind of what is reviewed."""
+    """The kind of the reviewed object."""
 
     group: str = ""
     version: str = ""
@@ -36,7 +36,7 @@ POD: Final = ReviewedKind(version="v1", kind="Pod")
 
 
 class _Common(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
-    """What a request says besides the object."""
+    """The fields of a request except the object."""
 
     uid: str
     kind: ReviewedKind = ReviewedKind()
@@ -47,13 +47,13 @@ class _Common(msgspec.Struct, frozen=True, kw_only=True, gc=False, rename="camel
 
 
 class Request(_Common, frozen=True, kw_only=True, gc=False):
-    """One pod to be reviewed."""
+    """A request with a pod."""
 
     object: AdmittedPod | None = None
 
 
 class _Envelope(_Common, frozen=True, kw_only=True, gc=False):
-    """The same with an object that nobody has looked at."""
+    """A request with an undecoded object."""
 
     object: msgspec.Raw = msgspec.Raw()
 
@@ -71,7 +71,7 @@ class _ReviewOfAnything(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 
 class UnreadableReview(msgspec.Struct, frozen=True):
-    """A review whose envelope is good and whose object is not a pod that we know."""
+    """A review with a valid envelope and an object that can't be decoded as a pod."""
 
     uid: str
     problem: str
@@ -85,7 +85,7 @@ def decode(body: bytes) -> Request | UnreadableReview:
     """The request in a review."""
     try:
         review = _decode_review(body)
-    # Nesting without end is a RecursionError, broken UTF-8 a ValueError of Python's own.
+    # Deep nesting is a RecursionError, invalid UTF-8 a ValueError of Python itself.
     except (ValueError, RecursionError) as error:
         return _of_anything(body, problem=_plainly(error))
     _check(review.api_version, review.kind, review.request.uid)
@@ -117,7 +117,7 @@ class _Answer(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     allowed: bool
     patch_type: Literal["JSONPatch"] | None = None
     patch: bytes = b""
-    """Becomes base64, as the API server wants it."""
+    """Encoded as base64, as the API server expects."""
     warnings: tuple[str, ...] = ()
 
 
@@ -133,7 +133,7 @@ _encode = msgspec.json.Encoder().encode
 def allowed_review(
     uid: str, *, patch: tuple[Add, ...] = (), warnings: tuple[str, ...] = ()
 ) -> bytes:
-    """The pod comes in, always; with a patch it is changed before, with warnings somebody reads."""
+    """The answer, which always allows the pod, with an optional patch and warnings."""
     if not patch:
         return _encode(_Answered(_Answer(uid, allowed=True, warnings=warnings)))
     answer = _Answer(

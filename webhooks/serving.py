@@ -1,8 +1,8 @@
-"""The one part of the process: a cache of the NodePools, and the door that answers from it.
+"""Runs the webhooks: a cache of the NodePools, and the port that answers reviews from it.
 
-Ready means that a review can be answered rightly: the certificate is good, and the pools have been
-seen whole once. From then on answers come from memory alone; when the API server is away, the
-pools stay as they were last seen.
+The process is ready when it can answer reviews correctly: its certificate is valid, and all pools
+have been read once. From then on, answers come from memory only; while the API server is down, the
+last known pools are used.
 """
 
 from __future__ import annotations

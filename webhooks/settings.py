@@ -1,4 +1,4 @@
-"""What the webhook process can be told, beyond what every process can."""
+"""The settings of the webhooks, in addition to those of all processes."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from growth.service.settings import Listed, MetricsAddress, ServiceSettings
 
 
 class WebhooksSettings(ServiceSettings):
-    """What the webhook process can be told."""
+    """The settings of the webhooks process."""
 
     metrics_address: MetricsAddress = Address(host="", port=10282)
 
     webhook_address: Annotated[
         Address, PlainValidator(Address.parse), Listed("Endpoints", "HOST:PORT")
     ] = Address(host="", port=9443)
-    """Where kube-apiserver posts its reviews, in HTTPS. Without a host: on every interface. Port 0
-    takes a free one; the log says which."""
+    """The HTTPS address for kube-apiserver's reviews. Without a host, it listens on all interfaces.
+    With port 0, a free port is used, and the log names it."""
 
     webhook_tls_folder: Annotated[Path, Listed("TLS", "FOLDER")] = Path("/run/growth/webhook-tls")
-    """The certificate that is shown to kube-apiserver: tls.crt and tls.key, as in a mounted Secret.
-    They may come late and change at any time; until they are good the process isn't ready."""
+    """The certificate for kube-apiserver: tls.crt and tls.key, as in a mounted Secret. The files
+    may appear late and change at any time; the process isn't ready until they are valid."""
 
     @property
     def own_namespace(self) -> str:
-        """The namespace whose pods are never touched, as we are one of them."""
+        """The namespace of this process, whose pods are exempt."""
         return namespace_of_this_pod() or NAMESPACE

@@ -1,4 +1,4 @@
-"""The NodePools as the API server has them, ready to be asked for at each review."""
+"""A cache of the NodePools, for each review."""
 
 from __future__ import annotations
 
@@ -24,26 +24,25 @@ NODE_POOLS = WatchedResource(path=NodePool.collection(), decode=NodePool.model_v
 
 
 class PoolCache:
-    """The pools of the moment; None until they have been seen whole."""
+    """The current pools."""
 
     def __init__(self) -> None:
         self._reflector: Reflector[NodePool] | None = None
         self._pools: AdmissionPools | None = None
 
     def now(self) -> AdmissionPools | None:
-        """What admission needs of them."""
+        """The current pools; None until all of them have been read once."""
         if self._pools is None or self._reflector is None:
             return None
         unreadable = self._reflector.store.unreadable
         if not unreadable:
             return self._pools
-        # One that comes in a form that can't be read changes nothing in the cache, and so isn't
-        # told as a change.
+        # A new pool that can't be decoded isn't in the cache, so it isn't reported as a change.
         names = frozenset(key.name for key in unreadable)
         return msgspec.structs.replace(self._pools, unreadable=names)
 
     async def follow(self, server: ApiServer, *, metrics: CacheMetrics) -> None:
-        """Keep them current until cancelled."""
+        """Keep the pools current until cancelled."""
         self._reflector = Reflector(
             server=server,
             resource=NODE_POOLS,
@@ -54,7 +53,7 @@ class PoolCache:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._reflector.run(), name="watch nodepools")
             await self._reflector.synced()
-            # A cluster without pools tells of no change.
+            # In a cluster without pools, no change is ever reported.
             self._changed()
 
     def _changed(self, _changes: Sequence[Change[NodePool]] = ()) -> None:

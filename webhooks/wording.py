@@ -1,6 +1,6 @@
-"""What is told to whoever creates a pod: one line that kubectl prints, with the way to mend it.
+"""The warnings of admission: one line each, which kubectl prints, with the fix.
 
-The API server cuts what is longer than 256 characters, so the names that matter come first.
+The API server cuts warnings after 256 characters, so the important names come first.
 """
 
 from __future__ import annotations
@@ -19,39 +19,39 @@ _MOST_NAMES: Final = 5
 
 
 def missing(names: Sequence[str], *, existing: AdmissionPools) -> Iterator[str]:
-    """The pod names pools that aren't there."""
+    """Warnings for a pod that selects pools that don't exist."""
     known = sorted({*existing.by_name, *existing.unreadable})
-    there = f"there is {_listed(known)}" if known else "there is none yet"
+    there = f"available: {_listed(known)}" if known else "there is none yet"
     for name in names[:_MOST_NAMES]:
-        yield f'growth: no NodePool is called "{_cut(name)}", so no node comes from it; {there}'
+        yield f'growth: NodePool "{_cut(name)}" doesn\'t exist, so it provides no node; {there}'
     if len(names) > _MOST_NAMES:
-        yield f"growth: {len(names) - _MOST_NAMES} more NodePools that the pod names are missing"
+        yield f"growth: {len(names) - _MOST_NAMES} more NodePools of the pod don't exist"
 
 
 def too_large(*, limit: int) -> str:
-    """The pod has too many conditions."""
+    """A warning for a pod with too many conditions."""
     return (
-        f"growth: this pod has more than {limit} tolerations and conditions about nodes; it is left"
-        " as it is, so name its pool's taints in its tolerations"
+        f"growth: this pod has more than {limit} tolerations and node affinity conditions, so it"
+        " isn't changed; add tolerations for its pool's taints yourself"
     )
 
 
 def unreadable(name: str) -> str:
-    """A pool that the pod means can't be read."""
+    """A warning for a pod whose pool can't be read."""
     return (
-        f'growth: NodePool "{_cut(name)}" is written in a way that this version can\'t read; the '
-        f"pod is left as it is. See: kubectl describe nodepool {_cut(name)}"
+        f"growth: NodePool \"{_cut(name)}\" can't be read by this version, so the pod isn't "
+        f"changed; see kubectl describe nodepool {_cut(name)}"
     )
 
 
 def unreadable_pod(problem: str) -> str:
-    """The pod itself can't be read."""
-    return f"growth: this pod can't be read and is left as it is: {problem}"[:LONGEST]
+    """A warning for a pod that can't be read."""
+    return f"growth: this pod can't be read, so it isn't changed: {problem}"[:LONGEST]
 
 
 def failed_review(kind: str) -> str:
-    """We have made a mistake."""
-    return f"growth: this pod is left as it is, as growth failed at it ({kind}); its log says where"
+    """A warning after an error of our own."""
+    return f"growth: this pod isn't changed because of an error in growth ({kind}); see its log"
 
 
 def _cut(name: str) -> str:
@@ -59,7 +59,7 @@ def _cut(name: str) -> str:
 
 
 def _listed(names: list[str]) -> str:
-    """As many as there is room for, and how many more there are."""
+    """As many names as fit, and the number of the others."""
     shown: list[str] = []
     for name in names:
         if shown and sum(map(len, shown)) + 2 * len(shown) + len(name) > _ROOM_FOR_NAMES:

@@ -99,7 +99,7 @@ class Cluster(Api):
         if self.pods_are_refused:
             said = Status(message="denied by the house rules")
             raise error_of(call, code=403, said=said, headers={})
-        warning = f'299 - "growth: no NodePool is called \\"{UNKNOWN_POOL}\\""'
+        warning = f'299 - "growth: NodePool \\"{UNKNOWN_POOL}\\" doesn\'t exist"'
         headers = {self.warning_header: warning} if self.webhook_answers else {}
         return Response(status=201, headers=headers, body=b"{}")
 

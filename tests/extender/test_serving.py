@@ -116,4 +116,4 @@ async def test_the_scheduler_is_answered_while_the_api_server_is_not_even_there(
         async with session.get(f"{demand}{wire.PATH}") as answer:
             assert answer.status == 503
 
-        await until(lambda: "no whole list of pods" in process.missing["caches"])
+        await until(lambda: "no complete list of pods" in process.missing["caches"])

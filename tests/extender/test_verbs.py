@@ -200,7 +200,7 @@ async def test_why_a_question_was_refused_is_told_once_a_minute_and_not_for_each
 
     [line] = said
     assert (line["log_level"], line["asked"], line["by"]) == ("warning", "/filter", "127.0.0.1")
-    assert line["reason"].startswith("this is no ExtenderArgs: ")
+    assert line["reason"].startswith("this isn't ExtenderArgs: ")
 
 
 PIECES = st.binary(max_size=60) | st.sampled_from([question(["a"]), b'{"NodeNames":["a",'])
@@ -285,7 +285,7 @@ async def test_the_verbs_are_asked_over_tls_by_a_scheduler_without_a_certificate
 async def test_plain_http_is_refused_where_others_could_listen(host: str) -> None:
     port = Port(name="verbs", address=Address(host=host, port=0), files=None)
 
-    with pytest.raises(Misconfigured, match=r"--verbs-address: .* needs --verbs-tls-folder"):
+    with pytest.raises(Misconfigured, match=r"--verbs-address: .* requires --verbs-tls-folder"):
         async with asking(port):
             pass
 

@@ -78,16 +78,16 @@ async def test_what_is_no_review_is_refused_with_a_line(body: bytes, door: Serve
     status, text = await door.post(body)
 
     assert status == 400
-    assert text.startswith(b"no review: ")
+    assert text.startswith(b"not a review: ")
     assert text.count(b"\n") == 1
 
 
 @pytest.mark.parametrize(
     ("request_", "problem"),
     [
-        ({"kind": {"group": "apps", "version": "v1", "kind": "Deployment"}}, "no v1 Pod"),
-        ({"kind": {"group": "", "version": "v2", "kind": "Pod"}}, "no v1 Pod"),
-        ({"object": None}, "no v1 Pod"),
+        ({"kind": {"group": "apps", "version": "v1", "kind": "Deployment"}}, "isn't a v1 Pod"),
+        ({"kind": {"group": "", "version": "v2", "kind": "Pod"}}, "isn't a v1 Pod"),
+        ({"object": None}, "isn't a v1 Pod"),
         ({"object": []}, "$.request.object"),
         ({"object": {"spec": {"tolerations": "all"}}}, "$.request.object.spec.tolerations"),
         ({"object": {"spec": {"nodeSelector": {"a": 1}}}}, "$.request.object.spec.nodeSelector"),
@@ -110,7 +110,7 @@ async def test_a_pod_that_cannot_be_read_comes_in_with_a_warning(
 async def test_ten_mebibytes_are_refused(door: Served) -> None:
     status, text = await door.post(b" " * 10 * MEBIBYTE)
 
-    assert (status, text) == (413, b"bodies of more than 8388608 bytes are not read\n")
+    assert (status, text) == (413, b"the body is larger than 8388608 bytes\n")
 
 
 async def test_a_body_that_is_announced_too_large_is_refused_before_it_comes(door: Served) -> None:
@@ -222,7 +222,7 @@ async def test_what_is_hardly_http_is_a_mistake_of_the_caller(head: bytes, door:
 def is_proper(status: int, answer: bytes) -> bool:
     if status == 200:
         return bool(json.loads(answer)["response"]["allowed"] is True)
-    return status == 400 and answer.startswith(b"no review: ") and answer.count(b"\n") == 1
+    return status == 400 and answer.startswith(b"not a review: ") and answer.count(b"\n") == 1
 
 
 async def mutations_are_answered(door: Served, *, number: int) -> None:

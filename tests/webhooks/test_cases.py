@@ -149,7 +149,7 @@ def test_many_missing_pools_are_summed_up() -> None:
 
     warnings = warnings_of(desk_with(NO_POOLS).answer(posted(pod)))
 
-    assert warnings[-1] == "growth: 85 more NodePools that the pod names are missing"
+    assert warnings[-1] == "growth: 85 more NodePools of the pod don't exist"
     assert len(warnings) == 6
 
 
@@ -166,5 +166,5 @@ def test_a_pod_at_which_growth_fails_comes_in_and_is_named_in_the_log(
     assert changed_by(answer, POD) == POD
     assert "LookupError" in warnings_of(answer)[0]
     assert [(each["event"], each["pod"]) for each in logs] == [
-        ("a pod could not be judged", "shop/web")
+        ("could not process a pod", "shop/web")
     ]

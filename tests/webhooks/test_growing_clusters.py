@@ -29,6 +29,6 @@ def test_up_with_growth_admits_pods_by_the_webhook() -> None:
         wait_until(is_drawn, "the pod is drawn to the default pool")
         astray = '{"spec": {"nodeSelector": {"growth.dev/pool": "gqu"}}}'
         warned = cluster.try_kubectl(*run, "--overrides", astray).stderr
-        assert 'no NodePool is called "gqu", so no node comes from it; there is default' in warned
+        assert 'NodePool "gqu" doesn\'t exist, so it provides no node; available: default' in warned
     finally:
         bring_down(name)

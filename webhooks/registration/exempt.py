@@ -1,7 +1,7 @@
-"""Which pods are never sent: selectors and conditions that both ways of admission have.
+"""The pods that are exempt from admission: selectors and conditions for both registrations.
 
-The process applies the same rule once more (`webhooks.admission`), since a registration can be
-written by hand.
+The process checks the same again (`webhooks.admission`), because people can write their own
+registration.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ RULE: Final[dict[str, Any]] = {
     "resources": ["pods"],
     "scope": "Namespaced",
 }
-"""Pods, at their creation. Their subresources are others, and so never meant."""
+"""The creation of pods, without subresources."""
 
-# Equivalent costs nothing, as pods have one version only, and is what other webhooks have.
+# The default of the API. Pods have only one version, so it makes no difference.
 MATCH_POLICY: Final = "Equivalent"
 
 NAMESPACES: Final[dict[str, Any]] = {
@@ -42,10 +42,10 @@ NAMESPACES: Final[dict[str, Any]] = {
         _NOT_DISABLED,
     ]
 }
-"""All but those without which neither the cluster nor we could start, and those that opt out."""
+"""All namespaces except those that the cluster or growth needs to start, and those that opt out."""
 
 PODS: Final[dict[str, Any]] = {"matchExpressions": [_NOT_DISABLED]}
-"""All but those that opt out."""
+"""All pods except those that opt out."""
 
 
 def _controlled_by(kind: str) -> str:
@@ -64,4 +64,4 @@ CONDITIONS: Final[list[dict[str, str]]] = [
         ),
     },
 ]
-"""In CEL; all must hold. The cheapest comes first."""
+"""CEL conditions that must all be true; the cheapest comes first."""

@@ -1,4 +1,4 @@
-"""What both registrations of admission say in the same words."""
+"""Names and labels that both registrations share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 from growth.api.installed import COMPONENT_LABEL, NAME_LABEL
 
 PATH: Final = "/mutate-pods"
-"""Where reviews of pods are posted."""
+"""The path for reviews of pods."""
 LABELS: Final = {
     NAME_LABEL: "growth",
     COMPONENT_LABEL: "webhooks",

@@ -1,10 +1,10 @@
-"""The MutatingAdmissionPolicy: the webhook's rule in CEL, for Kubernetes 1.36 and newer.
+"""The MutatingAdmissionPolicy: the webhook's rule in CEL, for Kubernetes 1.36 and later.
 
-The API server evaluates it once for each NodePool, without asking anybody. A condition drops all
-pools that the pod doesn't mean, so the cost of a pod grows with the pools that it names and hardly
-with those that exist. Only warnings can't be had this way: a policy has none.
+The API server evaluates it for each NodePool, without calling a process. A condition skips the
+pools that the pod doesn't select, so the cost depends on the selected pools and hardly on the
+number of pools. A policy can't return warnings.
 
-It says the same as `webhooks.admission`, and one table of pods is run through both.
+The rule is the same as in `webhooks.admission`; a test runs one table of pods through both.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _IS_THE_DEFAULT: Final = f"""\
 params.metadata.name == '{DEFAULT_POOL}' && !has(params.metadata.deletionTimestamp) &&
 !{_NAMES_A_POOL}"""
 
-# As in growth.demand.pools: the selector must agree, and one alternative of the affinity must.
+# As in growth.demand.pools: the nodeSelector and one alternative of the affinity must match.
 _IS_NAMED: Final = f"""\
 {_SELECTED}.orValue(params.metadata.name) == params.metadata.name &&
 (!{_TERMS}.hasValue() ||
@@ -56,7 +56,7 @@ _CONDITIONS_WITHIN: Final = (
     "t.?matchExpressions.orValue([]).map(e, 1 + e.?values.orValue([]).size())"
 )
 
-# The webhook counts the same, and warns.
+# The webhook counts the same way, and also warns.
 _IS_NOT_TOO_LARGE: Final = f"""\
 object.spec.?tolerations.orValue([]).size() +
 {_TERMS}.orValue([]).map(t,
@@ -67,7 +67,7 @@ object.spec.?tolerations.orValue([]).size() +
 _VARIABLES: Final = {
     "tolerations": "object.spec.?tolerations.orValue([])",
     "keys": "variables.tolerations.map(o, o.?key.orValue(''))",
-    # Hardly any taint needs the long look: `in` is a hundred times as fast.
+    # Few taints need the long comparison; `in` is a hundred times as fast.
     "untolerated": """\
 params.spec.?taints.orValue([]).filter(taint,
   !(taint.key in variables.keys || '' in variables.keys) || !variables.tolerations.exists(o,
@@ -85,7 +85,7 @@ variables.preferred.exists(p, p.preference.?matchExpressions.orValue([]).exists(
 }
 
 # Values are plain maps. A list of typed ones (`[Object.spec.tolerations{...}]`) makes an API server
-# of 1.36.3 panic, and then no failurePolicy lets the pod in.
+# of 1.36.3 panic, and then even failurePolicy Ignore doesn't allow the pod.
 _TOLERATION: Final = """\
 {'key': taint.key, 'operator': dyn('Equal'),
      'value': dyn(taint.?value.orValue('')), 'effect': taint.effect}"""
@@ -126,12 +126,12 @@ has(object.spec.affinity)
     {_TERM}]}}}}}}]"""
 
 
-# One mutation, as each takes the whole pod apart and puts it together again.
+# A single mutation, because each one decodes and encodes the whole pod.
 _ALL: Final = f"({_TOLERATE}) +\n({_REQUIRE}) +\n({_PREFER})"
 
 
 def policy() -> dict[str, Any]:
-    """The rule."""
+    """The policy."""
     return {
         "apiVersion": API_VERSION,
         "kind": "MutatingAdmissionPolicy",
@@ -161,7 +161,7 @@ def policy() -> dict[str, Any]:
 
 
 def binding() -> dict[str, Any]:
-    """What turns the rule on, for every pool that there is."""
+    """The binding that enables the policy for all pools."""
     return {
         "apiVersion": API_VERSION,
         "kind": "MutatingAdmissionPolicyBinding",

@@ -1,8 +1,8 @@
-"""The MutatingWebhookConfiguration: how and when the API server asks us.
+"""The MutatingWebhookConfiguration: how and when the API server calls us.
 
-Everything in it is there to be harmless. `Ignore` and two seconds bound what a webhook that is away
-can cost. `IfNeeded` asks again when another webhook has changed the pod after us, which is why the
-rule may be applied twice. The CA of our certificate is not written here: `certs` puts it in.
+It is made to do no harm. `Ignore` and a timeout of two seconds limit the effect of a webhook that
+is down. `IfNeeded` calls again if another webhook has changed the pod after us, so the rule may run
+twice. The CA of our certificate isn't in this manifest: `certs` adds it later.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from growth.api.installed import ADMISSION_POLICY, NAMESPACE, WEBHOOKS
 from webhooks.registration import exempt, names
 
 TIMEOUT: Final = 2
-"""Seconds. A review takes a millisecond; what takes longer is not going to come."""
+"""Seconds. A review takes a millisecond, so an answer that is late won't come."""
 
 
 def configuration() -> dict[str, Any]:
-    """The object to be applied."""
+    """The configuration object."""
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "MutatingWebhookConfiguration",
