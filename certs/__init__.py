@@ -1,7 +1,7 @@
-"""The certificates of growth's own processes: an authority, leaves under it, and their renewal.
+"""The certificates of growth's own processes: authorities, leaves, and their renewal.
 
-Everything lies in Secrets of growth's namespace; servers only read the files that the kubelet makes
-of them (`growth.service.tls`). One process writes: the reconciler's leader, by `certs.run`.
+All of them are in Secrets in growth's namespace. Servers only read the files that the kubelet
+mounts from these (`growth.service.tls`). Only one process writes: the reconciler that leads.
 """
 
 from certs.metrics import CertsMetrics

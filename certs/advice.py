@@ -1,4 +1,4 @@
-"""What a person has to know or do about certificates, each as one line with its remedy."""
+"""Problems with certificates that a person must fix, each as one line with the fix."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def advice(state: State, *, policy: Policy, now: datetime) -> tuple[str, ...]:
-    """Everything that growth can't mend by itself."""
+    """Everything that growth can't fix by itself."""
     return tuple(line for kept in state for line in _of(Moment(kept, policy, now)))
 
 
@@ -24,7 +24,7 @@ def _of(moment: Moment) -> Iterator[str]:
     yield from _of_authority(moment)
     yield from _of_leaves(moment)
     for name in moment.kept.unknown:
-        yield f"webhook configuration {name}: not allowed to read it; give the role get and patch"
+        yield f"webhook configuration {name}: no permission; add get and patch to the role"
 
 
 def _of_authority(moment: Moment) -> Iterator[str]:
@@ -33,7 +33,7 @@ def _of_authority(moment: Moment) -> Iterator[str]:
     usable = authority.pair is not None and moment.is_valid(authority.pair.certificate)
     if not authority.ours:
         if not usable:
-            yield f"{place}: somebody else keeps it, and it holds no usable authority"
+            yield f"{place}: growth doesn't manage it, and it has no usable authority"
     elif authority.wanted.rotation is Rotation.BY_HAND:
         yield from _by_hand(moment, usable=usable)
 
@@ -43,11 +43,11 @@ def _by_hand(moment: Moment, *, usable: bool) -> Iterator[str]:
     place, name = f"Secret {authority.wanted.name}", authority.wanted.name
     if authority.next is not None:
         yield (
-            f"{place}: a next authority waits; give it to the scheduler"
-            f" (growth certs export {name}), then: growth certs rotate {name}"
+            f"{place}: the next authority is ready; copy it to the scheduler"
+            f" (growth certs export {name}), then run: growth certs rotate {name}"
         )
     elif authority.current is not None and (not usable or moment.is_worn(authority.current)):
-        yield f"{place}: it is to be replaced by hand: growth certs rotate {name}"
+        yield f"{place}: it must be replaced manually; run: growth certs rotate {name}"
 
 
 def _of_leaves(moment: Moment) -> Iterator[str]:
@@ -55,6 +55,6 @@ def _of_leaves(moment: Moment) -> Iterator[str]:
         if leaf.decided is None or not moment.is_useless(leaf):
             continue
         if not leaf.ours:
-            yield f"Secret {leaf.wanted.name}: somebody else keeps it, and it can't be used"
+            yield f"Secret {leaf.wanted.name}: growth doesn't manage it, and it can't be used"
         elif moment.signer_for(leaf) is None:
             yield f"Secret {leaf.wanted.name}: it can't be used, and no authority can sign it"

@@ -1,4 +1,4 @@
-"""Certificates as files, for programs that no kubelet mounts them for."""
+"""Writes certificates to files, for programs that don't run in a pod."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ FOR_THE_OWNER: Final = 0o600
 
 
 def files_of(leaf: LeafSecret) -> Mapping[str, bytes]:
-    """What a server or a client needs, under the names that the kubelet gives it."""
+    """The files that a server or a client needs, with the names in a mounted Secret."""
     if leaf.pair is None:
-        raise GiveUp(f"Secret {leaf.wanted.name}: it holds no certificate with its key")
+        raise GiveUp(f"Secret {leaf.wanted.name}: it has no certificate with its key")
     return {
         BUNDLE: leaf.bundle,
         CERTIFICATE: leaf.pair.certificate.pem,
@@ -29,20 +29,20 @@ def files_of(leaf: LeafSecret) -> Mapping[str, bytes]:
 
 
 def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Each file appears whole, and nobody else may read it."""
+    """Write each file atomically, readable only by its owner."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in files.items():
             _write(folder / name, content)
     except OSError as error:
         reason = (error.strerror or "not writable").lower()
-        raise Misconfigured(f"{folder}: {reason}; name a folder that can be written") from None
+        raise Misconfigured(f"{folder}: {reason}; choose a writable folder") from None
 
 
 def _write(path: Path, content: bytes) -> None:
     fresh = path.with_name(f".{path.name}.new")
     fresh.unlink(missing_ok=True)
-    # The mode first: a key that everybody could read for a moment has been read.
+    # The mode is set at creation, so that others can't read the key for a moment.
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FOR_THE_OWNER)
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)

@@ -1,4 +1,4 @@
-"""A certificate as the rule sees it: its times, its names, and whose key has signed it."""
+"""A certificate as the rule sees it: its times, its names, and the key that signed it."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _USAGES = {
 
 
 class PrivateKey:
-    """A key in PEM that shows itself nowhere: no log, no error, no test output."""
+    """A key in PEM that isn't shown in logs, errors or test output."""
 
     def __init__(self, pem: bytes) -> None:
         self._pem = pem
 
     def reveal(self) -> bytes:
-        """The key, for whoever signs with it or stores it."""
+        """The key, for signing and storing."""
         return self._pem
 
     @override
@@ -51,9 +51,9 @@ class Issued(msgspec.Struct, frozen=True):
     begin: datetime
     end: datetime
     key_id: str
-    """Of its own key."""
+    """The identifier of its own key."""
     authority_id: str
-    """Of the key that has signed it."""
+    """The identifier of the key that signed it."""
     names: frozenset[str]
     usages: frozenset[Usage]
 
@@ -66,7 +66,7 @@ class Pair(msgspec.Struct, frozen=True):
 
 
 def read_pair(certificate: bytes, key: bytes) -> Pair | None:
-    """The pair in these bytes; None when they are anything else, or two halves of two pairs."""
+    """The pair in these bytes; None if they are anything else, or don't belong together."""
     issued = read_certificate(certificate)
     if issued is None or not _belongs(key, issued):
         return None
@@ -74,14 +74,14 @@ def read_pair(certificate: bytes, key: bytes) -> Pair | None:
 
 
 def read_certificate(pem: bytes) -> Issued | None:
-    """The first certificate in these bytes, if there is a whole one."""
+    """The first certificate in these bytes, if there is one."""
     return next(iter(read_certificates(pem)), None)
 
 
-# A round reads the same few again and again; what is kept is public.
+# Each round reads the same few certificates. Only public data is cached.
 @functools.lru_cache(maxsize=64)
 def read_certificates(pem: bytes) -> tuple[Issued, ...]:
-    """All certificates in these bytes; none when they are anything else."""
+    """All certificates in these bytes; none if they are anything else."""
     try:
         return tuple(_issued(found) for found in x509.load_pem_x509_certificates(pem))
     except ValueError:
@@ -138,7 +138,7 @@ def _belongs(key: bytes, issued: Issued) -> bool:
         private = load_pem_private_key(key, password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
         return False
-    # Those that sign with a hash, as everything does that is made here.
+    # Only keys that can sign with SHA-256 (`make_leaf`).
     if not isinstance(private, ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey):
         return False
     own = x509.load_pem_x509_certificate(issued.pem).public_key()

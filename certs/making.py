@@ -1,8 +1,8 @@
-"""Making certificates: the only place where keys come into being.
+"""Creates certificates; this is the only place that generates keys.
 
-P-256, because every client knows it and a handshake with it costs a millisecond. All extensions are
-there that strict clients ask for (OpenSSL's X509_STRICT, which Python sets from 3.13 on): key
-identifiers, critical basic constraints and key usage, and what a leaf may be used for.
+Keys are P-256, because all clients support it and a handshake takes only a millisecond. The
+certificates have all extensions that strict clients require (OpenSSL's X509_STRICT, which Python
+sets since 3.13): key identifiers, critical basic constraints and key usage, and a leaf's usage.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _USAGES = {
 
 
 def make_authority(name: str, *, begin: datetime, end: datetime) -> Pair:
-    """A new authority, that signs leaves and no other authority."""
+    """A new authority, which can sign leaves but no other authorities."""
     key = ec.generate_private_key(ec.SECP256R1())
     identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
-    # A name of its own: while two authorities overlap, nobody has to tell them apart by their keys.
+    # A unique name, so that clients can distinguish two authorities while they overlap.
     subject = _named(f"{name} {identifier.digest.hex()[:8]}")
     certificate = (
         _builder(subject, issuer=subject, key=key, begin=begin, end=end)
@@ -77,7 +77,7 @@ def _of_a_leaf(
     yield _key_usage("digital_signature"), True
     yield x509.ExtendedKeyUsage([_USAGES[usage]]), False
     yield x509.SubjectKeyIdentifier.from_public_key(key.public_key()), False
-    # As the authority's own certificate says it: one that was brought along may count otherwise.
+    # Copied from the authority's certificate: one made elsewhere may compute it differently.
     yield x509.AuthorityKeyIdentifier(bytes.fromhex(authority_id), None, None), False
     if names:
         yield x509.SubjectAlternativeName([_general_name(name) for name in names]), False

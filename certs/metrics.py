@@ -1,4 +1,4 @@
-"""What is counted of the certificates that we keep."""
+"""Metrics of the certificates that growth manages."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ if TYPE_CHECKING:
 
 
 class CertsMetrics:
-    """The writer's view, by Secret; what servers show is counted by `growth.service.tls`."""
+    """The metrics of the writer, by Secret; `growth.service.tls` has those of the servers."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.expiry = Gauge(
             "growth_certs_expiry_timestamp_seconds",
-            "When the certificate in a Secret runs out; 0 when there is no good one",
+            "When the certificate in a Secret expires; 0 if there is no valid one",
             ["secret"],
             registry=registry,
         )
         self.writes = Counter(
             "growth_certs_writes",
-            "Writes of Secrets and webhook configurations, by what was done",
+            "Writes of Secrets and webhook configurations, by kind of write",
             ["write"],
             registry=registry,
         )
         self.crashes = Counter(
             "growth_certs_crashes",
-            "Rounds that ended in a bug",
+            "Rounds that ended with an unexpected error",
             registry=registry,
         )
         self.problems = Gauge(
             "growth_certs_problems",
-            "How many things stand in the way of certificates that renew themselves",
+            "Problems that prevent the automatic renewal of certificates",
             registry=registry,
         )
 
     def count(self, done: RoundDone) -> None:
-        """What a round has found and done."""
+        """Record the results of a round."""
         self.problems.set(len(done.problems) + len(done.advice))
         for write in done.written:
             self.writes.labels(type(write).__name__).inc()

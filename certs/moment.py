@@ -1,4 +1,4 @@
-"""Judgements about one authority and what depends on it, at one time."""
+"""The state of one authority and its dependents at one time, and what follows from it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """One authority and its dependents at one time."""
+    """An authority and its dependents at one time."""
 
     kept: KeptAuthority
     policy: Policy
@@ -23,24 +23,24 @@ class Moment(msgspec.Struct, frozen=True):
 
     @property
     def leaves(self) -> tuple[LeafSecret, ...]:
-        """Those that are ours to keep."""
+        """The leaves that growth manages."""
         return tuple(leaf for leaf in self.kept.leaves if leaf.ours)
 
     @property
     def settled_at(self) -> datetime | None:
-        """When it settled; a time in the future was noted by a clock that was wrong."""
+        """When it settled; a time in the future comes from a wrong clock and is ignored."""
         settled = self.kept.authority.settled_at
         return None if settled is None or settled > self.now + self.policy.skew else settled
 
     @property
     def has_overlapped(self) -> bool:
-        """Whether everybody has trusted and shown the right thing for long enough."""
+        """Whether all processes have had the new state for long enough."""
         settled = self.settled_at
         return settled is not None and self.now >= settled + self.policy.overlap
 
     @property
     def wants_rotation(self) -> bool:
-        """Whether a next authority is to be introduced."""
+        """Whether a next authority must be introduced."""
         authority = self.kept.authority
         if authority.asked or authority.pair is None:
             return True
@@ -50,7 +50,7 @@ class Moment(msgspec.Struct, frozen=True):
 
     @property
     def is_pressing(self) -> bool:
-        """Whether the current authority is of no more use, so that waiting would help nobody."""
+        """Whether the current authority is unusable, so that waiting wouldn't help."""
         authority = self.kept.authority
         if authority.current is None or not self.is_valid(authority.current):
             return True
@@ -58,7 +58,7 @@ class Moment(msgspec.Struct, frozen=True):
 
     @property
     def lost(self) -> Issued | None:
-        """The authority of the leaves that are there, as those who trust it carry it along."""
+        """The certificate of a lost authority, which the existing leaves were signed by."""
         shown = {leaf.pair.certificate.authority_id for leaf in self.leaves if leaf.pair}
         carried = [
             *(issued for leaf in self.leaves for issued in leaf.trusted),
@@ -68,7 +68,7 @@ class Moment(msgspec.Struct, frozen=True):
         return max(found, key=lambda issued: (issued.end, issued.key_id), default=None)
 
     def signer_for(self, leaf: LeafSecret) -> Pair | None:
-        """Who has to sign this leaf anew; None when it is good, or when nobody can."""
+        """The authority that must sign this leaf again; None if the leaf is good or none can."""
         signer = self.kept.authority.pair
         if signer is None or not self.is_valid(signer.certificate):
             return None
@@ -78,22 +78,22 @@ class Moment(msgspec.Struct, frozen=True):
         if leaf.asked or leaf.pair is None or self.is_useless(leaf):
             return True
         issued = leaf.pair.certificate
-        # Near the end of its authority a leaf can't live longer, however often it is renewed.
+        # A leaf can't outlive its authority. Near that end, renewing it would change nothing.
         longer = signer.end > issued.end
         return issued.authority_id != signer.key_id or (longer and self.is_worn(issued))
 
     def is_useless(self, leaf: LeafSecret) -> bool:
-        """Whether nobody would take what this Secret holds."""
+        """Whether the Secret has no certificate that clients would accept."""
         if leaf.pair is None or not self.is_valid(leaf.pair.certificate):
             return True
         issued = leaf.pair.certificate
         return issued.names != leaf.names or issued.usages != frozenset({leaf.wanted.usage})
 
     def is_valid(self, issued: Issued) -> bool:
-        """Whether everybody takes it, though their clocks differ a little from the one asked."""
+        """Whether it is valid for all processes, even if their clocks differ a little."""
         skew = self.policy.skew
         return issued.begin <= self.now + skew and self.now < issued.end - skew
 
     def is_worn(self, issued: Issued) -> bool:
-        """Whether two thirds of its life have passed."""
+        """Whether two thirds of its lifetime have passed."""
         return self.now >= issued.begin + (issued.end - issued.begin) * 2 / 3

@@ -1,7 +1,7 @@
-"""Our Secrets and configurations in the API server: read by name, written on what was read.
+"""Reads and writes our Secrets and webhook configurations in the API server.
 
-By name, so that no role has to list Secrets. The time is the API server's: writers on several
-machines then judge by one clock, and a machine whose own clock is wrong does no harm.
+Secrets are read by name, so no role needs to list them. The time is the API server's, so writers on
+different machines use the same clock, and a machine with a wrong clock does no harm.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ SECRETS: Final = "/api/v1/secrets"
 
 
 class CertificatesFound(NamedTuple):
-    """What there is, and when."""
+    """The state of all certificates, and the time of the API server."""
 
     state: State
     now: datetime
 
 
 class Objects:
-    """The objects that certificates are about, in one namespace of one cluster."""
+    """The objects of the certificates in one namespace."""
 
     def __init__(
         self,
@@ -60,12 +60,12 @@ class Objects:
         self._configurations = Writes(connection, path=CONFIGURATIONS)
 
     async def read(self) -> CertificatesFound:
-        """Everything, as it is now."""
+        """Read everything."""
         now = (await self._connection.request("GET", "/version")).date
         return CertificatesFound(tuple([await self._kept(wanted) for wanted in self._wanted]), now)
 
     async def carry_out(self, write: Write, *, now: datetime) -> None:
-        """One write; `DecideAgain` when its object has changed since it was read."""
+        """Carry out a write; raises `DecideAgain` if the object has changed since it was read."""
         if isinstance(write, Inject):
             await self._configurations.json_patch(write.configuration.decided, operations(write))
             return
@@ -81,12 +81,12 @@ class Objects:
         except NotFound:
             namespace = self._namespace
             raise Misconfigured(
-                f"namespace {namespace}: it isn't there; kubectl create namespace {namespace},"
-                " or name the one that growth runs in"
+                f"namespace {namespace} doesn't exist; run: kubectl create namespace {namespace},"
+                " or use the namespace that growth runs in"
             ) from None
 
     async def ask_for_rotation(self, decided: Decided, *, now: datetime) -> None:
-        """Note in a Secret that a person wants a new one."""
+        """Note in a Secret that a person requests a rotation."""
         note = {"metadata": {"annotations": {ASKED: write_time(now)}}}
         await self._secrets.merge(decided, note)
 
@@ -107,7 +107,7 @@ class Objects:
     async def _trusting(
         self, leaves: Sequence[LeafSecret]
     ) -> tuple[tuple[Configuration, ...], tuple[str, ...]]:
-        """The configurations of our leaves, and the names of those that we may not read."""
+        """The configurations of our leaves, and the names of those that can't be read."""
         found: list[Configuration] = []
         unknown: list[str] = []
         names = [leaf.wanted.configuration for leaf in leaves if leaf.ours]

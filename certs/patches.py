@@ -1,4 +1,4 @@
-"""What a write of the rule changes in its object. New keys come into being here."""
+"""Turns the writes of the rule into changes of objects, and creates the new keys for them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _NO_NEXT: Final[_Data] = {NEXT_CERTIFICATE: None, NEXT_KEY: None}
 
 
 class SecretChange(msgspec.Struct, frozen=True, kw_only=True):
-    """What changes in a Secret; None removes an entry."""
+    """The changes of a Secret; None removes an entry."""
 
     name: str
     decided: Decided | None
@@ -52,11 +52,11 @@ class SecretChange(msgspec.Struct, frozen=True, kw_only=True):
 
     @override
     def __repr__(self) -> str:
-        """Without the data, among which are keys."""
+        """Without the data, which includes keys."""
         return f"SecretChange({self.name!r})"
 
     def new(self, namespace: str) -> dict[str, Any]:
-        """The whole Secret, where there is none yet."""
+        """The complete Secret, if there is none yet."""
         return {
             "apiVersion": "v1",
             "kind": "Secret",
@@ -70,7 +70,7 @@ class SecretChange(msgspec.Struct, frozen=True, kw_only=True):
         }
 
     def patch(self) -> dict[str, Any]:
-        """A merge patch for the one that is there."""
+        """A merge patch for an existing Secret."""
         return {"metadata": {"annotations": self.annotations}, "data": self._texts}
 
     @property
@@ -82,7 +82,7 @@ class SecretChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def operations(write: Inject) -> list[dict[str, Any]]:
-    """The JSON patch of a configuration: its bundles and nothing else."""
+    """The JSON patch of a configuration, which changes only its bundles."""
     value = base64.b64encode(write.bundle).decode()
     return [
         {"op": "add", "path": f"/webhooks/{index}/clientConfig/caBundle", "value": value}
@@ -91,7 +91,7 @@ def operations(write: Inject) -> list[dict[str, Any]]:
 
 
 def secret_change(write: OfSecret, *, policy: Policy, now: datetime) -> SecretChange:
-    """What a write changes in its Secret."""
+    """The change of a Secret that a write makes."""
     secret, data, annotations = _change(write, policy, now)
     return SecretChange(
         name=secret.wanted.name, decided=secret.decided, data=data, annotations=annotations
@@ -124,7 +124,8 @@ def _change(write: OfSecret, policy: Policy, now: datetime) -> _Change:
 
 
 def _made(coming: Pair, lost: Issued | None) -> _Data:
-    """A first one signs at once; one in the place of another has to be trusted first."""
+    """The data of a new authority: a first one signs at once, another must be trusted first."""
+    # A lost authority stays the current one, without its key, until the new one is trusted.
     if lost is None:
         return {**_current(coming), **_NO_NEXT, PREVIOUS_CERTIFICATE: None}
     return {CERTIFICATE: lost.pem, KEY: b"", **_next(coming), PREVIOUS_CERTIFICATE: None}

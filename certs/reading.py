@@ -1,7 +1,6 @@
-"""Objects as the API server gives them, read into the state that the rule decides on.
+"""Reads the objects of the API server into the state that the rule decides on.
 
-Whatever somebody has put there is read as far as it makes sense: a broken half is the same as a
-missing one, and will be written anew.
+Invalid content is treated like missing content, and is replaced.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from certs.wanted import WantedAuthority, WantedLeaf
 
 KEPT_BY: Final = "app.kubernetes.io/managed-by"
-"""The label that says who keeps an object. Without it a Secret is not ours, whatever its name."""
+"""The label with the manager of an object. Without it, a Secret isn't ours, whatever its name."""
 GROWTH: Final = "growth"
 SETTLED: Final = "growth.dev/settled-at"
 ASKED: Final = "growth.dev/rotate"
@@ -35,7 +34,7 @@ Object = dict[str, Any]
 
 
 def read_authority(found: Object | None, wanted: WantedAuthority) -> AuthoritySecret:
-    """The Secret of an authority; None when there is none."""
+    """The state of an authority's Secret; `found` is None if it doesn't exist."""
     data = _data(found)
     settled = _annotations(found).get(SETTLED)
     return AuthoritySecret(
@@ -52,7 +51,7 @@ def read_authority(found: Object | None, wanted: WantedAuthority) -> AuthoritySe
 
 
 def read_leaf(found: Object | None, wanted: WantedLeaf, *, namespace: str) -> LeafSecret:
-    """The Secret of a leaf; None when there is none."""
+    """The state of a leaf's Secret; `found` is None if it doesn't exist."""
     data = _data(found)
     bundle = data.get(BUNDLE, b"")
     return LeafSecret(
@@ -68,7 +67,7 @@ def read_leaf(found: Object | None, wanted: WantedLeaf, *, namespace: str) -> Le
 
 
 def read_configuration(found: Object) -> Configuration:
-    """Whom the API server trusts when it calls these webhooks."""
+    """The authorities that the API server trusts when it calls these webhooks."""
     decided = _decided(found)
     assert decided is not None  # noqa: S101 - it was found
     bundles = tuple(
@@ -92,7 +91,7 @@ def _decided(found: Object | None) -> Decided | None:
 
 
 def _is_ours(found: Object | None) -> bool:
-    """What isn't there is ours to make."""
+    """Whether growth manages it; a missing Secret is ours to create."""
     labels = {} if found is None else found["metadata"].get("labels") or {}
     return found is None or labels.get(KEPT_BY) == GROWTH
 

@@ -1,16 +1,16 @@
-"""What has to be written next: a pure function of what is there and of the time.
+"""What to write next: a pure function of the current state and the time.
 
-An authority is replaced in steps, each of them one write of its Secret, so that at every moment
-everybody trusts whatever anybody may still show:
+An authority is replaced in steps, and each step is one write of its Secret. So at any time, all
+processes trust every certificate that another one may still use:
 
-    Introduce   the next authority is trusted too                  current, next
-    Settle      everybody does so: the time is noted
-    Promote     an overlap later it signs; leaves are made anew    previous, current
-    Settle      all leaves are under it: the time is noted
-    Retire      an overlap later the old one is trusted no more    current
+    Introduce   the next authority is trusted as well                 current, next
+    Settle      all bundles contain it: the time is noted
+    Promote     after the overlap, it signs; leaves are issued again  previous, current
+    Settle      all leaves are signed by it: the time is noted
+    Retire      after the overlap, the old one is no longer trusted   current
 
-Nothing is remembered elsewhere. Whoever dies between two writes leaves a state from which the same
-steps go on, and two writers at once only make each other decide again.
+Nothing is remembered elsewhere. If a writer ends between two writes, the next one continues from
+the same state. Two writers at once only cause conflicts, after which they decide again.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 
 def due(state: State, *, policy: Policy, now: datetime) -> tuple[Write, ...]:
-    """All writes that are due: at most one for each object, and none waits for another."""
+    """All writes that are due: at most one for each object, in any order."""
     return tuple(write for kept in state for write in _due(Moment(kept, policy, now)))
 
 
 def _due(moment: Moment) -> tuple[Write, ...]:
-    """A step of the authority alone, or what its dependents need to follow it."""
+    """The next step of the authority, or else what its dependents need to follow it."""
     step = _step(moment)
     if step is not None:
         return (step,)
@@ -60,6 +60,8 @@ def _step(moment: Moment) -> Write | None:
 
 
 def _with_next(moment: Moment, coming: Pair) -> Write | None:
+    # An authority that a person must copy elsewhere is promoted only on request, so that it is
+    # trusted there before anything is signed by it.
     authority = moment.kept.authority
     if not moment.is_valid(coming.certificate):
         return Introduce(authority)
@@ -81,7 +83,7 @@ def _settles(moment: Moment) -> bool:
 
 def _following(moment: Moment) -> Iterator[Write]:
     bundle = moment.kept.authority.bundle
-    # Somebody else's Secret may hold nothing: then nobody is told to trust nobody.
+    # A Secret that growth doesn't manage may be empty. An empty bundle must not be spread.
     if not bundle:
         return
     for leaf in moment.leaves:

@@ -1,4 +1,4 @@
-"""The certificates as a person wants to see them: what for, under whom, until when, what next."""
+"""The certificates for people: purpose, authority, expiry, and what happens next."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     purpose: str
     good: bool
     until: datetime | None = None
-    """When it runs out."""
+    """When it expires."""
     renewal: datetime | None = None
-    """When it is renewed by itself."""
+    """When growth renews it."""
     standing: str = ""
-    """What else there is to say."""
+    """Other information."""
 
 
 def rows(state: State, *, policy: Policy, now: datetime) -> tuple[Row, ...]:
-    """Authorities, each followed by what depends on it."""
+    """The rows of all authorities, each followed by its dependents."""
     return tuple(row for kept in state for row in _rows(Moment(kept, policy, now)))
 
 
@@ -50,7 +50,7 @@ def _of_authority(moment: Moment, authority: AuthoritySecret) -> Row:
     by_itself = authority.wanted.rotation is Rotation.BY_ITSELF
     return Row(
         name=authority.wanted.name,
-        purpose="has signed what follows",
+        purpose="signs the certificates below",
         good=authority.pair is not None and moment.is_valid(authority.pair.certificate),
         until=_until(authority.pair),
         renewal=_renewal(authority.pair) if by_itself and authority.ours else None,
@@ -60,16 +60,16 @@ def _of_authority(moment: Moment, authority: AuthoritySecret) -> Row:
 
 def _phases(moment: Moment, authority: AuthoritySecret) -> Iterator[str]:
     change = moment.settled_at + moment.policy.overlap if moment.settled_at else None
-    when = f" at {change:%H:%M}" if change else " when everybody has taken note"
+    when = f" at {change:%H:%M}" if change else " when all processes know it"
     if authority.pair is None and authority.current is not None:
         yield "its key is lost"
     if authority.asked:
-        yield "a rotation is asked for"
+        yield "rotation requested"
     if authority.next is not None:
         by_hand = authority.wanted.rotation is Rotation.BY_HAND and not authority.asked
-        yield "the next one waits to be asked for" if by_hand else f"the next one signs{when}"
+        yield "the next one waits for a request" if by_hand else f"the next one signs{when}"
     if authority.previous is not None:
-        yield f"the previous one is forgotten{when}"
+        yield f"the previous one is removed{when}"
 
 
 def _of_leaf(moment: Moment, leaf: LeafSecret) -> Row:
@@ -79,14 +79,14 @@ def _of_leaf(moment: Moment, leaf: LeafSecret) -> Row:
         good=not moment.is_useless(leaf),
         until=_until(leaf.pair),
         renewal=_renewal(leaf.pair) if leaf.ours else None,
-        standing=_standing(leaf, "a new one is asked for" if leaf.asked else ""),
+        standing=_standing(leaf, "renewal requested" if leaf.asked else ""),
     )
 
 
 def _standing(secret: AuthoritySecret | LeafSecret, otherwise: str) -> str:
     if secret.decided is None:
-        return "not there yet"
-    return otherwise if secret.ours else "kept by somebody else"
+        return "doesn't exist yet"
+    return otherwise if secret.ours else "not managed by growth"
 
 
 def _of_configuration(configuration: Configuration, *, bundle: bytes) -> Row:

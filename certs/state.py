@@ -1,4 +1,4 @@
-"""What the rule decides on: our Secrets and configurations as they are in the API server now."""
+"""The state that the rule decides on: our Secrets and configurations in the API server."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from growth.kube.writes import Decided
 
 
 class AuthoritySecret(msgspec.Struct, frozen=True, kw_only=True):
-    """The Secret of an authority: the one that signs, and those that come before and after it."""
+    """The Secret of an authority: the current one, and the previous and next ones."""
 
     wanted: WantedAuthority
     decided: Decided | None
-    """None: it isn't there."""
+    """None if the Secret doesn't exist."""
     ours: bool
-    """Whether growth keeps it. Otherwise somebody else does, and we only sign with it."""
+    """Whether growth manages it. Otherwise we only sign with it."""
     current: Issued | None
     pair: Pair | None
-    """The current one with its key, if that is there and fits."""
+    """The current one with its key, if they match."""
     next: Pair | None
     previous: Issued | None
     settled_at: datetime | None
-    """Since when everybody trusts what this Secret says, and shows what it has signed."""
+    """Since when all dependents follow this Secret."""
     asked: bool
-    """Whether a person has asked for a rotation."""
+    """Whether a person has requested a rotation."""
 
     @property
     def trusted(self) -> tuple[Issued, ...]:
-        """Every certificate that has to be trusted, in an order that a rotation doesn't change."""
+        """All certificates that must be trusted, in an order that a rotation doesn't change."""
         coming = self.next.certificate if self.next else None
         every = (self.current, coming, self.previous)
         known = {issued.key_id: issued for issued in every if issued is not None}
@@ -39,7 +39,7 @@ class AuthoritySecret(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def bundle(self) -> bytes:
-        """What everybody has to trust, in PEM."""
+        """The trusted certificates in PEM."""
         return b"".join(issued.pem for issued in self.trusted)
 
 
@@ -48,39 +48,39 @@ class LeafSecret(msgspec.Struct, frozen=True, kw_only=True):
 
     wanted: WantedLeaf
     decided: Decided | None
-    """None: it isn't there."""
+    """None if the Secret doesn't exist."""
     ours: bool
     pair: Pair | None
-    """None: half of it is missing, or the halves don't fit."""
+    """None if a part is missing, or if the parts don't match."""
     bundle: bytes
-    """Whom its owner trusts."""
+    """The authorities that its process trusts, in PEM."""
     trusted: tuple[Issued, ...]
-    """The same, read."""
+    """The same, parsed."""
     names: frozenset[str]
-    """Which names it has to have."""
+    """The names that it must have."""
     asked: bool
 
 
 class Configuration(msgspec.Struct, frozen=True, kw_only=True):
-    """A MutatingWebhookConfiguration, as far as trust is concerned."""
+    """A MutatingWebhookConfiguration and the authorities that it trusts."""
 
     name: str
     decided: Decided
     bundles: tuple[bytes, ...]
-    """Whom the API server trusts, for each of its webhooks."""
+    """The authorities that the API server trusts, for each of its webhooks, in PEM."""
     trusted: tuple[Issued, ...]
-    """The same, read."""
+    """The same, parsed."""
 
 
 class KeptAuthority(msgspec.Struct, frozen=True, kw_only=True):
-    """An authority with everything that depends on it."""
+    """An authority with its dependents."""
 
     authority: AuthoritySecret
     leaves: tuple[LeafSecret, ...]
     configurations: tuple[Configuration, ...]
-    """Those that are there."""
+    """The configurations that exist."""
     unknown: tuple[str, ...] = ()
-    """Configurations that we may not read, and so can't tell whom they trust."""
+    """Configurations that growth isn't allowed to read."""
 
 
 State = tuple[KeptAuthority, ...]

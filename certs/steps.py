@@ -1,4 +1,4 @@
-"""The writes that there are: each changes one object, and is made from what was read of it."""
+"""The possible writes; each changes one object, based on what was read of it."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from certs.state import AuthoritySecret, Configuration, LeafSecret
 
 
 class Make(msgspec.Struct, frozen=True):
-    """A first authority, or one in the place of a Secret that was lost."""
+    """Create a first authority, or one that replaces a lost Secret."""
 
     authority: AuthoritySecret
     lost: Issued | None
-    """The certificate of the one before, found with a leaf: it is trusted until the change."""
+    """The certificate of the lost one, found with a leaf; it is trusted until the change."""
 
 
 class Introduce(msgspec.Struct, frozen=True):
-    """A next authority beside the current one."""
+    """Add a next authority to the current one."""
 
     authority: AuthoritySecret
 
 
 class Promote(msgspec.Struct, frozen=True):
-    """The next authority becomes the current one."""
+    """Make the next authority the current one."""
 
     authority: AuthoritySecret
 
 
 class Retire(msgspec.Struct, frozen=True):
-    """The previous authority is trusted no longer."""
+    """Stop trusting the previous authority."""
 
     authority: AuthoritySecret
 
 
 class Settle(msgspec.Struct, frozen=True):
-    """Everybody is found to follow this authority's Secret."""
+    """Note that all dependents follow this authority's Secret."""
 
     authority: AuthoritySecret
 
 
 class Issue(msgspec.Struct, frozen=True):
-    """A new leaf."""
+    """Issue a new leaf."""
 
     leaf: LeafSecret
     under: Pair
@@ -51,14 +51,14 @@ class Issue(msgspec.Struct, frozen=True):
 
 
 class Spread(msgspec.Struct, frozen=True):
-    """Whom the owner of a leaf is to trust."""
+    """Write the bundle into the Secret of a leaf."""
 
     leaf: LeafSecret
     bundle: bytes
 
 
 class Inject(msgspec.Struct, frozen=True):
-    """Whom the API server is to trust."""
+    """Write the bundle into a webhook configuration."""
 
     configuration: Configuration
     bundle: bytes
@@ -69,7 +69,7 @@ Write: TypeAlias = OfSecret | Inject
 
 
 def subject_of(write: Write) -> str:
-    """The object that a write is about, as kubectl names it."""
+    """The object of a write, as kubectl names it."""
     match write:
         case Issue(leaf) | Spread(leaf):
             return f"secret/{leaf.wanted.name}"

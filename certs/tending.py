@@ -1,8 +1,8 @@
-"""Certificates are kept for as long as a process leads, and once when a person asks for it.
+"""Keeps certificates current while a process leads, and once when a person requests it.
 
-A round reads everything, writes what is due, and reads again, until nothing is due any more. What
-can't be written is told and left for the next round: neither a missing role nor a missing namespace
-stops the process around it.
+A round reads everything, writes what is due, and repeats until nothing is due. What can't be
+written is reported and left for the next round, so that a missing permission or namespace doesn't
+stop the process.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ if TYPE_CHECKING:
     from growth.kube.transport import Connection
 
 INTERVAL: Final = 60.0
-"""Seconds between two rounds: a bundle that somebody has overwritten is back after one."""
+"""Seconds between two rounds. A bundle that someone overwrites is restored within this time."""
 MOST_TURNS: Final = 20
-"""Lest two writers keep each other busy for ever; a whole rotation without overlaps needs ten."""
+"""A limit in case two writers keep changing the same object; a complete rotation needs ten."""
 
 log = structlog.get_logger()
 
 
 class RoundDone(NamedTuple):
-    """What a round has come to."""
+    """The result of a round."""
 
     written: tuple[Write, ...]
     problems: tuple[str, ...]
-    """What couldn't be done in this round."""
+    """What failed in this round."""
     advice: tuple[str, ...]
-    """What else a person has to do, now or soon."""
+    """What else a person must do, now or soon."""
     found: CertificatesFound | None
-    """How things are now; None when they can't be read."""
+    """The state after the round; None if it can't be read."""
 
 
 async def keep_certificates(
     connection: Connection, *, namespace: str, metrics: CertsMetrics, may_write: Callable[[], None]
 ) -> None:
-    """Keep the certificates for ever. `may_write` raises when another process leads."""
+    """Keep certificates current until cancelled. `may_write` raises if another process leads."""
     objects = Objects(connection, namespace=namespace, wanted=WANTED, policy=POLICY)
     told: tuple[str, ...] = ()
     while True:
@@ -59,9 +59,9 @@ async def keep_certificates(
         except LeadershipLost:
             raise
         except Exception:
-            # A bug here must not end the process that buys machines.
+            # A bug here must not stop the process that buys machines.
             metrics.crashes.inc()
-            log.exception("certificates were not looked at")
+            log.exception("could not check the certificates")
         else:
             told = _tell(done, told)
             metrics.count(done)
@@ -69,7 +69,7 @@ async def keep_certificates(
 
 
 def _tell(done: RoundDone, told: tuple[str, ...]) -> tuple[str, ...]:
-    """What was written, and once what a person has to do, as long as it stands."""
+    """Log what was written, and each problem once while it lasts."""
     for write in done.written:
         log.info("certificate written", step=type(write).__name__, object=subject_of(write))
     lines = done.problems + done.advice
@@ -80,12 +80,12 @@ def _tell(done: RoundDone, told: tuple[str, ...]) -> tuple[str, ...]:
 
 
 async def tend(objects: Objects, *, may_write: Callable[[], None]) -> RoundDone:
-    """One round."""
+    """Run one round."""
     return await _Round(objects, may_write).end()
 
 
 class _Round:
-    """Reading and writing, until nothing is due but what has failed."""
+    """Reads and writes until nothing is due except what has failed."""
 
     def __init__(self, objects: Objects, may_write: Callable[[], None]) -> None:
         self._objects = objects
@@ -94,7 +94,7 @@ class _Round:
         self._failed: dict[str, str] = {}
 
     async def end(self) -> RoundDone:
-        """What all turns together have come to."""
+        """Run until the end; returns the result of all turns."""
         try:
             found = await self._objects.read()
             for _ in range(MOST_TURNS):
@@ -108,7 +108,7 @@ class _Round:
         return self._done(found)
 
     async def _turn(self, found: CertificatesFound) -> bool:
-        """Whether anything was left to do."""
+        """Write what is due; returns whether there was anything."""
         writes = due(found.state, policy=self._objects.policy, now=found.now)
         todo = [write for write in writes if subject_of(write) not in self._failed]
         for write in todo:
@@ -128,6 +128,6 @@ class _Round:
 
     def _done(self, found: CertificatesFound) -> RoundDone:
         advised = advice(found.state, policy=self._objects.policy, now=found.now)
-        # Two Secrets may have failed for one reason.
+        # Two Secrets may have failed for the same reason.
         failures = tuple(dict.fromkeys(self._failed.values()))
         return RoundDone(tuple(self._written), failures, advised, found)

@@ -1,4 +1,4 @@
-"""Which certificates growth needs, under which authority, and how long each of them lives."""
+"""The certificates that growth needs, their authorities, and their lifetimes."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ DAY: Final = timedelta(days=1)
 
 
 class Rotation(Enum):
-    """Who decides that an authority is replaced."""
+    """How an authority is replaced."""
 
     BY_ITSELF = auto()
     BY_HAND = auto()
-    """Somebody has copied it to where we can't write, and has to be there when it changes."""
+    """A person has copied it to where growth can't write, and must copy the next one too."""
 
 
 class Usage(StrEnum):
-    """Which side of a connection shows a certificate."""
+    """The side of a connection that uses a certificate."""
 
     SERVER = "server"
     CLIENT = "client"
 
 
 class WantedLeaf(msgspec.Struct, frozen=True):
-    """A certificate that one of our processes shows."""
+    """A certificate that one of our processes uses."""
 
     name: str
-    """Of its Secret."""
+    """The name of its Secret."""
     usage: Usage
     purpose: str
     service: str = ""
-    """The Service in front of its servers."""
+    """The Service of its servers."""
     configuration: str = ""
-    """The MutatingWebhookConfiguration that has to trust it."""
+    """The MutatingWebhookConfiguration that must trust it."""
 
     def names(self, namespace: str) -> frozenset[str]:
-        """The host names and addresses that a server answers to."""
+        """The host names and addresses of a server."""
         if self.usage is Usage.CLIENT:
             return frozenset()
         within = f"{self.service}.{namespace}"
@@ -50,33 +50,33 @@ class WantedLeaf(msgspec.Struct, frozen=True):
 
 
 class WantedAuthority(msgspec.Struct, frozen=True):
-    """An authority, and the leaves under it."""
+    """An authority and its leaves."""
 
     name: str
-    """Of its Secret."""
+    """The name of its Secret."""
     rotation: Rotation
     life: timedelta
     leaves: tuple[WantedLeaf, ...]
 
 
 class Policy(msgspec.Struct, frozen=True):
-    """How long things last."""
+    """Lifetimes and waits."""
 
     leaf_life: timedelta = 90 * DAY
     overlap: timedelta = timedelta(hours=1)
-    """How long old and new are both trusted, before and after the change: the kubelet may need two
-    minutes to bring a Secret into a pod, and a machine that was asleep needs longer."""
+    """How long the old and the new one are both trusted, before and after a change. The kubelet may
+    need two minutes to update a Secret in a pod, and a suspended machine needs longer."""
     backdate: timedelta = timedelta(hours=1)
-    """How long ago a new certificate begins, for clocks that are behind."""
+    """How far in the past a new certificate begins, for clocks that are behind."""
     skew: timedelta = timedelta(minutes=5)
-    """How far apart clocks may be before we take one for wrong."""
+    """How far clocks may differ before one is considered wrong."""
 
 
 POLICY: Final = Policy()
 WEBHOOKS: Final = WantedLeaf(
     name=installed.WEBHOOKS_TLS_SECRET,
     usage=Usage.SERVER,
-    purpose="the API server asks the webhooks",
+    purpose="the API server calls the webhooks",
     service=installed.WEBHOOKS,
     configuration=installed.WEBHOOKS,
 )
@@ -94,7 +94,7 @@ RECONCILER: Final = WantedLeaf(
 VERBS: Final = WantedLeaf(
     name=installed.VERBS_TLS_SECRET,
     usage=Usage.SERVER,
-    purpose="the scheduler asks the extender",
+    purpose="the scheduler calls the extender",
     service=installed.EXTENDER,
 )
 OWN: Final = WantedAuthority(
@@ -109,5 +109,5 @@ SCHEDULER: Final = WantedAuthority(
     life=20 * 365 * DAY,
     leaves=(VERBS,),
 )
-"""kube-scheduler reads the authority of its extenders once, from its own configuration."""
+"""kube-scheduler reads the authority of an extender only when it starts."""
 WANTED: Final = (OWN, SCHEDULER)

@@ -20,7 +20,7 @@ HAPPENINGS: dict[str, tuple[Callable[[Api], object], str, bool, str]] = {
         lambda api: api.ask_for_rotation(OWN.name),
         OWN.name,
         True,
-        "a rotation is asked for",
+        "rotation requested",
     ),
     "the key is lost": (
         lambda api: api.change(OWN.name, **{"tls.key": b""}),
@@ -32,14 +32,14 @@ HAPPENINGS: dict[str, tuple[Callable[[Api], object], str, bool, str]] = {
         lambda api: api.ask_for_rotation(EXTENDER.name),
         EXTENDER.name,
         True,
-        "a new one is asked for",
+        "renewal requested",
     ),
     "a leaf has run out": (lambda api: api.pass_time(91 * DAY), EXTENDER.name, False, ""),
     "a leaf is gone": (
         lambda api: api.remove(EXTENDER.name),
         EXTENDER.name,
         False,
-        "not there yet",
+        "doesn't exist yet",
     ),
     "the configuration is applied anew": (
         Api.install_webhooks,
@@ -67,7 +67,7 @@ def test_each_step_of_a_rotation_is_shown_with_its_time() -> None:
     assert row(api, OWN.name) == (True, "the next one signs at 01:00")
     api.pass_time(POLICY.overlap)
     tend_once(api)
-    assert row(api, OWN.name) == (True, "the previous one is forgotten at 02:00")
+    assert row(api, OWN.name) == (True, "the previous one is removed at 02:00")
     api.pass_time(POLICY.overlap)
     tend_once(api)
     assert row(api, OWN.name) == (True, "")
@@ -78,7 +78,7 @@ def test_the_schedulers_next_authority_is_shown_to_wait_for_a_person() -> None:
     api.ask_for_rotation(SCHEDULER.name)
     tend_once(api)
 
-    assert row(api, SCHEDULER.name) == (True, "the next one waits to be asked for")
+    assert row(api, SCHEDULER.name) == (True, "the next one waits for a request")
 
 
 def row(api: Api, name: str) -> tuple[bool, str]:

@@ -42,7 +42,7 @@ def test_certificates_are_made_shown_rotated_and_exported(
     code, shown, _ = certs("show")
     assert code == 1
     assert " bad  growth-ca " in shown
-    assert "not there yet" in shown
+    assert "doesn't exist yet" in shown
     assert shown.endswith(f"hint: nothing is in namespace {namespace}; -n names another\n")
 
     code, done, _ = certs("run-once")
@@ -52,7 +52,7 @@ def test_certificates_are_made_shown_rotated_and_exported(
 
     code, shown, _ = certs("show")
     assert code == 0
-    assert "the API server asks the webhooks" in shown
+    assert "the API server calls the webhooks" in shown
     assert "renewed in 59 d" in shown
     rows = json.loads(certs("show", "-o", "json")[1])
     assert all(row["good"] for row in rows)
@@ -80,7 +80,7 @@ def test_certificates_are_made_shown_rotated_and_exported(
     label = "app.kubernetes.io/managed-by=somebody"
     secret = ("secret", "growth-extender-tls", "--namespace", namespace)
     cluster.kubectl("label", *secret, label, "--overwrite")
-    assert "kept by somebody else" in certs("show")[1]
+    assert "not managed by growth" in certs("show")[1]
     code, _, complaint = certs("rotate", "growth-extender-tls")
     assert code == 1
     assert "somebody else keeps it; ask there for a new one" in complaint
@@ -95,8 +95,8 @@ def test_the_schedulers_authority_changes_when_a_person_says_so_twice(certs: Cer
     code, done, complaint = certs("run-once")
     assert "introduce  secret/growth-scheduler-ca" in done
     assert code == 0
-    assert "a next authority waits" in complaint
-    assert "the next one waits to be asked for" in certs("show")[1]
+    assert "the next authority is ready" in complaint
+    assert "the next one waits for a request" in certs("show")[1]
     assert certs("export", name)[1].count("BEGIN CERTIFICATE") == 2
     assert "signs after 1 h in which it is trusted" in certs("rotate", name)[1]
 
@@ -113,4 +113,4 @@ def test_a_mistake_is_one_line(certs: Certs, tmp_path: Path) -> None:
     code, _, complaint = certs("export", "growth-ca", "--folder", str(file))
 
     assert code == 2
-    assert complaint == f"{file}: file exists; name a folder that can be written\n"
+    assert complaint == f"{file}: file exists; choose a writable folder\n"

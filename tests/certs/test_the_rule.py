@@ -232,9 +232,9 @@ TOLD: dict[str, tuple[tuple[Callable[[Api], object], ...], tuple[str, ...]]] = {
         (lambda api: api.ask_for_rotation(SCHEDULER.name), tend_once),
         (
             (
-                "Secret growth-scheduler-ca: a next authority waits; give it to the scheduler"
+                "Secret growth-scheduler-ca: the next authority is ready; copy it to the scheduler"
                 " (growth certs export growth-scheduler-ca),"
-                " then: growth certs rotate growth-scheduler-ca"
+                " then run: growth certs rotate growth-scheduler-ca"
             ),
         ),
     ),
@@ -242,26 +242,21 @@ TOLD: dict[str, tuple[tuple[Callable[[Api], object], ...], tuple[str, ...]]] = {
         (lambda api: api.pass_time(15 * 365 * DAY), tend_once),
         (
             (
-                "Secret growth-scheduler-ca: it is to be replaced by hand:"
+                "Secret growth-scheduler-ca: it must be replaced manually; run:"
                 " growth certs rotate growth-scheduler-ca"
             ),
         ),
     ),
     "a configuration that may not be read": (
         (unseen,),
-        (
-            (
-                "webhook configuration growth-webhooks: not allowed to read it;"
-                " give the role get and patch"
-            ),
-        ),
+        (("webhook configuration growth-webhooks: no permission; add get and patch to the role"),),
     ),
     "somebody else's leaf that is broken": (
         (
             lambda api: taken_over(api, WEBHOOKS.name),
             lambda api: api.change(WEBHOOKS.name, **{"tls.key": b""}),
         ),
-        ("Secret growth-webhooks-tls: somebody else keeps it, and it can't be used",),
+        ("Secret growth-webhooks-tls: growth doesn't manage it, and it can't be used",),
     ),
     "somebody else's authority that is broken, and a leaf that it can't sign": (
         (
@@ -270,7 +265,7 @@ TOLD: dict[str, tuple[tuple[Callable[[Api], object], ...], tuple[str, ...]]] = {
             lambda api: api.change(EXTENDER.name, **{"tls.key": b""}),
         ),
         (
-            "Secret growth-ca: somebody else keeps it, and it holds no usable authority",
+            "Secret growth-ca: growth doesn't manage it, and it has no usable authority",
             "Secret growth-extender-tls: it can't be used, and no authority can sign it",
         ),
     ),
