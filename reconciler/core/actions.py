@@ -224,6 +224,11 @@ def machine(name: str) -> Subject:
     return Subject(SubjectKind.MACHINE, name)
 
 
+def pool_subject(name: str) -> Subject:
+    """The subject of a pool's own object; its machines have their own."""
+    return Subject(SubjectKind.POOL, name)
+
+
 def node_class_subject(key: ClassKey) -> Subject:
     """The subject of a node class; two of them may bear one name."""
     return Subject(SubjectKind.NODE_CLASS, f"{key.kind}/{key.name}")
@@ -235,5 +240,8 @@ def lane_subject(lane: str) -> Subject:
 
 
 def pod_subject(pod: Pod) -> Subject:
-    """The subject of what is done with one pod, so that what holds it up holds up nobody else."""
+    """The subject of what is done with one pod, so that what holds it up holds up no other.
+
+    Pods of two namespaces may bear one name; the pod's name here is namespace/name.
+    """
     return Subject(SubjectKind.POD, pod.name)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from growth.kube.events.event import Severity
-from reconciler.core.actions import Sequence, Subject, SubjectKind
+from reconciler.core.actions import Sequence, pod_subject
 from reconciler.core.decision import Decision
 from reconciler.facts.events import EventAction, event_about
 from reconciler.planning.tries import PodTries
@@ -64,8 +64,7 @@ def _events(
             for reason, note in news
         )
         if steps:
-            subject = Subject(SubjectKind.POD, uid)
-            yield Sequence(subject=subject, steps=steps, why=f"{pod.name}: {one.reason}")
+            yield Sequence(subject=pod_subject(pod), steps=steps, why=one.reason)
 
 
 def _news(

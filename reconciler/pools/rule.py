@@ -16,7 +16,7 @@ from growth.api.conditions import joined_conditions
 from growth.api.written import write_time
 from growth.keeping.answer import keeping_answers
 from reconciler.buying import blocking
-from reconciler.core.actions import PatchStatus, Sequence, Subject, SubjectKind, version_of
+from reconciler.core.actions import PatchStatus, Sequence, pool_subject, version_of
 from reconciler.core.decision import NEVER, Decision, earliest
 from reconciler.core.step import WAIT, Step
 from reconciler.facts.currencies import currency_of_pool
@@ -86,7 +86,7 @@ def decide(world: World, now: Instant) -> Decision[PoolsLedger]:
     count = _count(world, look)
     sequences = list(unreadable_notices(world, now))
     for name, pool in sorted(world.pools.items()):
-        subject = Subject(SubjectKind.POOL, name)
+        subject = pool_subject(name)
         step = _step(pool, look, count.figures.get(name, {})) if world.is_free(subject) else WAIT
         if step.actions:
             sequences.append(Sequence(subject=subject, steps=step.actions, why=step.why))

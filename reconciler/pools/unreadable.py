@@ -23,10 +23,10 @@ from reconciler.core.actions import (
     PatchStatus,
     Sequence,
     Subject,
-    SubjectKind,
     Version,
     machine,
     node_class_subject,
+    pool_subject,
 )
 from reconciler.providers.port import ClassKey
 
@@ -53,7 +53,7 @@ def unreadable_notices(world: World, now: Instant) -> Iterator[Sequence]:
 
 def _subject(kind: str, name: str) -> Subject:
     if kind == NodePool.__name__:
-        return Subject(SubjectKind.POOL, name)
+        return pool_subject(name)
     if kind in {NodeRequest.__name__, NodeRemovalRequest.__name__}:
         return machine(name)
     return node_class_subject(ClassKey(kind, name))

@@ -17,7 +17,7 @@ from growth.api.noderequest import NodeRequest, RequestPhase
 from growth.demand.announced import Announcements
 from growth.scheduling.cluster import Cluster
 from growth.scheduling.occupancy import EMPTY, Occupancy
-from reconciler.core.actions import Subject, SubjectKind, machine, node_class_subject
+from reconciler.core.actions import Subject, machine, node_class_subject, pool_subject
 from reconciler.core.world import World
 from reconciler.providers.port import ClassKey
 from reconciler.providers.registry import provider_kind
@@ -222,6 +222,6 @@ def subjects_of(keys: Iterable[tuple[str, Key]]) -> Iterator[Subject]:
         if kind in MACHINE_KINDS:
             yield machine(key.name)
         elif kind == NodePool.__name__:
-            yield Subject(SubjectKind.POOL, key.name)
+            yield pool_subject(key.name)
         elif kind in NODE_CLASSES:
             yield node_class_subject(ClassKey(kind, key.name))
