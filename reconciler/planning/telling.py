@@ -37,17 +37,22 @@ def tries_told(
     """The events that the change of tries since `before` is worth, and what is known by them."""
     if ledger.tries is before:
         return Decision(section=ledger)
-    events = _events(before, ledger, pods, now=now.monotonic)
-    said = {uid: each.reason for uid, each in ledger.tries.items() if each.count}
+    events = dict(_events(before, ledger, pods, now=now.monotonic))
+    # What can't be said now, since its pod is busy, is news once more when tries change again.
+    later = {uid for uid, each in events.items() if not world.is_free(each.subject)}
+    said = {
+        uid: each.reason for uid, each in ledger.tries.items() if each.count and uid not in later
+    }
     return Decision(
         section=replace(ledger, told={**ledger.told, **said}),
-        sequences=tuple(each for each in events if world.is_free(each.subject)),
+        sequences=tuple(each for uid, each in events.items() if uid not in later),
     )
 
 
 def _events(
     before: Mapping[str, Try], ledger: PlanningLedger, pods: Mapping[str, Pod], *, now: float
-) -> Iterator[Sequence]:
+) -> Iterator[tuple[str, Sequence]]:
+    """By the uid of its pod."""
     for uid, one in ledger.tries.items():
         pod, earlier = pods.get(uid), before.get(uid)
         if pod is None or not one.count:
@@ -64,7 +69,7 @@ def _events(
             for reason, note in news
         )
         if steps:
-            yield Sequence(subject=pod_subject(pod), steps=steps, why=one.reason)
+            yield uid, Sequence(subject=pod_subject(pod), steps=steps, why=one.reason)
 
 
 def _news(

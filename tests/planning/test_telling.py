@@ -43,3 +43,15 @@ def test_pods_of_one_name_in_two_namespaces_are_told_apart() -> None:
     assert regarding(found) == ["shop/web-0", "stage/web-0"]
     assert len({each.subject for each in found.sequences}) == 2
     assert regarding(told(*pods, busy=(pods[0],))) == ["stage/web-0"]
+
+
+def test_what_could_not_be_said_while_a_pod_was_busy_is_said_later() -> None:
+    pod, other = waiting("web-0"), waiting("web-1")
+    first = told(pod, other, busy=(pod,))
+    second = told(pod, other, before=first)
+    third = told(pod, other, before=second)
+    assert [regarding(each) for each in (first, second, third)] == [
+        ["shop/web-1"],
+        ["shop/web-0"],
+        [],
+    ]
