@@ -116,25 +116,29 @@ def _decided(world: World, now: Instant, rooms: Sequence[Room[Any]]) -> tuple[Pa
     """What the rooms want, and the world with what they remember."""
     braked, world = BRAKES.asked(world, now)
     wakes = [braked.wake_at]
-    sequences: dict[Subject, actions.Sequence] = {}
+    wanted: list[actions.Sequence] = []
     if world.ledger.brakes.may_act:
-        _gather(sequences, braked.sequences, world)
+        wanted += braked.sequences
         for room in rooms:
             decision, world = room.asked(world, now)
             wakes.append(decision.wake_at)
-            _gather(sequences, decision.sequences, world)
+            wanted += decision.sequences
     outcome = PassOutcome(
-        ledger=world.ledger, sequences=tuple(sequences.values()), wake_at=earliest(wakes)
+        ledger=world.ledger, sequences=chosen(wanted, world), wake_at=earliest(wakes)
     )
     return outcome, world
 
 
-def _gather(
-    sequences: dict[Subject, actions.Sequence], decided: Iterable[actions.Sequence], world: World
-) -> None:
-    for sequence in _startable(decided, world):
-        # The first room that has something to do with a subject has it for this pass.
-        sequences.setdefault(sequence.subject, sequence)
+def chosen(wanted: Iterable[actions.Sequence], world: World) -> tuple[actions.Sequence, ...]:
+    """What begins of all that is wanted: about each subject the first that may begin.
+
+    Rooms are asked in their order, and each answers with what matters most first. No room settles
+    conflicts itself.
+    """
+    first: dict[Subject, actions.Sequence] = {}
+    for sequence in _startable(wanted, world):
+        first.setdefault(sequence.subject, sequence)
+    return tuple(first.values())
 
 
 def _startable(decided: Iterable[actions.Sequence], world: World) -> Iterator[actions.Sequence]:

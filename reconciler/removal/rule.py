@@ -39,21 +39,20 @@ def decide(world: World, now: Instant) -> Decision[RemovalLedger]:
     found = {key: orphans(cloud, world, now) for key, cloud in seen.items()}
     ledger = _remembered(world, found, now=now, clock=clock).at(clock)
     world = world.remembering(replace(world.ledger, removal=ledger))
-    lost = {each.subject: each for each in leftovers.free_leftover(world, seen)}
-    steps = {
-        **dict(idle.steps_for_idle_nodes(world, now, seen=seen, clock=clock)),
-        **dict(cordons.marks_left_behind(world, clock)),
-        **dict(steps_for_surplus(world, seen)),
-        **dict(drain_pools.steps_for_leaving_pools(world, seen)),
-        **dict(_steps(world, now, seen=seen, found=found, clock=clock)),
-    }
+    # What matters most comes first: an idle node may have lost its pool, or its machine.
+    steps = (
+        *_steps(world, now, seen=seen, found=found, clock=clock),
+        *drain_pools.steps_for_leaving_pools(world, seen),
+        *steps_for_surplus(world, seen),
+        *cordons.marks_left_behind(world, clock),
+        *idle.steps_for_idle_nodes(world, now, seen=seen, clock=clock),
+    )
     sequences = (
         Sequence(subject=machine(name), steps=step.actions, why=step.why)
-        for name, step in steps.items()
-        # A node whose machine is gone is idle too, and has no time for that.
-        if step.actions and machine(name) not in lost
+        for name, step in steps
+        if step.actions
     )
-    moved, rested = evictions(_moving(steps.values()), world, now)
+    moved, rested = evictions(_moving(step for _, step in steps), world, now)
     opening = (
         each
         for key, many in found.items()
@@ -61,8 +60,8 @@ def decide(world: World, now: Instant) -> Decision[RemovalLedger]:
     )
     return Decision(
         section=ledger,
-        sequences=(*lost.values(), *sequences, *moved, *opening),
-        wake_at=earliest((rested, *(step.wake_at for step in steps.values()))),
+        sequences=(*leftovers.free_leftover(world, seen), *sequences, *moved, *opening),
+        wake_at=earliest((rested, *(step.wake_at for _, step in steps))),
     )
 
 

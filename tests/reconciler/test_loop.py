@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reconciler import removal
+from reconciler.core.actions import Sequence, machine
 from reconciler.core.decision import NEVER, Decision
 from reconciler.core.timing import Timing
-from reconciler.loop import BRAKES, ROOMS, Loop, Room, remembers_nothing
+from reconciler.loop import BRAKES, ROOMS, Loop, Room, chosen, decide, remembers_nothing
 from tests.reconciler.build import at, world
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from growth.instant import Instant
-    from reconciler.core.actions import Sequence
     from reconciler.core.world import World
     from reconciler.invariants.breach import Breach
     from reconciler.ledger import Ledger
@@ -83,6 +83,31 @@ async def test_what_is_due_at_a_moment_is_looked_at_then() -> None:
 
 async def test_what_is_due_isnt_late_for_a_change_just_before() -> None:
     assert await Stage(due=0.25).play(0.248) == [0.0, 0.248, 0.25]
+
+
+def about(name: str, why: str) -> Sequence:
+    return Sequence(subject=machine(name), steps=(), why=why)
+
+
+def test_of_several_sequences_about_one_subject_the_first_that_may_begin_does() -> None:
+    wanted = [
+        about("a", "first"),
+        about("busy", "first"),
+        about("b", "first"),
+        about("a", "second"),
+    ]
+    found = chosen(wanted, world(busy=frozenset({machine("busy")})))
+    assert [(each.subject.name, each.why) for each in found] == [("a", "first"), ("b", "first")]
+
+
+def test_what_an_earlier_room_wants_with_a_subject_comes_first() -> None:
+    def wanting(why: str) -> Room[None]:
+        decision = Decision(section=None, sequences=(about("a", why),))
+        return Room(why, lambda _world, _now: decision, remembers_nothing)
+
+    seen = world(timing=Timing(stable_interval=0.0))
+    outcome = decide(seen, at(100), (wanting("one room"), wanting("another")))
+    assert [each.why for each in outcome.sequences] == ["one room"]
 
 
 def test_each_room_stores_its_own_section_of_the_ledger() -> None:

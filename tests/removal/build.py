@@ -21,6 +21,7 @@ from growth.scheduling.metadata import ObservedCondition
 from reconciler import removal as removing
 from reconciler.brakes.trust import Trust
 from reconciler.ledger import Ledger
+from reconciler.loop import chosen
 from reconciler.providers.port import (
     ClassKey,
     DeleteAnswer,
@@ -174,8 +175,8 @@ def attempted(times: int = 1, *, seconds: float = 80.0) -> dict[str, Any]:
 
 
 def steps(given: World, seconds: float = 100.0) -> list[Action]:
-    sequences = removing.decide(given, at(seconds)).sequences
-    return [step for sequence in sequences for step in sequence.steps]
+    wanted = removing.decide(given, at(seconds)).sequences
+    return [step for sequence in chosen(wanted, given) for step in sequence.steps]
 
 
 def kinds(given: World, seconds: float = 100.0) -> list[str]:
