@@ -1,4 +1,4 @@
-"""The settings of the extender, in addition to those of all processes."""
+"""The settings of the extender, in addition to those of every process."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ ListenAddress = Annotated[Address, PlainValidator(Address.parse), Listed("Endpoi
 
 
 class ExtenderSettings(ServiceSettings):
-    """The settings of the extender process."""
+    """The settings of the extender."""
 
     metrics_address: MetricsAddress = Address(host="", port=10281)
 
     verbs_address: ListenAddress = Address(host="127.0.0.1", port=10284)
-    """The address for kube-scheduler's calls. Any but loopback requires --verbs-tls-folder."""
+    """Address for calls of kube-scheduler. Any address but loopback needs --verbs-tls-folder."""
 
     verbs_tls_folder: TlsFolder = None
-    """tls.crt and tls.key for these calls. Not set: plain HTTP. kube-scheduler reads the authority
-    of this certificate only when it starts, so the authority must not change by itself."""
+    """Folder with tls.crt and tls.key for calls of kube-scheduler. Default: plain HTTP.
+    kube-scheduler reads the CA of this certificate once, at startup, so the CA must not be rotated
+    automatically."""
 
     demand_address: ListenAddress = Address(host="127.0.0.1", port=10285)
-    """The address of the demand stream. Any but loopback requires --demand-tls-folder."""
+    """Address of the demand stream. Any address but loopback needs --demand-tls-folder."""
 
     demand_tls_folder: TlsFolder = None
-    """tls.crt and tls.key for the stream, and in ca.crt the authority of its readers' certificates.
-    Not set: plain HTTP."""
+    """Folder with tls.crt and tls.key for the demand stream, and ca.crt, the CA of its readers'
+    certificates. Default: plain HTTP."""

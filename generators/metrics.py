@@ -46,20 +46,20 @@ _SORTS: Final = {
 _PREFACE: Final = """\
 # Metrics
 
-Made from the code: `make crds`. Each process tells its own at `/metrics`, on the port that its
-setting `--metrics-address` names. A histogram has `_bucket`, `_sum` and `_count`. Money is in the
-provider's currency. What is told of the cluster's state (demand, pools, requests) comes from the
-reconciler that leads, and from no other. No metric has a pod or a machine in its labels.
+Generated from the code by `make crds`. Each process reports its metrics at `/metrics`, on the port
+of its setting `--metrics-address`. A histogram has `_bucket`, `_sum` and `_count`. Money is in the
+provider's currency. Only the leading reconciler reports the cluster's state (demand, pools,
+requests). No metric has a pod or a machine in its labels.
 
-What the client library tells of any process (`process_*`, `python_gc_*`) is there too. Alerts are
-in [manifests/alerts](../../manifests/alerts), each with its page in [runbooks](../runbooks), and
-a dashboard for Grafana in [manifests/dashboards](../../manifests/dashboards).
+The standard metrics of the client library (`process_*`, `python_gc_*`) are reported too. Alerts are
+in [manifests/alerts](../../manifests/alerts), their [runbooks](../runbooks) in the documentation,
+and a Grafana dashboard in [manifests/dashboards](../../manifests/dashboards).
 """
 _HEADS: Final = {
-    "all": "Of every process",
-    "webhooks": "Of the webhooks",
-    "extender": "Of the extender",
-    "reconciler": "Of the reconciler",
+    "all": "All processes",
+    "webhooks": "Webhooks",
+    "extender": "Extender",
+    "reconciler": "Reconciler",
 }
 
 
@@ -160,4 +160,4 @@ def _table(process: str) -> str:
         for each in declared_metrics()
         if each.process == process
     )
-    return markdown_table(("Metric", "Sort", "Labels", "Meaning"), rows)
+    return markdown_table(("Metric", "Type", "Labels", "Meaning"), rows)

@@ -16,10 +16,10 @@ PROCESSES: Final = ("webhooks", "extender", "reconciler")
 _OF_SETTINGS: Final = """\
 # Settings of the processes
 
-Made from the code: `make crds`. A flag wins over its variable, a variable over the file
-(`--config FILE`, YAML, whose keys are the names of the flags), the file over the default.
-`--print-settings` shows what would count and where each value comes from; a setting that nobody
-knows is a mistake.
+Generated from the code by `make crds`. A flag overrides its environment variable, a variable
+overrides the file (`--config FILE`: YAML with the names of flags as keys), and the file overrides
+the default. `--print-settings` shows the resulting values and where each comes from. Unknown
+settings are an error.
 """
 
 

@@ -14,7 +14,7 @@ from reconciler.settings import ReconcilerSettings
 
 PROCESS = process.Process(
     name=RECONCILER,
-    purpose="turns demand into machines, and idle machines into none",
+    purpose="buys machines for demand, and gives back idle ones",
     settings=ReconcilerSettings,
     parts={"reconcile": reconcile},
 )

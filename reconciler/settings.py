@@ -1,4 +1,4 @@
-"""What the reconciler can be told, beyond what every process can."""
+"""The settings of the reconciler, in addition to those of every process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ENDPOINT = "https://api.hetzner.cloud/v1"
 
 
 def api_url(text: str) -> str:
-    """An address that calls can be made under, and no token is told to another machine in plain."""
+    """A URL to which tokens may be sent: https, or http on loopback."""
     parts = urlsplit(text)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
         raise ValueError("must be an address like https://api.hetzner.cloud/v1")
@@ -35,105 +35,100 @@ def api_url(text: str) -> str:
 
 
 class CertificateKeeper(StrEnum):
-    """Who keeps the certificates of growth's own processes."""
+    """What manages the certificates of growth's own processes."""
 
     MANAGED = "managed"
     EXTERNAL = "external"
 
 
 class ReconcilerSettings(ServiceSettings):
-    """What the reconciler process can be told."""
+    """The settings of the reconciler."""
 
     metrics_address: MetricsAddress = Address(host="", port=10283)
 
     lease_namespace: Annotated[str, Listed("Cluster", "NAMESPACE")] = ""
-    """Where the Lease of the leader is. Not set: the namespace of the pod in a cluster, elsewhere
+    """Namespace of the leader's Lease. Default: the pod's namespace in a cluster, otherwise
     kube-system."""
 
     demand_url: Annotated[str | None, AfterValidator(server_url), Listed("Demand", "URL")] = None
-    """Where the extender streams the demand, as https://growth-extender:10285; http on loopback
-    only. Not set: only what the API server tells counts, and what the scheduler alone knows is
-    missing."""
+    """URL of the extender's demand stream, such as https://growth-extender:10285; http on loopback
+    only. Default: demand comes only from the API server, without what only the scheduler knows."""
 
     demand_tls_folder: TlsFolder = None
-    """tls.crt and tls.key to show to the extender, and ca.crt: who has to have signed its
-    certificate. Needed for https."""
+    """Folder with tls.crt and tls.key, the client certificate for the extender, and ca.crt, the CA
+    of the extender's certificate. Required for https."""
 
     certificates: Annotated[CertificateKeeper, Listed("Cluster", "WHO")] = CertificateKeeper.MANAGED
-    """Who keeps the certificates of webhooks and extender: managed (the reconciler's leader, in
-    Secrets of the Lease's namespace) or external (another program; these Secrets aren't looked
-    at)."""
+    """What manages the certificates of webhooks and extender: managed (the leader, in Secrets in
+    the Lease's namespace) or external (another program; the reconciler ignores these Secrets)."""
 
     cluster_id: Annotated[LabelValue, Listed("Cluster", "ID")] = ""
-    """What servers of this cluster are labelled with, so that several clusters can share a project.
-    Not set: the uid of the namespace kube-system. Servers with another id are never touched."""
+    """Label value for the servers of this cluster, so that several clusters can share a project.
+    Default: the UID of the namespace kube-system. Servers with another ID are never touched."""
 
     hetzner_endpoint: Annotated[str, AfterValidator(api_url), Listed("Clouds", "URL")] = ENDPOINT
-    """Where Hetzner's API is, for who reaches it by way of a proxy; http on loopback only, as the
-    token goes there."""
+    """URL of Hetzner's API, for use with a proxy; http on loopback only, because the token is sent
+    there."""
 
     stable_interval: Annotated[Duration, between("0s", "1h"), Listed("Caution", "DURATION")] = (
         Duration.parse("10s")
     )
-    """All caches must have been whole for so long before anything is done, and trusted for so long
-    before anything is removed."""
+    """How long all caches must have been complete before growth does anything, and trusted before
+    it removes anything."""
 
     bind_wait: Annotated[Duration, between("0s", "1h"), Listed("Caution", "DURATION")] = (
         Duration.parse("15s")
     )
-    """How long a node that serves is kept for the pods that it was bought for."""
+    """How long a node that serves is kept for the pods it was bought for."""
 
     together: Annotated[Duration, between("0s", "5m"), Listed("Caution", "DURATION")] = (
         Duration.parse("15s")
     )
-    """The longest that a machine that is Ready waits for the others of its plan, so that each pod
-    finds the machine that was bought for it, where the extender ranks nodes; never for more than
-    three times as long as it took itself. When all are Ready, up to 5 seconds more are for the
-    control plane to take its own taints off. 0s: pods take what comes first, and more may be
-    bought."""
+    """Maximum time that a Ready machine waits for the others of its plan, so that each pod finds
+    the machine that was bought for it, if the extender ranks nodes. It waits at most three times as
+    long as it took to boot, plus up to 5 seconds for the control plane to remove its own taints.
+    0s: pods take the first machine, and growth may buy more."""
 
     orphan_age: Annotated[Duration, between("0s", "24h"), Listed("Caution", "DURATION")] = (
         Duration.parse("10m")
     )
-    """How long a machine that is paid for and that no request and no node knows is kept before it
-    is deleted."""
+    """How long a machine without a request and a node is kept before it is deleted."""
 
     quiet: Annotated[Duration, between("1s", "24h"), Listed("Caution", "DURATION")] = (
         Duration.parse("15s")
     )
-    """How long a node's pods must have been the same before cheaper machines may take its place."""
+    """How long a node's pods must be unchanged before it may be replaced with cheaper machines."""
 
     repair_after: Annotated[Duration, between("1s", "24h"), Listed("Caution", "DURATION")] = (
         Duration.parse("10m")
     )
-    """How long a node must not have been Ready until another one takes its place."""
+    """How long a node may be NotReady before it is replaced."""
 
     max_nodes: Annotated[int | None, Field(ge=0), Listed("Caution", "NUMBER")] = None
-    """The most nodes of all pools together, whatever the pools allow. Not set: as many as they
-    do."""
+    """Maximum number of nodes of all pools together. Default: only the pools' limits apply."""
 
     max_nodes_per_hour: Annotated[int | None, Field(ge=0), Listed("Caution", "NUMBER")] = None
-    """The most nodes that are bought within an hour for all pools together. Not set: as many as
-    the pools allow."""
+    """Maximum number of nodes bought within an hour for all pools together. Default: only the
+    pools' limits apply."""
 
     max_hourly_cost: Annotated[Money | None, Listed("Caution", "AMOUNT")] = None
-    """The most that all nodes together may cost an hour, in each currency by itself. Not set: as
-    much as the pools allow."""
+    """Maximum cost of all nodes per hour, for each currency separately. Default: only the pools'
+    limits apply."""
 
     lease_duration: Annotated[Duration, between("3s", "5m"), Listed("Caution", "DURATION")] = (
         Duration.parse("15s")
     )
-    """How long the others wait for a leader that is silent; in whole seconds. It gives up itself
-    after two thirds of it, and renews it every eighth."""
+    """How long the others wait for a silent leader, in whole seconds. The leader gives up after two
+    thirds of this time, and renews the Lease every eighth of it."""
 
     @property
     def namespace(self) -> str:
-        """Where the Lease of the leader is."""
+        """Namespace of the leader's Lease."""
         return self.lease_namespace or namespace_of_this_pod() or "kube-system"
 
     @property
     def timing(self) -> Timing:
-        """How long growth waits for things."""
+        """The waits of the rules."""
         return Timing(
             stable_interval=self.stable_interval.seconds,
             bind_wait=self.bind_wait.seconds,
@@ -145,7 +140,7 @@ class ReconcilerSettings(ServiceSettings):
 
     @property
     def caps(self) -> Caps:
-        """The most of everything."""
+        """The limits of all pools together."""
         return Caps(
             nodes=self.max_nodes,
             nodes_per_hour=self.max_nodes_per_hour,
@@ -154,7 +149,7 @@ class ReconcilerSettings(ServiceSettings):
 
     @property
     def election(self) -> election.Settings:
-        """The election's own figures, in the proportions of its defaults."""
+        """The settings of the election, in the proportions of its defaults."""
         seconds = int(self.lease_duration.seconds)
         return election.Settings(
             lease_duration=seconds, renew_deadline=seconds * 2 / 3, retry=seconds / 7.5

@@ -1,4 +1,4 @@
-"""The settings of the webhooks, in addition to those of all processes."""
+"""The settings of the webhooks, in addition to those of every process."""
 
 from __future__ import annotations
 
@@ -14,21 +14,22 @@ from growth.service.settings import Listed, MetricsAddress, ServiceSettings
 
 
 class WebhooksSettings(ServiceSettings):
-    """The settings of the webhooks process."""
+    """The settings of the webhooks."""
 
     metrics_address: MetricsAddress = Address(host="", port=10282)
 
     webhook_address: Annotated[
         Address, PlainValidator(Address.parse), Listed("Endpoints", "HOST:PORT")
     ] = Address(host="", port=9443)
-    """The HTTPS address for kube-apiserver's reviews. Without a host, it listens on all interfaces.
-    With port 0, a free port is used, and the log names it."""
+    """HTTPS address for reviews of kube-apiserver. Without a host: all interfaces. Port 0: a free
+    port, which the log names."""
 
     webhook_tls_folder: Annotated[Path, Listed("TLS", "FOLDER")] = Path("/run/growth/webhook-tls")
-    """The certificate for kube-apiserver: tls.crt and tls.key, as in a mounted Secret. The files
-    may appear late and change at any time; the process isn't ready until they are valid."""
+    """Folder with tls.crt and tls.key, the certificate for kube-apiserver, as in a mounted Secret.
+    The files may appear late and change at any time; until they are valid, the process isn't
+    ready."""
 
     @property
     def own_namespace(self) -> str:
-        """The namespace of this process, whose pods are exempt."""
+        """The own namespace, whose pods are never changed."""
         return namespace_of_this_pod() or NAMESPACE

@@ -30,7 +30,7 @@ async def watch_event_loop(service: Service[ServiceSettings]) -> None:
     pulse = service.health.pulse("event loop", limit=SILENCE)
     lag = Histogram(
         "growth_event_loop_lag_seconds",
-        "How much later than asked the event loop woke up",
+        "Delay of the event loop",
         buckets=BUCKETS,
         registry=service.registry,
     )

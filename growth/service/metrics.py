@@ -16,7 +16,7 @@ import growth
 def new_registry(process: str) -> CollectorRegistry:
     """A registry with what is worth knowing of any process: build, start, memory, CPU, garbage."""
     registry = CollectorRegistry(auto_describe=True)
-    build = Info("growth_build", "What is running here", registry=registry)
+    build = Info("growth_build", "Version of the running process", registry=registry)
     build.info(
         {
             "process": process,

@@ -61,28 +61,28 @@ class ServiceSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     metrics_address: MetricsAddress
-    """Where /metrics, /healthz and /readyz are served, in plain HTTP. Without a host: on every
-    interface. Port 0 takes a free one; the log says which."""
+    """Plain HTTP address for /metrics, /healthz and /readyz. Without a host: all interfaces. Port
+    0: a free port, which the log names."""
 
     log_level: Annotated[LogLevel, Listed("Logs", "LEVEL")] = LogLevel.INFO
-    """The least important lines that are written: debug, info, warning or error. Libraries never
-    write more than info."""
+    """The least important level that is logged: debug, info, warning or error. Libraries never log
+    more than info."""
 
     log_form: Annotated[LogForm, Listed("Logs", "FORM")] = LogForm.AUTO
-    """How lines look: json, console, or auto (console on a terminal, else json)."""
+    """Format of the log: json, console, or auto (console on a terminal, otherwise json)."""
 
     kubeconfig: Annotated[FilePath | None, Listed("Kubernetes", "FILE")] = None
-    """How to reach the API server. Not set: the service account of the pod in a cluster, elsewhere
-    what kubectl uses ($KUBECONFIG, or ~/.kube/config)."""
+    """The kubeconfig file. Default: the pod's service account in a cluster, otherwise the file that
+    kubectl uses ($KUBECONFIG, or ~/.kube/config)."""
 
     context: Annotated[str | None, Listed("Kubernetes", "NAME")] = None
-    """The context of the kubeconfig. Not set: its current one."""
+    """The context in the kubeconfig. Default: its current context."""
 
     shutdown_limit: Annotated[Duration, between("100ms", "1h"), Listed("Process", "DURATION")] = (
         Duration.parse("5s")
     )
-    """The most that may pass between SIGTERM or SIGINT and the end of the process. What has not
-    ended by then is named in the log and left behind. Keep it below the pod's
+    """Maximum time from SIGTERM or SIGINT to the end of the process. Tasks that haven't ended by
+    then are named in the log and abandoned. Keep it below the pod's
     terminationGracePeriodSeconds."""
 
 

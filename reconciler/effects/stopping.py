@@ -42,8 +42,7 @@ class Stopping:
         self._say = say
         self._breaches = Counter(
             "growth_invariant_breaches",
-            "Decisions that would have broken a rule that must always hold, and were not carried "
-            "out",
+            "Decisions that would have broken an invariant and were not carried out",
             ("invariant",),
             registry=registry,
         )
@@ -51,8 +50,7 @@ class Stopping:
             self._breaches.labels(each.value)
         self._stopped = Gauge(
             "growth_writing_stopped",
-            "Whether nothing is bought, given back or written any more, until a person restarts "
-            "the process",
+            "1 if growth has stopped buying, giving back and writing until a person restarts it",
             registry=registry,
         )
 

@@ -45,13 +45,12 @@ class CloudMetrics(Collector):
     def _of_sights(self) -> Iterator[Metric]:
         age = GaugeMetricFamily(
             "growth_cloud_listing_age_seconds",
-            "How old the last complete listing of a node class's machines is",
+            "Age of the last complete listing of a node class's machines",
             labels=LABELS,
         )
         blind = GaugeMetricFamily(
             "growth_cloud_blind_seconds",
-            "Since when no complete listing of a node class's machines has come; 0 while all is "
-            "well",
+            "Time without a complete listing of a node class's machines; 0 if all is well",
             labels=LABELS,
         )
         now = self._now().monotonic
@@ -65,12 +64,12 @@ class CloudMetrics(Collector):
     def _of_markets(self) -> Iterator[Metric]:
         blocked = GaugeMetricFamily(
             "growth_node_class_blocked",
-            "Whether no machine can be made for a node class until somebody changes something",
+            "1 if no machine can be created with a node class until a person changes something",
             labels=LABELS,
         )
         doubts = GaugeMetricFamily(
             "growth_node_class_price_doubts",
-            "Prices that a cloud tells and that aren't believed; the last good ones hold",
+            "Prices of a provider that aren't trusted; the last good ones are used",
             labels=LABELS,
         )
         for key, market in sorted(self._markets().items()):

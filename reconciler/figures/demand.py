@@ -40,8 +40,8 @@ def demand_families(world: World, now: Instant) -> Iterator[Metric]:
     """The metrics of demand."""
     pods = GaugeMetricFamily(
         "growth_pending_pods",
-        "Pods that the scheduler has found no node for, by how they stand: held, unplanned, "
-        "placed, resting, backing_off",
+        "Pods for which the scheduler has found no node, by state: held, unplanned, placed, "
+        "resting, backing_off",
         labels=("standing",),
     )
     counted = Counter(_standing(uid, entry, world, now) for uid, entry in _entries(world))
@@ -75,7 +75,7 @@ def _standing(uid: str, entry: DemandEntry, world: World, now: Instant) -> Waiti
 def _oldest(world: World, now: Instant) -> Metric:
     oldest = GaugeMetricFamily(
         "growth_pending_oldest_seconds",
-        "For how long the pod that waits longest for a machine has been known to; 0 without one",
+        "Time for which the pod that waits longest for a machine has been demand; 0 without one",
     )
     since = [each.since for _, each in _entries(world) if each.state is State.DEMAND]
     oldest.add_metric((), max((now.seconds_since(each) for each in since), default=0.0))
@@ -85,7 +85,7 @@ def _oldest(world: World, now: Instant) -> Metric:
 def _unplaced(world: World) -> Metric:
     unplaced = GaugeMetricFamily(
         "growth_unplaced_pods",
-        "Pods that the last plans had no place for, by why: PoolNotFound, NoPlace, Limited, "
+        "Pods without a place in the last plans, by cause: PoolNotFound, NoPlace, Limited, "
         "Overtaken",
         labels=("cause",),
     )

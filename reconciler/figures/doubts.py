@@ -31,8 +31,8 @@ def doubt_families(world: World) -> Iterator[Metric]:
 def _doubted(world: World) -> Metric:
     doubted = GaugeMetricFamily(
         "growth_cloud_listing_doubted",
-        "Whether a complete listing of a node class's machines isn't believed, as it lacks too "
-        "many of those that must be there",
+        "1 if a complete listing of a node class's machines isn't trusted because too many "
+        "expected machines are missing",
         labels=LABELS,
     )
     for key, trust in sorted(world.ledger.brakes.clouds.items()):
@@ -44,7 +44,7 @@ def _doubted(world: World) -> Metric:
 def _orphans(world: World) -> Metric:
     orphans = GaugeMetricFamily(
         "growth_cloud_orphans",
-        "Machines that are listed and that no NodeRequest, Node or removal knows",
+        "Listed machines without a NodeRequest, Node or removal",
         labels=LABELS,
     )
     known = world.ledger.removal.orphans
@@ -57,8 +57,8 @@ def _orphans(world: World) -> Metric:
 def _brakes(world: World) -> Metric:
     brakes = GaugeMetricFamily(
         "growth_pool_brake",
-        "Pools of which something isn't done for safety's sake, by condition and reason: "
-        "RemovalHeld, ManySick, LimitReached",
+        "Pools in which something is held back for safety, by condition and reason: RemovalHeld, "
+        "ManySick, LimitReached",
         labels=("pool", "condition", "reason"),
     )
     for name, pool in sorted(world.pools.items()):

@@ -24,13 +24,14 @@ class EffectFigures:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._begun = prometheus.Counter(
             "growth_effects_begun",
-            "Steps that were begun: writes, orders to a cloud, evictions, questions to the solver",
+            "Steps that were started: writes, orders to a provider, evictions, problems for the "
+            "solver",
             ("effect",),
             registry=registry,
         )
         self._done = prometheus.Counter(
             "growth_effects_done",
-            "Steps that have succeeded; what was begun and isn't here has failed or is under way",
+            "Steps that succeeded; other started steps have failed or are in progress",
             ("effect",),
             registry=registry,
         )

@@ -37,8 +37,8 @@ def kept_families(world: World, now: Instant) -> Iterator[Metric]:
 def _counts(of_pools: Iterable[tuple[str, Keeping]]) -> Metric:
     counts = GaugeMetricFamily(
         "growth_nodes_kept",
-        "Nodes by the one reason for which each is there, and by the first word of who could "
-        "change it: a kind, growth, annotation, whoever (a person), other",
+        "Nodes by the reason why they are kept, and by the first word of the reason's owner: a "
+        "kind, growth, annotation, whoever (a person), other",
         labels=("pool", "reason", "owner_kind"),
     )
     found = Counter((pool, each.reason.value, each.owner_kind) for pool, each in of_pools)
@@ -50,8 +50,7 @@ def _counts(of_pools: Iterable[tuple[str, Keeping]]) -> Metric:
 def _ends(of_pools: Iterable[tuple[str, Keeping]]) -> Metric:
     ends = GaugeMetricFamily(
         "growth_nodes_kept_until_timestamp_seconds",
-        "When the last node that is there for a reason stays for it no longer, in seconds since "
-        "1970; only where an end is known",
+        "Latest time until which a node is kept for a reason, in seconds since 1970; only if known",
         labels=("pool", "reason"),
     )
     latest: dict[tuple[str, str], float] = {}

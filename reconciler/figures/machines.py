@@ -25,8 +25,8 @@ def machine_families(world: World, now: Instant) -> Iterator[Metric]:
     yield _removals(world)
     busy = GaugeMetricFamily(
         "growth_busy_subjects",
-        "Machines, pools, node classes, pods and lanes that a sequence of steps is at work on, or "
-        "whose last write the cache hasn't seen yet",
+        "Machines, pools, node classes, pods and lanes with a sequence in progress, or with a "
+        "write that the cache hasn't seen yet",
         labels=("kind",),
     )
     counted = Counter(each.kind for each in world.busy)
@@ -41,7 +41,7 @@ def _requests(world: World, now: Instant) -> Iterator[Metric]:
     )
     oldest = GaugeMetricFamily(
         "growth_node_request_oldest_seconds",
-        "For how long the NodeRequest that is longest in its phase has been in it",
+        "Age of the oldest NodeRequest in each phase",
         labels=("phase",),
     )
     since: defaultdict[RequestPhase, list[float]] = defaultdict(list)
@@ -61,7 +61,7 @@ def _requests(world: World, now: Instant) -> Iterator[Metric]:
 def _removals(world: World) -> Metric:
     removals = GaugeMetricFamily(
         "growth_node_removals",
-        "NodeRemovalRequests by phase and by why the machine is given back",
+        "NodeRemovalRequests by phase and reason",
         labels=("pool", "phase", "reason"),
     )
     counted = Counter(

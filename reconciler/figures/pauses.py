@@ -30,7 +30,7 @@ class PausedPools(Collector):
         """The pools that are paused now."""
         found = GaugeMetricFamily(
             "growth_paused",
-            "Pools that buy and give back nothing, by cause",
+            "Pools that neither buy nor give back machines, by cause",
             labels=("pool", "cause"),
         )
         for pool, pause in sorted(self._paused().items()):

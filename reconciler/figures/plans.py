@@ -32,7 +32,7 @@ class PlanFigures:
         self._renewals = RenewalFigures(registry)
         self._plans = prometheus.Counter(
             "growth_plans",
-            "Plans that the solver has made, by what stopped its search",
+            "Plans of the solver, by what stopped the search",
             ("lane", "stop"),
             registry=registry,
         )
@@ -45,32 +45,32 @@ class PlanFigures:
         )
         self._gap = prometheus.Histogram(
             "growth_plan_gap_ratio",
-            "How much dearer a plan is than its proven bound: 0.01 is one percent",
+            "Relative difference between a plan's cost and its proven bound: 0.01 is one percent",
             ("lane",),
             buckets=GAPS,
             registry=registry,
         )
         self._unplaced = prometheus.Counter(
             "growth_plan_unplaced_pods",
-            "Pods that plans had no place for; a pod is counted anew in each plan",
+            "Pods without a place in a plan; a pod counts in each plan",
             ("lane",),
             registry=registry,
         )
         self._cost = prometheus.Counter(
             "growth_planned_cost_per_hour",
-            "What an hour of all planned machines costs; plans in several currencies don't count",
+            "Cost per hour of all planned machines; plans in several currencies don't count",
             ("lane",),
             registry=registry,
         )
         self._bound = prometheus.Counter(
             "growth_planned_bound_per_hour",
-            "What no other choice of machines could have undercut, for the same plans",
+            "Proven lower bound of the cost per hour, for the same plans",
             ("lane",),
             registry=registry,
         )
         self._first_fit = prometheus.Counter(
             "growth_planned_first_fit_per_hour",
-            "What first-fit would have paid, for the same plans",
+            "Cost per hour of first-fit, for the same plans",
             ("lane",),
             registry=registry,
         )

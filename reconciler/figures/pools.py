@@ -49,8 +49,7 @@ def _each(world: World, metric: GaugeMetricFamily) -> Iterator[tuple[_Family, No
 def _nodes(world: World) -> Iterator[Metric]:
     nodes = GaugeMetricFamily(
         "growth_pool_nodes",
-        "Nodes of a pool: joined (all that are there), ready (those that serve), requested (those "
-        "that are on their way)",
+        "Nodes of a pool: joined (all), ready (serving), requested (on their way)",
         labels=("pool", "server_type", "state"),
     )
     for told, pool in _each(world, nodes):
@@ -60,7 +59,7 @@ def _nodes(world: World) -> Iterator[Metric]:
             told.add(each.requested, str(each.name), "requested")
     yield nodes
     limit = GaugeMetricFamily(
-        "growth_pool_node_limit", "The most nodes that a pool may have, if set", labels=("pool",)
+        "growth_pool_node_limit", "Maximum number of nodes of a pool, if set", labels=("pool",)
     )
     for told, pool in _each(world, limit):
         if pool.spec.limits.nodes is not None:
@@ -71,18 +70,18 @@ def _nodes(world: World) -> Iterator[Metric]:
 def _money(world: World, kept: KeptPods) -> Iterator[Metric]:
     cost = GaugeMetricFamily(
         "growth_pool_cost_per_hour",
-        "What the machines of a pool cost an hour, in the pool's currency",
+        "Cost of a pool's machines per hour, in the pool's currency",
         labels=("pool",),
     )
     limit = GaugeMetricFamily(
         "growth_pool_cost_limit_per_hour",
-        "What a pool may cost an hour at the most, if set",
+        "Maximum cost of a pool per hour, if set",
         labels=("pool",),
     )
     bound = GaugeMetricFamily(
         "growth_pool_cost_bound_per_hour",
-        "What the pods on a pool's nodes cost an hour at the very least: no choice among the "
-        "pool's offers undercuts it",
+        "Lower bound of the cost per hour of the pods on a pool's nodes, with any choice of the "
+        "pool's offers",
         labels=("pool",),
     )
     for told, pool in _each(world, cost):
@@ -105,12 +104,12 @@ def _least(pool: NodePool, world: World, kept: KeptPods) -> float:
 def _room(world: World) -> Iterator[Metric]:
     cpu = GaugeMetricFamily(
         "growth_pool_cpu_cores",
-        "CPU of a pool's nodes: allocatable, and requested by what runs there",
+        "CPU of a pool's nodes: allocatable, and requested by their pods",
         labels=("pool", "of"),
     )
     memory = GaugeMetricFamily(
         "growth_pool_memory_bytes",
-        "Memory of a pool's nodes: allocatable, and requested by what runs there",
+        "Memory of a pool's nodes: allocatable, and requested by their pods",
         labels=("pool", "of"),
     )
     for name in sorted(world.pools):
@@ -132,13 +131,13 @@ def _both(pool: str, world: World) -> tuple[Resources, Resources]:
 def _refusals(world: World, now: Instant) -> Iterator[Metric]:
     blocked = GaugeMetricFamily(
         "growth_pool_blocked",
-        "Whether a pool buys nothing until somebody changes something",
+        "1 if a pool buys nothing until a person changes something",
         labels=("pool",),
     )
     unmet = GaugeMetricFamily(
         "growth_unmet_offers",
-        "Failures in a row of an offer that isn't tried now, as the provider couldn't deliver it; "
-        "an empty type means the whole location, both empty the whole project",
+        "Failures in a row of a refused offer that isn't tried now; an empty type means the whole"
+        " location, both empty the whole project",
         labels=("pool", "server_type", "location"),
     )
     for told, pool in _each(world, blocked):

@@ -20,8 +20,8 @@ class RemovalFigures:
         self._known: dict[str, NodeRemovalRequest] = {}
         self._ended = prometheus.Counter(
             "growth_node_removals_ended",
-            "Removals that have ended, by why they were begun: gone when the machine is given "
-            "back, kept when its node stays after all",
+            "Removals that have ended, by reason and outcome: gone if the machine was given back,"
+            " kept if its node stays",
             ("reason", "outcome"),
             registry=registry,
         )

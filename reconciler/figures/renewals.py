@@ -20,23 +20,23 @@ class RenewalFigures:
     def __init__(self, registry: CollectorRegistry) -> None:
         self._answers = prometheus.Counter(
             "growth_renewals",
-            "Answers to whether nodes could go: change when some should, none when all are to stay",
+            "Searches for nodes that could go: change if some should, none if all should stay",
             ("outcome",),
             registry=registry,
         )
         self._saving = prometheus.Counter(
             "growth_renewal_saving_per_hour",
-            "What an hour costs less, in the provider's currency, if all answers are carried out",
+            "Saving per hour, in the provider's currency, if all answers are carried out",
             registry=registry,
         )
         self._cost = prometheus.Gauge(
             "growth_renewal_cost_per_hour",
-            "What the nodes cost an hour that were last looked at together",
+            "Cost per hour of the nodes in the last search for a replacement",
             registry=registry,
         )
         self._bound = prometheus.Gauge(
             "growth_renewal_bound_per_hour",
-            "What their pods would cost an hour at least, were all of them bought for anew",
+            "Lower bound of the cost per hour if machines for all their pods were bought again",
             registry=registry,
         )
 

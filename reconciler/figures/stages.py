@@ -30,16 +30,16 @@ class StageFigures:
         self._journeys = Journeys(pod_of)
         stages = prometheus.Histogram(
             "growth_pod_stage_seconds",
-            "Time that pods took to a stage from the one before: seen (as demand, after their "
-            "creation, which is told in whole seconds), planned, requested, created, joined, bound",
+            "Time from the previous stage of a pod to this one: seen (as demand, after its "
+            "creation, which has whole seconds), planned, requested, created, joined, bound",
             ("stage",),
             buckets=SECONDS,
             registry=registry,
         )
         whole = prometheus.Histogram(
             "growth_pod_bound_seconds",
-            "Time from when pods were seen as demand until they were bound; machine says whether "
-            "one was bought for them",
+            "Time from when a pod became demand until it was bound; machine says whether one was "
+            "bought for it",
             ("machine",),
             buckets=SECONDS,
             registry=registry,

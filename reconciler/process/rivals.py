@@ -109,7 +109,7 @@ class Rivals:
         self._problem = ""
         self._beside = prometheus.Gauge(
             "growth_other_program_acts",
-            "Whether another program that buys and deletes nodes acts in this cluster too",
+            "1 if another program buys and deletes nodes in this cluster",
             ("program",),
             registry=registry,
         )

@@ -83,12 +83,12 @@ class FollowedStreamMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         self.whole = Gauge(
             "growth_demand_stream_whole",
-            "1 while the extender's demand stream is read and was told to its end",
+            "1 if the extender's demand stream is connected and complete",
             registry=registry,
         )
         self.lost = Counter(
             "growth_demand_stream_lost",
-            "How often the extender's demand stream was lost, by how",
+            "Disconnects of the extender's demand stream, by cause",
             ["how"],
             registry=registry,
         )

@@ -15,11 +15,11 @@ class ElectionMetrics:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.leading = Gauge(
-            "growth_leader", "1 while this process leads, else 0", registry=registry
+            "growth_leader", "1 if this process leads, otherwise 0", registry=registry
         )
         self.transitions = Gauge(
             "growth_leader_transitions",
-            "How often the Lease has changed hands, as counted in the Lease",
+            "Changes of the leader, as counted in the Lease",
             registry=registry,
         )
         self.renew_failures = Counter(

@@ -16,19 +16,19 @@ class CertificateMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         self.expiry = Gauge(
             "growth_certificate_expiry_timestamp_seconds",
-            "When the certificate in use runs out; 0 while there is none",
+            "Expiry of the certificate in use; 0 if there is none",
             ["certificate"],
             registry=registry,
         )
         self.refused = Gauge(
             "growth_certificate_files_refused",
-            "1 while the files of a certificate can't be used, so that an older one stays in use",
+            "1 if the files of a certificate can't be used and an older one stays in use",
             ["certificate"],
             registry=registry,
         )
         self.swaps = Counter(
             "growth_certificate_swaps",
-            "How often a certificate was taken from its files",
+            "Number of times that a certificate was loaded from its files",
             ["certificate"],
             registry=registry,
         )

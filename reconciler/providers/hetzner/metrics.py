@@ -22,19 +22,19 @@ class HetznerMetrics:
     def __init__(self, registry: CollectorRegistry) -> None:
         self.calls = prometheus.Counter(
             "growth_hetzner_calls",
-            "Calls to Hetzner's API, by what came of them: ok, or the code of the error",
+            "Calls to Hetzner's API, by outcome: ok, or the error code",
             ("call", "outcome"),
             registry=registry,
         )
         self.left = prometheus.Gauge(
             "growth_hetzner_rate_limit_remaining",
-            "Calls left in the bucket that everybody shares, as the last answer said",
+            "API calls left in the project's shared bucket, according to the last answer",
             ("secret",),
             registry=registry,
         )
         self.limit = prometheus.Gauge(
             "growth_hetzner_rate_limit",
-            "Calls that the bucket holds when it is full",
+            "Size of the project's bucket of API calls",
             ("secret",),
             registry=registry,
         )
