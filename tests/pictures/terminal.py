@@ -1,6 +1,9 @@
 """A terminal as SVG: a window with its lines, in colour; a recording shows each line in its time.
 
 Where nothing moves (an old viewer, a printer) all lines are there from the beginning.
+
+rich draws terminals, too (`export_svg`), but none that moves, and with a font that each reader
+would fetch from elsewhere.
 """
 
 from __future__ import annotations
