@@ -11,12 +11,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from growth.demand.pools import pools_of
-from reconciler.core.decision import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from growth.instant import Instant
     from growth.scheduling.pod import Pod
     from growth.scheduling.shape import Shape
     from reconciler.buying.limits import SetLimit
@@ -29,19 +27,12 @@ IN_TOTAL = "is reached: raise it in the reconciler's settings, or wait until a n
 
 
 def after_limits(
-    before: PlanningLedger,
-    ledger: PlanningLedger,
-    pods: Mapping[str, Pod],
-    world: World,
-    now: Instant,
-) -> Decision[PlanningLedger]:
-    """Remember which limits bind; pools tell of a change in the next pass, due at once."""
+    before: PlanningLedger, ledger: PlanningLedger, pods: Mapping[str, Pod], world: World
+) -> PlanningLedger:
+    """Remember which limits bind; pools tell of a change at the end of this pass."""
     if ledger.tries is before.tries:
-        return Decision(section=ledger)
-    found = binding_limits(ledger.tries, pods, world.pools)
-    if found == before.binding:
-        return Decision(section=ledger)
-    return Decision(section=replace(ledger, binding=found), wake_at=now.monotonic)
+        return ledger
+    return replace(ledger, binding=binding_limits(ledger.tries, pods, world.pools))
 
 
 def binding_limits(

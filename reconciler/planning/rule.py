@@ -34,12 +34,12 @@ def decide(world: World, now: Instant) -> Decision[PlanningLedger]:
     read = after_plan(_having(world, kept), now, demand)
     asked = next_problem(_having(world, read), now, demand)
     told = tries_told(kept.tries, asked.section, demand, world, now)
-    limits = after_limits(before, told.section, demand, world, now)
-    world = _having(world, limits.section)
+    ledger = after_limits(before, told.section, demand, world)
+    world = _having(world, ledger)
     return Decision(
-        section=limits.section,
+        section=ledger,
         sequences=(*creations(world), *asked.sequences, *told.sequences),
-        wake_at=earliest((asked.wake_at, limits.wake_at, next_look(world, now, before))),
+        wake_at=earliest((asked.wake_at, next_look(world, now, before))),
     )
 
 

@@ -153,10 +153,9 @@ def test_what_binds_is_not_worked_out_again_while_no_try_has_changed() -> None:
     assert planner.memory.binding is known.binding
 
 
-def test_a_limit_that_begins_or_ceases_to_bind_is_told_at_once() -> None:
+def test_the_pass_that_finds_that_a_limit_begins_or_ceases_to_bind_remembers_it() -> None:
     planner = planned(pool(serverTypes=SMALL, limits={"nodes": 1}))
     assert said(planner.seen()) is not None
     planner.remove(*(each for key, each in planner.objects.items() if key[0] == "Pod"))
     planner.until(planner.now + 0.01)
     assert planner.memory.binding == {}
-    assert planner.wakes_at < planner.now
