@@ -86,3 +86,32 @@ def test_every_command_writes_it_alike_and_names_the_currency_in_its_sum() -> No
     written = {found for line in (*sums, *others) for found in MONEY.findall(line)}
     assert {each for each in written if not re.fullmatch(r"\d+\.(\d{4}|\d\d)", each)} == set()
     assert "0.0300 of 0.5000 per hour" in "\n".join(others)
+
+
+def test_two_currencies_are_told_beside_each_other_and_never_added() -> None:
+    status_of_pool = {
+        "hourlyCost": "0.03",
+        "currency": "EUR",
+        "otherCosts": [{"currency": "USD", "hourlyCost": "0.04"}],
+    }
+    paid = pool(status=status_of_pool)
+    euros = node("default-1", price="0.03")
+    dollars = node("default-2", price="0.04", annotations={"growth.dev/currency": "USD"})
+    there = survey([paid], [euros, dollars, pod("web-0", on="default-1")], now=NOW)
+    found = overview(watched_in(there), NOW)
+    told = "\n".join(
+        [
+            *status.overview_lines(found),
+            *shown_by_top(fleet_bars(there), NOW),
+            *cost.spending_lines(spending(there)),
+            *explanation_lines(explained_pool(paid, there), NOW, there.names),
+        ]
+    )
+    assert "Everything costs 0.0300 EUR and 0.0400 USD per hour." in told
+    assert "· 0.0300 EUR and 0.0400 USD per hour ·" in told
+    assert "0.0300 EUR per hour (21.90 EUR per month)" in told
+    assert "; 0.0400 USD per hour (29.20 USD per month), 0.0400 of it (100 %) unused" in told
+    assert "0.0300 EUR and 0.0400 USD per hour." in told
+    assert "0.07" not in told
+    assert (found.hourly_cost, found.currency) == (None, "")
+    assert {each.part for each in spending(there).pools} == {1.0}

@@ -68,6 +68,8 @@ def test_programs_get_the_whole_plan(capsys: pytest.CaptureFixture[str]) -> None
     plan = answer(capsys)
     assert list(plan) == [
         "result",
+        "currency",
+        "costs",
         "cost",
         "lowerBound",
         "gap",
@@ -91,6 +93,46 @@ def test_programs_get_the_whole_plan(capsys: pytest.CaptureFixture[str]) -> None
     # The databases keep apart, and the web servers are spread over both places.
     homes = [node for node in plan["nodes"] if any("/db-" in name for name in node["pods"])]
     assert len(homes) == 2
+
+
+def cloud(currency: str) -> list[dict[str, Any]]:
+    """A pool and its class, which sells one type at 0.01 of a currency; both have its name."""
+    name = currency.lower()
+    size = {"resources": {"cpu": "2", "memory": "4Gi", "pods": "110"}}
+    sold = [{"name": "one", **size, "offers": [{"location": "here", "price": "0.01"}]}]
+    of_class = {"kind": "KwokNodeClass", "spec": {"currency": currency, "types": sold}}
+    of_pool = {
+        "kind": "NodePool",
+        "spec": {
+            "nodeClassRef": {"kind": "KwokNodeClass", "name": name},
+            "serverTypes": [{"name": "one", "max": 5}],
+        },
+    }
+    header = {"apiVersion": "growth.dev/v1alpha1", "metadata": {"name": name}}
+    return [header | of_class, header | of_pool]
+
+
+def test_a_plan_in_one_currency_says_it_once(
+    written: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(*cloud("EUR"), pod("one", nodeSelector={"growth.dev/pool": "eur"}))
+    assert main(["plan", "-f", file]) == 0
+    assert "0.0100  (7.30 EUR per month)" in capsys.readouterr().out
+
+
+def test_a_plan_in_two_currencies_adds_nothing_up(
+    written: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    pods = (pod(name, nodeSelector={"growth.dev/pool": name}) for name in ("eur", "usd"))
+    file = written(*cloud("EUR"), *cloud("USD"), *pods)
+    assert main(["plan", "-f", file]) == 0
+    told = capsys.readouterr().out
+    assert "0.0100 EUR and 0.0100 USD" in told
+    assert "0.0200" not in told
+    main(["plan", "-f", file, "-o", "json"])
+    plan = answer(capsys)
+    assert plan["costs"] == {"EUR": 0.01, "USD": 0.01}
+    assert [plan[name] for name in ("cost", "lowerBound", "gap", "currency")] == [None] * 3 + [""]
 
 
 @pytest.mark.parametrize(

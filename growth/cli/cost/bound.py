@@ -16,6 +16,7 @@ from growth.cli.cost.spending import Bound
 from growth.cli.plan import printing as plan_printing
 from growth.cli.plan.prices import prices_from
 from growth.cli.plan.reading import plan_for_world, world
+from growth.cli.terminal.money import the_currency
 from growth.keeping.marks import pool_of_node
 from growth.scheduling.emptiness import keeps_its_node
 from growth.scheduling.node import Node
@@ -30,8 +31,10 @@ if TYPE_CHECKING:
     from growth.scheduling.cluster import Object
 
 
-def cost_bound(seen: SeenCluster, *, catalogue: str | None, effort: str, now: Instant) -> Bound:
-    """The plan for what runs now."""
+def cost_bound(
+    seen: SeenCluster, *, catalogue: str | None, effort: str, now: Instant
+) -> Bound | None:
+    """The plan for what runs now; None if it is in several currencies, which nothing compares."""
     prices = prices_from(catalogue)
     resources = [each for each in seen.resources if not isinstance(each, NodeRequest)]
     anew = world(
@@ -42,10 +45,13 @@ def cost_bound(seen: SeenCluster, *, catalogue: str | None, effort: str, now: In
         now=now,
     )
     paper = plan_for_world(anew, effort=effort, now=now)
+    if not plan_printing.is_in_one_currency(paper):
+        return None
     return Bound(
         plan_cost=plan_printing.cost_of_plan(paper),
         lower_bound=plan_printing.bound_of(paper),
         unplaced=len(paper.unplaced),
+        currency=the_currency(plan_printing.costs_of_plan(paper)),
     )
 
 

@@ -14,7 +14,7 @@ from growth.cli.cluster.connecting import add_connection_arguments, completed
 from growth.cli.cluster.lists import reading_lists, tell_left_out
 from growth.cli.cluster.names import ALONE
 from growth.cli.cluster.survey import surveyed
-from growth.cli.cost.spending import spending
+from growth.cli.cost.spending import NOTHING, spending
 from growth.cli.explain.story import counted, first_few
 from growth.cli.terminal.money import hourly, month_of, monthly
 from growth.cli.terminal.output import add_output_argument, coloured, print_json
@@ -100,15 +100,18 @@ def spending_lines(found: Spending, names: ShortNames = ALONE) -> Iterator[str]:
     if not found.pools:
         yield "No node of growth is there: nothing is paid."
         return
-    yield from aligned([POOLS, *map(_pool, found.pools)], to_the_right=TO_THE_RIGHT)
+    is_mixed = len(found.costs) > 1
+    pools = (_pool(each, is_mixed=is_mixed) for each in found.pools)
+    workloads = (_workload(each, is_mixed=is_mixed) for each in _shown(found))
+    yield from aligned([POOLS, *pools], to_the_right=TO_THE_RIGHT)
     yield ""
-    yield from aligned([WORKLOADS, *map(_workload, _shown(found))], to_the_right=TO_THE_RIGHT)
+    yield from aligned([WORKLOADS, *workloads], to_the_right=TO_THE_RIGHT)
     if len(found.workloads) > SHOWN:
         yield f"and {counted(len(found.workloads) - SHOWN, 'other workload')}: -o json tells all"
     yield ""
     yield _whole(found)
-    if found.bound is not None:
-        yield from _compared(found.hourly_cost, found.bound)
+    if found.bound is not None and found.hourly_cost is not None:
+        yield from _beside(found.bound, found.hourly_cost, found.currency)
     if found.unpriced:
         nodes = counted(len(found.unpriced), "node")
         unpriced = first_few(map(names.of, found.unpriced))
@@ -119,27 +122,41 @@ def _shown(found: Spending) -> tuple[Share, ...]:
     return found.workloads[:SHOWN]
 
 
-def _pool(share: Share) -> tuple[str, ...]:
-    return (*_workload(share), hourly(share.idle_cost))
+def _pool(share: Share, *, is_mixed: bool) -> tuple[str, ...]:
+    return (*_workload(share, is_mixed=is_mixed), hourly(share.idle_cost))
 
 
-def _workload(share: Share) -> tuple[str, ...]:
+def _workload(share: Share, *, is_mixed: bool) -> tuple[str, ...]:
     name = share.name if len(share.name) <= LONGEST_NAME else f"{share.name[: LONGEST_NAME - 1]}…"
     part = f"{share.part * 100:.0f} %"
     return (
         name,
         str(share.count),
-        hourly(share.hourly_cost),
+        hourly(share.hourly_cost, share.currency if is_mixed else ""),
         monthly(month_of(share.hourly_cost)),
         part,
     )
 
 
 def _whole(found: Spending) -> str:
-    part = found.idle_cost / found.hourly_cost * 100 if found.hourly_cost else 0
-    month = monthly(month_of(found.hourly_cost), found.currency)
-    idle = f"{hourly(found.idle_cost)} of it ({part:.0f} %) unused"
-    return f"{hourly(found.hourly_cost, found.currency)} per hour ({month} per month), {idle}"
+    costs = found.costs or {found.currency: NOTHING}
+    return "; ".join(_in_currency(currency, found) for currency in costs)
+
+
+def _in_currency(currency: str, found: Spending) -> str:
+    cost, idle = (each.get(currency, NOTHING) for each in (found.costs, found.idle_costs))
+    part = idle / cost * 100 if cost else 0
+    month = monthly(month_of(cost), currency)
+    unused = f"{hourly(idle)} of it ({part:.0f} %) unused"
+    return f"{hourly(cost, currency)} per hour ({month} per month), {unused}"
+
+
+def _beside(bound: Bound, cost: Decimal, currency: str) -> Iterator[str]:
+    if bound.currency == currency:
+        yield from _compared(cost, bound)
+    else:
+        prices = bound.currency or "no currency"
+        yield f"a new plan has prices in {prices}, so it is not compared with what is paid"
 
 
 def _compared(cost: Decimal, bound: Bound) -> Iterator[str]:

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from growth.api.wellknown import PRICE_ANNOTATION
+from growth.api.wellknown import CURRENCY_ANNOTATION, PRICE_ANNOTATION
+from growth.keeping.marks import pool_of_node
 from growth.scheduling.resources import CPU, MEMORY
 
 if TYPE_CHECKING:
+    from growth.cli.cluster.survey import Survey
     from growth.scheduling.node import Node
     from growth.scheduling.occupancy import Occupancy
     from growth.scheduling.pod import Pod
@@ -64,6 +66,13 @@ def price_when_bought(node: Node) -> Decimal:
     except InvalidOperation:
         return NOTHING
     return price if price.is_finite() else NOTHING
+
+
+def currency_when_bought(node: Node, seen: Survey) -> str:
+    """What that is in: as it was bought, else what its pool buys in, if anybody has written it."""
+    pool = seen.pools.get(pool_of_node(node))
+    own = "" if pool is None else pool.status.currency
+    return node.metadata.annotations.get(CURRENCY_ANNOTATION) or own or seen.currency
 
 
 def filled(node: Node, held: Occupancy, resource: str) -> float:

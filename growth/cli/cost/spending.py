@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
 from growth.cli.cluster.trouble import Trouble
-from growth.cli.cost.expenses import Expense, expense
+from growth.cli.cost.expenses import Expense, currency_when_bought, expense
+from growth.cli.terminal.money import added, the_currency, whole
 from growth.keeping.marks import pool_of_node
 from growth.scheduling.owners import workload_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from growth.cli.cluster.survey import Survey
     from growth.scheduling.occupancy import Occupancy
@@ -28,11 +30,13 @@ class Share(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     name: str
     hourly_cost: Decimal
     part: float
-    """Of all."""
+    """Of all that is paid in its currency."""
     count: int
     """Nodes of a pool, pods of a workload."""
     idle_cost: Decimal = NOTHING
     """Of a pool: what nobody has asked for."""
+    currency: str = ""
+    """Of its amounts; who is paid for in two has a share in each."""
 
 
 class Bound(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -43,22 +47,36 @@ class Bound(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """No plan costs less."""
     unplaced: int
     """Pods that such a plan has no place for, and that the figures leave out."""
+    currency: str = ""
+    """Of both amounts."""
 
 
 class Spending(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Where the money goes."""
 
-    hourly_cost: Decimal
-    idle_cost: Decimal
+    hourly_cost: Decimal | None
+    """None where it is paid in several currencies."""
+    idle_cost: Decimal | None
     pools: tuple[Share, ...]
     workloads: tuple[Share, ...]
     unpriced: tuple[str, ...]
     """Nodes of which nobody knows the price."""
     bound: Bound | None = None
     currency: str = ""
-    """Of all amounts, if it is known."""
+    """Of all amounts, if it is known and the only one."""
+    costs: Mapping[str, Decimal] = {}
+    """Of an hour, by currency."""
+    idle_costs: Mapping[str, Decimal] = {}
+    """The same of what nobody has asked for."""
     growth: Trouble | None = None
     """What is wrong with growth itself."""
+
+
+class _Payer(NamedTuple):
+    """A pool or a workload, as far as it is paid for in one currency."""
+
+    currency: str
+    name: str
 
 
 class _Bill(NamedTuple):
@@ -68,65 +86,72 @@ class _Bill(NamedTuple):
     pool: str
     held: Occupancy
     expense: Expense
+    currency: str
 
 
 def spending(seen: Survey) -> Spending:
     """Every node of ours is split among the pods on it; what is left is idle."""
     bills = [_bill(name, seen) for name in sorted(seen.kept)]
+    costs = added((bill.currency, bill.expense.price) for bill in bills)
+    idle = added((bill.currency, bill.expense.idle) for bill in bills)
     return Spending(
-        hourly_cost=_sum(bill.expense.price for bill in bills),
-        idle_cost=_sum(bill.expense.idle for bill in bills),
+        hourly_cost=whole(costs),
+        idle_cost=None if whole(costs) is None else whole(idle),
         pools=_of_pools(bills),
         workloads=_of_workloads(bills),
         unpriced=tuple(bill.name for bill in bills if not bill.expense.price),
-        currency=seen.currency,
+        currency=the_currency(costs, seen.currency),
+        costs=costs,
+        idle_costs=idle,
         growth=seen.trouble,
     )
 
 
 def _bill(name: str, seen: Survey) -> _Bill:
     node, held = seen.scene.cluster.nodes[name], seen.scene.cluster.occupancy(name)
-    return _Bill(name, pool_of_node(node), held, expense(node, held))
+    bought = expense(node, held)
+    return _Bill(name, pool_of_node(node), held, bought, currency_when_bought(node, seen))
 
 
 def _of_pools(bills: Iterable[_Bill]) -> tuple[Share, ...]:
-    prices: defaultdict[str, Decimal] = defaultdict(Decimal)
-    idle: defaultdict[str, Decimal] = defaultdict(Decimal)
-    nodes: Counter[str] = Counter()
+    prices: defaultdict[_Payer, Decimal] = defaultdict(Decimal)
+    idle: defaultdict[_Payer, Decimal] = defaultdict(Decimal)
+    nodes: Counter[_Payer] = Counter()
     for bill in bills:
-        prices[bill.pool] += bill.expense.price
-        idle[bill.pool] += bill.expense.idle
-        nodes[bill.pool] += 1
+        payer = _Payer(bill.currency, bill.pool)
+        prices[payer] += bill.expense.price
+        idle[payer] += bill.expense.idle
+        nodes[payer] += 1
     return _shares(prices, nodes, idle)
 
 
 def _of_workloads(bills: Iterable[_Bill]) -> tuple[Share, ...]:
-    prices: defaultdict[str, Decimal] = defaultdict(Decimal)
-    pods: Counter[str] = Counter()
+    prices: defaultdict[_Payer, Decimal] = defaultdict(Decimal)
+    pods: Counter[_Payer] = Counter()
     for bill in bills:
         for pod in bill.held.pods:
-            owner = str(workload_of(pod))
-            prices[owner] += bill.expense.cost_of(pod)
-            pods[owner] += 1
+            payer = _Payer(bill.currency, str(workload_of(pod)))
+            prices[payer] += bill.expense.cost_of(pod)
+            pods[payer] += 1
     return _shares(prices, pods, {})
 
 
 def _shares(
-    prices: Mapping[str, Decimal], counts: Mapping[str, int], idle: Mapping[str, Decimal]
+    prices: Mapping[_Payer, Decimal],
+    counts: Mapping[_Payer, int],
+    idle: Mapping[_Payer, Decimal],
 ) -> tuple[Share, ...]:
-    """The dearest first."""
-    whole = _sum(prices.values())
+    """The dearest first, of each currency."""
+    sums = added((payer.currency, price) for payer, price in prices.items())
+    ordered = sorted(prices, key=lambda each: (each.currency, -prices[each], each.name))
     return tuple(
         Share(
-            name=name,
-            hourly_cost=price,
-            part=round(float(price / whole), 4) if whole else 0.0,
-            count=counts[name],
-            idle_cost=idle.get(name, NOTHING),
+            name=each.name,
+            hourly_cost=prices[each],
+            part=round(float(prices[each] / sums[each.currency]), 4) if prices[each] else 0.0,
+            count=counts[each],
+            idle_cost=idle.get(each, NOTHING),
+            currency=each.currency,
         )
-        for name, price in sorted(prices.items(), key=lambda one: (-one[1], one[0]))
+        for each in ordered
     )
-
-
-def _sum(amounts: Iterable[Decimal]) -> Decimal:
-    return sum(amounts, NOTHING)

@@ -67,7 +67,7 @@ def explained_node(node: Node, seen: Survey) -> Explanation:
 def awaited(request: NodeRequest, seen: Survey) -> Explanation:
     """The story of a machine that has no node: not yet, or no more."""
     spec = request.spec
-    what = f"{spec.server_type} in {spec.location}, {hourly(spec.price)} per hour"
+    what = f"{spec.server_type} in {spec.location}, {hourly(spec.price, spec.currency)} per hour"
     pods = f"for {counted(len(spec.pods), 'pod')}{_wished_by(request, seen)}"
     return Explanation(
         kind="NodeRequest",

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from growth.api.conditions import Truth
 from growth.api.disruption import Consolidation
 from growth.api.noderequest import RequestPhase
-from growth.api.wellknown import TYPES_MISSING
+from growth.api.wellknown import SEVERAL_CURRENCIES, TYPES_MISSING
 from growth.api.written import write_time
 from growth.cli.cluster.survey import paused
 from growth.cli.explain.story import Explanation, Fact, ahead, counted, first_few
-from growth.cli.terminal.money import hourly
+from growth.cli.terminal.money import added, hourly, hourly_each
 from growth.keeping.marks import pool_of_node
 
 if TYPE_CHECKING:
@@ -30,10 +30,12 @@ def explained_pool(pool: NodePool, seen: Survey) -> Explanation:
     """The story of one pool."""
     status = pool.status
     ready = f"{status.ready} of {status.wanted} wanted nodes are ready"
+    others = ((each.currency, each.hourly_cost) for each in status.other_costs)
+    costs = added(((status.currency, status.hourly_cost), *others))
     return Explanation(
         kind="NodePool",
         name=pool.name,
-        headline=f"{pool.name}: {ready}, {hourly(status.hourly_cost)} per hour.",
+        headline=f"{pool.name}: {ready}, {hourly_each(costs, status.currency)} per hour.",
         facts=tuple(_facts(pool, seen)),
         figures=_figures(pool, seen),
     )
@@ -64,7 +66,7 @@ def _facts(pool: NodePool, seen: Survey) -> Iterator[Fact]:
         most = next((each.max for each in pool.spec.server_types if each.name == entry.name), None)
         limit = "" if most is None else f"; at most {most}"
         yield Fact("nodes", f"{entry.name}: {entry.ready} of {entry.nodes} ready{coming}{limit}")
-    yield from _types_missing(pool)
+    yield from _about_prices(pool)
     yield from _limits(pool)
     yield from _budgets(pool)
     yield from _in_flight(pool, seen)
@@ -82,10 +84,14 @@ def _facts(pool: NodePool, seen: Survey) -> Iterator[Fact]:
         yield Fact("no place", f"and {counted(more, 'other pod')}: growth status lists them")
 
 
-def _types_missing(pool: NodePool) -> Iterator[Fact]:
+def _about_prices(pool: NodePool) -> Iterator[Fact]:
     for condition in pool.status.conditions:
-        if condition.type == TYPES_MISSING and condition.status is Truth.TRUE:
+        if condition.status is not Truth.TRUE:
+            continue
+        if condition.type == TYPES_MISSING:
             yield Fact("not sold", condition.message)
+        if condition.type == SEVERAL_CURRENCIES:
+            yield Fact("prices", condition.message)
 
 
 def _limits(pool: NodePool) -> Iterator[Fact]:

@@ -12,7 +12,14 @@ import msgspec
 
 from growth.api.wellknown import PLAN_ANNOTATION
 from growth.cli.plan import remarks as plan_remarks
-from growth.cli.terminal.money import HOURS_A_MONTH, hourly, monthly
+from growth.cli.terminal.money import (
+    HOURS_A_MONTH,
+    added,
+    hourly,
+    hourly_each,
+    monthly,
+    the_currency,
+)
 from growth.cli.terminal.tables import aligned
 
 if TYPE_CHECKING:
@@ -43,18 +50,20 @@ class Told(NamedTuple):
 def plan_document(plan: Told, *, seconds: float) -> dict[str, Any]:
     """The plan for programs."""
     paper, bill = plan.paper, plan.bill
-    cost, bound = cost_of_plan(paper), bound_of(paper)
+    costs, is_one = costs_of_plan(paper), is_in_one_currency(paper)
     return {
         "result": result_of(paper),
-        "cost": float(cost),
-        "lowerBound": float(bound),
+        "currency": the_currency(costs),
+        "costs": {name: float(cost) for name, cost in costs.items()},
+        "cost": float(cost_of_plan(paper)) if is_one else None,
+        "lowerBound": float(bound_of(paper)) if is_one else None,
         "gap": gap_of(paper),
-        "firstFitCost": float(first_fit_of(paper)),
+        "firstFitCost": float(first_fit_of(paper)) if is_one else None,
         "nodes": [_node(name, paper, bill) for name in paper.requests],
         "unplaced": [{"pod": pod.name, "reason": reason} for pod, reason in paper.unplaced],
         "stop": stop_of(paper),
         "seconds": round(seconds, 3),
-        "costPerMonth": float(month_of_plan(paper, paper.requests)),
+        "costPerMonth": float(month_of_plan(paper, paper.requests)) if is_one else None,
         "prices": msgspec.to_builtins(bill.origin),
         "notOffered": msgspec.to_builtins(bill.not_offered),
         **msgspec.to_builtins(plan.remarks),
@@ -68,6 +77,7 @@ def _node(name: str, paper: PlanOnPaper, bill: Bill) -> dict[str, Any]:
         "serverType": str(spec.server_type),
         "location": spec.location,
         "price": float(spec.price),
+        "currency": spec.currency,
         "pricePerMonth": float(month_of_plan(paper, [name])),
         "estimated": bill.is_estimated(spec),
         "nextBest": next_best(paper.requests[name]),
@@ -95,8 +105,20 @@ def result_of(paper: PlanOnPaper) -> str:
     return "AllPlaced" if paper.pods else "NoDemands"
 
 
+def costs_of_plan(paper: PlanOnPaper) -> dict[str, Decimal]:
+    """What all machines of the plan cost an hour, by currency."""
+    specs = (request.spec for request in paper.requests.values())
+    return added((spec.currency, spec.price) for spec in specs)
+
+
+def is_in_one_currency(paper: PlanOnPaper) -> bool:
+    """Whether amounts of the plan may be added, and compared with one another."""
+    steps = {step.currency for plan in paper.plans for step in plan.steps}
+    return len(costs_of_plan(paper)) <= 1 and len(steps) <= 1
+
+
 def cost_of_plan(paper: PlanOnPaper) -> Decimal:
-    """What all machines of the plan cost an hour."""
+    """What all machines of the plan cost an hour, if that is in one currency."""
     return sum((request.spec.price for request in paper.requests.values()), Decimal(0))
 
 
@@ -111,7 +133,12 @@ def first_fit_of(paper: PlanOnPaper) -> Decimal:
 
 
 def gap_of(paper: PlanOnPaper) -> float | None:
-    """How much dearer than the bound, as a fraction; nothing where no bound was found."""
+    """How much dearer than the bound, as a fraction; nothing where no bound was found.
+
+    Nor where there are several currencies, of which each has a bound of its own.
+    """
+    if not is_in_one_currency(paper):
+        return None
     cost, bound = cost_of_plan(paper), bound_of(paper)
     if not bound:
         return None if cost else 0.0
@@ -174,6 +201,8 @@ def _compared(price: Decimal, others: Sequence[dict[str, Any]]) -> str:
 
 
 def _quality(paper: PlanOnPaper, seconds: float) -> str:
+    if not is_in_one_currency(paper):
+        return f"planned in one currency after the other, which aren't compared · {seconds:.2f} s"
     return f"{_proof(gap_of(paper))} · first-fit {hourly(first_fit_of(paper))} · {seconds:.2f} s"
 
 
@@ -185,12 +214,15 @@ def _proof(gap: float | None) -> str:
 
 def _rows(paper: PlanOnPaper, bill: Bill) -> Iterator[tuple[str, ...]]:
     """One row for all machines of one offer."""
+    is_mixed = len(costs_of_plan(paper)) > 1
     for (pool, server_type, place, price), names in _alike(paper):
+        spec = paper.requests[names[0]].spec
         pods = [pod for name in names for pod in paper.pods.get(name, ())]
-        mark = ESTIMATED if bill.is_estimated(paper.requests[names[0]].spec) else ""
+        mark = ESTIMATED if bill.is_estimated(spec) else ""
         fill = (_fill(paper, names, pods, resource) for resource in ("cpu", "memory"))
         counts = (str(len(names)), str(len(pods)))
-        yield (pool, server_type, place, *counts, *fill, f"{mark}{hourly(price * len(names))}")
+        cost = hourly(price * len(names), spec.currency if is_mixed else "")
+        yield (pool, server_type, place, *counts, *fill, f"{mark}{cost}")
 
 
 def _alike(paper: PlanOnPaper) -> list[tuple[tuple[str, str, str, Decimal], list[str]]]:
@@ -209,13 +241,16 @@ def _fill(paper: PlanOnPaper, names: Sequence[str], pods: Iterable[Pod], resourc
 
 
 def _total(paper: PlanOnPaper, bill: Bill) -> tuple[str, ...]:
-    cost = cost_of_plan(paper)
+    costs = costs_of_plan(paper)
     specs = (request.spec for request in paper.requests.values())
     mark = ESTIMATED if any(bill.is_estimated(spec) for spec in specs) else ""
     pods = sum(len(paper.pods.get(name, ())) for name in paper.requests)
-    currency = bill.origin.currency if bill.origin else ""
-    month = f"({mark}{monthly(month_of_plan(paper, paper.requests), currency)} per month)"
-    return ("", "", "", str(len(paper.requests)), str(pods), "", "", f"{mark}{hourly(cost)}", month)
+    counts = ("", "", "", str(len(paper.requests)), str(pods), "", "")
+    if len(costs) > 1:
+        return (*counts, f"{mark}{hourly_each(costs)}")
+    cost = sum(costs.values(), Decimal(0))
+    month = monthly(month_of_plan(paper, paper.requests), the_currency(costs))
+    return (*counts, f"{mark}{hourly(cost)}", f"({mark}{month} per month)")
 
 
 def _without_place(unplaced: Sequence[tuple[Pod, str]]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from growth.cli.cluster.survey import surveyed
 from growth.cli.explain.story import counted, wrapped
 from growth.cli.status.overview import overview
 from growth.cli.status.watched import watched_in
-from growth.cli.terminal.money import hourly
+from growth.cli.terminal.money import hourly, hourly_each
 from growth.cli.terminal.output import add_output_argument, coloured, print_json
 from growth.cli.terminal.tables import aligned, spoken_span
 from growth.keeping.wanting import KeepingReason
@@ -100,18 +100,19 @@ def _pools(found: Overview) -> Iterator[str]:
         yield "There is no NodePool yet: nothing is bought."
         return
     yield from aligned(
-        [COLUMNS, *(_row(pool) for pool in found.pools)],
+        [COLUMNS, *(_row(pool, found) for pool in found.pools)],
         to_the_right=FIGURES,
     )
 
 
-def _row(pool: PoolLine) -> tuple[str, ...]:
+def _row(pool: PoolLine, found: Overview) -> tuple[str, ...]:
     figures = (pool.nodes, pool.ready, pool.coming, pool.going)
-    return (pool.name, *(str(figure) for figure in figures), hourly(pool.hourly_cost), pool.state)
+    cost = hourly_each(pool.costs) if len(found.costs) > 1 else hourly(pool.hourly_cost)
+    return (pool.name, *(str(figure) for figure in figures), cost, pool.state)
 
 
 def _demand(found: Overview) -> str:
-    cost = f"Everything costs {hourly(found.hourly_cost, found.currency)} per hour."
+    cost = f"Everything costs {hourly_each(found.costs, found.currency)} per hour."
     if not found.pending:
         return f"No pod waits for a node. {cost}"
     pods = "1 pod waits" if found.pending == 1 else f"{found.pending} pods wait"

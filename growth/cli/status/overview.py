@@ -7,7 +7,9 @@ eye of somebody who has just run a command is.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from datetime import datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -15,15 +17,21 @@ import msgspec
 from growth.api.conditions import Truth
 from growth.api.noderemovalrequest import RemovalPhase
 from growth.api.noderequest import COMING, RequestPhase
-from growth.api.wellknown import POOL_LABEL, REPLACES_ANNOTATION, TYPES_MISSING
+from growth.api.wellknown import (
+    POOL_LABEL,
+    REPLACES_ANNOTATION,
+    SEVERAL_CURRENCIES,
+    TYPES_MISSING,
+)
 from growth.api.written import parse_time
 from growth.cli.cluster.trouble import Trouble
 from growth.cli.explain.story import counted
+from growth.cli.terminal.money import added, the_currency, whole
 from growth.demand.detection import is_demand
 from growth.keeping.serving import serves
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from growth.api.nodepool import NodePool
     from growth.api.noderemovalrequest import NodeRemovalRequest
@@ -47,8 +55,11 @@ class PoolLine(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     coming: int
     going: int
     hourly_cost: str
+    """In its own currency."""
     state: str
     """ok, or what keeps it from working."""
+    costs: Mapping[str, Decimal] = {}
+    """Of an hour, by currency."""
 
 
 class OnItsWay(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -103,7 +114,8 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """How growth is doing."""
 
     pools: tuple[PoolLine, ...]
-    hourly_cost: str
+    hourly_cost: str | None
+    """None where it is paid in several currencies."""
     pending: int
     """Pods that wait for a node that isn't there."""
     longest_wait: int
@@ -117,7 +129,9 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     kept: tuple[KeptNodes, ...] = ()
     """Nodes by the reason for which they are there, the most first."""
     currency: str = ""
-    """Of what is paid, if it is known."""
+    """Of what is paid, if it is known and the only one."""
+    costs: Mapping[str, Decimal] = {}
+    """Of an hour, by currency."""
     growth: Trouble | None = None
     """What is wrong with growth itself."""
 
@@ -135,9 +149,11 @@ def overview(
 ) -> Overview:
     """Everything that is worth a line."""
     pending = [pod for pod in seen.pending if is_demand(pod)]
+    costs = added(each for pool in seen.pools for each in pool_costs(pool, seen))
+    paid = whole(costs)
     return Overview(
         pools=tuple(_pool(pool, seen, now) for pool in _by_name(seen)),
-        hourly_cost=str(sum(pool.status.hourly_cost for pool in seen.pools)),
+        hourly_cost=None if paid is None else str(paid),
         pending=len(pending),
         longest_wait=max((_waited(pod, now) for pod in pending), default=0),
         coming=tuple(_coming(seen, now)),
@@ -146,7 +162,8 @@ def overview(
         sold_out=tuple(_sold_out(seen, now)),
         needs_a_person=tuple(_for_a_person(seen, now)),
         kept=_kept((kept or {}).values(), now),
-        currency=seen.currency,
+        currency=the_currency(costs, seen.currency),
+        costs=costs,
         growth=seen.trouble,
     )
 
@@ -184,7 +201,15 @@ def _pool(pool: NodePool, seen: WatchedCluster, now: datetime) -> PoolLine:
         going=sum(each.spec.pool == pool.name for each in seen.removals),
         hourly_cost=str(pool.status.hourly_cost),
         state=_state(pool, now),
+        costs=added(pool_costs(pool, seen)),
     )
+
+
+def pool_costs(pool: NodePool, seen: WatchedCluster) -> Iterator[tuple[str, Decimal]]:
+    """What an hour of its machines costs, with the currency of each amount."""
+    yield pool.status.currency or seen.currency, pool.status.hourly_cost
+    for other in pool.status.other_costs:
+        yield other.currency, other.hourly_cost
 
 
 def _state(pool: NodePool, now: datetime) -> str:
@@ -207,6 +232,7 @@ def _told(pool: NodePool) -> str:
         MANY_SICK: f"repairs nothing: {true.get(MANY_SICK)}",
         LIMIT_REACHED: f"limit reached: {_limit(true.get(LIMIT_REACHED, ''), pool)}",
         TYPES_MISSING: "some of its types aren't sold",
+        SEVERAL_CURRENCIES: "prices in several currencies",
     }
     return next((text for condition, text in words.items() if condition in true), "")
 

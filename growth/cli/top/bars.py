@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
@@ -12,10 +13,10 @@ from growth.api.noderequest import COMING
 from growth.cli.cluster import trouble
 from growth.cli.cluster.names import ALONE, LEFT_OUT
 from growth.cli.cluster.trouble import Trouble
-from growth.cli.cost.expenses import expense, filled, price_when_bought
+from growth.cli.cost.expenses import currency_when_bought, expense, filled, price_when_bought
 from growth.cli.explain.node import plan_of
 from growth.cli.explain.story import ahead, counted
-from growth.cli.terminal.money import hourly
+from growth.cli.terminal.money import added, hourly, hourly_each, the_currency, whole
 from growth.cli.terminal.output import coloured
 from growth.cli.terminal.tables import aligned
 from growth.demand.detection import is_demand
@@ -56,6 +57,8 @@ class NodeBar(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     hourly_cost: str
     idle_cost: str
     """An hour of what nobody has asked for."""
+    currency: str
+    """Of both."""
     reason: str
     why: str
     owner: str
@@ -68,13 +71,18 @@ class FleetBars(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     nodes: tuple[NodeBar, ...]
     cpu: float
     memory: float
-    hourly_cost: str
-    idle_cost: str
+    hourly_cost: str | None
+    """None where it is paid in several currencies."""
+    idle_cost: str | None
     pending: int
     coming: int
     """Machines that are on their way."""
     currency: str = ""
-    """Of what is paid, if it is known."""
+    """Of what is paid, if it is known and the only one."""
+    costs: Mapping[str, Decimal] = {}
+    """Of an hour, by currency."""
+    idle_costs: Mapping[str, Decimal] = {}
+    """The same of what nobody has asked for."""
     growth: Trouble | None = None
     """What is wrong with growth itself."""
 
@@ -83,23 +91,33 @@ def fleet_bars(seen: Survey) -> FleetBars:
     """Every node of ours, those that waste most first."""
     ours = [node for name, node in seen.scene.cluster.nodes.items() if name in seen.kept]
     bars = sorted(
-        (_bar(node, seen) for node in ours), key=lambda bar: (-Decimal(bar.idle_cost), bar.name)
+        (_bar(node, seen) for node in ours),
+        key=lambda bar: (bar.currency, -Decimal(bar.idle_cost), bar.name),
     )
     present = {node.name for node in ours}
+    costs = added((bar.currency, Decimal(bar.hourly_cost)) for bar in bars)
+    idle = added((bar.currency, Decimal(bar.idle_cost)) for bar in bars)
     return FleetBars(
         nodes=tuple(bars),
         cpu=_together(ours, seen, CPU),
         memory=_together(ours, seen, MEMORY),
-        hourly_cost=str(sum((price_when_bought(node) for node in ours), Decimal(0))),
-        idle_cost=str(sum((Decimal(bar.idle_cost) for bar in bars), Decimal(0))),
+        hourly_cost=_written(whole(costs)),
+        # In one currency, if the costs are.
+        idle_cost=_written(whole(idle)) if whole(costs) is not None else None,
         pending=sum(is_demand(pod) for pod in seen.pending),
         coming=sum(
             name not in present and request.status.phase in COMING
             for name, request in seen.scene.requests.items()
         ),
-        currency=seen.currency,
+        currency=the_currency(costs, seen.currency),
+        costs=costs,
+        idle_costs=idle,
         growth=seen.trouble,
     )
+
+
+def _written(amount: Decimal | None) -> str | None:
+    return None if amount is None else str(amount)
 
 
 def _bar(node: Node, seen: Survey) -> NodeBar:
@@ -114,6 +132,7 @@ def _bar(node: Node, seen: Survey) -> NodeBar:
         planned_pods=_planned(node),
         hourly_cost=str(price_when_bought(node)),
         idle_cost=f"{expense(node, held).idle:.6f}",
+        currency=currency_when_bought(node, seen),
         reason=keeping.reason.value,
         why=keeping.why,
         owner=keeping.owner,
@@ -147,7 +166,7 @@ def fleet_lines(
         return
     yield ""
     bars = found.nodes if most is None else found.nodes[:most]
-    rows = (_row(bar, now, names) for bar in bars)
+    rows = (_row(bar, found, now, names) for bar in bars)
     lines = list(aligned([COLUMNS, *rows], to_the_right=TO_THE_RIGHT))
     yield lines[0]
     for line, bar in zip(lines[1:], bars, strict=True):
@@ -161,10 +180,15 @@ def _total(found: FleetBars) -> str:
         counted(len(found.nodes), "node"),
         f"cpu {bar(found.cpu)} {found.cpu * 100:.0f} %",
         f"memory {bar(found.memory)} {found.memory * 100:.0f} %",
-        f"{hourly(found.hourly_cost, found.currency)} per hour",
-        f"{hourly(found.idle_cost)} of it idle",
+        f"{hourly_each(found.costs, found.currency)} per hour",
+        f"{hourly_each(_named(found.idle_costs, found))} of it idle",
     ]
     return " · ".join(parts)
+
+
+def _named(costs: Mapping[str, Decimal], found: FleetBars) -> Mapping[str, Decimal]:
+    """With the currency only where there are several: else it was said before."""
+    return costs if len(found.costs) > 1 else {"": sum(costs.values(), Decimal(0))}
 
 
 def _moving(found: FleetBars) -> str:
@@ -172,7 +196,8 @@ def _moving(found: FleetBars) -> str:
     return f"{pods} {wait} · {counted(found.coming, 'node')} on the way"
 
 
-def _row(found: NodeBar, now: datetime, names: ShortNames) -> tuple[str, ...]:
+def _row(found: NodeBar, fleet: FleetBars, now: datetime, names: ShortNames) -> tuple[str, ...]:
+    currency = found.currency if len(fleet.costs) > 1 else ""
     return (
         ending(names.of(found.name), LONGEST_NAME),
         shortened(found.server_type, LONGEST_TYPE),
@@ -180,7 +205,7 @@ def _row(found: NodeBar, now: datetime, names: ShortNames) -> tuple[str, ...]:
         f"{bar(found.memory)} {found.memory * 100:3.0f}%",
         str(found.pods),
         "-" if found.planned_pods is None else str(found.planned_pods),
-        hourly(found.hourly_cost),
+        hourly(found.hourly_cost, currency),
         hourly(found.idle_cost),
         _reason(found, now),
     )

@@ -16,7 +16,7 @@ from growth.cli.status import command as status
 from growth.cli.status.overview import overview
 from growth.cli.status.watched import NOTHING, WatchedCluster, watched
 from growth.cli.terminal import screen
-from growth.cli.terminal.money import hourly
+from growth.cli.terminal.money import hourly_each
 from growth.cli.terminal.output import add_output_argument
 from growth.cli.terminal.spans import add_every_argument, seconds_of
 from growth.cli.watch.happenings import Happening, happenings
@@ -100,7 +100,7 @@ async def _looks(
 def _beginning(seen: WatchedCluster) -> str:
     found = overview(seen, wall_clock())
     nodes, pods = len(seen.nodes), found.pending
-    cost = hourly(found.hourly_cost, found.currency)
+    cost = hourly_each(found.costs, found.currency)
     return (
         f"watching: {nodes} {'node' if nodes == 1 else 'nodes'} at {cost} per hour, "
         f"{pods} {'pod' if pods == 1 else 'pods'} without a node; Ctrl-C ends it"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from growth.api.kinds import NODE_CLASSES
 from growth.api.nodepool import NodePool
-from growth.api.wellknown import TYPES_MISSING
+from growth.api.wellknown import SEVERAL_CURRENCIES, TYPES_MISSING
 from growth.cli.doctor.examination.finding import fail, ok, warn
 from growth.cli.doctor.examination.processes import is_installed
 
@@ -91,6 +91,7 @@ def _told(name: str, conditions: dict[str, dict[str, Any]]) -> tuple[str, str] |
         "RemovalHeld": "growth gives back nothing until the cloud's list is believed again",
         "LimitReached": f"kubectl edit nodepool {name}; or let the pods wait that are left out",
         TYPES_MISSING: f"kubectl edit nodepool {name}",
+        SEVERAL_CURRENCIES: "pools of their own, with weights, say which is bought first",
     }
     for condition, remedy in remedies.items():
         if conditions.get(condition, {}).get("status") == "True":
