@@ -28,7 +28,7 @@ from growth.cli.cluster.connecting import (
     completed,
     connected,
 )
-from growth.cli.terminal.output import add_output_argument, coloured, print_json
+from growth.cli.terminal.output import add_output_argument, coloured, print_answer, print_json
 from growth.errors import GiveUp
 
 if TYPE_CHECKING:
@@ -99,10 +99,7 @@ async def _rotate(arguments: argparse.Namespace) -> int:
         assert secret.decided is not None  # noqa: S101 - it is there
         await objects.ask_for_rotation(secret.decided, now=found.now)
     told = [*_told(secret)]
-    if arguments.output == "json":
-        print_json({"secret": arguments.name, "next": " ".join(told)})
-    else:
-        print("\n".join(told))
+    print_answer(arguments, {"secret": arguments.name, "next": " ".join(told)}, told)
     return 0
 
 

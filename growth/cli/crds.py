@@ -5,7 +5,6 @@ They are generated from the models each time. Applying refuses what would make s
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -13,7 +12,13 @@ from typing import TYPE_CHECKING
 
 from growth.api import crd
 from growth.cli.cluster.connecting import add_connection_arguments, completed, connected
-from growth.cli.terminal.output import add_output_argument, coloured, print_json, tell_steps
+from growth.cli.terminal.output import (
+    add_output_argument,
+    coloured,
+    print_answer,
+    print_json,
+    tell_steps,
+)
 from growth.errors import Misconfigured
 from growth.installation.definitions import Definition, apply_definitions, compared
 
@@ -74,11 +79,7 @@ def _print(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> int:
     found = completed(_compared(arguments))
-    if arguments.output == "json":
-        print(json.dumps([_document(each) for each in found], indent=2))
-    else:
-        for line in comparison_lines(found):
-            print(line)
+    print_answer(arguments, [_document(each) for each in found], comparison_lines(found))
     return int(any(each.installed is None or each.differences for each in found))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from growth.api import references
 from growth.api.files import Mistakes
 from growth.cli.terminal import inputs
-from growth.cli.terminal.output import add_output_argument, print_json
+from growth.cli.terminal.output import add_output_argument, print_answer
 
 if TYPE_CHECKING:
     import argparse
@@ -30,10 +30,8 @@ def run(arguments: argparse.Namespace) -> int:
     if mistakes:
         raise inputs.mistakes_of_inputs(Mistakes(mistakes))
     counts = Counter(found.kind for found, _ in manifests.resources)
-    if arguments.output == "json":
-        print_json({"valid": counts, "others": len(manifests.others)})
-    else:
-        print(_summary(counts, len(manifests.others)))
+    others = len(manifests.others)
+    print_answer(arguments, {"valid": counts, "others": others}, [_summary(counts, others)])
     return 0
 
 

@@ -31,7 +31,6 @@ from reconciler.core.actions import (
     DeleteMachine,
     EmitEvent,
     Evict,
-    Evicted,
     OpenRemoval,
     PatchStatus,
     SetFinalizers,
@@ -41,8 +40,8 @@ from reconciler.core.actions import (
     Version,
     decided_on,
 )
-from reconciler.core.world import Replies
 from reconciler.effects.eviction import evict, evicted, pod_is_gone
+from reconciler.effects.heard import Heard
 from reconciler.effects.last_look import check_waiting, pods_in_the_way
 from reconciler.effects.points import Point, Side, point
 from reconciler.effects.stopping import Stopped
@@ -76,8 +75,6 @@ if TYPE_CHECKING:
 _log = structlog.get_logger(__name__)
 
 PODS = "pods"
-REQUESTS = "NodeRequest"
-REMOVALS = "NodeRemovalRequest"
 FIRST_PAUSE = 0.1
 """Seconds after a first failure; each further one in a row doubles it."""
 LOOKS = 10
@@ -110,14 +107,7 @@ class Effects:
     """Raises `Stopped` when nothing is to be written any more, also of what has begun."""
     say: Callable[[Event], None] = lambda _: None
     announce: Callable[[Point], None] = lambda _: None
-    answers: dict[str, Answered] = field(default_factory=dict)
-    """What providers said, by the name of the request, until its status shows it."""
-    deletions: dict[str, GivenBack] = field(default_factory=dict)
-    """What came of deletes, by the name of the machine, until the removal's status shows it."""
-    evictions: dict[str, Evicted] = field(default_factory=dict)
-    """What the API server said to evictions, by the pod's uid, until the pod is gone."""
-    plans: dict[str, Solved] = field(default_factory=dict)
-    """The last plan of each lane."""
+    heard: Heard = field(default_factory=Heard)
 
     def __post_init__(self) -> None:
         self._numbers = itertools.count(1)
@@ -128,16 +118,6 @@ class Effects:
     def subjects(self) -> frozenset[Subject]:
         """What is being worked on."""
         return frozenset(self._running)
-
-    @property
-    def replies(self) -> Replies:
-        """What no object shows yet."""
-        return Replies(
-            answers=self.answers,
-            deletions=self.deletions,
-            evictions=self.evictions,
-            plans=self.plans,
-        )
 
     def start(self, sequence: Sequence) -> None:
         """Begin a sequence; whoever decided made sure that its subject is free."""
@@ -234,7 +214,7 @@ class Effects:
             case EmitEvent(event=event):
                 self.say(event)
             case Solve(lane=lane, number=number):
-                self.plans[lane] = Solved(number=number, plan=await self.plan(action))
+                self.heard.plans[lane] = Solved(number=number, plan=await self.plan(action))
             case _:
                 assert_never(action)
 
@@ -282,7 +262,7 @@ class Effects:
             answer = await provider.create(order)
         except GrowthError as error:
             answer = Failed(failure=FailureClass.TRANSIENT, reason=str(error))
-        self.answers[order.name] = Answered(at=self.now().monotonic, answer=answer)
+        self.heard.answers[order.name] = Answered(at=self.now().monotonic, answer=answer)
 
     async def _delete_machine(self, provider: Provider, machine: Machine) -> None:
         pods = await pods_in_the_way(self.connection, machine.name, self.now())
@@ -293,7 +273,7 @@ class Effects:
             self.sources.relist(PODS)
         names = tuple(pod.name for pod in pods)
         answer = Occupied(pods=names) if pods else await _deleted(provider, machine)
-        self.deletions[machine.name] = GivenBack(at=self.now().monotonic, answer=answer)
+        self.heard.deletions[machine.name] = GivenBack(at=self.now().monotonic, answer=answer)
 
     async def _set_node(self, action: SetNode) -> None:
         metadata: dict[str, Any] = {}
@@ -310,14 +290,13 @@ class Effects:
         await self._writes(NODES).merge(_decided(action.node), patch)
 
     async def _evict(self, action: Evict) -> None:
-        before = self.evictions.get(action.uid)
+        before = self.heard.evictions.get(action.uid)
         if before is not None and not before.refused:
             await self._check_its_end_was_told(action)
         self._check_may_write()
         refused = await evict(self.connection, action)
-        self.evictions = evicted(
-            self.evictions, action, refused, now=self.now(), pods=self.sources.store(PODS).objects
-        )
+        pods, now = self.sources.store(PODS).objects, self.now()
+        self.heard.evictions = evicted(self.heard.evictions, action, refused, now=now, pods=pods)
 
     async def _check_its_end_was_told(self, pod: Evict) -> None:
         """A pod that the cache shows still, though it has agreed to go: the event may be lost.
@@ -331,8 +310,7 @@ class Effects:
         await self._writes(action.kind).merge(
             _decided(action.version), {"status": action.status}, subresource="status"
         )
-        said = self.deletions if action.kind == REMOVALS else self.answers
-        said.pop(action.version.name, None)
+        self.heard.forget(action)
 
     async def _set_finalizers(self, action: SetFinalizers) -> None:
         patch = {"metadata": {"finalizers": list(action.finalizers)}}
@@ -342,9 +320,7 @@ class Effects:
         except NotFound:
             # It was let go and has gone, and the event of that is on its way.
             writes.gone(_decided(action.version))
-        if action.kind == REQUESTS:
-            # A request that is let go without a status takes its answer with it.
-            self.answers.pop(action.version.name, None)
+        self.heard.forget(action)
 
     async def _delete(self, action: Delete) -> None:
         writes = self._writes(action.kind)
@@ -353,9 +329,7 @@ class Effects:
         except NotFound:
             # It is gone already, which the cache has to learn before anything is decided again.
             writes.gone(_decided(action.version))
-        if action.kind == REMOVALS:
-            # A removal that ends without a status takes its answer with it.
-            self.deletions.pop(action.version.name, None)
+        self.heard.forget(action)
 
     def _writes(self, kind: str) -> Writes:
         store = self.sources.store(kind)

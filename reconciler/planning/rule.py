@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from reconciler.core.decision import Decision, earliest
 from reconciler.planning.asking import next_problem
 from reconciler.planning.binding import after_limits
-from reconciler.planning.creating import creations
+from reconciler.planning.creating import creations, for_pods
 from reconciler.planning.demand import wanting
 from reconciler.planning.reading import after_plan
 from reconciler.planning.remembering import promises_looked_after
@@ -36,9 +36,10 @@ def decide(world: World, now: Instant) -> Decision[PlanningLedger]:
     told = tries_told(kept.tries, asked.section, demand, world, now)
     ledger = after_limits(before, told.section, demand, world)
     world = _having(world, ledger)
+    bought = creations(ledger.unconfirmed, world, purpose=for_pods)
     return Decision(
         section=ledger,
-        sequences=(*creations(world), *asked.sequences, *told.sequences),
+        sequences=(*bought, *asked.sequences, *told.sequences),
         wake_at=earliest((asked.wake_at, next_look(world, now, before))),
     )
 

@@ -56,7 +56,7 @@ class Production:
         world = self._sources.views.world(
             ledger,
             demand=self._sources.demand.at(now()),
-            replies=self._effects.replies,
+            replies=self._effects.heard.replies,
             clouds=self._clouds.sights,
             busy=self._effects.subjects | frozenset(subjects_of(self._sources.unseen())),
             sources=self._sources.health,

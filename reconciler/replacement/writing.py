@@ -8,13 +8,14 @@ from growth.api.disruption import DisruptionReason
 from growth.api.removal_reason import REMOVAL_REASONS
 from growth.api.wellknown import INSTANCE_TYPE_LABEL, REPLACES_ANNOTATION
 from growth.keeping.wanting import kept_by_hand
-from reconciler.core.actions import CreateNodeRequest, OpenRemoval, Sequence, SetNode, machine
+from reconciler.core.actions import OpenRemoval, Sequence, SetNode, machine
 from reconciler.core.actions import version_of as version
 from reconciler.facts.cordons import cordoned
 from reconciler.facts.events import EventAction, event_about
 from reconciler.facts.node_classes import node_class_of
 from reconciler.facts.opening import removal_of
 from reconciler.facts.ownership import pool_of_node
+from reconciler.planning.creating import creations
 from reconciler.replacement.candidates import currency_of_node, price_of_node
 
 if TYPE_CHECKING:
@@ -46,13 +47,8 @@ def _replacing(request: NodeRequest, text: str) -> NodeRequest:
 
 def swap_creations(world: World) -> Iterator[Sequence]:
     """The intent to buy each of the swaps' machines that no cache shows yet."""
-    for name, request in world.ledger.replacement.unconfirmed.items():
-        if world.is_free(machine(name)):
-            yield Sequence(
-                subject=machine(name),
-                steps=(CreateNodeRequest(request=request),),
-                why=f"{request.spec.target_offering} in the place of others",
-            )
+    unconfirmed = world.ledger.replacement.unconfirmed
+    return creations(unconfirmed, world, purpose=lambda _: "in the place of others")
 
 
 def openings(

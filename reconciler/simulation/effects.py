@@ -29,7 +29,6 @@ from reconciler.core.actions import (
     DeleteMachine,
     EmitEvent,
     Evict,
-    Evicted,
     OpenRemoval,
     PatchStatus,
     SetFinalizers,
@@ -39,9 +38,9 @@ from reconciler.core.actions import (
     Version,
     decided_on,
 )
-from reconciler.core.world import Replies
-from reconciler.effects.carrying_out import FIRST_PAUSE, REMOVALS
+from reconciler.effects.carrying_out import FIRST_PAUSE
 from reconciler.effects.eviction import EvictionRefusal, evicted
+from reconciler.effects.heard import REMOVALS, REQUESTS, Heard
 from reconciler.effects.points import Point, Side, point
 from reconciler.providers.port import (
     Answered,
@@ -78,7 +77,6 @@ TO_THE_CLOUD = (0.05, 0.2)
 TROUBLE = 0.1
 """The share of calls that go wrong where a kind of fault is on."""
 
-REQUESTS = "NodeRequest"
 Write = CreateNodeRequest | OpenRemoval | SetNode | PatchStatus | SetFinalizers | Delete
 """What changes anything."""
 
@@ -130,10 +128,7 @@ class SimulatedEffects:
         owner: EffectsOwner,
     ) -> None:
         self.running: set[Subject] = set()
-        self.answers: dict[str, Answered] = {}
-        self.deletions: dict[str, GivenBack] = {}
-        self.evictions: dict[str, Evicted] = {}
-        self.plans: dict[str, Solved] = {}
+        self.heard = Heard()
         self.backoffs: dict[Subject, Backoff] = {}
         self._server = around.server
         self._faults = around.faults
@@ -143,16 +138,6 @@ class SimulatedEffects:
         self._chance = chance
         self._owner = owner
         self._number = 0
-
-    @property
-    def replies(self) -> Replies:
-        """What no object shows yet."""
-        return Replies(
-            answers=self.answers,
-            deletions=self.deletions,
-            evictions=self.evictions,
-            plans=self.plans,
-        )
 
     def start(self, sequence: Sequence) -> None:
         """Begin a sequence."""
@@ -212,25 +197,21 @@ class SimulatedEffects:
         self._owner.arrive(self._step, sequence, index + 1)
 
     def _remember(self, action: Action, result: Result) -> None:
-        if isinstance(action, PatchStatus):
-            said = self.deletions if action.kind == REMOVALS else self.answers
-            said.pop(action.version.name, None)
-        if isinstance(action, Delete) and action.kind == REMOVALS:
-            self.deletions.pop(action.version.name, None)
-        if isinstance(action, SetFinalizers) and action.kind == REQUESTS:
-            self.answers.pop(action.version.name, None)
+        heard = self.heard
+        if isinstance(action, PatchStatus | Delete | SetFinalizers):
+            heard.forget(action)
         if isinstance(action, CreateMachine) and result.answer is not None:
-            self.answers[action.order.name] = Answered(at=self._timeline.now, answer=result.answer)
+            heard.answers[action.order.name] = Answered(at=self._timeline.now, answer=result.answer)
         if isinstance(action, DeleteMachine) and result.deletion is not None:
             given = GivenBack(at=self._timeline.now, answer=result.deletion)
-            self.deletions[action.machine.name] = given
+            heard.deletions[action.machine.name] = given
             if any(map(self._caches["pods"].has_missed, result.in_the_way)):
                 self._caches["pods"].relist()
         if isinstance(action, Evict):
             pods, now = self._caches["pods"].objects, self._owner.now()
-            self.evictions = evicted(self.evictions, action, result.refusal, now=now, pods=pods)
+            heard.evictions = evicted(heard.evictions, action, result.refusal, now=now, pods=pods)
         if isinstance(action, Solve) and result.plan is not None:
-            self.plans[action.lane] = result.plan
+            heard.plans[action.lane] = result.plan
 
     def _failed(self, action: Action, subject: Subject, error: GrowthError) -> None:
         if isinstance(error, DecideAgain) and self._is_outdated(action):

@@ -138,7 +138,7 @@ class SimulatedProcess:
         world = self.views.world(
             ledger,
             demand=self.demand.at(self.now()),
-            replies=self.effects.replies,
+            replies=self.effects.heard.replies,
             clouds=self.clouds.sights,
             busy=frozenset(self.effects.running) | frozenset(subjects_of(self._unseen())),
             sources=self._health(),
@@ -212,9 +212,9 @@ class SimulatedProcess:
 
     def remembered(self) -> Iterator[tuple[str, int]]:
         """How much is remembered, by what it is."""
-        yield "answers", len(self.effects.answers)
-        yield "deletions", len(self.effects.deletions)
-        yield "evictions", len(self.effects.evictions)
+        yield "answers", len(self.effects.heard.answers)
+        yield "deletions", len(self.effects.heard.deletions)
+        yield "evictions", len(self.effects.heard.evictions)
         yield "unconfirmed requests", len(self.loop.ledger.planning.unconfirmed)
         yield "own writes", sum(len(cache.unseen) for cache in self.caches.values())
 

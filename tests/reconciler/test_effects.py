@@ -227,7 +227,7 @@ async def test_a_pod_that_was_bought_for_before_is_looked_up_first(
 async def test_a_machine_is_ordered_and_the_answer_enters_the_world() -> None:
     async with staged() as stage:
         await stage.do(order())
-        answered = stage.effects.answers[NAME]
+        answered = stage.effects.heard.answers[NAME]
         assert answered.at == at(7).monotonic
         assert answered.answer == Accepted(machine_id=f"kwok://{NAME}")
         assert f"{NODES}/{NAME}" in stage.api.objects
@@ -239,18 +239,18 @@ async def test_an_order_whose_answer_was_lost_is_a_passing_failure_and_makes_no_
     async with staged() as stage:
         stage.api.lost.add("POST nodes")
         await stage.do(order())
-        answer = stage.effects.answers[NAME].answer
+        answer = stage.effects.heard.answers[NAME].answer
         assert isinstance(answer, Failed)
         assert answer.failure is FailureClass.TRANSIENT
         await stage.do(order())
-        assert isinstance(stage.effects.answers[NAME].answer, Accepted)
+        assert isinstance(stage.effects.heard.answers[NAME].answer, Accepted)
         assert len(stage.api.objects) == 1
 
 
 async def test_an_order_for_a_node_class_that_nobody_serves_is_no_answer() -> None:
     async with staged() as stage:
         await stage.do(order(node_class="unknown"))
-        assert stage.effects.answers == {}
+        assert stage.effects.heard.answers == {}
 
 
 async def test_a_node_gets_what_was_decided_and_keeps_the_rest() -> None:
@@ -282,7 +282,7 @@ async def test_a_status_that_shows_the_answer_ends_it() -> None:
         await stage.do(order())
         patch = PatchStatus(kind="NodeRequest", version=version, status={"phase": "Provisioning"})
         await stage.do(patch)
-        assert stage.effects.answers == {}
+        assert stage.effects.heard.answers == {}
         assert stage.api.objects[f"{REQUESTS}/{NAME}"]["status"]["phase"] == "Provisioning"
 
 
@@ -345,7 +345,7 @@ async def test_a_plan_enters_the_world_with_the_number_of_its_question() -> None
     )
     async with staged() as stage:
         await stage.do(question)
-        solved = stage.effects.plans["demand"]
+        solved = stage.effects.heard.plans["demand"]
         assert solved.number == 7
         assert isinstance(solved.plan, Plan)
         assert solved.plan.nodes == ()
@@ -425,7 +425,7 @@ async def test_nothing_is_done_when_the_leadership_has_ended() -> None:
         stage.leads_for = 0.0
         await stage.do(CreateNodeRequest(request=request()), order())
         assert stage.api.writes == []
-        assert stage.effects.answers == {}
+        assert stage.effects.heard.answers == {}
 
 
 async def test_the_leadership_is_asked_for_before_each_step() -> None:
@@ -457,7 +457,7 @@ async def test_what_has_begun_ends_before_its_next_write_when_writing_stops() ->
         stage.effects.announce = breach
         await stage.do(CreateNodeRequest(request=request()), order())
         assert stage.api.writes == ["POST noderequests"]
-        assert stage.effects.answers == {}
+        assert stage.effects.heard.answers == {}
 
 
 async def test_a_subject_has_one_sequence_at_a_time() -> None:
@@ -506,7 +506,7 @@ def given_back(name: str = NAME, *, node_class: str = "default") -> DeleteMachin
 
 
 def outcome(stage: Stage) -> object:
-    answer = stage.effects.deletions[NAME].answer
+    answer = stage.effects.heard.deletions[NAME].answer
     return answer.outcome if isinstance(answer, DeleteAnswer) else answer
 
 
@@ -528,7 +528,7 @@ async def test_a_machine_is_deleted_and_the_answer_enters_the_world() -> None:
         await stage.do(given_back())
         assert f"{NODES}/{NAME}" not in stage.api.objects
         assert outcome(stage) is DeleteOutcome.ACCEPTED
-        assert stage.effects.deletions[NAME].at == at(7).monotonic
+        assert stage.effects.heard.deletions[NAME].at == at(7).monotonic
 
 
 async def test_a_machine_that_is_gone_already_is_a_delete_that_worked() -> None:
@@ -615,7 +615,7 @@ async def test_nothing_is_deleted_by_who_lost_the_leadership_during_the_last_loo
         stage.api.request = slow  # type: ignore[method-assign] # the lease ends on the way
         await stage.do(given_back())
         assert f"{NODES}/{NAME}" in stage.api.objects
-        assert stage.effects.deletions == {}
+        assert stage.effects.heard.deletions == {}
 
 
 async def test_nothing_is_deleted_when_writing_stops_during_the_last_look() -> None:
@@ -630,7 +630,7 @@ async def test_nothing_is_deleted_when_writing_stops_during_the_last_look() -> N
         stage.api.request = slow  # type: ignore[method-assign] # a breach on the way
         await stage.do(given_back())
         assert f"{NODES}/{NAME}" in stage.api.objects
-        assert stage.effects.deletions == {}
+        assert stage.effects.heard.deletions == {}
 
 
 @pytest.mark.parametrize("end", ["its status", "its deletion"])
@@ -640,11 +640,11 @@ async def test_what_came_of_a_delete_is_known_until_the_removal_shows_it(end: st
             PATHS["NodeRemovalRequest"], "NodeRemovalRequest", removal().document()
         )
         await stage.do(given_back())
-        assert NAME in stage.effects.deletions
+        assert NAME in stage.effects.heard.deletions
         kind = "NodeRemovalRequest"
         if end == "its status":
             step: Action = PatchStatus(kind=kind, version=version, status={"removalAttempt": 1})
         else:
             step = Delete(kind=kind, version=version)
         await stage.do(step)
-        assert stage.effects.deletions == {}
+        assert stage.effects.heard.deletions == {}

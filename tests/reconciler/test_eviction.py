@@ -55,7 +55,7 @@ async def test_a_pod_that_is_evicted_is_gone_and_known_to_go() -> None:
     async with staged() as stage:
         placed(stage, "web-0")
         await stage.do(WEB)
-        assert stage.effects.replies.evictions == {WEB.uid: Evicted(pod=WEB, at=7.0)}
+        assert stage.effects.heard.replies.evictions == {WEB.uid: Evicted(pod=WEB, at=7.0)}
         assert f"{PODS}/web-0" not in stage.api.objects
 
 
@@ -65,7 +65,7 @@ async def test_a_pod_that_has_gone_meanwhile_is_an_eviction_that_worked(there: s
         if there != "nothing":
             stage.api.put(PODS, running(uid="uid-of-another"))
         await stage.do(WEB)
-        assert stage.effects.evictions[WEB.uid].refused == ""
+        assert stage.effects.heard.evictions[WEB.uid].refused == ""
         assert (f"{PODS}/web-0" in stage.api.objects) is (there != "nothing")
 
 
@@ -105,11 +105,11 @@ async def test_a_pod_stays_because_of(answer: ApiError, seconds: float) -> None:
         stage.api.refusals[ASKED] = [answer, answer]
         for times in (1, 2):
             await stage.do(WEB)
-            assert stage.effects.evictions[WEB.uid] == Evicted(
+            assert stage.effects.heard.evictions[WEB.uid] == Evicted(
                 pod=WEB, at=7.0, refused="no", seconds=seconds, times=times
             )
         await stage.do(WEB)
-        assert stage.effects.evictions[WEB.uid].times == 0, "it went in the end"
+        assert stage.effects.heard.evictions[WEB.uid].times == 0, "it went in the end"
 
 
 async def test_a_server_in_trouble_has_said_nothing_of_the_pod() -> None:
@@ -118,7 +118,7 @@ async def test_a_server_in_trouble_has_said_nothing_of_the_pod() -> None:
         stage.api.refusals[ASKED] = [refused(429), refused(503)]
         for _ in range(2):
             await stage.do(WEB)
-            assert stage.effects.evictions == {}
+            assert stage.effects.heard.evictions == {}
 
 
 async def test_what_was_said_of_pods_that_are_gone_is_forgotten() -> None:
@@ -128,7 +128,7 @@ async def test_what_was_said_of_pods_that_are_gone_is_forgotten() -> None:
         await stage.do(WEB)
         placed(stage, "web-1")
         await stage.do(Evict(namespace="shop", name="web-1", uid="uid-web-1"))
-        assert set(stage.effects.evictions) == {"uid-web-1"}
+        assert set(stage.effects.heard.evictions) == {"uid-web-1"}
 
 
 LATE, IN_TIME = "2025-12-31T23:59:00Z", "2026-01-01T00:00:00Z"

@@ -17,7 +17,7 @@ from growth.cli.cluster.survey import surveyed
 from growth.cli.cost.spending import NOTHING, spending
 from growth.cli.explain.story import counted, first_few
 from growth.cli.terminal.money import hourly, month_of, monthly
-from growth.cli.terminal.output import add_output_argument, coloured, print_json
+from growth.cli.terminal.output import add_output_argument, coloured, print_answer
 from growth.cli.terminal.tables import aligned
 
 if TYPE_CHECKING:
@@ -64,11 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print where the money goes."""
     found, names = completed(_look(arguments))
-    if arguments.output == "json":
-        print_json(found)
-    else:
-        for line in spending_lines(found, names):
-            print(line)
+    print_answer(arguments, found, spending_lines(found, names))
     return 0
 
 

@@ -7,7 +7,6 @@ is always whole.
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
@@ -30,7 +29,7 @@ from growth.cli.doctor.examination.scheduler import examine_scheduler
 from growth.cli.doctor.proof import running
 from growth.cli.explain.story import wrapped
 from growth.cli.terminal.logs import log_errors_only
-from growth.cli.terminal.output import add_output_argument, coloured
+from growth.cli.terminal.output import add_output_argument, coloured, print_answer
 from growth.errors import GrowthError
 from growth.kube.errors import Denied, Overloaded
 
@@ -92,11 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.prove:
         return running.run_proof(arguments)
     findings = completed(_examine(arguments))
-    if arguments.output == "json":
-        print(json.dumps([asdict(finding) for finding in findings], indent=2))
-    else:
-        for finding in findings:
-            print("\n".join(finding_lines(finding)))
+    lines = (line for finding in findings for line in finding_lines(finding))
+    print_answer(arguments, [asdict(finding) for finding in findings], lines)
     return int(any(finding.level is Level.FAIL for finding in findings))
 
 

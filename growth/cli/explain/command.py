@@ -18,7 +18,7 @@ from growth.cli.explain import node as explain_node
 from growth.cli.explain import pod as explain_pod
 from growth.cli.explain import pool as explain_pool
 from growth.cli.explain.story import Explanation, explanation_lines
-from growth.cli.terminal.output import add_output_argument, print_json
+from growth.cli.terminal.output import add_output_argument, print_answer
 
 if TYPE_CHECKING:
     import argparse
@@ -61,11 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Tell the story."""
     arguments.kind, arguments.name = kind_and_name(arguments.kind, arguments.name)
     story, seen = completed(_story(arguments))
-    if arguments.output == "json":
-        print_json(story)
-    else:
-        for line in explanation_lines(story, seen.now.wall, seen.names):
-            print(line)
+    print_answer(arguments, story, explanation_lines(story, seen.now.wall, seen.names))
     return 0
 
 

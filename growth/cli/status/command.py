@@ -14,7 +14,7 @@ from growth.cli.explain.story import counted, wrapped
 from growth.cli.status.overview import overview
 from growth.cli.status.watched import watched_in
 from growth.cli.terminal.money import hourly, hourly_each
-from growth.cli.terminal.output import add_output_argument, coloured, print_json
+from growth.cli.terminal.output import add_output_argument, coloured, print_answer
 from growth.cli.terminal.tables import aligned, spoken_span
 from growth.keeping.wanting import KeepingReason
 
@@ -41,11 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print how growth is doing."""
     found, names = completed(_look(arguments))
-    if arguments.output == "json":
-        print_json(found)
-    else:
-        for line in overview_lines(found, names):
-            print(line)
+    print_answer(arguments, found, overview_lines(found, names))
     return int(not found.is_well)
 
 

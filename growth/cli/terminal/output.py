@@ -11,7 +11,7 @@ from growth.colours import wants_colours
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 
 _T = TypeVar("_T")
 
@@ -49,6 +49,15 @@ async def tell_steps(
             print(line(name, outcome))
     if arguments.output == "json":
         print_json(done)
+
+
+def print_answer(arguments: argparse.Namespace, document: object, lines: Iterable[str]) -> None:
+    """A whole answer: one document for programs, or its lines for people."""
+    if arguments.output == "json":
+        print_json(document)
+        return
+    for line in lines:
+        print(line)
 
 
 def print_json(value: object) -> None:

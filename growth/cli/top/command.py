@@ -8,7 +8,7 @@ from growth.cli.cluster.connecting import add_connection_arguments, completed
 from growth.cli.cluster.lists import Lists, reading_lists, tell_left_out
 from growth.cli.cluster.survey import surveyed
 from growth.cli.terminal import screen
-from growth.cli.terminal.output import add_output_argument, print_json
+from growth.cli.terminal.output import add_output_argument, print_answer
 from growth.cli.terminal.spans import add_every_argument, seconds_of
 from growth.cli.top.bars import fleet_bars, fleet_lines
 
@@ -52,11 +52,7 @@ async def _once(arguments: argparse.Namespace) -> None:
         seen = await surveyed(lists)
     tell_left_out(seen.unreadable)
     found = fleet_bars(seen)
-    if arguments.output == "json":
-        print_json(found)
-        return
-    for line in fleet_lines(found, seen.now.wall, seen.names):
-        print(line)
+    print_answer(arguments, found, fleet_lines(found, seen.now.wall, seen.names))
 
 
 async def _for_ever(arguments: argparse.Namespace, every: float) -> None:

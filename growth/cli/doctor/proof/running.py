@@ -21,7 +21,7 @@ from growth.cli.doctor.proof.proving import ProofRun, StepDone, Unproved
 from growth.cli.doctor.proof.sight import see_proof
 from growth.cli.doctor.proof.trial import TrialPod, cancelled_by_sigterm
 from growth.cli.explain.story import wrapped
-from growth.cli.terminal.output import coloured, print_json
+from growth.cli.terminal.output import coloured, print_answer
 from growth.errors import Misconfigured
 
 if TYPE_CHECKING:
@@ -63,11 +63,7 @@ def run_proof(arguments: argparse.Namespace) -> int:
         report = completed(_proved(attempt, arguments))
     except asyncio.CancelledError:
         return TERMINATED
-    if arguments.output == "json":
-        print_json(report)
-    else:
-        for line in _told(report):
-            print(line)
+    print_answer(arguments, report, _told(report))
     return int(not report.proved)
 
 

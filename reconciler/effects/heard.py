@@ -1,0 +1,51 @@
+"""What was answered and no object shows yet; the simulated effects remember by the same rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from reconciler.core.actions import Delete, PatchStatus, SetFinalizers
+from reconciler.core.world import Replies
+
+if TYPE_CHECKING:
+    from reconciler.core.actions import Evicted, Solved
+    from reconciler.providers.port import Answered, GivenBack
+
+REQUESTS: Final = "NodeRequest"
+REMOVALS: Final = "NodeRemovalRequest"
+
+
+@dataclass(kw_only=True)
+class Heard:
+    """Answers of providers, of the API server and of the solver."""
+
+    answers: dict[str, Answered] = field(default_factory=dict)
+    """What providers said, by the name of the request, until its status shows it."""
+    deletions: dict[str, GivenBack] = field(default_factory=dict)
+    """What came of deletes, by the name of the machine, until the removal's status shows it."""
+    evictions: dict[str, Evicted] = field(default_factory=dict)
+    """What the API server said to evictions, by the pod's uid, until the pod is gone."""
+    plans: dict[str, Solved] = field(default_factory=dict)
+    """The last plan of each lane."""
+
+    @property
+    def replies(self) -> Replies:
+        """All of it, as a World holds it."""
+        return Replies(
+            answers=self.answers,
+            deletions=self.deletions,
+            evictions=self.evictions,
+            plans=self.plans,
+        )
+
+    def forget(self, done: PatchStatus | SetFinalizers | Delete) -> None:
+        """An object shows the answer now, or goes and takes it with it.
+
+        A removal that ends is deleted without another status; a request is let go without one.
+        """
+        name = done.version.name
+        if done.kind == REMOVALS and not isinstance(done, SetFinalizers):
+            self.deletions.pop(name, None)
+        if done.kind == REQUESTS and not isinstance(done, Delete):
+            self.answers.pop(name, None)
