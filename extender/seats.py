@@ -7,7 +7,9 @@ without a seat must not take one of others, so the resources that are still prom
 
 A pod counts where it is bound or nominated. A pod that was just sent to a node counts there at
 once: its event takes some milliseconds, and the scheduler may already ask about the next pod. It
-counts until the scheduler reports that it isn't there, for example because the binding failed.
+counts until the scheduler reports that it isn't there, for example because the binding failed, and
+without any further news for 15 seconds: anyone who reaches the port can ask about pods that don't
+exist.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from growth.api.noderequest import FAILED, NodeRequest
 from growth.demand.detection import scheduled
+from growth.demand.evidence import FEASIBLE_SECONDS, MOST_HOLDS
+from growth.demand.holds import Holds
 from growth.kube.versions import is_before
 from growth.scheduling.owners import Owner, owner_of
 from growth.scheduling.resources import Resources, parse_resources
@@ -24,6 +28,7 @@ from growth.scheduling.resources import Resources, parse_resources
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from growth.instant import Instant
     from growth.kube.cache.contents import Change
     from growth.scheduling.pod import Pod
 
@@ -54,7 +59,8 @@ class Sent(NamedTuple):
 class Seats:
     """Follows the caches of requests and pods."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, most: int = MOST_HOLDS) -> None:
+        """At most so many pods count at once where they were only sent."""
         self._planned: dict[str, dict[Owner, Planned]] = {}
         """The planned pods of each node, by node name."""
         self._nodes: defaultdict[Owner, set[str]] = defaultdict(set)
@@ -64,6 +70,8 @@ class Seats:
         self._places: dict[str, PodPlace] = {}
         self._sent: defaultdict[str, dict[str, Sent]] = defaultdict(dict)
         """The pods that were sent to each node, by node and uid."""
+        self._expected = Holds(seconds=FEASIBLE_SECONDS, most=most)
+        """The same pods, until they no longer count."""
         self._claims: dict[str, Resources] = {}
         """The promised resources of each node; an entry is dropped when something changes there."""
 
@@ -115,11 +123,23 @@ class Seats:
                 self._claims[node] = Resources(dict(self._summed(node)))
         return {node: self._claims[node] for node in bought}
 
-    def sent(self, uid: str, workload: Owner | None, node: str, sent: Sent) -> None:
+    def sent(
+        self, uid: str, workload: Owner | None, node: str, sent: Sent, *, now: Instant
+    ) -> None:
         """Note that the scheduler was told that this node is the best one for the pod."""
-        if workload is not None and workload in self._nodes and node in self._planned:
+        is_bound = uid in self._places and self._expected.get(uid) is None
+        if workload is None or workload not in self._nodes or is_bound:
+            return
+        if node in self._planned:
             self._put(uid, PodPlace(node, workload))
             self._sent[node][uid] = sent
+            for dropped in self._expected.begin(uid, version=sent.version, now=now):
+                self._take(dropped)
+
+    def settle(self, now: Instant) -> None:
+        """Stop counting pods that were sent somewhere and never seen there."""
+        for uid in self._expected.ended(now):
+            self._take(uid)
 
     def _has_come_to_nothing(self, before: Pod | None, pod: Pod) -> bool:
         """Whether a pod without a node must no longer count where it was sent."""
@@ -149,6 +169,7 @@ class Seats:
         self._claims.pop(place.node, None)
 
     def _take(self, uid: str) -> None:
+        self._expected.end(uid)
         place = self._places.pop(uid, None)
         if place is None:
             return

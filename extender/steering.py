@@ -14,15 +14,17 @@ from extender.plans import Plans
 from extender.scoring import scores
 from extender.seats import Seats, Sent
 from growth.api.wellknown import SCALE_DOWN_TAINT
+from growth.clocks import both_clocks
 from growth.scheduling.owners import manager
 from growth.scheduling.requests import ONE_POD
 from growth.scheduling.resources import CPU, MEMORY, NOTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.api.noderequest import NodeRequest
+    from growth.instant import Instant
     from growth.kube.cache.contents import Change
     from growth.scheduling.metadata import Metadata
     from growth.scheduling.node import Node
@@ -33,7 +35,8 @@ if TYPE_CHECKING:
 class Steering:
     """Follows the caches of pods, nodes, requests and removals."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, now: Callable[[], Instant] = both_clocks) -> None:
+        self._now = now
         self.plans = Plans()
         self.seats = Seats()
         self.opening = Opening()
@@ -48,6 +51,8 @@ class Steering:
 
     def scores(self, pod: Metadata, hosts: Iterable[str]) -> dict[str, int]:
         """The score of each node for a pod."""
+        now = self._now()
+        self.seats.settle(now)
         hosts, workload = list(hosts), manager(pod)
         size = self._waiting.get(pod.uid, ONE_POD)
         named = self.plans.node_of(pod.uid)
@@ -60,7 +65,7 @@ class Steering:
             lacking={} if planned in hosts else self._lacking(hosts, size),
         )
         best = max(found, key=lambda host: found[host], default="")
-        self.seats.sent(pod.uid, workload, best, Sent(pod.resource_version, size))
+        self.seats.sent(pod.uid, workload, best, Sent(pod.resource_version, size), now=now)
         return found
 
     def _lacking(self, hosts: Iterable[str], size: Resources) -> dict[str, float]:

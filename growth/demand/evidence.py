@@ -26,6 +26,10 @@ FEASIBLE_SECONDS: Final = 15.0
 NOMINATED_SECONDS: Final = 300.0
 """The longest time for preemption. After five minutes the scheduler retries a pod anyway; a
 nomination that is still there hasn't helped, or is left over."""
+RENEWED_AFTER: Final = 3.0
+"""A hold that began less than this many seconds ago isn't renewed by a call about the same version
+of the pod. Kubernetes 1.36 calls for the pods of a waiting group thousands of times a second, and
+each renewal would be news to all readers of the book."""
 MOST_HOLDS: Final = 20_000
 """More pods than a scheduler handles within one of these times."""
 
@@ -42,6 +46,8 @@ class Evidence:
 
     def feasible(self, uid: str, *, version: str, now: Instant) -> tuple[str, ...]:
         """Note that the scheduler found nodes for a pod; returns the pods to judge again."""
+        if self._is_fresh(uid, version=version, now=now):
+            return ()
         return (*self._feasible.begin(uid, version=version, now=now), uid)
 
     def follow(self, old: WaitingPod | None, new: WaitingPod, now: Instant) -> tuple[str, ...]:
@@ -75,6 +81,12 @@ class Evidence:
     def next_end(self) -> float:
         """The monotonic second at which the next hold ends."""
         return min(self._feasible.next_end, self._nominated.next_end)
+
+    def _is_fresh(self, uid: str, *, version: str, now: Instant) -> bool:
+        hold = self._feasible.get(uid)
+        if hold is None or hold.version != version:
+            return False
+        return now.monotonic - hold.begun.monotonic < RENEWED_AFTER
 
     def _has_given_up_since(self, old: WaitingPod | None, new: WaitingPod) -> bool:
         """Whether the scheduler has reported the pod as unschedulable since the hold began."""

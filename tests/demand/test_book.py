@@ -9,7 +9,7 @@ import pytest
 from growth.demand import evidence
 from growth.demand.book import Book
 from growth.demand.entry import EntryReason, State
-from growth.demand.evidence import FEASIBLE_SECONDS, NOMINATED_SECONDS
+from growth.demand.evidence import FEASIBLE_SECONDS, NOMINATED_SECONDS, RENEWED_AFTER
 from growth.demand.history import EntryChange, EntryChangeKind, History
 from growth.demand.siblings import Family, Siblings
 from growth.scheduling.shape import Shape
@@ -193,6 +193,22 @@ class TestEvidence:
         made.feasible("a", version="1", now=at(5))
         assert made.entries["a"].since == at(5).wall
         assert made.next_end == 5 + FEASIBLE_SECONDS
+
+    def test_that_is_repeated_at_once_is_no_news(self) -> None:
+        made = book(marked("a"))
+        made.feasible("a", version="1", now=at(1))
+        before = made.position
+        for _ in range(1000):
+            made.feasible("a", version="1", now=at(1 + RENEWED_AFTER - 0.001))
+        assert made.position == before
+        made.feasible("a", version="1", now=at(1 + RENEWED_AFTER))
+        assert made.next_end == 1 + RENEWED_AFTER + FEASIBLE_SECONDS
+
+    def test_about_a_new_version_of_the_pod_holds_from_then_on(self) -> None:
+        made = book(marked("a"))
+        made.feasible("a", version="1", now=at(1))
+        made.feasible("a", version="2", now=at(2))
+        assert made.next_end == 2 + FEASIBLE_SECONDS
 
     def test_that_is_repeated_leaves_the_end_of_others_where_it_was(self) -> None:
         made = book(marked("a"), marked("b"))

@@ -12,33 +12,39 @@ from hypothesis import strategies as st
 from extender.protocol import read_arguments
 from extender.seats import Seats, Sent
 from extender.steering import Steering
+from growth.demand.evidence import FEASIBLE_SECONDS, MOST_HOLDS
 from growth.scheduling.owners import Owner, owner_of
 from growth.scheduling.resources import NOTHING
+from tests.demand.build import NOW, at
 from tests.extender.build import a_node, a_pod, a_request, added, changed, gone, question
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from random import Random
 
+    from growth.instant import Instant
     from growth.scheduling.pod import Pod
 
 WEB = Owner("ReplicaSet", "shop", "web")
 
 
-def planned(**numbers: int) -> Seats:
+def planned(*, most: int = MOST_HOLDS, **numbers: int) -> Seats:
     """So many pods of web are planned on each of these nodes."""
-    seats = Seats()
+    seats = Seats(most=most)
     seats.follow_requests(
         [added(a_request(node, workloads={"web": count})) for node, count in numbers.items()]
     )
     return seats
 
 
-def asked(seats: Seats, uid: str, *, hosts: str = "abc", named: str = "") -> str:
+def asked(
+    seats: Seats, uid: str, *, hosts: str = "abc", named: str = "", now: Instant = NOW
+) -> str:
     """What is said of a pod of web; the scheduler heeds it."""
+    seats.settle(now)
     found = seats.node_for(uid, WEB, hosts, rather=named)
     if found:
-        seats.sent(uid, WEB, found, Sent("7", NOTHING))
+        seats.sent(uid, WEB, found, Sent("7", NOTHING), now=now)
     return found
 
 
@@ -66,6 +72,33 @@ def test_who_went_elsewhere_leaves_the_place_to_the_next() -> None:
     asked(seats, "uid-1")
     seats.follow_pods([changed(a_pod("1", of="web"), a_pod("1", of="web", node="z"))])
     assert asked(seats, "2") == "a"
+
+
+def test_a_pod_that_is_never_seen_leaves_its_place_to_the_next() -> None:
+    seats = planned(a=1)
+    asked(seats, "invented")
+    assert asked(seats, "1", now=at(FEASIBLE_SECONDS - 1)) == ""
+    assert asked(seats, "1", now=at(FEASIBLE_SECONDS)) == "a"
+
+
+def test_a_pod_that_was_seen_where_it_was_sent_counts_for_good() -> None:
+    seats = planned(a=1)
+    asked(seats, "uid-1")
+    seats.follow_pods([changed(a_pod("1", of="web"), a_pod("1", of="web", node="a"))])
+    assert asked(seats, "2", now=at(2 * FEASIBLE_SECONDS)) == ""
+
+
+def test_a_question_about_a_pod_that_has_its_node_moves_it_nowhere() -> None:
+    seats = planned(a=1, b=1)
+    seats.follow_pods([added(a_pod("1", of="web", node="a"))])
+    asked(seats, "uid-1", hosts="b")
+    assert asked(seats, "2", now=at(FEASIBLE_SECONDS)) == "b"
+    assert asked(seats, "3", now=at(FEASIBLE_SECONDS)) == ""
+
+
+def test_of_pods_that_are_asked_about_only_so_many_are_remembered() -> None:
+    seats = planned(a=3, most=2)
+    assert [asked(seats, uid) for uid in "12345"] == ["a"] * 5
 
 
 def waiting(version: int, said: str = "") -> Pod:
@@ -218,5 +251,5 @@ def test_in_whichever_order_pods_come_and_events_arrive_each_node_gets_what_it_i
 def _heeded(seats: Seats, pod: Pod, hosts: Sequence[str]) -> str:
     owner = owner_of(pod)
     node = seats.node_for(pod.metadata.uid, owner, hosts, rather="")
-    seats.sent(pod.metadata.uid, owner, node, Sent("7", pod.requests))
+    seats.sent(pod.metadata.uid, owner, node, Sent("7", pod.requests), now=NOW)
     return node
