@@ -25,8 +25,13 @@ if TYPE_CHECKING:
     """The functions that answer, by path. After `Later`, the function is called again in a moment;
     after any other error, the web server answers the call."""
 
-LARGEST_BODY: Final = 256 * 2**20
-"""Enough for 5,000 node objects, which a scheduler without nodeCacheCapable sends."""
+LARGEST_BODY: Final = 16 * 2**20
+"""Enough for a pod and the names of 100,000 nodes. A scheduler without nodeCacheCapable sends whole
+nodes, of which a thousand fit."""
+LARGE: Final = 2**20
+"""Bytes of a call that kube-scheduler sends only without nodeCacheCapable."""
+MOST_LARGE: Final = 4
+"""Large calls that are received at the same time. The web server takes the others."""
 REST: Final = 3600.0
 """Seconds that a connection may be idle. Go's client keeps one for 90 seconds, and doesn't repeat a
 POST on a connection that is just being closed; so we must never close it first."""
@@ -51,6 +56,11 @@ class SchedulerQuestion(NamedTuple):
     path: bytes
     begin: int
     end: int
+
+    @property
+    def is_large(self) -> bool:
+        """Whether few of these may be received at the same time."""
+        return self.end > LARGE
 
 
 def question_of(received: bytes | bytearray) -> SchedulerQuestion | None:
@@ -94,6 +104,12 @@ class Entrance:
         """Create the protocol of a new connection."""
         return SchedulerConnection(self)
 
+    def admit(self, question: SchedulerQuestion | None) -> SchedulerQuestion | None:
+        """The call, unless it is large and too many large ones are being received."""
+        if question is None or not question.is_large:
+            return question
+        return question if sum(door.is_in_large_call for door in self.open) < MOST_LARGE else None
+
     def close(self) -> None:
         """Close all connections."""
         # Almost no answer is pending then: most of them are sent right after their call.
@@ -115,6 +131,11 @@ class SchedulerConnection(asyncio.Protocol):
         self._rest: asyncio.TimerHandle | None = None
         self._again: asyncio.TimerHandle | None = None
         """The timer of a delayed call."""
+
+    @property
+    def is_in_large_call(self) -> bool:
+        """Whether a large call is being received here."""
+        return self._question is not None and self._question.is_large
 
     @override
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -142,7 +163,7 @@ class SchedulerConnection(asyncio.Protocol):
         self._last_heard = self._loop.time()
         self._received += data
         self._put_off(None)
-        self._question = self._question or question_of(self._received)
+        self._question = self._question or self._entrance.admit(question_of(self._received))
         if not self._is_for_us(self._question):
             self._hand_over()
         elif len(self._received) == self._question.end:

@@ -26,6 +26,15 @@ if TYPE_CHECKING:
     from growth.service.address import Address
     from growth.service.tls import Certificates, Files
 
+LINGERING: Final = 0.5
+"""Seconds to read the rest of a refused body: a caller that is still sending reads no answer."""
+_WAYS: Final = {
+    "keepalive_timeout": REST,
+    "lingering_time": LINGERING,
+    "auto_decompress": False,
+    # Handlers stream to readers, so they must end when the reader disconnects.
+    "handler_cancellation": True,
+}
 _NONE: Final[Answers] = MappingProxyType({})
 
 
@@ -64,8 +73,7 @@ async def serve_port(
     with listen(port.address, setting=port.setting) as listening:
         async with (
             _secured(port, certificates) as tls,
-            # Handlers stream to readers, so they must end when the reader disconnects.
-            web_server(application, keepalive_timeout=REST, handler_cancellation=True) as server,
+            web_server(application, **_WAYS) as server,
         ):
             with _entrance(answers, server) as entrance:
                 async with accepting(entrance, listening, tls=tls):

@@ -55,6 +55,9 @@ class Score(msgspec.Struct, frozen=True, gc=False, rename="pascal"):
     score: int
 
 
+LONGEST_ID: Final = 64
+"""Characters of a uid or version; those of Kubernetes are shorter. They are kept for a while, so
+what a caller sends must not be longer."""
 _NOTHING: Final = msgspec.Raw(b"null")
 _envelope = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _pod = msgspec.json.Decoder(_Pod).decode
@@ -90,17 +93,19 @@ class Arguments(msgspec.Struct, frozen=True, gc=False):
     def head(self) -> PodHead:
         """The pod; its uid is "" if it can't be read."""
         try:
-            return _pod(self.pod).metadata
+            read = _pod(self.pod).metadata
         except UNDECODABLE:
             return PodHead()
+        return read if _has_short_ids(read) else PodHead()
 
     @property
     def metadata(self) -> Metadata:
         """The metadata of the pod; its uid is "" if it can't be read."""
         try:
-            return _whole_pod(self.pod).metadata
+            read = _whole_pod(self.pod).metadata
         except UNDECODABLE:
             return Metadata()
+        return read if _has_short_ids(read) else Metadata()
 
     @property
     def hosts(self) -> list[str]:
@@ -128,6 +133,10 @@ def read_arguments(body: bytes) -> Arguments:
 def priority_list(scores: dict[str, int]) -> bytes:
     """The scores as a HostPriorityList."""
     return _scores([Score(host, score) for host, score in scores.items()])
+
+
+def _has_short_ids(pod: PodHead | Metadata) -> bool:
+    return len(pod.uid) <= LONGEST_ID and len(pod.resource_version) <= LONGEST_ID
 
 
 def _is(raw: msgspec.Raw, first: bytes) -> bool:

@@ -7,6 +7,7 @@ a limit: the scheduler itself knows which nodes are full.
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from extender.opening import Opening
@@ -14,7 +15,8 @@ from extender.plans import Plans
 from extender.scoring import scores
 from extender.seats import Seats, Sent
 from growth.api.wellknown import SCALE_DOWN_TAINT
-from growth.clocks import both_clocks
+from growth.clocks import wall_clock
+from growth.instant import Instant
 from growth.scheduling.owners import manager
 from growth.scheduling.requests import ONE_POD
 from growth.scheduling.resources import CPU, MEMORY, NOTHING
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 
     from growth.api.noderemovalrequest import NodeRemovalRequest
     from growth.api.noderequest import NodeRequest
-    from growth.instant import Instant
     from growth.kube.cache.contents import Change
     from growth.scheduling.metadata import Metadata
     from growth.scheduling.node import Node
@@ -32,10 +33,14 @@ if TYPE_CHECKING:
     from growth.scheduling.resources import Resources
 
 
+def _now() -> Instant:
+    return Instant(monotonic=time.monotonic(), wall=wall_clock())
+
+
 class Steering:
     """Follows the caches of pods, nodes, requests and removals."""
 
-    def __init__(self, *, now: Callable[[], Instant] = both_clocks) -> None:
+    def __init__(self, *, now: Callable[[], Instant] = _now) -> None:
         self._now = now
         self.plans = Plans()
         self.seats = Seats()

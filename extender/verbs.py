@@ -19,8 +19,9 @@ from aiohttp import web
 from prometheus_client import Counter, Histogram
 
 from extender import protocol
-from extender.door import LARGEST_BODY, Later
+from extender.door import LARGEST_BODY, MOST_LARGE, Later
 from extender.scoring import worth_telling
+from growth.service.request_body import RequestRefused, read_body
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -35,9 +36,14 @@ if TYPE_CHECKING:
 
 BUCKETS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.1, 0.3)
 """The last one is the timeout in our extender configuration."""
+PATIENCE: Final = 5.0
+"""Seconds for a body to arrive. kube-scheduler waits for the answer for 0.3."""
 TOLD_EVERY: Final = 60.0
 """Seconds between log lines about refused calls: a scheduler whose calls can't be read sends two of
 them for each pod."""
+
+_TOO_LARGE: Final = 413
+_ADVICE: Final = "; set nodeCacheCapable: true, so that kube-scheduler sends only names of nodes"
 
 _log = structlog.get_logger(__name__)
 
@@ -89,12 +95,14 @@ class Verbs:
         self._metrics = metrics
         self._told_at = -math.inf
         self._is_waiting = False
+        self._reading = asyncio.Semaphore(MOST_LARGE)
+        """However many clients there are, so many bodies are in memory. The door has its own."""
         self.answers = {b"/filter": self.filter_in_time, b"/prioritize": self.prioritize}
         """For the door."""
 
     def application(self) -> web.Application:
         """The same verbs as a web application, for calls in another form than kube-scheduler's."""
-        application = web.Application(client_max_size=LARGEST_BODY)
+        application = web.Application()
         for path, answer in (("/filter", self.filter), ("/prioritize", self.prioritize)):
             application.router.add_post(path, partial(self._answer, answer))
         return application
@@ -133,8 +141,15 @@ class Verbs:
     async def _answer(self, answer: Callable[[bytes], bytes], request: web.Request) -> web.Response:
         self._metrics.detours.inc()
         try:
-            body = await request.read()
+            async with self._reading:
+                body = await read_body(request, largest=LARGEST_BODY, patience=PATIENCE)
             return web.Response(body=answer(body), content_type="application/json")
+        except RequestRefused as refused:
+            advice = _ADVICE if refused.status == _TOO_LARGE else ""
+            refusal = self._refusal(request, f"{refused}{advice}", status=refused.status)
+            # The unread rest of a body would be taken as the next request.
+            refusal.force_close()
+            return refusal
         except web.RequestPayloadError:
             return self._refusal(request, "the body is not encoded as its headers say")
         except protocol.Malformed as error:
@@ -151,10 +166,10 @@ class Verbs:
             # The scheduler is waiting, and its answer doesn't depend on this.
             _log.exception("could not note evidence", pod=f"{head.namespace}/{head.name}")
 
-    def _refusal(self, request: web.Request, reason: str) -> web.Response:
+    def _refusal(self, request: web.Request, reason: str, *, status: int = 400) -> web.Response:
         self._metrics.refused.inc()
         now = asyncio.get_running_loop().time()
         if now - self._told_at >= TOLD_EVERY:
             self._told_at = now
             _log.warning("refused a call", asked=request.path, by=request.remote, reason=reason)
-        return web.Response(status=400, text=f"{reason}\n")
+        return web.Response(status=status, text=f"{reason}\n")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from aiohttp import hdrs, web
 
 from growth.errors import RetryLater
+from growth.service.request_body import RequestRefused, read_body
 from growth.service.web_server import accepting, web_server
 from webhooks.registration.names import PATH
 from webhooks.review import NotAReview
@@ -47,14 +48,6 @@ LOOKS: Final = 10
 """Checks within that time: a caller that has disconnected may reconnect."""
 
 
-class _Refusal(Exception):
-    """An HTTP error instead of an answer to a review."""
-
-    def __init__(self, status: int, text: str) -> None:
-        super().__init__(text)
-        self.status = status
-
-
 class Serving(Protocol):
     """A handler of requests that can announce its end."""
 
@@ -77,7 +70,7 @@ class AdmissionDoor:
         """Answer a request."""
         try:
             response = self._answered(await _body(request))
-        except _Refusal as refusal:
+        except RequestRefused as refusal:
             response = self._refused(refusal)
         if self._is_closing:
             response.force_close()
@@ -92,13 +85,13 @@ class AdmissionDoor:
         try:
             answer = self._desk.answer(body)
         except NotAReview as error:
-            raise _Refusal(400, f"not a review: {error}") from None
+            raise RequestRefused(400, f"not a review: {error}") from None
         except RetryLater as error:
-            raise _Refusal(503, str(error)) from None
+            raise RequestRefused(503, str(error)) from None
         self._metrics.took(time.perf_counter() - began)
         return web.Response(body=answer, content_type="application/json")
 
-    def _refused(self, refusal: _Refusal) -> web.Response:
+    def _refused(self, refusal: RequestRefused) -> web.Response:
         self._metrics.refused(refusal.status)
         response = web.Response(status=refusal.status, text=f"{refusal}\n")
         # The unread rest of a body would be taken as the next request.
@@ -108,31 +101,10 @@ class AdmissionDoor:
 
 async def _body(request: web.BaseRequest) -> bytes:
     if request.path != PATH:
-        raise _Refusal(404, f"only {PATH} is served here")
+        raise RequestRefused(404, f"only {PATH} is served here")
     if request.method != hdrs.METH_POST:
-        raise _Refusal(405, "use POST")
-    if hdrs.CONTENT_ENCODING in request.headers:
-        raise _Refusal(415, "compressed bodies are not accepted")
-    if (request.content_length or 0) > LARGEST_BODY:
-        raise _Refusal(413, f"the body is larger than {LARGEST_BODY} bytes")
-    try:
-        async with asyncio.timeout(PATIENCE):
-            return await _read(request)
-    except TimeoutError:
-        raise _Refusal(408, f"the body did not arrive within {PATIENCE:g} s") from None
-
-
-async def _read(request: web.BaseRequest) -> bytes:
-    """Read the body; its length may be unknown, so it is counted meanwhile."""
-    first = await request.content.readany()
-    if request.content.at_eof():
-        return first
-    body = bytearray(first)
-    while chunk := await request.content.readany():
-        body += chunk
-        if len(body) > LARGEST_BODY:
-            raise _Refusal(413, f"the body is larger than {LARGEST_BODY} bytes")
-    return bytes(body)
+        raise RequestRefused(405, "use POST")
+    return await read_body(request, largest=LARGEST_BODY, patience=PATIENCE)
 
 
 @contextlib.asynccontextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import weakref
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from extender.door import (
     LARGEST_BODY,
+    MOST_LARGE,
     REST,
     Entrance,
     Later,
@@ -210,6 +211,33 @@ async def test_all_else_goes_to_the_web_server_which_then_has_the_connection(
         caller.writer.write(PLAIN)
         assert await caller.read(len(PLAIN)) == PLAIN
         assert not port.entrance.open
+
+
+async def test_only_some_large_calls_are_received_at_the_same_time() -> None:
+    large = SCHEDULER % LARGEST_BODY
+    async with listening() as port, AsyncExitStack() as callers:
+        many = [await callers.enter_async_context(port.caller()) for _ in range(MOST_LARGE)]
+        for caller in many:
+            caller.writer.write(large)
+        await until(lambda: sum(door.is_in_large_call for door in port.entrance.open) == MOST_LARGE)
+
+        one_more = await callers.enter_async_context(port.caller())
+        one_more.writer.write(large)
+        assert await one_more.read(len(ELSEWHERE + large)) == ELSEWHERE + large
+        small = await callers.enter_async_context(port.caller())
+        small.writer.write(PLAIN)
+        assert await small.answer() == echo(BODY)
+
+        many[0].writer.write(b" " * LARGEST_BODY)
+        assert await many[0].answer() == echo(b" " * LARGEST_BODY)
+        many[0].writer.write(large)
+        await until(lambda: sum(door.is_in_large_call for door in port.entrance.open) == MOST_LARGE)
+
+
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not true():  # noqa: ASYNC110 - a door tells nobody what it receives
+            await asyncio.sleep(0.001)
 
 
 async def test_a_question_without_a_good_answer_is_the_web_servers() -> None:

@@ -102,6 +102,16 @@ def test_of_the_pod_its_head_is_read() -> None:
     )
 
 
+@pytest.mark.parametrize("field", ["uid", "resourceVersion"])
+def test_of_a_pod_whose_identity_is_longer_than_any_nothing_is_read(field: str) -> None:
+    long = {"name": "web-1", "uid": "uid-1", field: "x" * (protocol.LONGEST_ID + 1)}
+
+    arguments = protocol.read_arguments(question(["a"], Pod={"metadata": long}))
+
+    assert (arguments.head.uid, arguments.metadata.uid) == ("", "")
+    assert arguments.hosts == ["a"]
+
+
 @pytest.mark.parametrize("names", ["[1]", '["\\ud800"]', "[null]", '[["a"]]'])
 def test_names_that_are_no_text_cannot_be_ranked(names: str) -> None:
     with pytest.raises(protocol.Malformed):

@@ -17,7 +17,8 @@ from prometheus_client import CollectorRegistry
 from structlog.testing import capture_logs
 from typing_extensions import override
 
-from extender.door import REST
+from extender import verbs
+from extender.door import LARGEST_BODY, REST
 from extender.listening import Port, serve_port
 from extender.opening import Opening
 from extender.verbs import VerbMetrics, Verbs
@@ -95,14 +96,14 @@ async def asking(
     service = a_service()
     found: list[PodHead] = []
     registry = CollectorRegistry()
-    verbs = Verbs(
+    calls = Verbs(
         feasible=feasible or found.append,
         scores=ranked,
         opening=opening or Opening(),
         metrics=VerbMetrics(registry),
     )
     async with (
-        serve_port(port, verbs.application(), Certificates(service), answers=verbs.answers) as url,
+        serve_port(port, calls.application(), Certificates(service), answers=calls.answers) as url,
         aiohttp.ClientSession() as session,
     ):
         yield Scheduler(url, session, found, registry)
@@ -237,7 +238,62 @@ async def test_headers_that_lie_are_no_failure_of_ours(headers: dict[str, str]) 
     async with asking() as scheduler:
         status, _ = await scheduler.ask("filter", question(["a"]), headers=headers)
 
-    assert status in {200, 400}
+    assert status in {200, 400, 415}
+
+
+async def test_a_call_of_256_mib_is_refused_before_it_comes_and_the_log_says_so() -> None:
+    announced = {"Content-Length": str(256 * 2**20)}
+    async with asking() as scheduler:
+        with capture_logs() as said:
+            status, text = await scheduler.ask("filter", endless(), headers=announced)
+        afterwards, _ = await scheduler.ask("filter", question(["a"]))
+
+    reason = "the body is larger than 16777216 bytes; set nodeCacheCapable: true, "
+    assert (status, text.count(b"\n"), afterwards) == (413, 1, 200)
+    assert text.decode().startswith(reason)
+    [line] = said
+    assert (line["log_level"], line["by"], line["reason"][: len(reason)]) == (
+        "warning",
+        "127.0.0.1",
+        reason,
+    )
+
+
+async def endless() -> AsyncIterator[bytes]:
+    # What comes after the end of the test is never asked for.
+    while True:
+        yield b" " * 2**16
+
+
+async def test_a_call_of_unknown_length_is_cut_off_at_the_limit() -> None:
+    sent = 0
+
+    async def chunks() -> AsyncIterator[bytes]:
+        nonlocal sent
+        async for chunk in endless():
+            sent += len(chunk)
+            yield chunk
+
+    async with asking() as scheduler:
+        status, _ = await scheduler.ask("filter", chunks())
+
+    assert status == 413
+    assert sent < 2 * LARGEST_BODY
+
+
+async def test_a_body_that_does_not_come_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(verbs, "PATIENCE", 0.05)
+
+    async def stuck() -> AsyncIterator[bytes]:
+        yield b"{"
+        await asyncio.Event().wait()
+
+    async with asking() as scheduler:
+        status, _ = await scheduler.ask("filter", stuck())
+
+    assert status == 408
 
 
 async def test_whole_nodes_by_the_megabyte_pass() -> None:

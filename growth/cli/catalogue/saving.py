@@ -7,6 +7,7 @@ goes to Hetzner and nowhere else: no error and no file has a part of it.
 from __future__ import annotations
 
 import os
+import time
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -16,8 +17,9 @@ from prometheus_client import CollectorRegistry
 from growth.api.hetznernodeclass import HetznerNodeClass
 from growth.api.meta import KeyReference
 from growth.cli.cluster.connecting import connected
-from growth.clocks import both_clocks
+from growth.clocks import wall_clock
 from growth.errors import GiveUp, Misconfigured, RetryLater
+from growth.instant import Instant
 from growth.kube.errors import NotFound
 from reconciler.providers.hetzner.calls import CallFailed
 from reconciler.providers.hetzner.cluster_secrets import ClusterSecrets
@@ -77,7 +79,7 @@ async def saved(arguments: argparse.Namespace) -> Saved:
         return await _read(IN_THE_ENVIRONMENT, _Environment(), endpoint)
     async with connected(arguments) as connection:
         node_class = await _node_class(connection, arguments.node_class)
-        secrets = ClusterSecrets(connection, now=both_clocks, token_life=lambda _: timedelta(0))
+        secrets = ClusterSecrets(connection, now=_now, token_life=lambda _: timedelta(0))
         return await _read(node_class.spec.token_secret_ref, secrets, endpoint)
 
 
@@ -86,7 +88,7 @@ async def _read(reference: KeyReference, secrets: Secrets, endpoint: str) -> Sav
         reference=reference,
         secrets=secrets,
         cluster="",
-        now=both_clocks,
+        now=_now,
         metrics=HetznerMetrics(CollectorRegistry()),
         endpoint=endpoint,
     )
@@ -99,7 +101,7 @@ async def _read(reference: KeyReference, secrets: Secrets, endpoint: str) -> Sav
         raise RetryLater(f"{endpoint}: {failed}", after=failed.after) from None
     finally:
         await project.calls.close()
-    return Saved(prices=price_list(catalogue, day=both_clocks().wall.date()), doubts=project.doubts)
+    return Saved(prices=price_list(catalogue, day=_now().wall.date()), doubts=project.doubts)
 
 
 async def _node_class(connection: Connection, name: str) -> HetznerNodeClass:
@@ -115,3 +117,7 @@ def _endpoint() -> str:
         return api_url(os.environ.get(ENDPOINT_VARIABLE) or ENDPOINT)
     except ValueError as mistake:
         raise Misconfigured(f"{ENDPOINT_VARIABLE} {mistake}") from None
+
+
+def _now() -> Instant:
+    return Instant(monotonic=time.monotonic(), wall=wall_clock())
