@@ -1,6 +1,6 @@
-"""What is put into a cluster, and by which words of a person it changes.
+"""Installs growth into a cluster and removes it: manifests and their options.
 
-`manifests/` is the one source. kustomize reads it as it is; `rendering` reads the same files for
-`growth install`; `generators/charts.py` writes Helm's charts from them. Where a value goes is one
-table, `places`, which both of the latter follow, so the three can't mean different things.
+`manifests/` is the only source. kustomize reads it as it is, `rendering` reads it for `growth
+install`, and `generators/charts.py` generates the Helm charts from it. The table in `places` says
+where each option goes; the latter two use it, so all three have the same result.
 """

@@ -1,7 +1,7 @@
-"""Server-side apply of whole objects: what we say is ours, what others add stays theirs.
+"""Server-side apply of complete objects: we own our fields, and others keep theirs.
 
-A controller's own fields (the authority in a webhook's registration, the holder of a Lease) are not
-in the manifests, so applying them again takes nothing away.
+Fields of controllers (the CA bundle of a webhook configuration, the holder of a Lease) aren't in
+the manifests, so applying them again doesn't remove these.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from growth.kube.transport import Connection
 
 APPLIER: Final = "growth-install"
-"""Who owns the fields that are applied."""
+"""The field manager."""
 _OF_THE_SERVER: Final = ("resourceVersion", "generation", "managedFields")
 _NEEDED: Final = {
-    "MutatingAdmissionPolicy": "`admission: Policy` needs Kubernetes 1.36 or newer",
-    "MutatingAdmissionPolicyBinding": "`admission: Policy` needs Kubernetes 1.36 or newer",
-    "PrometheusRule": "`monitoring: true` needs the Prometheus operator",
-    "ServiceMonitor": "`monitoring: true` needs the Prometheus operator",
+    "MutatingAdmissionPolicy": "`admission: Policy` requires Kubernetes 1.36 or later",
+    "MutatingAdmissionPolicyBinding": "`admission: Policy` requires Kubernetes 1.36 or later",
+    "PrometheusRule": "`monitoring: true` requires the Prometheus operator",
+    "ServiceMonitor": "`monitoring: true` requires the Prometheus operator",
 }
 
 
 class ApplyOutcome(StrEnum):
-    """What an apply comes to."""
+    """The result of an apply."""
 
     CREATED = "created"
     CHANGED = "changed"
@@ -39,12 +39,12 @@ class ApplyOutcome(StrEnum):
 
 
 async def apply(connection: Connection, item: Object) -> ApplyOutcome:
-    """Bring one object into the cluster."""
+    """Apply an object."""
     return await _applied(connection, item, query={})
 
 
 async def rehearse(connection: Connection, item: Object) -> ApplyOutcome:
-    """What an apply would come to; the API server checks it and stores nothing."""
+    """The result that an apply would have; the API server validates it and stores nothing."""
     namespace = item["metadata"].get("namespace")
     if namespace and await find_object(connection, f"/api/v1/namespaces/{namespace}") is None:
         return ApplyOutcome.CREATED
@@ -70,14 +70,14 @@ async def _applied(connection: Connection, item: Object, *, query: dict[str, str
     except NotFound:
         raise Misconfigured(_unknown(item)) from None
     except Refused as refused:
-        raise GiveUp(f"{title_of(item)}: the API server refuses it: {refused.message}") from None
+        raise GiveUp(f"{title_of(item)}: the API server rejects it: {refused.message}") from None
     if before is None:
         return ApplyOutcome.CREATED
     return ApplyOutcome.SAME if _plain(before) == _plain(answer.json()) else ApplyOutcome.CHANGED
 
 
 def _plain(item: Object) -> Any:
-    """What somebody says of it; its status moves by itself, as in every rollout."""
+    """The object without its status and the fields that the API server sets."""
     metadata = {k: v for k, v in item["metadata"].items() if k not in _OF_THE_SERVER}
     return {k: v for k, v in item.items() if k != "status"} | {"metadata": metadata}
 
@@ -85,4 +85,4 @@ def _plain(item: Object) -> Any:
 def _unknown(item: Object) -> str:
     kind = item["kind"]
     needed = _NEEDED.get(kind, "is the namespace being deleted?")
-    return f"{title_of(item)}: the API server knows no {kind} there: {needed}"
+    return f"{title_of(item)}: the API server has no {kind} there: {needed}"

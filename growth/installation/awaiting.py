@@ -1,7 +1,7 @@
-"""What has to be true of an installation before a person is told that it works.
+"""Waits until an installation works.
 
-Each question answers with what is missing, or with nothing. All of them are asked until none is
-missing any more, so that whoever waits in vain is told everything at once.
+Each check returns what is missing, or nothing. All checks run until nothing is missing, so that
+after a timeout everything is reported at once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PAUSE: Final = 0.3
 async def until_nothing_is_missing(
     look: Callable[[], Awaitable[Sequence[str]]], *, seconds: float
 ) -> None:
-    """Ask again and again; at the end what is missing is the error."""
+    """Repeat a check until nothing is missing; after the timeout, raise what is missing."""
     deadline = asyncio.get_running_loop().time() + seconds
     while missing := await _seen(look):
         if asyncio.get_running_loop().time() > deadline:
@@ -37,7 +37,7 @@ async def until_nothing_is_missing(
 
 
 async def _seen(look: Callable[[], Awaitable[Sequence[str]]]) -> Sequence[str]:
-    """An API server that restarts meanwhile answers again before the wait is over."""
+    """What is missing; an unavailable API server counts too, as it may only be restarting."""
     try:
         return await look()
     except RetryLater as error:
@@ -47,7 +47,7 @@ async def _seen(look: Callable[[], Awaitable[Sequence[str]]]) -> Sequence[str]:
 async def missing_of(
     connection: Connection, items: Sequence[Object], *, namespace: str
 ) -> list[str]:
-    """What isn't as it should be yet, one line each."""
+    """What is missing of these objects, one line each."""
     return [line for item in items async for line in _missing_of(connection, item)] + [
         line async for line in _leader(connection, namespace)
     ]
@@ -57,7 +57,7 @@ async def _missing_of(connection: Connection, item: Object) -> AsyncIterator[str
     match item["kind"]:
         case "Deployment" | "DaemonSet":
             installed = await find_object(connection, object_path(item))
-            short = "it is gone" if installed is None else shortage(installed)
+            short = "it doesn't exist" if installed is None else shortage(installed)
             if short:
                 why = await complaint(connection, item)
                 yield f"{title_of(item)}: {short}{why}"
@@ -70,7 +70,7 @@ async def _missing_of(connection: Connection, item: Object) -> AsyncIterator[str
 
 
 def shortage(workload: Object) -> str:
-    """What a Deployment or DaemonSet lacks; nothing when all of it is ready and new."""
+    """What a Deployment or DaemonSet lacks; "" if all pods are ready and up to date."""
     status = workload.get("status", {})
     if status.get("observedGeneration", 0) < workload["metadata"]["generation"]:
         return "not seen by its controller yet"
@@ -84,13 +84,13 @@ def shortage(workload: Object) -> str:
 
 
 def trusted(configuration: Object) -> bool:
-    """Whether the API server knows by whom the webhook's certificate is signed."""
+    """Whether the API server has the authority of the webhook's certificate."""
     clients = [each["clientConfig"] for each in configuration["webhooks"]]
     return bool(clients) and all(client.get("caBundle") for client in clients)
 
 
 async def complaint(connection: Connection, item: Object) -> str:
-    """The first thing that one of its pods complains of."""
+    """The first problem of one of its pods."""
     labels = item["spec"]["selector"]["matchLabels"]
     query = {"labelSelector": ",".join(f"{key}={value}" for key, value in labels.items())}
     path = f"/api/v1/namespaces/{item['metadata']['namespace']}/pods"
@@ -121,11 +121,11 @@ def _spoken(state: dict[str, Any]) -> str:
 
 async def _leader(connection: Connection, namespace: str) -> AsyncIterator[str]:
     if not await lease_holder(connection, namespace):
-        yield f"Lease {RECONCILER_LEASE}: no reconciler leads yet; the log of one says why"
+        yield f"Lease {RECONCILER_LEASE}: no reconciler leads yet; see the log of a reconciler"
 
 
 async def lease_holder(connection: Connection, namespace: str) -> str:
-    """The reconciler that leads; empty while none does."""
+    """The reconciler that leads; "" if there is none."""
     path = f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{RECONCILER_LEASE}"
     try:
         answer = await ask_patiently(connection, "GET", path)
@@ -136,10 +136,10 @@ async def lease_holder(connection: Connection, namespace: str) -> str:
 
 
 def is_over(spec: dict[str, Any], now: datetime) -> bool:
-    """Whether a holder has been silent for longer than its Lease lasts.
+    """Whether the Lease has expired.
 
-    `now` is the date of the answer that the Lease came with: the clock of the machine on which a
-    person asks may be minutes off, and a leader would be taken for dead, or a dead one for alive.
+    `now` is the date of the API server's answer. The clock of a person's machine may be minutes
+    off, and then a live leader would look dead, or a dead one alive.
     """
     renewed = spec.get("renewTime")
     if not renewed:

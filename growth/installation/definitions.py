@@ -1,4 +1,4 @@
-"""The definitions of our kinds: what a cluster has, what we bring, and what that changes."""
+"""The CustomResourceDefinitions: those in the cluster, those of this version, and differences."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ PATIENCE: Final = 30.0
 
 @dataclass(frozen=True)
 class Definition:
-    """One kind, as it is installed and as we bring it."""
+    """A definition as it is installed and as in this version."""
 
     wanted: Object
     installed: Object | None
 
     @property
     def name(self) -> str:
-        """Such as nodepools.growth.dev."""
+        """The name, such as nodepools.growth.dev."""
         return str(self.wanted["metadata"]["name"])
 
     @property
     def differences(self) -> tuple[Difference, ...]:
-        """What would change for objects, if it is installed."""
+        """What would change for objects; empty if it isn't installed."""
         return () if self.installed is None else tuple(_changes(self.installed, self.wanted))
 
 
 async def compared(connection: Connection) -> list[Definition]:
-    """Ours beside those of the cluster."""
+    """The definitions of this version, with those of the cluster."""
     return [
         Definition(wanted=wanted, installed=await find_object(connection, object_path(wanted)))
         for wanted in crd.definitions().values()
@@ -53,7 +53,7 @@ async def compared(connection: Connection) -> list[Definition]:
 
 
 def refuse_narrower(kinds: list[Definition]) -> None:
-    """Raises where objects that are right now would be wrong."""
+    """Raise `GiveUp` if valid objects could become invalid."""
     lines = [
         f"{each.name}: {difference.path}: {difference.text}"
         for each in kinds
@@ -61,13 +61,13 @@ def refuse_narrower(kinds: list[Definition]) -> None:
         if difference.narrows
     ]
     if lines:
-        hint = "hint: objects that are stored may break these; look at them, then apply it yourself"
+        hint = "hint: stored objects may break these; check them, then apply it yourself"
         command = "growth crds | kubectl apply --server-side --force-conflicts -f -"
         raise GiveUp("\n".join([*lines, f"{hint}: {command}"]))
 
 
 async def apply_definitions(connection: Connection, kinds: list[Definition]) -> list[ApplyOutcome]:
-    """Bring ours into the cluster, and wait until the API server serves them."""
+    """Apply the definitions, and wait until the API server serves them."""
     refuse_narrower(kinds)
     outcomes = [await apply(connection, each.wanted) for each in kinds]
     await until_nothing_is_missing(partial(_unserved, connection, kinds), seconds=PATIENCE)
@@ -84,7 +84,7 @@ async def _unserved(connection: Connection, kinds: list[Definition]) -> list[str
 
 
 async def _answers(connection: Connection, kind: Object) -> bool:
-    """Whether objects can be asked for: for a moment after a kind is established they can't."""
+    """Whether the kind can be listed, which isn't the case right after it is established."""
     (version,) = (each["name"] for each in kind["versions"] if each["storage"])
     path = f"/apis/{kind['group']}/{version}/{kind['names']['plural']}"
     try:
@@ -95,8 +95,8 @@ async def _answers(connection: Connection, kind: Object) -> bool:
 
 
 def is_established(installed: Object | None) -> bool:
-    """Whether objects of the kind can be made."""
-    # A definition that came a moment ago has null there.
+    """Whether objects of the kind can be created."""
+    # The conditions of a new definition are null.
     conditions = (installed or {}).get("status", {}).get("conditions") or ()
     return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
 
@@ -107,7 +107,7 @@ def _changes(before: Object, after: Object) -> Iterator[Difference]:
             yield Difference(word, f"{before['spec'][word]} -> {after['spec'][word]}", narrows=True)
     old, new = _schemas(before), _schemas(after)
     for version in sorted(old.keys() - new.keys()):
-        yield Difference(version, "is served no more", narrows=True)
+        yield Difference(version, "is no longer served", narrows=True)
     for version in sorted(new.keys() - old.keys()):
         yield Difference(version, "is new", narrows=False)
     for version in sorted(old.keys() & new.keys()):

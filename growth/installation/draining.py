@@ -1,8 +1,8 @@
-"""Everything that growth has bought is given back, before growth itself goes.
+"""Gives back all machines before growth is uninstalled.
 
-The pools are closed, so nothing is bought any more; a taint keeps pods from coming back; those that
-are there are moved away, and the reconciler gives back what is empty, as it always does. Who runs
-this is an administrator, so pods are evicted here as `kubectl drain` does it, and budgets hold.
+The pools are deleted, so nothing more is bought. A taint keeps pods from returning, the pods are
+evicted, and the reconciler removes empty nodes as usual. An administrator runs this, so pods are
+evicted as with `kubectl drain`, within their disruption budgets.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
 POOLS: Final = NodePool.collection()
 LEAVING: Final = {"key": LEAVING_TAINT, "effect": "NoSchedule"}
 STAYING: Final = frozenset({"DaemonSet", "Node"})
-"""Whose pods go with their node."""
+"""The owners of pods that aren't evicted."""
 NAMED: Final = 10
 
 
 class DrainingWay(StrEnum):
-    """How pods are moved away."""
+    """How pods are removed from nodes."""
 
     EVICT = "evict"
     DELETE = "delete"
 
 
 async def close(connection: Connection) -> None:
-    """Nothing is bought any more, and no pod comes to what was."""
+    """Stop all purchases, and keep pods off existing nodes."""
     for pool in await list_objects(connection, POOLS):
         path = f"{POOLS}/{pool['metadata']['name']}"
         patch = {"spec": {"deletionPolicy": "Drain"}}
@@ -54,7 +54,7 @@ async def close(connection: Connection) -> None:
 
 
 def _marked(node: Object) -> Object | None:
-    """What has to change at a node so that no pod comes to it; nothing, if it has."""
+    """The patch that keeps pods off a node; None if it isn't needed."""
     taints = node.get("spec", {}).get("taints", [])
     if any(taint["key"] == LEAVING["key"] for taint in taints):
         return None
@@ -65,7 +65,7 @@ def _marked(node: Object) -> Object | None:
 
 
 async def still_there(connection: Connection, way: DrainingWay) -> list[str]:
-    """Move away what can be moved now, and tell what is left, the pods in the way first."""
+    """Remove the pods that can be removed now; returns what is left, starting with pods."""
     pods = [line async for line in _moved(connection, way)]
     found = pods + [line async for line in _left(connection)]
     rest = len(found) - NAMED
@@ -83,7 +83,7 @@ async def _moved(connection: Connection, way: DrainingWay) -> AsyncIterator[str]
 
 
 def is_in_the_way(pod: Object) -> bool:
-    """Whether it runs and has to run elsewhere."""
+    """Whether the pod must be removed from its node."""
     owners = pod["metadata"].get("ownerReferences", ())
     finished = pod.get("status", {}).get("phase") in {"Succeeded", "Failed"}
     leaves = "deletionTimestamp" in pod["metadata"]
@@ -91,7 +91,7 @@ def is_in_the_way(pod: Object) -> bool:
 
 
 async def _move(connection: Connection, pod: Object, way: DrainingWay) -> str:
-    """Nothing, or why it stays."""
+    """Remove a pod; returns why it stays, or ""."""
     namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
     path = f"/api/v1/namespaces/{namespace}/pods/{name}"
     match way:
@@ -121,14 +121,14 @@ async def _evict(connection: Connection, pod: Object, path: str) -> str:
 
 
 async def is_anything_left(connection: Connection) -> bool:
-    """Whether there is something to give back."""
+    """Whether there is anything left to give back."""
     async for _ in _left(connection):
         return True
     return False
 
 
 async def _left(connection: Connection) -> AsyncIterator[str]:
-    """Nodes; requests and removals, behind which there may be a machine without a node; pools."""
+    """What is left: nodes, pools, and requests and removals, which may have a machine."""
     for node in await list_objects(connection, NODES, **OURS):
         yield f"node {node['metadata']['name']}: is still there"
     for kind in ("NodeRequest", "NodeRemovalRequest", "NodePool"):

@@ -1,8 +1,8 @@
-"""How two schemas of one kind differ, and whether what was right before would be wrong after.
+"""The differences between two schemas, and whether valid objects could become invalid.
 
-A definition that accepts less than the one before is the harm that no rollback mends: objects that
-are stored can't be written any more, finalizers among it, and nothing of them can be deleted. So
-everything that isn't known to be harmless counts as narrower.
+A definition that accepts less than the one before does harm that no rollback repairs: stored
+objects can't be updated any more, not even their finalizers, so they can't be deleted either. So
+each change that isn't known to be harmless counts as narrower.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Schema = dict[str, Any]
 
 _SPOKEN: Final = frozenset({"description", "title", "example", "default"})
-"""What a schema says and doesn't demand."""
+"""Words of a schema that don't restrict objects."""
 _UPPER: Final = frozenset({"maximum", "maxLength", "maxItems", "maxProperties"})
 _LOWER: Final = frozenset({"minimum", "minLength", "minItems", "minProperties"})
 _SETS: Final = frozenset({"required", "enum", "properties", "x-kubernetes-validations"})
@@ -25,7 +25,7 @@ _RULES: Final = "x-kubernetes-validations"
 
 @dataclass(frozen=True)
 class Difference:
-    """One thing that is another one afterwards."""
+    """A difference between two schemas."""
 
     path: str
     text: str
@@ -33,7 +33,7 @@ class Difference:
 
 
 def schema_differences(before: Schema, after: Schema, path: str = "") -> Iterator[Difference]:
-    """All of them, from the outside to the inside."""
+    """All differences, from the outside to the inside."""
     yield from _bounds(before, after, path)
     yield from _required(before, after, path)
     yield from _enumerated(before, after, path)
@@ -59,7 +59,7 @@ def _required(before: Schema, after: Schema, path: str) -> Iterator[Difference]:
     for name in sorted(new - old):
         yield Difference(_below(path, name), "is required now", narrows=True)
     for name in sorted(old - new):
-        yield Difference(_below(path, name), "is required no more", narrows=False)
+        yield Difference(_below(path, name), "is no longer required", narrows=False)
 
 
 def _enumerated(before: Schema, after: Schema, path: str) -> Iterator[Difference]:
@@ -73,7 +73,7 @@ def _enumerated(before: Schema, after: Schema, path: str) -> Iterator[Difference
         yield Difference(path, f"only {', '.join(map(str, new))} are allowed now", narrows=True)
         return
     for value in (each for each in old if each not in new):
-        yield Difference(path, f"{value} is allowed no more", narrows=True)
+        yield Difference(path, f"{value} is no longer allowed", narrows=True)
     for value in (each for each in new if each not in old):
         yield Difference(path, f"{value} is allowed now", narrows=False)
 
@@ -82,13 +82,13 @@ def _rules(before: Schema, after: Schema, path: str) -> Iterator[Difference]:
     old = {each["rule"] for each in before.get(_RULES, ())}
     new = {each["rule"] for each in after.get(_RULES, ())}
     for rule in sorted(new - old):
-        yield Difference(path, f"must obey: {rule}", narrows=True)
+        yield Difference(path, f"has the new rule: {rule}", narrows=True)
     for rule in sorted(old - new):
-        yield Difference(path, f"need obey no more: {rule}", narrows=False)
+        yield Difference(path, f"no longer has the rule: {rule}", narrows=False)
 
 
 def _words(before: Schema, after: Schema, path: str) -> Iterator[Difference]:
-    """Types, patterns, formats, kinds of lists: another one is another one."""
+    """Differences of types, patterns, formats and list kinds; any change may be narrower."""
     known = _SPOKEN | _UPPER | _LOWER | _SETS | {"items", "additionalProperties"}
     for key in sorted((before.keys() | after.keys()) - known):
         old, new = before.get(key), after.get(key)
@@ -102,7 +102,7 @@ def _words(before: Schema, after: Schema, path: str) -> Iterator[Difference]:
 def _properties(before: Schema, after: Schema, path: str) -> Iterator[Difference]:
     old, new = before.get("properties", {}), after.get("properties", {})
     for name in sorted(old.keys() - new.keys()):
-        yield Difference(_below(path, name), "is gone, with what is stored there", narrows=True)
+        yield Difference(_below(path, name), "is removed, with its stored values", narrows=True)
     for name in sorted(new.keys() - old.keys()):
         yield Difference(_below(path, name), "is new", narrows=False)
     for name in sorted(old.keys() & new.keys()):

@@ -1,7 +1,7 @@
-"""Which files make an installation, under which condition, and where in them each value goes.
+"""The files of an installation, their conditions, and where each option goes.
 
-The table is data, since it is read twice: to put a value there, and to put the word there by which
-Helm puts it.
+The table is data because it is used twice: to set a value, and to generate the Helm template that
+sets it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class When:
-    """A condition: a value is this one."""
+    """A condition: an option has this value."""
 
     value: str
     """Its name, as in values.yaml."""
@@ -30,17 +30,17 @@ class When:
 
 @dataclass(frozen=True)
 class ManifestPart:
-    """A file of manifests."""
+    """A file with manifests."""
 
     file: str
-    """Below manifests/."""
+    """The path below manifests/."""
     when: When | None = None
-    """None: always."""
+    """None means always."""
 
 
 @dataclass(frozen=True)
 class ValuePlace:
-    """A field that holds a value."""
+    """A field that an option sets."""
 
     kind: str
     name: str
@@ -56,7 +56,7 @@ _WEBHOOK: Final = When("admission", "Webhook")
 _MONITORING: Final = When("monitoring", equals=True)
 
 NAMESPACE_PART: Final = ManifestPart("base/namespace.yaml")
-"""The first of all. Helm has a way of its own to make it."""
+"""It is applied first. Helm creates the namespace itself."""
 PARTS: Final = (
     ManifestPart("base/priority.yaml"),
     ManifestPart("base/reconciler.yaml"),
@@ -110,19 +110,19 @@ PLACES: Final = (
 
 
 def places_of(item: Object) -> Iterable[ValuePlace]:
-    """The places in one object."""
+    """The places in an object."""
     me = (item["kind"], item["metadata"]["name"])
     return (place for place in PLACES if (place.kind, place.name) == me)
 
 
 def at(tree: Any, path: Iterable[str | int]) -> Any:
-    """What stands at a path."""
+    """The value at a path."""
     for step in path:
         tree = tree[step]
     return tree
 
 
 def put(item: Object, path: Path, value: Any) -> None:
-    """Replace what stands at a path, which has to be there: a table can be wrong."""
+    """Replace the value at a path; it must exist, to detect mistakes in the table."""
     at(item, path)
     at(item, path[:-1])[path[-1]] = value

@@ -1,9 +1,9 @@
-"""Taking growth out of a cluster, in an order in which every step may be the last one.
+"""Removes growth from a cluster, in an order that can be interrupted after any step.
 
-First what others ask us about, so that nobody waits for an answer; then the processes, so that
-nothing is written any more; then our objects with their finalizers; then their definitions, which
-would never go while an object holds them; then all that is left. What is missing already is passed
-over, so an installation may have lost any part, and an uninstallation may be run again.
+First the registrations of webhooks, so that no caller waits for an answer. Then the processes, so
+that nothing is written any more. Then our objects with their finalizers; then their definitions,
+which can't be deleted while objects exist; then everything else. Missing objects are skipped, so
+parts of the installation may be lost, and an uninstallation can be repeated.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ OURS: Final = {"labelSelector": f"{MANAGED_BY_LABEL}={MANAGED_BY}"}
 OUR_SECRETS: Final = {"labelSelector": f"app.kubernetes.io/managed-by={MANAGED_BY}"}
 OUR_TAINTS: Final = frozenset({UNREGISTERED_TAINT, SCALE_DOWN_TAINT, LEAVING_TAINT})
 OUR_CONFIG_MAPS: Final = re.compile(
-    # Those with a digest of their content are of earlier installations.
+    # Names with a digest of the content are of earlier installations.
     rf"{PAUSE_CONFIG_MAP}|{SCHEDULER_CONFIGURATION}-[0-9a-z]{{10}}"
 )
 ASKING: Final = frozenset(
@@ -58,18 +58,18 @@ ROUNDS: Final = 20
 
 
 def everything(namespace: str) -> list[Object]:
-    """All objects that any choice of values may have brought, the last ones first."""
+    """All objects that an installation with any options may have, the last ones first."""
     items = [item for part in PARTS for item in part_objects(part)]
     return [renamed(item, {NAMESPACE: namespace}) for item in reversed(items)]
 
 
 async def remove(connection: Connection, items: Iterable[Object]) -> list[str]:
-    """Delete what is there of these; the answer names it."""
+    """Delete these objects; returns those that existed."""
     return [title_of(item) for item in items if await gone(connection, object_path(item))]
 
 
 async def gone(connection: Connection, path: str) -> bool:
-    """Delete what is at a path; whether there was something."""
+    """Delete the object at a path; returns whether there was one."""
     try:
         await ask_patiently(connection, "DELETE", path, body=_options())
     except NotFound:
@@ -82,19 +82,19 @@ def _options() -> dict[str, Any]:
 
 
 async def objects_of_kind(connection: Connection, kind: str) -> list[Object]:
-    """All objects of one of our kinds; none where the kind isn't known."""
+    """All objects of one of our kinds; none if the kind isn't installed."""
     return await list_objects(connection, KINDS[kind].collection())
 
 
 async def release_nodes(connection: Connection) -> list[str]:
-    """Let our nodes serve as anybody's: without our taints, and no end is announced."""
+    """Turn our nodes into ordinary ones, without our taints and announcements."""
     return await change_nodes(connection, released)
 
 
 async def change_nodes(
     connection: Connection, change: Callable[[Object], Object | None]
 ) -> list[str]:
-    """Change our nodes until none needs it. Kubelets write them too, so a try may be in vain."""
+    """Change our nodes until none needs it. Kubelets write nodes too, so a try may fail."""
     changed: set[str] = set()
     for _ in range(ROUNDS):
         nodes = await list_objects(connection, NODES, **OURS)
@@ -112,7 +112,7 @@ async def change_nodes(
 
 
 def released(node: Object) -> Object | None:
-    """What has to change at a node for that; nothing, if it serves as it is."""
+    """The patch that turns a node into an ordinary one; None if it isn't needed."""
     taints = node.get("spec", {}).get("taints", ())
     kept = [taint for taint in taints if taint["key"] not in OUR_TAINTS]
     annotated = SCALE_DOWN_AT_ANNOTATION in node["metadata"].get("annotations", {})
@@ -128,7 +128,7 @@ def released(node: Object) -> Object | None:
 
 
 async def remove_objects(connection: Connection) -> int:
-    """Our objects, whatever holds them; the definitions go with the last of them."""
+    """Delete our objects, also those with our finalizer; returns their number."""
     count = 0
     for kind, model in KINDS.items():
         for item in await objects_of_kind(connection, kind):
@@ -142,7 +142,7 @@ async def _let_go(connection: Connection, path: str, item: Object) -> None:
     finalizers = metadata.get("finalizers", ())
     others = [each for each in finalizers if each != PROVIDER_CLEANUP_FINALIZER]
     state = {"resourceVersion": metadata["resourceVersion"], "finalizers": others or None}
-    # Gone meanwhile, or changed: then the next look at what is left sees it.
+    # If it is gone or has changed meanwhile, the next check of what is left sees that.
     with suppress(NotFound, DecideAgain):
         if len(others) < len(finalizers):
             patch = {"metadata": state}
@@ -151,14 +151,14 @@ async def _let_go(connection: Connection, path: str, item: Object) -> None:
 
 
 async def remove_definitions(connection: Connection) -> None:
-    """The definitions, and the word of the API server that they are gone."""
+    """Delete the definitions, and wait until they are gone."""
     for model in KINDS.values():
         await gone(connection, f"{DEFINITIONS}/{model.definition_name()}")
     await until_nothing_is_missing(partial(_definitions_left, connection), seconds=PATIENCE)
 
 
 async def _definitions_left(connection: Connection) -> list[str]:
-    """What was made meanwhile is let go too, or its definition would stay for ever."""
+    """The definitions that are left; objects created meanwhile are deleted, as they block them."""
     await remove_objects(connection)
     installed = {each["metadata"]["name"] for each in await list_objects(connection, DEFINITIONS)}
     ours = {model.definition_name() for model in KINDS.values()}
@@ -166,10 +166,10 @@ async def _definitions_left(connection: Connection) -> list[str]:
 
 
 async def remove_contents(connection: Connection, namespace: str) -> list[str]:
-    """What nobody has applied: certificates, join tokens, a pause, earlier configurations."""
+    """Delete what isn't in the manifests: certificates, join tokens, pauses, old ConfigMaps."""
     secrets = [
         *await list_objects(connection, f"{_within(namespace)}/secrets", **OUR_SECRETS),
-        # They end by themselves, but not before their time: each lets a machine in.
+        # Join tokens. They expire by themselves, but until then each one lets a machine join.
         *await list_objects(connection, f"{_within('kube-system')}/secrets", **OURS),
     ]
     maps = await list_objects(connection, f"{_within(namespace)}/configmaps")
@@ -185,7 +185,7 @@ async def remove_contents(connection: Connection, namespace: str) -> list[str]:
 
 
 def is_our_config_map(name: str) -> bool:
-    """Whether we have made it; a name that only begins like ours is somebody else's."""
+    """Whether we created it; a name that only begins like ours isn't enough."""
     return OUR_CONFIG_MAPS.fullmatch(name) is not None
 
 
@@ -199,9 +199,9 @@ def _place(item: Object, plural: str) -> str:
 
 
 async def remove_namespace(connection: Connection, namespace: str) -> bool:
-    """The namespace, if we have made it: one that was there before is somebody else's.
+    """Delete the namespace if we created it; one that existed before stays.
 
-    One that is Terminating is on its way already.
+    A namespace that is already Terminating is skipped.
     """
     path = _within(namespace)
     there = await find_object(connection, path)

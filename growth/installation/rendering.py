@@ -1,4 +1,4 @@
-"""The objects of an installation: the shipped manifests, with a person's values in their places."""
+"""The objects of an installation: the shipped manifests with the chosen options."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def rendered(values: InstallationValues, *, namespace: str = NAMESPACE) -> list[Object]:
-    """All objects but the definitions, in the order in which they can be applied."""
+    """All objects except the definitions, in the order in which they are applied."""
     chosen = values.document()
     parts = (NAMESPACE_PART, *(part for part in PARTS if applies(part.when, chosen)))
     shipped = [item for part in parts for item in part_objects(part)]
     words = {NAMESPACE: namespace, **digested(shipped)}
     items = [renamed(item, words) for item in shipped]
-    # Last of all: what a person has chosen may hold one of our words, such as a registry's path.
+    # Last, because an option such as a registry's path may contain one of the words to replace.
     for item in items:
         for place in places_of(item):
             put(item, place.path, at(chosen, place.value.split(".")))
@@ -35,12 +35,12 @@ def rendered(values: InstallationValues, *, namespace: str = NAMESPACE) -> list[
 
 
 def applies(when: When | None, chosen: dict[str, Any]) -> bool:
-    """Whether a condition holds."""
+    """Whether a condition is true."""
     return when is None or chosen[when.value] == when.equals
 
 
 def part_objects(part: ManifestPart) -> Iterator[Object]:
-    """The objects of a part as they are shipped; of a kustomization what it makes by itself."""
+    """The objects of a part as shipped; for a kustomization, the ConfigMaps that it generates."""
     path = manifests() / part.file
     if path.name != "kustomization.yaml":
         yield from shipped_objects(path)
@@ -56,9 +56,9 @@ def _config_map(wanted: dict[str, Any], folder: Path) -> Object:
 
 
 def digested(items: Iterable[Object]) -> dict[str, str]:
-    """Names of ConfigMaps with a digest of their content, so that pods follow a change.
+    """The names of ConfigMaps with a digest of their content, so that pods restart on a change.
 
-    kustomize does the same with another digest; only that it changes matters.
+    kustomize does the same with another digest, which makes no difference.
     """
     maps = (
         item for item in items if item["kind"] == "ConfigMap" and "labels" not in item["metadata"]
@@ -72,7 +72,7 @@ def _digested_name(config_map: Object) -> str:
 
 
 def renamed(value: Any, words: Mapping[str, str]) -> Any:
-    """The same with other words, wherever they stand: in names, expressions and addresses."""
+    """The same with words replaced everywhere: in names, expressions and addresses."""
     match value:
         case str():
             for word, other in words.items():

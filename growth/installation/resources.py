@@ -1,7 +1,7 @@
-"""Where objects of the kinds that we install are in the API.
+"""The API paths of objects of the kinds that we install.
 
-Only these kinds occur, so nobody has to be asked; and what isn't installed yet (a definition of the
-Prometheus operator, say) has its address all the same.
+The kinds are known, so no discovery is needed. So an object also has a path if its kind isn't
+installed yet, for example one of the Prometheus operator.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PLURALS: Final = {
 
 
 def collection_of(item: Object) -> str:
-    """The path of the collection that an object is in."""
+    """The path of an object's collection."""
     version, namespace = item["apiVersion"], item["metadata"].get("namespace")
     root = f"/apis/{version}" if "/" in version else f"/api/{version}"
     within = f"/namespaces/{namespace}" if namespace else ""
@@ -51,5 +51,5 @@ def object_path(item: Object) -> str:
 
 
 def title_of(item: Object) -> str:
-    """Its kind and name."""
+    """The kind and name of an object."""
     return f"{item['kind']} {item['metadata']['name']}"

@@ -1,4 +1,4 @@
-"""What the roles of an installation grant, taken apart into single rights."""
+"""The permissions that the roles of an installation grant, as single rights."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ if TYPE_CHECKING:
 
 
 class Right(NamedTuple):
-    """One thing that an account may do, as one line of a role grants it."""
+    """A single permission of a role."""
 
     role: str
     namespace: str
-    """Empty: everywhere."""
+    """Empty means all namespaces."""
     group: str
     resource: str
     verb: str
     name: str
-    """Empty: any."""
+    """Empty means any name."""
 
     def allows(self, asked: Right) -> bool:
-        """Whether it is enough for a request."""
+        """Whether it allows a request."""
         return (
             (self.group, self.resource, self.verb) == (asked.group, asked.resource, asked.verb)
             and self.namespace in {"", asked.namespace}
@@ -32,7 +32,7 @@ class Right(NamedTuple):
 
 
 def rights_of(account: str, items: Iterable[Object]) -> set[Right]:
-    """Everything that the roles of an account grant."""
+    """All rights that the roles of an account grant."""
     known = list(items)
     bound = [
         each for each in known if each["kind"].endswith("RoleBinding") and names(each, account)

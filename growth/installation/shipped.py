@@ -1,4 +1,4 @@
-"""Where the manifests are: in the package once it is installed, else beside it in the sources."""
+"""Finds the manifests: in the installed package, or next to it in the source tree."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ Object = dict[str, Any]
 
 
 def manifests() -> Path:
-    """The folder of manifests."""
+    """The folder with the manifests."""
     package = Path(growth.__file__).parent
     within = package / "manifests"
     return within if within.is_dir() else package.parent / "manifests"
 
 
 def shipped_objects(path: Path) -> Iterator[Object]:
-    """The objects of one file, in their order; new ones each time, as values are put into them."""
+    """The objects of a file, in their order; new ones each time, because callers change them."""
     yield from copy.deepcopy(_parsed(path))
 
 
 @cache
 def _parsed(path: Path) -> list[Object]:
-    """What is shipped doesn't change, and YAML takes its time."""
+    """The objects of a file; cached, because parsing YAML is slow."""
     documents = yaml.safe_load_all(path.read_text("utf-8"))
     return [document for document in documents if document is not None]

@@ -1,5 +1,5 @@
-"""What every process needs to run: settings, logs, metrics, health, signals and an orderly end.
+"""The frame of all processes: settings, logs, metrics, health, signals and a clean shutdown.
 
-A process says what it is (`growth.service.process.Process`) and hands over its parts, async
-functions that run until they are cancelled; everything else is the same for all of them.
+A process declares itself (`growth.service.process.Process`) and its parts, which are async
+functions that run until cancelled. Everything else is the same for all processes.
 """

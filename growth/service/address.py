@@ -1,4 +1,4 @@
-"""Where a server listens: `HOST:PORT`, `[::1]:PORT`, or `:PORT` for every interface."""
+"""The address of a server: `HOST:PORT`, `[::1]:PORT`, or `:PORT` for all interfaces."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LARGEST_PORT = 65535
 
 @dataclass(frozen=True)
 class Address:
-    """A place to listen at. No host means every interface, IPv4 and IPv6; port 0 is any free."""
+    """An address to listen on. No host means all interfaces; port 0 means any free port."""
 
     host: str
     port: int
@@ -25,10 +25,10 @@ class Address:
 
     @classmethod
     def parse(cls, text: str) -> Address:
-        """Read what a person wrote."""
+        """Parse an address."""
         form = _FORM.fullmatch(text)
         if form is None:
-            raise ValueError("must be HOST:PORT, or :PORT for every interface")
+            raise ValueError("must be HOST:PORT, or :PORT for all interfaces")
         port = int(form["port"])
         if port > _LARGEST_PORT:
             raise ValueError(f"must have a port of at most {_LARGEST_PORT}")
@@ -36,7 +36,7 @@ class Address:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches a server there."""
+    """Whether only this machine can reach a server on this host."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -1,7 +1,7 @@
-"""The words after the name of a process: `--setting value`, `--setting=value`, and a few more.
+"""Parses the command line of a process: `--setting value`, `--setting=value`, and a few others.
 
-Read by hand because argparse takes `-5s` for a flag, answers a mistake with two lines, and lays its
-help out anew with every Python.
+It doesn't use argparse, which treats `-5s` as a flag, reports a mistake in two lines, and formats
+its help differently in each Python version.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CONFIG = "--config"
 
 
 class ProcessWish(Enum):
-    """What the process is asked to do."""
+    """What the process should do."""
 
     RUN = auto()
     HELP = auto()
@@ -36,14 +36,14 @@ WISHES = {
 
 @dataclass(frozen=True)
 class CommandLine:
-    """What was asked for, and the text given with each flag."""
+    """A parsed command line: what to do, and the text of each flag."""
 
     wish: ProcessWish
     texts: Mapping[str, str]
 
 
 def parse_words(words: Sequence[str], *, flags: Iterable[str]) -> CommandLine:
-    """Sort the words; where a flag comes twice, the last one counts."""
+    """Parse the words; if a flag is given twice, the last one counts."""
     known = {CONFIG, *flags}
     wish = ProcessWish.RUN
     texts: dict[str, str] = {}
@@ -57,17 +57,17 @@ def parse_words(words: Sequence[str], *, flags: Iterable[str]) -> CommandLine:
             raise Misconfigured(_unknown(flag, known))
         value = text if equals else next(rest, None)
         if value is None:
-            raise Misconfigured(f"{flag}: a value must follow; --help tells which")
+            raise Misconfigured(f"{flag}: its value is missing; see --help")
         texts[flag] = value
     return CommandLine(wish=wish, texts=texts)
 
 
 def _unknown(word: str, known: Iterable[str]) -> str:
     if not word.startswith("-"):
-        return f"{word}: a flag is expected here, like --log-level debug; --help lists them"
-    return f"{word}: there is no such flag; {flag_meant(word, [*known, *WISHES])}"
+        return f"{word}: expected a flag, such as --log-level debug; see --help"
+    return f"{word}: unknown flag; {flag_meant(word, [*known, *WISHES])}"
 
 
 def flag_meant(word: str, known: Iterable[str]) -> str:
-    """What to write instead of a word that isn't known."""
-    return did_you_mean(word, known) or "--help lists them"
+    """What to write instead of an unknown word."""
+    return did_you_mean(word, known) or "see --help"

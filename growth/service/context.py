@@ -1,4 +1,4 @@
-"""What a part of a process is handed: settings, and where to log, to count, to say how it is."""
+"""What each part of a process gets: settings, a logger, a metrics registry and health checks."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
     from growth.service.health import ProcessHealth
 
-# Covariant, so that what needs only the shared settings may run in every process.
+# Covariant, so that a part that needs only the shared settings can run in any process.
 SettingsT_co = TypeVar("SettingsT_co", bound=ServiceSettings, covariant=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Service(Generic[SettingsT_co]):
-    """The shared things of one process. The same object goes to each of its parts."""
+    """The shared objects of one process, passed to each of its parts."""
 
     name: str
     settings: SettingsT_co
@@ -30,6 +30,6 @@ class Service(Generic[SettingsT_co]):
 
 
 Part: TypeAlias = Callable[[Service[SettingsT]], Awaitable[None]]
-"""Runs until it is cancelled. Its checks are registered before its first await."""
+"""Runs until cancelled. It registers its checks before its first await."""
 Parts: TypeAlias = Mapping[str, Part[SettingsT]]
-"""The parts of a process, by the name that the log gives them."""
+"""The parts of a process, by their name in the log."""

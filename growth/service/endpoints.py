@@ -1,9 +1,9 @@
-"""/metrics, /healthz and /readyz, on a port of their own.
+"""Serves /metrics, /healthz and /readyz on a separate port.
 
-On a port of their own because a kubelet's probes and the scrapes of a Prometheus come in plain HTTP
-and from anywhere in the cluster, which the ports that do the work need not allow. The socket is
-opened first and served last: a taken port ends the process before any part has begun, and nobody
-is told "ready" before every part had its say.
+The port is separate because kubelet probes and Prometheus scrapes use plain HTTP and come from
+anywhere in the cluster, which the other ports don't have to allow. The socket is opened first and
+served last: if the port is in use, the process ends before any part starts, and "ready" is never
+answered before all parts have registered their checks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 async def serve_endpoints(
     service: Service[ServiceSettings], listening: socket.socket
 ) -> AsyncIterator[None]:
-    """Answer on the socket while the context lasts."""
+    """Answer on the socket during the context."""
     async with web_server(_application(service)) as server, accepting(server, listening):
         yield
 
@@ -54,7 +54,7 @@ def _application(service: Service[ServiceSettings]) -> web.Application:
 
 
 def _answer(request: web.Request, verdicts: tuple[HealthVerdict, ...]) -> web.Response:
-    """Every check when all is well or when asked to be verbose, else only what is missing."""
+    """All checks if they pass or with ?verbose, or else only those that fail."""
     good = all_good(verdicts)
     told = verdicts if good or "verbose" in request.query else [v for v in verdicts if not v.good]
     return web.Response(

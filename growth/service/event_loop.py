@@ -1,8 +1,8 @@
-"""The pulse of the event loop, and how late it answers.
+"""The heartbeat and the lag of the event loop.
 
-Everything in a process shares one loop, so whatever blocks it is felt by all: a scheduler that
-waits for a verb, a probe, a lease. A timer that should fire every quarter of a second measures by
-how much it is late; that costs four wake-ups a second and shows each stall, whoever made it.
+All tasks of a process share one loop, so anything that blocks it delays everything: a call of the
+scheduler, a probe, a Lease renewal. A timer that should fire every quarter of a second measures how
+late it is. That costs four wake-ups per second and shows each stall, whatever its cause.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 INTERVAL = 0.25
 STALL = 1.0
-"""Seconds of lateness that are worth a line: every verb of the scheduler has timed out by then."""
+"""Seconds of lag that are logged: a call of the scheduler has timed out by then."""
 SILENCE = 10.0
-"""Seconds after which a loop that has not turned is taken for dead."""
+"""Seconds without a heartbeat after which the loop counts as dead."""
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 
 
 async def watch_event_loop(service: Service[ServiceSettings]) -> None:
-    """Beat and measure until cancelled."""
+    """Send heartbeats and measure the lag until cancelled."""
     loop = asyncio.get_running_loop()
     pulse = service.health.pulse("event loop", limit=SILENCE)
     lag = Histogram(

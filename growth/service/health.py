@@ -1,9 +1,9 @@
-"""Is the process alive, and may it be given work: two different questions.
+"""Liveness and readiness of a process.
 
-*Alive* (/healthz) means that what has to turn still turns: each loop keeps a pulse, and a pulse
-that is overdue asks for a restart. *Ready* (/readyz) means that every check that a part has
-registered is content; it never asks for a restart, which wouldn't bring back an API server that is
-away. Checks are plain functions that read state in memory: asking costs nothing and can't hang.
+*Alive* (/healthz) means that all loops still run: each has a pulse, and an overdue pulse requests a
+restart. *Ready* (/readyz) means that all checks of the parts pass. It never requests a restart,
+because that wouldn't help if the API server is down. Checks are plain functions that read state in
+memory, so they are cheap and can't hang.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     Check = Callable[[], str | None]
-    """Says what is missing, or None when nothing is."""
+    """Returns what is missing, or None."""
 
 
 @dataclass(frozen=True)
 class HealthVerdict:
-    """The answer of one check."""
+    """The result of a check."""
 
     name: str
     missing: str | None
@@ -32,12 +32,12 @@ class HealthVerdict:
 
 
 def all_good(verdicts: Iterable[HealthVerdict]) -> bool:
-    """Whether no check misses anything."""
+    """Whether all checks pass."""
     return all(verdict.good for verdict in verdicts)
 
 
 class Pulse:
-    """Something that has to turn: whoever turns it beats, and a beat is due within the limit."""
+    """The heartbeat of a loop, which is due within the limit."""
 
     def __init__(self, *, limit: float, clock: Callable[[], float]) -> None:
         self._limit = limit
@@ -45,17 +45,17 @@ class Pulse:
         self._last = clock()
 
     def beat(self) -> None:
-        """It has turned once more."""
+        """Note a heartbeat."""
         self._last = self._clock()
 
     def overdue(self) -> str | None:
-        """How long it stands still, if that is too long."""
+        """How long there has been no heartbeat, if that is too long."""
         silence = self._clock() - self._last
-        return f"no turn for {silence:.1f} s" if silence > self._limit else None
+        return f"no heartbeat for {silence:.1f} s" if silence > self._limit else None
 
 
 class ProcessHealth:
-    """What the parts of one process say about themselves."""
+    """The checks and pulses of one process."""
 
     def __init__(self, *, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -64,30 +64,30 @@ class ProcessHealth:
         self._ending = False
 
     def require(self, name: str, check: Check) -> None:
-        """Make readiness depend on a check. A part does so before it first awaits anything."""
+        """Make readiness depend on a check. A part calls this before its first await."""
         _refuse_second(name, self._checks)
         self._checks[name] = check
 
     def pulse(self, name: str, *, limit: float) -> Pulse:
-        """Make liveness depend on a pulse that has to beat at least every `limit` seconds."""
+        """Make liveness depend on a pulse that must beat at least every `limit` seconds."""
         _refuse_second(name, self._pulses)
         self._pulses[name] = Pulse(limit=limit, clock=self._clock)
         return self._pulses[name]
 
     def end(self) -> None:
-        """From now on nothing new is to come here, whatever the checks say. Safe in any thread."""
+        """Stop being ready, whatever the checks say. Safe in any thread."""
         self._ending = True
 
     def readiness(self) -> tuple[HealthVerdict, ...]:
-        """What each check says, in the order in which they came, after the process itself."""
-        process = HealthVerdict("process", "it is ending" if self._ending else None)
+        """The results of all checks in the order of registration, after the process itself."""
+        process = HealthVerdict("process", "it is shutting down" if self._ending else None)
         return (process, *(HealthVerdict(name, check()) for name, check in self._checks.items()))
 
     def liveness(self) -> tuple[HealthVerdict, ...]:
-        """Which pulses beat, in the order in which they came."""
+        """The results of all pulses, in the order of registration."""
         return tuple(HealthVerdict(name, pulse.overdue()) for name, pulse in self._pulses.items())
 
 
 def _refuse_second(name: str, known: Iterable[str]) -> None:
     if name in known:
-        raise ValueError(f"two parts ask for health under the name {name!r}")
+        raise ValueError(f"two parts have a check or a pulse with the name {name!r}")

@@ -1,8 +1,8 @@
-"""One log for everything in the process: constant messages, data as key-values, no secrets.
+"""The log of a process: constant messages, data as key-value pairs, and no secrets.
 
-Lines go to standard error, as JSON in a cluster and readable on a terminal. What libraries say
-through the standard `logging` is handed to the same chain, so there is one form, one order and one
-place where secrets are taken out.
+Lines go to standard error, as JSON in a cluster and in a readable form on a terminal. Messages of
+libraries from the standard `logging` module go through the same chain. So there is one format and
+one place that removes secrets.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LEVELS = {
 def start_logs(
     *, process: str, level: LogLevel, form: LogForm, stream: TextIO
 ) -> FilteringBoundLogger:
-    """Send everything that is logged from now on to the stream, each line naming the process."""
+    """Send all log messages to the stream from now on; each line names the process."""
     structlog.configure(
         processors=[*_gathering(process), *_rendering(form, stream)],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
@@ -49,7 +49,7 @@ def _gathering(process: str) -> Iterable[Processor]:
 
     return (
         name_the_process,
-        # Here and for both forms: the console's own stack traces show every local variable.
+        # For both forms, because the console renderer's own stack traces show local variables.
         structlog.processors.format_exc_info,
         redact,
         structlog.processors.add_log_level,
@@ -72,7 +72,7 @@ def _rendering(form: LogForm, stream: TextIO) -> Iterable[Processor]:
 
 
 def _at_a_glance(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """The time of day in UTC, and who speaks: `growth run` shows three processes at once."""
+    """The time of day in UTC, and the process, because `growth run` shows three at once."""
     process = event.pop("process").removeprefix("growth-")
     return {**event, "time": event["time"][11:19], "event": f"{process}: {event['event']}"}
 
@@ -83,7 +83,7 @@ def _in_reading_order(_logger: WrappedLogger, _method: str, event: EventDict) ->
 
 
 class _Bridge(logging.Handler):
-    """Hands a record of the standard library on to our log."""
+    """Passes records of the standard library to our log."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -98,11 +98,11 @@ class _Bridge(logging.Handler):
                 logger=record.name,
                 exc_info=record.exc_info,
             )
-        except Exception:  # noqa: BLE001 - the contract of logging: a bad record ends no program
+        except Exception:  # noqa: BLE001 - a bad log record must not end the program
             self.handleError(record)
 
 
 def _take_over_standard_logging(level: int) -> None:
-    # Never below info: at debug the Kubernetes client logs whole answers, Secrets among them.
+    # Never below info: at debug, the Kubernetes client logs complete answers, including Secrets.
     logging.basicConfig(handlers=[_Bridge()], level=max(level, logging.INFO), force=True)
     logging.captureWarnings(capture=True)

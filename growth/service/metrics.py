@@ -1,7 +1,7 @@
-"""One registry for each process, made here and handed to its parts, never the library's global one.
+"""The metrics registry of a process, which is passed to its parts instead of a global one.
 
-So two processes in one interpreter (every test has some) don't count into each other's numbers. A
-part declares its metrics beside the code that moves them, with `registry=service.registry`.
+So two processes in one interpreter, as in tests, don't share their numbers. A part declares its
+metrics next to the code that changes them, with `registry=service.registry`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import growth
 
 
 def new_registry(process: str) -> CollectorRegistry:
-    """A registry with what is worth knowing of any process: build, start, memory, CPU, garbage."""
+    """A registry with the metrics of any process: build, start, memory, CPU, garbage collection."""
     registry = CollectorRegistry(auto_describe=True)
     build = Info("growth_build", "Version of the running process", registry=registry)
     build.info(

@@ -1,8 +1,8 @@
-"""The parts of a process side by side: all of them run, or the process ends.
+"""Runs the parts of a process: either all of them run, or the process ends.
 
-One TaskGroup owns them. A part that crashes takes the others with it, because a process without
-one of its parts looks alive and does half of its work; Kubernetes starts it anew. For the same
-reason it is an error when a part returns, or is cancelled by anyone but us.
+One TaskGroup owns them. If a part crashes, the others end too, because a process without one of its
+parts looks alive but does only half of its work; Kubernetes then restarts it. For the same reason,
+it is an error if a part returns, or is cancelled by other code.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ MISCONFIGURED = 2
 
 
 class PartEnded(RuntimeError):
-    """A part ended by itself, though it has to run as long as the process."""
+    """A part ended, although it must run as long as the process."""
 
 
 class Running:
-    """The parts of one process, while they run."""
+    """The running parts of one process."""
 
     def __init__(self, *, stop: asyncio.Event, on_failure: Callable[[int], None]) -> None:
         self._stop = stop
@@ -44,22 +44,22 @@ class Running:
 
     @property
     def names(self) -> list[str]:
-        """The parts that have not ended. Safe in any thread."""
+        """The parts that haven't ended. Safe in any thread."""
         return sorted(self._names.copy())
 
     async def run(
         self, service: Service[SettingsT], parts: Parts[SettingsT], listening: socket.socket
     ) -> None:
-        """Run the parts, and serve the endpoints, until `stop` is set and all have ended."""
-        # The endpoints close last: what is ending can be watched while it does.
+        """Run the parts and serve the endpoints until `stop` is set and all parts have ended."""
+        # The endpoints close last, so that the shutdown can be observed.
         async with contextlib.AsyncExitStack() as to_the_end, asyncio.TaskGroup() as group:
             watching = group.create_task(watch_event_loop(service), name="event loop")
             tasks = [
                 group.create_task(self._guarded(name, part, service), name=name)
                 for name, part in parts.items()
             ]
-            # The parts take their first step, and register their checks, before the loop accepts
-            # its first connection.
+            # Each part runs up to its first await, and so registers its checks, before the loop
+            # accepts the first connection.
             await to_the_end.enter_async_context(serve_endpoints(service, listening))
             address = place_of(listening)
             service.logger.info("started", metrics_address=address, parts=self.names)
@@ -74,9 +74,9 @@ class Running:
         self._names.add(name)
         try:
             await _for_ever(part, service)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it ends the process
+        except Exception as error:  # noqa: BLE001 - any error ends the process
             mistakes = _mistakes(error)
-            # First the end, which has its time limit, then the log, which may have to wait.
+            # The shutdown starts first, because it has a time limit; the log may block.
             self._on_failure(MISCONFIGURED if mistakes else CRASHED)
             self._stop.set()
             _tell(error, mistakes, logger=service.logger.bind(part=name))
@@ -85,7 +85,7 @@ class Running:
 
 
 def _tell(error: Exception, mistakes: list[Misconfigured], *, logger: FilteringBoundLogger) -> None:
-    """A person's mistakes have no stack trace; all else is a bug of ours and has one."""
+    """Log configuration mistakes without a stack trace; everything else is a bug and has one."""
     for mistake in mistakes:
         logger.error("misconfigured", reason=str(mistake))
     if not mistakes:
@@ -93,7 +93,7 @@ def _tell(error: Exception, mistakes: list[Misconfigured], *, logger: FilteringB
 
 
 def _mistakes(error: Exception) -> list[Misconfigured]:
-    """What a person has to mend, where that is all that is wrong."""
+    """The configuration mistakes in an error, if it has no other errors."""
     match error:
         case Misconfigured():
             return [error]
@@ -113,4 +113,4 @@ async def _for_ever(part: Part[SettingsT], service: Service[SettingsT]) -> None:
         if task.cancelling():
             raise
     if not task.cancelling():
-        raise PartEnded("a part has to run until it is cancelled; this one ended by itself")
+        raise PartEnded("a part must run until it is cancelled, but this one ended")

@@ -1,4 +1,4 @@
-"""What a process knows of the pod that it runs in, if it runs in one."""
+"""What a process knows about its own pod, if it runs in one."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ NAMESPACE_FILE: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount/name
 
 
 def namespace_of_this_pod() -> str:
-    """Its namespace; empty outside of a cluster."""
+    """The namespace of this pod; "" outside a cluster."""
     return NAMESPACE_FILE.read_text().strip() if NAMESPACE_FILE.exists() else ""

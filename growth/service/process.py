@@ -1,7 +1,7 @@
-"""A process from its first word to its exit code.
+"""A process from its command line to its exit code.
 
-0: it was asked to end, or to print something. 1: a part crashed; the stack trace in the log is a
-bug. 2: a person has to change something, and one line says what.
+0: it was asked to end, or to print something. 1: a part crashed because of a bug; the log has the
+stack trace. 2: a person must change something, and one line says what.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Process(Generic[SettingsT]):
-    """What one of our processes is: its name, what it is for, what it can be told, what it runs."""
+    """A process: its name, its purpose, its settings and its parts."""
 
     name: str
     purpose: str
@@ -44,7 +44,7 @@ class Process(Generic[SettingsT]):
 
 
 def main(process: Process[SettingsT], words: Sequence[str] | None = None) -> int:
-    """Do what the command line asks for, and return the exit code."""
+    """Do what the command line says; returns the exit code."""
     try:
         return _obey(process, sys.argv[1:] if words is None else words)
     except Misconfigured as mistake:
@@ -72,7 +72,7 @@ def _obey(process: Process[SettingsT], words: Sequence[str]) -> int:
 
 
 def run_process(name: str, settings: SettingsT, parts: Parts[SettingsT]) -> int:
-    """Run the parts until a signal or a crash, and return the exit code. Once in a process."""
+    """Run the parts until a signal or a crash; returns the exit code. Call it once per process."""
     with listen(settings.metrics_address, setting="--metrics-address") as listening:
         service = Service(
             name=name,
@@ -93,7 +93,7 @@ async def _run(
     stop = asyncio.Event()
 
     def last_words() -> None:
-        service.logger.error("not ended in time", parts=running.names, threads=_threads())
+        service.logger.error("shutdown timed out", parts=running.names, threads=_threads())
 
     def end(exit_code: int) -> None:
         service.health.end()
@@ -101,7 +101,7 @@ async def _run(
 
     def on_signal() -> None:
         end(0)
-        # The loop may be gone already, when the signal comes while the interpreter ends.
+        # If the signal comes while the interpreter exits, the loop may be closed already.
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(stop.set)
 
@@ -114,7 +114,7 @@ async def _run(
 
 
 def _threads() -> list[str]:
-    """The threads that the interpreter would wait for."""
+    """The threads that the interpreter waits for at exit."""
     main = threading.main_thread()
     return sorted(
         thread.name for thread in threading.enumerate() if not thread.daemon and thread is not main

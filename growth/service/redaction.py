@@ -1,9 +1,9 @@
-"""No secret in the log, whoever hands one over.
+"""Removes secrets from log lines.
 
-Two nets. By name: the value under a key such as `token` or `client_secret` is dropped, however deep
-it lies. By look: every text is searched for what can only be a secret (bearer strings, the tokens
-of clusters and clouds, private keys), because errors of libraries quote what they were given. A
-word too many is lost now and then; that is the cheaper mistake.
+It works in two ways. By name: the value of a key such as `token` or `client_secret` is removed, at
+any depth. By form: all texts are searched for what can only be a secret (bearer strings, tokens of
+clusters and clouds, private keys), because errors of libraries quote their input. Sometimes too
+much is removed; that is the smaller mistake.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ _WORDS = (
     "token",
 )
 _SECRET_KEY = re.compile(rf"(?:.*_)?(?:{'|'.join(_WORDS)})s?")
-"""The last word counts: `hcloud_token` is a secret, `token_count` and `secret_name` are none."""
+"""The last word counts: `hcloud_token` is a secret, `token_count` and `secret_name` aren't."""
 _NEW_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[-. ]")
 
 
 def _looks() -> Iterator[tuple[str, re.Pattern[str]]]:
-    """What a secret looks like, each with a piece of it that is quick to find (in lower case).
+    """The forms of secrets, each with a lower-case text that it contains and that is fast to find.
 
-    What stands in the first group stays.
+    The first group of each expression isn't removed.
     """
     for scheme in ("bearer", "basic"):
         yield scheme, re.compile(rf"((?:\b(?i:{scheme})\s+)+)[\w.~+/=-]{{6,}}")
     for word in _WORDS:
-        # The backslashes are those of JSON in JSON.
+        # The backslashes are from JSON within JSON.
         quoted = rf"""((?i:{word})\\*["']?\s*[:=]\s*\\*["'])[^"'\\]+"""
         yield word, re.compile(quoted)
         yield f"{word}=", re.compile(rf"((?i:{word})=)[^\s\"'\\&,;)]+")
@@ -60,11 +60,11 @@ def _looks() -> Iterator[tuple[str, re.Pattern[str]]]:
 
 _LOOKS = tuple(_looks())
 _PLAIN = re.compile(r"[\w-]{0,63}", re.ASCII)
-"""Names and ids: most of what is logged, and nothing that a look could find anything in."""
+"""Names and ids: most values in the log, which can't match any of these forms."""
 
 
 def redact(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Take the secrets out of all that is to be written: a processor of structlog."""
+    """Remove secrets from a log event (a structlog processor)."""
     return {key: _kept(key, value) for key, value in event.items()}
 
 
@@ -81,7 +81,7 @@ def _without_secrets(value: object) -> object:
         case list() | tuple() | set() | frozenset():
             return [_without_secrets(inner) for inner in value]
         case _:
-            # Whatever else is handed over is written as its text, so that is what is looked at.
+            # Other values are logged as text, so their text is checked.
             return _redacted(str(value))
 
 

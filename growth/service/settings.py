@@ -1,12 +1,12 @@
-"""What a process can be told, declared once each: name, type, default, meaning.
+"""The settings of processes, each declared once: name, type, default and description.
 
-A process adds its own by subclassing `ServiceSettings`. Everything else follows from the field: the
-flag (--log-level), the variable (GROWTH_LOG_LEVEL), the key of the file (log-level), the help and
-the check. Every source gives text and there is one reading of it, so `--shutdown-limit 5s` and
-`shutdown-limit: 5s` can't mean different things.
+A process adds its own settings in a subclass of `ServiceSettings`. Everything else is derived from
+the field: the flag (--log-level), the variable (GROWTH_LOG_LEVEL), the key in the file (log-level),
+the help and the validation. All sources provide text, which is parsed in one way. So
+`--shutdown-limit 5s` and `shutdown-limit: 5s` can't mean different things.
 
-No field may end in `_host` or `_port`: Kubernetes sets GROWTH_..._SERVICE_PORT and the like in
-every pod beside a Service whose name begins with growth.
+No field may end with `_host` or `_port`: for a Service whose name begins with growth, Kubernetes
+sets variables such as GROWTH_..._SERVICE_PORT in all pods of its namespace.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class LogLevel(StrEnum):
-    """From the most to the least talkative."""
+    """Log levels, from the most to the least verbose."""
 
     DEBUG = "debug"
     INFO = "info"
@@ -36,7 +36,7 @@ class LogLevel(StrEnum):
 
 
 class LogForm(StrEnum):
-    """How a line of the log looks."""
+    """The format of the log."""
 
     AUTO = "auto"
     JSON = "json"
@@ -45,18 +45,18 @@ class LogForm(StrEnum):
 
 @dataclass(frozen=True)
 class Listed:
-    """Where the help lists a setting, and what it calls the value."""
+    """The section of a setting in the help, and the name of its value."""
 
     section: str
     value: str
 
 
 MetricsAddress = Annotated[Address, PlainValidator(Address.parse), Listed("Endpoints", "HOST:PORT")]
-"""The one shared setting with a default of its own in each process, as they may share a host."""
+"""The only shared setting whose default differs by process, because they may share a host."""
 
 
 class ServiceSettings(BaseModel):
-    """What each process of growth can be told."""
+    """The settings that all processes share."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -91,7 +91,7 @@ SettingsT = TypeVar("SettingsT", bound=ServiceSettings)
 
 @dataclass(frozen=True)
 class DeclaredSetting:
-    """One setting under the names that people use for it."""
+    """A setting with its names in all sources."""
 
     field: str
     information: FieldInfo
@@ -118,11 +118,11 @@ class DeclaredSetting:
 
     @property
     def listed(self) -> Listed:
-        """Its place in the help."""
+        """Its section and value in the help."""
         return next(mark for mark in self.information.metadata if isinstance(mark, Listed))
 
 
 def declared_settings(settings: type[ServiceSettings]) -> Iterator[DeclaredSetting]:
-    """Every setting of a process, in the order of declaration."""
+    """All settings of a process, in the order of declaration."""
     for field, information in settings.model_fields.items():
         yield DeclaredSetting(field, information)

@@ -1,7 +1,7 @@
-"""The file of settings: one level of `key: value`, the keys being the names of the flags.
+"""The settings file: one level of `key: value`, with the names of flags as keys.
 
-Values are taken as the text that stands there, not as what YAML makes of it: `context: 1e3` is a
-name and `context: on` is one too, the same as on the command line.
+Values are used as the text in the file, without YAML's types: `context: 1e3` is a name, and so is
+`context: on`, as on the command line.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SettingLine:
-    """One line of the file. The text is None where a list or more keys stand instead of a value."""
+    """A line of the file. The text is None if there is a list or a mapping instead of a value."""
 
     key: str
     text: str | None
@@ -29,14 +29,14 @@ class SettingLine:
 
 
 def entries(name: str, *, named_by: str) -> list[SettingLine]:
-    """What the file says; an empty file and an empty value say nothing."""
+    """The settings in the file; an empty value is the same as none."""
     try:
         found = list(documents(Path(name).read_text("utf-8-sig")))
     except OSError as error:
         reason = (error.strerror or "not readable").lower()
         raise Misconfigured(f"{named_by}: {name}: {reason}") from None
     except UnicodeDecodeError:
-        raise Misconfigured(f"{named_by}: {name}: this is not UTF-8 text") from None
+        raise Misconfigured(f"{named_by}: {name}: this isn't UTF-8 text") from None
     except BrokenText as broken:
         raise Misconfigured(f"{name}:{broken.line}: {broken}") from None
     if len(found) > 1:
@@ -47,7 +47,7 @@ def entries(name: str, *, named_by: str) -> list[SettingLine]:
 
 def _entries(root: yaml.Node, name: str) -> Iterator[SettingLine]:
     if not isinstance(root, yaml.MappingNode):
-        raise Misconfigured(f"{name}:1: settings are expected here, like log-level: debug")
+        raise Misconfigured(f"{name}:1: expected settings, such as log-level: debug")
     for key, value in root.value:
         line = key.start_mark.line + 1
         if not isinstance(value, yaml.ScalarNode):

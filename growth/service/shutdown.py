@@ -1,10 +1,9 @@
-"""The end of the process comes within its limit, whatever still runs.
+"""Ends the process within its time limit, whatever is still running.
 
-Whoever finds that it has to end (a signal, a part that crashed) begins the shutdown, with the exit
-code that it has earned. From then on a thread of its own counts. A loop that is blocked, a part
-that takes no cancellation and a thread that hangs can hold up everything in asyncio, and the
-interpreter's own exit too, but not that thread: when the time is up it says who is late and ends
-the process.
+A signal or a crashed part begins the shutdown, with an exit code. From then on, a separate thread
+counts the time. A blocked event loop, a part that ignores cancellation, or a hanging thread can
+delay everything in asyncio and also the exit of the interpreter, but not this thread. When the time
+is up, it logs what is still running and ends the process.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MARGIN = 0.1
-"""The part of the limit that is kept for the last line and the exit itself."""
+"""The share of the limit that is reserved for the last log line and the exit."""
 LAST_WORDS = 0.2
-"""Seconds for that line: a full pipe, or a lock held by what hangs, must not hold it up."""
+"""Seconds for that line: a full pipe, or a lock that a hanging thread holds, must not block it."""
 
 
 class Shutdown:
-    """The end of one process, begun once."""
+    """The shutdown of a process; it begins only once."""
 
     def __init__(self, *, limit: float, last_words: Callable[[], None]) -> None:
         self._limit = limit
@@ -34,16 +33,16 @@ class Shutdown:
 
     @property
     def begun(self) -> bool:
-        """Whether the process is ending."""
+        """Whether the shutdown has begun."""
         return self._exit_code is not None
 
     @property
     def exit_code(self) -> int:
-        """What to exit with: the gravest of what was found."""
+        """The exit code: the highest of all that were reported."""
         return self._exit_code or 0
 
     def begin(self, exit_code: int) -> None:
-        """Let the time run. Safe in any thread, and when it runs already."""
+        """Start the time limit. Safe in any thread, and if it has started already."""
         with self._lock:
             first = not self.begun
             self._exit_code = max(self.exit_code, exit_code)

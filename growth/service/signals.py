@@ -1,9 +1,9 @@
-"""SIGTERM and SIGINT, heard even while the event loop is blocked.
+"""Handles SIGTERM and SIGINT, even while the event loop is blocked.
 
-asyncio runs its signal callbacks in the loop, so a loop that hangs hears nothing. Python's C
-handler however writes each signal's number into a socket at once; a thread reads it there.
-(Blocking the signals and waiting for them would do as well, but worker processes inherit a blocked
-mask and could then not be stopped.)
+asyncio runs signal callbacks in the loop, so a blocked loop doesn't react. But Python's C handler
+writes the number of each signal to a socket at once, and a thread reads it there. (Blocking the
+signals and waiting for them would also work, but worker processes would inherit the mask and
+couldn't be stopped.)
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ ENDING = (signal.SIGTERM, signal.SIGINT)
 
 
 def hear(on_first: Callable[[], None]) -> None:
-    """Call back, in a thread, at the first signal that ends a process; the second ends it at once.
+    """Call `on_first` in a thread after the first signal; the second one exits at once.
 
-    For the main thread, once, and for the rest of the process's life.
+    Call this once, in the main thread; it stays in effect until the process ends.
     """
     reader, writer = socket.socketpair()
     writer.settimeout(0)
@@ -36,11 +36,11 @@ def hear(on_first: Callable[[], None]) -> None:
 
 
 def _noted(_number: int, _frame: object) -> None:
-    """Nothing is left to do here: the number is in the socket."""
+    """Do nothing: the number is already in the socket."""
 
 
 def _listen(reader: socket.socket, _writer: socket.socket, on_first: Callable[[], None]) -> None:
-    # The writer is held here, as its descriptor would be closed with the last reference.
+    # The parameter keeps the writer alive: without a reference, its descriptor would be closed.
     _next(reader)
     on_first()
     os._exit(128 + _next(reader))

@@ -1,8 +1,8 @@
-"""Where values come from: a flag wins over a variable, that over the file, that over a default.
+"""Reads settings: a flag overrides a variable, a variable the file, and the file the default.
 
-Each text keeps the name of its place, so that a wrong one is told where it stands. Only the text
-that counts is checked: a variable that a flag overrides may say what it likes. The mistakes of all
-settings are told at once, one line each.
+Each text keeps its place, so that an error can name it. Only the effective text is validated: a
+variable that a flag overrides may be invalid. The mistakes of all settings are reported together,
+one per line.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _REASONS = {
     "value_error": "{error}",
     "written": "{text}",
 }
-"""What to write instead, by pydantic's name for what is wrong."""
+"""What to write instead, by pydantic's name of the error."""
 
 
 @dataclass(frozen=True)
 class Given:
-    """A text and its place: `--log-level`, `GROWTH_LOG_LEVEL`, or `growth.yaml:3: log-level`."""
+    """A text and its source: `--log-level`, `GROWTH_LOG_LEVEL`, or `growth.yaml:3: log-level`."""
 
     text: str
     place: str
@@ -46,7 +46,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Effective(Generic[SettingsT]):
-    """The settings that count, and by field what was given; what is not there is a default."""
+    """The effective settings, and the given texts by field; other fields have their defaults."""
 
     settings: SettingsT
     given: Mapping[str, Given]
@@ -55,7 +55,7 @@ class Effective(Generic[SettingsT]):
 def read_settings(
     kind: type[SettingsT], *, flags: Mapping[str, str], environment: Mapping[str, str]
 ) -> Effective[SettingsT]:
-    """The settings of a process, or everything that is wrong with them."""
+    """The settings of a process; raises `Misconfigured` with all mistakes."""
     in_file, mistakes = _from_file(kind, flags=flags, environment=environment)
     given = {
         **in_file,
@@ -86,8 +86,8 @@ def _from_flags(kind: type[ServiceSettings], flags: Mapping[str, str]) -> dict[s
 def _from_environment(
     kind: type[ServiceSettings], environment: Mapping[str, str]
 ) -> dict[str, Given]:
-    """An empty variable counts as none: a template has no other way to say "not set"."""
-    # Unknown variables are no mistake: the processes share the prefix, and often the ConfigMap.
+    """The texts of variables. An empty one is ignored: templates can't express "not set"."""
+    # Unknown variables aren't errors: processes share the prefix, and often the ConfigMap.
     return {
         one.field: Given(text, one.variable)
         for one in declared_settings(kind)
@@ -106,16 +106,16 @@ def _from_file(
     for entry in entries(name, named_by=named_by) if name else ():
         place = f"{name}:{entry.line}: {entry.key}"
         if entry.key not in known:
-            mistakes.append(f"{place}: there is no such setting; {flag_meant(entry.key, known)}")
+            mistakes.append(f"{place}: unknown setting; {flag_meant(entry.key, known)}")
         elif entry.text is None:
-            mistakes.append(f"{place}: one value is expected here; --help tells which")
+            mistakes.append(f"{place}: expected one value; see --help")
         else:
             given[known[entry.key].field] = Given(entry.text, place)
     return given, mistakes
 
 
 def _line(one: DeclaredSetting, given: Given | None, details: ErrorDetails) -> str:
-    """What is wrong with one setting, where, and what to write instead."""
+    """The error of one setting: where it is, what is wrong, and what to write instead."""
     if given is None:
         names = f"set {one.flag}, {one.variable}, or {one.key} in the file"
         return f"{one.flag}: this has no default; {names}"
@@ -127,9 +127,9 @@ def _reason(details: ErrorDetails) -> str:
     context = details.get("ctx", {})
     match details["type"]:
         case "enum":
-            # pydantic quotes each word: 'json' or 'console'.
+            # Without pydantic's quotes: 'json' or 'console'.
             return f"must be {context['expected']}".replace("'", "")
         case kind if kind in _REASONS:
             return _REASONS[kind].format(**context)
         case _:
-            return f"does not fit: {details['msg'][0].lower()}{details['msg'][1:]}"
+            return f"is invalid: {details['msg'][0].lower()}{details['msg'][1:]}"

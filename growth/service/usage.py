@@ -1,4 +1,4 @@
-"""What `--help` and `--print-settings` show of the settings of a process."""
+"""The texts of `--help` and `--print-settings`."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from growth.service.sources import Effective
 
 WIDEST = 100
-"""Longer lines are hard to read, however wide the terminal is."""
+"""Longer lines are hard to read, even in a wide terminal."""
 _INTRODUCTION = (
-    "A flag wins over its variable, a variable over the file, the file over the default. The file "
-    "is YAML; its keys are the names of the flags: log-level: debug."
+    "A flag overrides its variable, a variable overrides the file, and the file overrides the "
+    "default. The file is YAML, and its keys are the names of flags: log-level: debug."
 )
 
 
 def help_text(kind: type[ServiceSettings], *, name: str, purpose: str, width: int) -> str:
-    """Everything that can be set, for a terminal of this width."""
+    """The help for all settings, for a terminal of this width."""
     width = min(width, WIDEST)
     meanings = descriptions(kind)
     title = f"{name} {growth.__version__}: {purpose}"
@@ -49,8 +49,8 @@ def help_text(kind: type[ServiceSettings], *, name: str, purpose: str, width: in
 
 _ALSO = {
     "--config FILE": "A file of settings. Variable: GROWTH_CONFIG.",
-    "--print-settings": "Show what would count, and where each value comes from, as such a file.",
-    "--help": "Show this.",
+    "--print-settings": "Print the effective settings and their sources, in the form of this file.",
+    "--help": "Print this help.",
 }
 
 
@@ -81,7 +81,7 @@ def _wrapped(text: str, width: int, *, indent: str = "") -> list[str]:
 
 
 def settings_text(effective: Effective[SettingsT]) -> str:
-    """The settings that count as a file that says the same, each with where it comes from."""
+    """The effective settings as a settings file, each with its source."""
     kind = type(effective.settings)
     return "".join(f"{line}\n" for one in declared_settings(kind) for line in _set(one, effective))
 
@@ -98,6 +98,6 @@ def _set(one: DeclaredSetting, effective: Effective[SettingsT]) -> Iterator[str]
 
 
 def _scalar(value: object) -> str:
-    """As YAML writes it, with quotes where it needs them."""
+    """The value in YAML, with quotes if needed."""
     plain = value if isinstance(value, int | float) else str(value)
     return yaml.safe_dump(plain, width=10**6).removesuffix("...\n").strip()

@@ -1,8 +1,8 @@
-"""HTTP, as every process serves it: a socket, a web server, and what meets each connection.
+"""HTTP servers of all processes: a socket, a web server, and a handler for each connection.
 
-They are three, as they end one after the other: first nobody new is let in, then those that are
-there get their answers, then the socket goes. The server logs no requests and hears no signals:
-its process does.
+The three are separate because they end one after another: first, no new connections are accepted;
+then, open requests are answered; then, the socket is closed. The server logs no requests and
+handles no signals.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 Answering = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 FAREWELL: Final = 0.5
-"""Seconds for a request that is being answered when the process ends."""
+"""Seconds for open requests when the process ends."""
 BACKLOG: Final = 128
-"""Connections that may wait to be accepted."""
+"""The most connections that wait to be accepted."""
 
 
 def listen(address: Address, *, setting: str) -> socket.socket:
-    """A listening socket, or one line for whoever has set the address."""
+    """A listening socket; raises `Misconfigured` with one line that names the setting."""
     try:
         return _open(address)
     except OSError as error:
         raise Misconfigured(
-            f"{setting}: cannot listen on {address}: {_reason(error)}; choose another, :0 finds one"
+            f"{setting}: cannot listen on {address}: {_reason(error)}; choose another one, or :0"
         ) from None
 
 
 def _reason(error: OSError) -> str:
-    # Python adds the address once more, in its way of writing it.
+    # Python appends the address again, in its own notation.
     return str(error.strerror).partition(" (while")[0].lower()
 
 
@@ -49,7 +49,7 @@ def _open(address: Address) -> socket.socket:
     if address.host:
         family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         return socket.create_server((address.host, address.port), family=family)
-    # One socket for both families: `:0` means one port, and IPv6-only clusters need no setting.
+    # One socket for IPv4 and IPv6, so that `:0` is one port, and IPv6 clusters need no setting.
     try:
         return socket.create_server(("", address.port), family=socket.AF_INET6, dualstack_ipv6=True)
     except OSError as error:
@@ -59,7 +59,7 @@ def _open(address: Address) -> socket.socket:
 
 
 def place_of(listening: socket.socket) -> str:
-    """Where a socket listens, as one would write it."""
+    """The address of a socket as text."""
     host, port = listening.getsockname()[:2]
     return str(Address(host=host, port=port))
 
@@ -68,7 +68,7 @@ def place_of(listening: socket.socket) -> str:
 async def web_server(
     answers: web.Application | Answering, *, farewell: float = FAREWELL, **ways: Any
 ) -> AsyncIterator[web.Server]:
-    """What answers a connection. `ways` are aiohttp's: how long it is kept, what is read of it."""
+    """A web server for connections; `ways` are options of aiohttp."""
     runner = _runner(answers, shutdown_timeout=farewell, ways={"access_log": None, **ways})
     await runner.setup()
     try:
@@ -97,7 +97,7 @@ async def accepting(
     *,
     tls: ssl.SSLContext | None = None,
 ) -> AsyncIterator[None]:
-    """Let connections in while the context lasts. The entrance mostly is a web server."""
+    """Accept connections during the context; `entrance` is usually a web server."""
     loop = asyncio.get_running_loop()
     listener = await loop.create_server(entrance, sock=listening, ssl=tls, backlog=BACKLOG)
     try:

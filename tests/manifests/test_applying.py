@@ -93,7 +93,7 @@ def test_what_the_api_server_refuses_is_named_with_its_words() -> None:
     server = cast("Connection", Refusing(before=before, after=before))
     with pytest.raises(GiveUp) as raised:
         asyncio.run(apply(server, before))
-    words = "the API server refuses it: spec.selector: field is immutable"
+    words = "the API server rejects it: spec.selector: field is immutable"
     assert str(raised.value) == f"Deployment growth-webhooks: {words}"
 
 

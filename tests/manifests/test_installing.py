@@ -163,7 +163,7 @@ class TestOnARealServer:
 
         assert grow(installed, "install", "--values", str(file), "--wait", "0s") == 2
 
-        assert "`monitoring: true` needs the Prometheus operator" in capsys.readouterr().err
+        assert "`monitoring: true` requires the Prometheus operator" in capsys.readouterr().err
 
     def test_a_definition_is_never_narrowed(
         self, installed: LiveCluster, capsys: pytest.CaptureFixture[str]
@@ -173,7 +173,7 @@ class TestOnARealServer:
         patch = json.dumps([{**added, "value": {"type": "string"}}])
         installed.kubectl("patch", CRD, POOLS, "--type=json", "--patch", patch)
         try:
-            line = "spec.ofTomorrow: is gone, with what is stored there"
+            line = "spec.ofTomorrow: is removed, with its stored values"
             assert grow(installed, "crds", "check") == 1
             assert f"narrower  {line}" in capsys.readouterr().out
             for command in (("crds", "apply"), ("install", "--wait", "0s")):

@@ -43,24 +43,28 @@ TABLE: dict[str, tuple[dict[str, Any], dict[str, Any], set[tuple[str, bool]]]] =
     "a word less": (
         {"enum": ["A", "B"]},
         {"enum": ["A", "C"]},
-        {("B is allowed no more", True), ("C is allowed now", False)},
+        {("B is no longer allowed", True), ("C is allowed now", False)},
     ),
     "only words": (TEXT, {**TEXT, "enum": ["A"]}, {("only A are allowed now", True)}),
     "any words": ({**TEXT, "enum": ["A"]}, TEXT, {("any value is allowed now", False)}),
-    "a rule": ({}, {"x-kubernetes-validations": [RULE]}, {(f"must obey: {RULE['rule']}", True)}),
+    "a rule": (
+        {},
+        {"x-kubernetes-validations": [RULE]},
+        {(f"has the new rule: {RULE['rule']}", True)},
+    ),
     "a rule less": (
         {"x-kubernetes-validations": [RULE]},
         {},
-        {(f"need obey no more: {RULE['rule']}", False)},
+        {(f"no longer has the rule: {RULE['rule']}", False)},
     ),
     "a field": ({}, {"properties": {"a": TEXT}}, {("is new", False)}),
     "a field less": (
         {"properties": {"a": TEXT}},
         {},
-        {("is gone, with what is stored there", True)},
+        {("is removed, with its stored values", True)},
     ),
     "a needed field": ({}, {"required": ["a"]}, {("is required now", True)}),
-    "a field of choice": ({"required": ["a"]}, {}, {("is required no more", False)}),
+    "a field of choice": ({"required": ["a"]}, {}, {("is no longer required", False)}),
 }
 
 

@@ -59,7 +59,7 @@ def test_a_process_that_ends_is_not_ready_whatever_its_checks_say(health: Proces
     health.end()
 
     assert health.readiness() == (
-        HealthVerdict("process", "it is ending"),
+        HealthVerdict("process", "it is shutting down"),
         HealthVerdict("oven", None),
     )
     assert all_good(health.liveness())
@@ -71,7 +71,7 @@ def test_a_pulse_is_due_within_its_limit(health: ProcessHealth, clock: Clock) ->
     clock.now += 10
     assert all_good(health.liveness())
     clock.now += 0.5
-    assert health.liveness() == (HealthVerdict("oven", "no turn for 10.5 s"),)
+    assert health.liveness() == (HealthVerdict("oven", "no heartbeat for 10.5 s"),)
     pulse.beat()
     assert all_good(health.liveness())
 

@@ -207,7 +207,7 @@ async def test_while_the_parts_end_the_process_is_alive_and_not_ready() -> None:
         bakery.service.health.end()
         bakery.stop.set()
 
-        assert await bakery.ask("/readyz") == (503, "no process: it is ending\n")
+        assert await bakery.ask("/readyz") == (503, "no process: it is shutting down\n")
         assert await bakery.ask("/healthz") == (200, "ok event loop\n")
         assert bakery.running.names == ["oven"]
         may_end.set()
@@ -241,7 +241,7 @@ async def test_a_pulse_that_stopped_is_told() -> None:
         status, text = await bakery.ask("/healthz")
 
     assert status == 503
-    assert text == "no dough: no turn for 0.0 s\n"
+    assert text == "no dough: no heartbeat for 0.0 s\n"
 
 
 async def test_metrics_tell_what_runs_here_and_since_when() -> None:
@@ -292,7 +292,7 @@ def test_a_taken_port_is_told_in_one_line_that_says_how_to_mend_it(host: str) ->
 
     assert str(caught.value) == (
         f"--metrics-address: cannot listen on {taken}: address already in use; "
-        "choose another, :0 finds one"
+        "choose another one, or :0"
     )
 
 

@@ -163,7 +163,7 @@ def test_a_part_that_takes_no_cancellation_is_named_and_left_behind_in_time() ->
         assert exit_code == 0
         assert seconds < LIMIT
         last = one.rest()[-1]
-        assert last["message"] == "not ended in time"
+        assert last["message"] == "shutdown timed out"
         assert (last["parts"], last["threads"]) == (["oven"], [])
 
 
@@ -186,7 +186,7 @@ def test_nothing_that_hangs_keeps_a_process_beyond_its_limit(
         assert exit_code == 0
         assert seconds < LIMIT
         last = one.rest()[-1]
-        assert last["message"] == "not ended in time"
+        assert last["message"] == "shutdown timed out"
         assert last["parts"] == parts
         assert thread is None or thread in last["threads"]
 
@@ -196,7 +196,7 @@ def test_while_it_ends_a_process_is_alive_and_not_ready() -> None:
         one.popen.send_signal(signal.SIGTERM)
         one.wait_for("ending")
 
-        assert one.ask("/readyz") == (503, "no process: it is ending\n")
+        assert one.ask("/readyz") == (503, "no process: it is shutting down\n")
         assert one.ask("/healthz") == (200, "ok event loop\n")
 
 
@@ -253,7 +253,7 @@ def test_a_taken_port_is_one_line_and_exit_code_2() -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         f"--metrics-address: cannot listen on {address}: address already in use; "
-        "choose another, :0 finds one\n"
+        "choose another one, or :0\n"
     )
 
 

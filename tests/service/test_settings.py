@@ -101,7 +101,7 @@ def test_a_flag_wins_over_a_variable_that_over_the_file_that_over_the_default(
         (
             "--metrics-address 9000",
             {},
-            '--metrics-address: "9000" must be HOST:PORT, or :PORT for every interface',
+            '--metrics-address: "9000" must be HOST:PORT, or :PORT for all interfaces',
         ),
         (
             "--metrics-address :70000",
@@ -124,10 +124,10 @@ def test_a_flag_wins_over_a_variable_that_over_the_file_that_over_the_default(
             {"GROWTH_CONFIG": "nowhere.yaml"},
             "GROWTH_CONFIG: nowhere.yaml: no such file or directory",
         ),
-        ("--oven 3", {}, "--oven: there is no such flag; did you mean --ovens?"),
-        ("--grill", {}, "--grill: there is no such flag; --help lists them"),
-        ("bread", {}, "bread: a flag is expected here, like --log-level debug; --help lists them"),
-        ("--ovens", {}, "--ovens: a value must follow; --help tells which"),
+        ("--oven 3", {}, "--oven: unknown flag; did you mean --ovens?"),
+        ("--grill", {}, "--grill: unknown flag; see --help"),
+        ("bread", {}, "bread: expected a flag, such as --log-level debug; see --help"),
+        ("--ovens", {}, "--ovens: its value is missing; see --help"),
     ],
 )
 def test_a_wrong_value_is_told_in_one_line_with_its_source(
@@ -142,30 +142,30 @@ def test_a_wrong_value_is_told_in_one_line_with_its_source(
         ("log-level: loud", '{file}:1: log-level: "loud" must be debug, info, warning or error'),
         (
             "# levels\n\nlog-levle: debug",
-            "{file}:3: log-levle: there is no such setting; did you mean log-level?",
+            "{file}:3: log-levle: unknown setting; did you mean log-level?",
         ),
         (
             "logLevel: debug",
-            "{file}:1: logLevel: there is no such setting; did you mean log-level?",
+            "{file}:1: logLevel: unknown setting; did you mean log-level?",
         ),
         (
             "bread: rye",
-            "{file}:1: bread: there is no such setting; --help lists them",
+            "{file}:1: bread: unknown setting; see --help",
         ),
         (
             "ovens: [1, 2]",
-            "{file}:1: ovens: one value is expected here; --help tells which",
+            "{file}:1: ovens: expected one value; see --help",
         ),
         (
             "ovens:\n  left: 1",
-            "{file}:1: ovens: one value is expected here; --help tells which",
+            "{file}:1: ovens: expected one value; see --help",
         ),
         (
             "ovens: 1\nlog-form: json\novens: 2",
             "{file}:3: ovens is said twice (first on line 1); keep one",
         ),
-        ("- ovens", "{file}:1: settings are expected here, like log-level: debug"),
-        ("ovens", "{file}:1: settings are expected here, like log-level: debug"),
+        ("- ovens", "{file}:1: expected settings, such as log-level: debug"),
+        ("ovens", "{file}:1: expected settings, such as log-level: debug"),
         ("ovens: 1\n---\novens: 2", "{file}:3: a second document begins here; keep one"),
     ],
 )

@@ -190,7 +190,7 @@ def _bad_pairs() -> dict[str, tuple[Callable[[Authority], Pair], str]]:
         ),
         "run out": (
             lambda ca: ca.leaf("spent", begin=-2 * HOUR, end=-HOUR),
-            "{0}/tls.crt: spent has run out at ",
+            "{0}/tls.crt: spent expired at ",
         ),
         "not yet valid": (
             lambda ca: ca.leaf("unripe", begin=HOUR, end=2 * HOUR),
@@ -198,7 +198,7 @@ def _bad_pairs() -> dict[str, tuple[Callable[[Authority], Pair], str]]:
         ),
         "made for a client": (
             lambda ca: ca.client(),
-            "{0}/tls.crt: the certificate is not made for a server",
+            "{0}/tls.crt: the certificate is not for a server",
         ),
     }
 
@@ -237,7 +237,7 @@ async def test_a_certificate_that_runs_out_while_it_serves_takes_readiness_away(
 
         bench.ahead = timedelta(days=365)
 
-        assert str(bench.missing).startswith("it has run out at 20")
+        assert str(bench.missing).startswith("it expired at 20")
 
 
 def strangers() -> dict[str, Callable[[Authority], Pair | None]]:
@@ -322,17 +322,17 @@ async def test_a_caller_shows_its_newest_certificate_and_trusts_the_newest_autho
         bench.certificates.calling("stream", Files.mutual(ours)) as newest,
         aiohttp.ClientSession() as session,
     ):
-        with pytest.raises(RetryLater, match=r"no certificate to show yet: .*tls\.crt: no such"):
+        with pytest.raises(RetryLater, match=r"no client certificate yet: .*tls\.crt: no such"):
             newest()
         await mount(ours, old.client(), authorities=old.certificate)
-        await comes_true(lambda: len(bench.said("certificate taken")) == 2)
+        await comes_true(lambda: len(bench.said("certificate loaded")) == 2)
         url = f"https://127.0.0.1:{bench.port}/"
         async with session.get(url, ssl=newest()) as answer:
             assert answer.status == 200
 
         await mount(bench.folder, new.leaf("second"), authorities=new.certificate)
         await mount(ours, new.client(), authorities=new.certificate)
-        await comes_true(lambda: len(bench.said("certificate taken")) == 4)
+        await comes_true(lambda: len(bench.said("certificate loaded")) == 4)
 
         async with session.get(url, ssl=newest()) as answer:
             assert answer.status == 200

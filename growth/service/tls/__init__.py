@@ -1,20 +1,20 @@
-"""TLS from files that change while we serve: a renewed certificate needs no restart.
+"""TLS with files that are reloaded when they change, so that a new certificate needs no restart.
 
-A server, here with the pair of files that a mounted Secret has:
+A server with the files of a mounted Secret:
 
     certificates = Certificates(service)                       # once in a process
     async with certificates.serving("webhook", Files.pair(folder)) as context:
         await web.SockSite(runner, socket, ssl_context=context).start()
 
-`Files.mutual(folder)` lets in only clients whose certificate is signed under the folder's ca.crt.
+`Files.mutual(folder)` accepts only clients whose certificate is signed by the folder's ca.crt.
 
-A client of such a server asks for the newest context at each new connection:
+A client of such a server gets the newest context for each new connection:
 
     async with certificates.calling("demand stream", Files.mutual(folder)) as newest:
-        await session.get(url, ssl=newest())                   # RetryLater while there is none
+        await session.get(url, ssl=newest())                   # RetryLater without a certificate
 
-Files may come late, be half-written or be wrong: what served before goes on serving, and log,
-metrics and (for servers) readiness tell of it. As a setting: `tls_folder: TlsFolder = None`.
+Files may appear late, be half-written or be wrong. Then the previous certificate stays in use, and
+the log, metrics and (for servers) readiness say so. As a setting: `tls_folder: TlsFolder = None`.
 """
 
 from growth.service.tls.certificates import Certificates

@@ -1,4 +1,4 @@
-"""The certificates of one process, each followed as long as somebody serves or calls with it."""
+"""The certificates of one process; each is watched while a server or client uses it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from growth.service.tls.files import Files
 
 INTERVAL = 1.0
-"""Seconds between two looks. The kubelet itself takes up to a minute and a half with a Secret."""
+"""Seconds between two checks. The kubelet itself needs up to 90 seconds to update a Secret."""
 
 
 class Certificates:
-    """Made once in a process, as its metrics are declared once."""
+    """The certificates of a process. Create it once, because it declares metrics."""
 
     def __init__(
         self,
@@ -43,9 +43,9 @@ class Certificates:
 
     @asynccontextmanager
     async def serving(self, name: str, files: Files) -> AsyncIterator[ssl.SSLContext]:
-        """A context to listen with. Not ready, and refusing handshakes, until the files are good.
+        """A context for a server. Until the files are valid, it isn't ready and refuses handshakes.
 
-        Enter it before the first await of a part: it registers the check of readiness.
+        Enter it before the first await of a part, because it registers a readiness check.
         """
         watched = self._watched(name, files, side=CertificateSide.SERVER)
         self._service.health.require(f"certificate of {name}", watched.missing)
@@ -54,16 +54,17 @@ class Certificates:
 
     @asynccontextmanager
     async def calling(self, name: str, files: Files) -> AsyncIterator[Callable[[], ssl.SSLContext]]:
-        """The newest context, to be asked for at each connection; `RetryLater` while none is good.
+        """A function that returns the newest context, for each connection of a client.
 
-        Readiness doesn't depend on it: a process that can't call another one can still work.
+        It raises `RetryLater` while there is no valid certificate. Readiness doesn't depend on it,
+        because a process that can't call another one can still work.
         """
         watched = self._watched(name, files, side=CertificateSide.CLIENT)
 
         def newest() -> ssl.SSLContext:
             found = watched.newest()
             if found is None:
-                raise RetryLater(f"there is no certificate to show yet: {watched.reason}")
+                raise RetryLater(f"there is no client certificate yet: {watched.reason}")
             return found
 
         async with _followed(watched, self._interval):
@@ -82,9 +83,9 @@ class Certificates:
 
 @asynccontextmanager
 async def _followed(watched: WatchedCertificate, interval: float) -> AsyncIterator[None]:
-    """The first look is over when the block begins."""
+    """Watch a certificate during the block; the first check is done before it begins."""
     await watched.look()
-    # No task group: it would wrap the errors of the block, which its caller wants to catch.
+    # No task group, because it would wrap errors of the block, which callers want to catch.
     following = asyncio.create_task(watched.follow(interval), name="certificate")
     try:
         yield

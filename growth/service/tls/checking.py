@@ -1,8 +1,8 @@
-"""Can this be served? Everything is looked at before a handshake has to find it out.
+"""Validates certificates before they are used, so that no handshake fails because of them.
 
-OpenSSL takes a certificate that has run out or was made for the other side of a connection, and the
-peer refuses it; and a failed load leaves a context half filled. So the content is judged here, on
-its bytes, and each refusal is one line that names the file.
+OpenSSL loads a certificate that has expired or is for the other side of a connection, which the
+peer then refuses. And a failed load leaves a context half filled. So the content is checked here,
+as bytes, and each error is one line that names the file.
 """
 
 from __future__ import annotations
@@ -33,34 +33,34 @@ if TYPE_CHECKING:
     from growth.service.tls.files import Content, Files
 
 SKEW: Final = timedelta(minutes=5)
-"""How far the clocks of two machines may be apart before a certificate is refused for it."""
+"""How far the clocks of two machines may differ before a certificate is rejected."""
 
 
 class CertificateSide(Enum):
-    """Which end of a connection a certificate is shown by; the value is its key usage."""
+    """The side of a connection that uses a certificate; the value is its extended key usage."""
 
     SERVER = ExtendedKeyUsageOID.SERVER_AUTH
     CLIENT = ExtendedKeyUsageOID.CLIENT_AUTH
 
 
 class Unusable(RetryLater):
-    """The files as they are now can't be served: half-written, mixed up, or run out."""
+    """The current files can't be used: half-written, mismatched, or expired."""
 
 
 class Certificate(msgspec.Struct, frozen=True):
-    """What there is to say of a certificate that is good."""
+    """A valid certificate."""
 
     subject: str
     fingerprint: str
     """The first half of its SHA-256."""
     not_after: datetime
-    """When the first certificate of its chain runs out."""
+    """When the first certificate of its chain expires."""
 
 
 def examined_certificate(
     content: Content, *, files: Files, side: CertificateSide, now: datetime
 ) -> Certificate:
-    """The certificate in this content, or `Unusable` with the reason."""
+    """The certificate in this content; raises `Unusable` with the reason."""
     chain = _certificates(content.certificate, place=str(files.certificate))
     _check_pair(chain[0], _key(content.key, place=str(files.key)), files=files)
     for certificate in chain:
@@ -103,7 +103,7 @@ def _bytes_of(key: PublicKeyTypes) -> bytes:
 def _check_time(certificate: x509.Certificate, *, place: str, now: datetime) -> None:
     begin, end = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     if end < now:
-        raise Unusable(f"{place}: {_common_name(certificate)} has run out at {_told(end)}")
+        raise Unusable(f"{place}: {_common_name(certificate)} expired at {_told(end)}")
     if begin > now + SKEW:
         raise Unusable(f"{place}: {_common_name(certificate)} is not valid before {_told(begin)}")
 
@@ -114,7 +114,7 @@ def _check_usage(certificate: x509.Certificate, *, place: str, side: Certificate
     except x509.ExtensionNotFound:
         return
     if side.value not in usage and ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE not in usage:
-        raise Unusable(f"{place}: the certificate is not made for a {side.name.lower()}")
+        raise Unusable(f"{place}: the certificate is not for a {side.name.lower()}")
 
 
 def _common_name(certificate: x509.Certificate) -> str:

@@ -1,9 +1,9 @@
-"""OpenSSL contexts: a fresh one for each content, and the lasting one that a server listens with.
+"""OpenSSL contexts: a new one for each content, and a permanent one for a server's socket.
 
-A context that serves is never loaded again: a load that fails half-way leaves it broken, and every
-handshake after it. So each content gets a context of its own, and a server's listening context has
-no certificate at all: a callback hands every handshake the newest one. OpenSSL calls it for clients
-that send no server name too (it is then None), as those do that call an address.
+A context in use is never loaded again: if that fails half-way, the context and all later handshakes
+are broken. So each content gets a new context. The context of a server's socket has no certificate
+at all; a callback gives each handshake the newest context. OpenSSL also calls it for clients that
+send no server name, such as clients that connect to an IP address.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def fresh(content: Content, *, files: Files, side: CertificateSide) -> ssl.SSLContext:
-    """A context with exactly this content, or `Unusable` when the files are another one by now."""
+    """A context with exactly this content; raises `Unusable` if the files have changed."""
     match side:
         case CertificateSide.SERVER:
             context = _server(files)
@@ -32,20 +32,20 @@ def fresh(content: Content, *, files: Files, side: CertificateSide) -> ssl.SSLCo
         case _:
             assert_never(side)
     try:
-        # Without a password OpenSSL would ask for one on the terminal.
+        # Without this argument, OpenSSL would ask for a password on the terminal.
         context.load_cert_chain(files.certificate, files.key, password="")
         if files.authorities is not None:
             context.load_verify_locations(files.authorities)
     except (OSError, ValueError) as error:
         raise Unusable(f"{files.certificate}: OpenSSL refuses it: {error}") from None
-    # OpenSSL reads files, not bytes: what it has read is what was examined if nothing has changed.
+    # OpenSSL reads files, not bytes. If they are unchanged, it has read what was checked before.
     if files.read() != content:
-        raise Unusable(f"{files.certificate}: it is being written right now")
+        raise Unusable(f"{files.certificate}: it is being written")
     return context
 
 
 def listening(newest: Newest, files: Files) -> ssl.SSLContext:
-    """The context for a server's socket, which lasts while others come and go behind it."""
+    """The permanent context for a server's socket."""
     context = _server(files)
 
     def hand_over(
@@ -63,8 +63,8 @@ def listening(newest: Newest, files: Files) -> ssl.SSLContext:
 
 def _server(files: Files) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    # A session that is resumed is not verified again: it would outlive a swap of authorities.
-    # In TLS 1.2 Python can't switch that off: besides tickets there is a cache of sessions.
+    # A resumed session isn't verified again, so it would survive a change of authorities. With TLS
+    # 1.2, Python can't prevent that: besides tickets, there is a session cache.
     context.num_tickets = 0
     context.options |= ssl.OP_NO_TICKET
     if files.authorities is None:

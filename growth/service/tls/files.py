@@ -1,4 +1,4 @@
-"""Where a certificate lies: the files of a mounted Secret of type kubernetes.io/tls."""
+"""The files of a certificate, as in a mounted Secret of type kubernetes.io/tls."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ KEY = "tls.key"
 AUTHORITIES = "ca.crt"
 
 TlsFolder = Annotated[Path | None, Listed("TLS", "FOLDER")]
-"""A setting that names such a folder; each process says what it serves with it."""
+"""A setting with such a folder; each process describes its use."""
 
 
 class Content(NamedTuple):
-    """What stood in the files at one moment; perhaps half of one pair and half of another."""
+    """The content of the files at one moment; the parts may not match."""
 
     certificate: bytes
     key: bytes
     authorities: bytes
-    """Empty where no authority is asked for."""
+    """Empty if there are no authorities."""
 
     @override
     def __repr__(self) -> str:
@@ -37,25 +37,25 @@ class Files:
     """The files of one certificate."""
 
     certificate: Path
-    """PEM: our own certificate first, then what leads from it to the authority."""
+    """PEM: our certificate first, then the chain to its authority."""
     key: Path
     authorities: Path | None
-    """PEM: under whom the other side's certificate has to be signed. None: it shows none."""
+    """PEM: the authorities of the other side's certificate. None: it needs no certificate."""
 
     @classmethod
     def pair(cls, folder: Path) -> Self:
-        """For a server that anybody may call."""
+        """The files of a server that accepts any client."""
         return cls(certificate=folder / CERTIFICATE, key=folder / KEY, authorities=None)
 
     @classmethod
     def mutual(cls, folder: Path) -> Self:
-        """For both sides of a connection on which each has to show its certificate."""
+        """The files of either side of a connection with mutual TLS."""
         return cls(
             certificate=folder / CERTIFICATE, key=folder / KEY, authorities=folder / AUTHORITIES
         )
 
     def read(self) -> Content:
-        """What stands there now."""
+        """Read the files."""
         return Content(
             certificate=self.certificate.read_bytes(),
             key=self.key.read_bytes(),

@@ -1,4 +1,4 @@
-"""What is counted of the certificates that a process serves or shows."""
+"""Metrics of the certificates that a process uses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class CertificateMetrics:
-    """The metrics of all certificates of one process, by the name of their use."""
+    """The metrics of all certificates of a process, by the name of their use."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.expiry = Gauge(

@@ -1,9 +1,9 @@
-"""One certificate, followed through all that happens to its files.
+"""Watches the files of one certificate, and loads new ones.
 
-The files are read about once a second and compared as bytes: times of change have a grain of
-milliseconds, and the kubelet swaps whole folders behind a link. A new content is examined and
-loaded in a thread, and then taken by one assignment; until then, and whenever it can't be used,
-what was there before stays.
+The files are read about once a second and compared as bytes, because modification times are too
+coarse and the kubelet replaces whole folders behind a symbolic link. New content is checked and
+loaded in a thread, and then taken into use by one assignment. Until then, and if it can't be used,
+the previous content stays in use.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Taken:
-    """A content that is served, or shown."""
+    """Content that is in use."""
 
     content: Content
     context: ssl.SSLContext
@@ -37,7 +37,7 @@ class Taken:
 
 
 class WatchedCertificate:
-    """The newest good content of one certificate's files."""
+    """The newest valid content of one certificate's files."""
 
     def __init__(
         self,
@@ -60,34 +60,34 @@ class WatchedCertificate:
         self._reason = ""
 
     def newest(self) -> ssl.SSLContext | None:
-        """The context for a new connection, if there ever was a good one."""
+        """The context for a new connection, if there was ever a valid one."""
         return self._taken.context if self._taken else None
 
     @property
     def reason(self) -> str:
-        """Why the files as they are now can't be used; empty when they can."""
+        """Why the current files can't be used; "" if they can."""
         return self._reason
 
     def missing(self) -> str | None:
-        """What is missing to be of use to the other side."""
+        """Why the certificate isn't ready for use, or None."""
         if self._taken is None:
             return f"none yet: {self._reason}"
         end = self._taken.certificate.not_after
-        return f"it has run out at {_told(end)}" if end < self._now() else None
+        return f"it expired at {_told(end)}" if end < self._now() else None
 
     async def follow(self, interval: float) -> None:
-        """Look at the files for ever."""
+        """Check the files until cancelled."""
         while True:
             await asyncio.sleep(interval)
             try:
                 await self.look()
             except Exception:
-                # What serves now must not end for it.
+                # The current certificate must stay in use.
                 self._refused.set(1)
-                self._logger.exception("certificate not looked at")
+                self._logger.exception("could not check the certificate")
 
     async def look(self) -> None:
-        """Take what is new and good."""
+        """Check the files once, and use new valid content."""
         found = await asyncio.to_thread(self._judge)
         match found:
             case Taken():
@@ -98,7 +98,7 @@ class WatchedCertificate:
                 self._unchanged()
 
     def _judge(self) -> Taken | str | None:
-        """In a thread: what to take, why not, or None when nothing has changed."""
+        """Check the files, in a thread: new content, why it is unusable, or None if unchanged."""
         try:
             content = self._files.read()
             if self._taken is not None and content == self._taken.content:
@@ -120,7 +120,7 @@ class WatchedCertificate:
         self._swaps.inc()
         self._expiry.set(certificate.not_after.timestamp())
         self._logger.info(
-            "certificate taken",
+            "certificate loaded",
             subject=certificate.subject,
             fingerprint=certificate.fingerprint,
             until=_told(certificate.not_after),
