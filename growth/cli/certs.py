@@ -98,7 +98,7 @@ async def _rotate(arguments: argparse.Namespace) -> int:
         _check_idle(secret)
         assert secret.decided is not None  # noqa: S101 - it is there
         await objects.ask_for_rotation(secret.decided, now=found.now)
-    told = [*_told(secret)]
+    told = [*_next_steps(secret)]
     print_answer(arguments, {"secret": arguments.name, "next": " ".join(told)}, told)
     return 0
 
@@ -185,7 +185,7 @@ def _secrets(found: CertificatesFound) -> Iterator[AuthoritySecret | LeafSecret]
         yield from kept.leaves
 
 
-def _told(secret: AuthoritySecret | LeafSecret) -> Iterator[str]:
+def _next_steps(secret: AuthoritySecret | LeafSecret) -> Iterator[str]:
     name, overlap = secret.wanted.name, f"{POLICY.overlap.total_seconds() / 3600:g} h"
     if not isinstance(secret, AuthoritySecret):
         yield f"{name}: a new certificate comes within a minute"

@@ -106,10 +106,10 @@ def parts_of(
     if node_class is None:
         return None
     parts = provider_kind(node_class).parts(node_class, server_type, architecture)
-    return None if parts is None else {name: _told(value) for name, value in parts.items()}
+    return None if parts is None else {name: _as_text(value) for name, value in parts.items()}
 
 
-def _told(value: Any) -> str:
+def _as_text(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
     if len(text) <= LONGEST:
         return text

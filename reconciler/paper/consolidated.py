@@ -146,10 +146,10 @@ class _Looked:
             if not misplaced:
                 is_good = is_worth_it(asked, result, self._world, horizon=HORIZON)
                 found = (names, result) if is_good else ((), None)
-                return self._told(found, currency)
+                return self._renewal_on_paper(found, currency)
             self._held |= dict.fromkeys(misplaced, "its pods fit nowhere else by all their rules")
             candidates = [each for each in candidates if each.name not in misplaced]
-        return self._told(((), None), currency)
+        return self._renewal_on_paper(((), None), currency)
 
     def _candidates(self) -> Iterator[ReplacementCandidate]:
         for name, node in sorted(self._world.cluster.nodes.items()):
@@ -206,7 +206,9 @@ class _Looked:
             now=self._now,
         )
 
-    def _told(self, found: tuple[tuple[str, ...], Applied | None], currency: str) -> RenewalOnPaper:
+    def _renewal_on_paper(
+        self, found: tuple[tuple[str, ...], Applied | None], currency: str
+    ) -> RenewalOnPaper:
         names, result = found
         world = self._world
         ours = (name for name, node in world.cluster.nodes.items() if pool_of_node(node))

@@ -133,7 +133,7 @@ class _Rounds:
             if not result.places:
                 self._left_out |= waits
                 break
-        return self._told()
+        return self._plan_on_paper()
 
     def _round(self, pools: Mapping[str, frozenset[str]]) -> tuple[PlanningProblem, Applied]:
         requests = {**self._world.requests, **self._requests}
@@ -170,7 +170,7 @@ class _Rounds:
         gone = "its planned place is taken by a limit: plan it again alone"
         self._left_out |= dict.fromkeys(result.overtaken, gone)
 
-    def _told(self) -> PlanOnPaper:
+    def _plan_on_paper(self) -> PlanOnPaper:
         pods: defaultdict[str, list[Pod]] = defaultdict(list)
         for uid, place in self._nominated.places.items():
             pods[place.machine].append(self._world.pending[uid])

@@ -121,7 +121,7 @@ def carried_on(
             **{(p.machine, p.shape): node.metadata.resource_version for p, node in vain},
         },
         unserved={
-            **dict(_told(world, now)),
+            **dict(_unserved_in_status(world, now)),
             **{key: until for key, until in before.unserved.items() if until > now.monotonic},
             **dict(_unserved((place for place, _ in vain), requests, now)),
         },
@@ -251,7 +251,7 @@ def _unserved(
             yield (place.shape, request.spec.target_offering), now.monotonic + UNSERVED
 
 
-def _told(world: World, now: Instant) -> Iterator[tuple[tuple[Shape, str], float]]:
+def _unserved_in_status(world: World, now: Instant) -> Iterator[tuple[tuple[Shape, str], float]]:
     """What pools say was bought in vain: after a restart it is all that is known of it."""
     for pool in world.pools.values():
         for each in pool.status.unserved:

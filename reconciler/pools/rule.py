@@ -110,7 +110,7 @@ def _step(pool: NodePool, look: ProvisioningLook, figures: Mapping[str, Any]) ->
     return (
         _leaving(pool, look.world, conditions)
         if is_going
-        else _told(pool, look, figures, conditions)
+        else _status_step(pool, look, figures, conditions)
     )
 
 
@@ -132,7 +132,7 @@ def _leaving(pool: NodePool, world: World, conditions: list[Condition]) -> Step:
     return Step(actions=(patch,), why=conditions[-1].message)
 
 
-def _told(
+def _status_step(
     pool: NodePool,
     look: ProvisioningLook,
     figures: Mapping[str, Any],

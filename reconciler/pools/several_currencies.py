@@ -26,11 +26,11 @@ def news(pool: NodePool, world: World, now: Instant) -> Condition | None:
     offered = world.ledger.planning.shelf.currencies.get(pool.name, frozenset())
     paid = {each.currency for each in pool.status.other_costs}
     currencies = offered | paid | ({pool.status.currency} if paid else set())
-    said = ("NotComparable", _told(sorted(currencies))) if len(currencies) > 1 else None
+    said = ("NotComparable", _message(sorted(currencies))) if len(currencies) > 1 else None
     return begun_or_ended(pool, now, name=SEVERAL_CURRENCIES, said=said, otherwise=ONE)
 
 
-def _told(currencies: list[str]) -> str:
+def _message(currencies: list[str]) -> str:
     names = " and ".join(each or "no currency" for each in currencies)
     return (
         f"The prices of the pool are in {names}. growth doesn't compare or add amounts of "

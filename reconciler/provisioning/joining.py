@@ -96,7 +96,7 @@ def _served(request: NodeRequest, node: Node, now: Instant, missing: tuple[str, 
         RequestPhase.READY,
         now,
         happened=(happened("nodeProvisioned", now), happened("nodeLabelled", now)),
-        said=tuple(_told(request, now, missing)),
+        said=tuple(_lacking_drivers(request, now, missing)),
         node_name=node.name,
         ready_at=now.wall,
     )
@@ -195,7 +195,9 @@ def _together_at(request: NodeRequest, node: Node, look: ProvisioningLook) -> fl
     return together_at(request, look.companies, ready_at=ready_at, booted=booted, longest=longest)
 
 
-def _told(request: NodeRequest, now: Instant, missing: tuple[str, ...]) -> Iterator[Condition]:
+def _lacking_drivers(
+    request: NodeRequest, now: Instant, missing: tuple[str, ...]
+) -> Iterator[Condition]:
     if missing:
         message = (
             f"After {DRIVERS_WAIT:.0f} s these storage drivers haven't registered on the node: "

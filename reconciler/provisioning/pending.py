@@ -81,7 +81,7 @@ def _again(
         case Failed(failure=FailureClass.TRANSIENT, reason=reason):
             trouble = look.memory.troubles[request.name]
             due = answered.at + pause_after_failures(trouble.count, first=retry)
-            return _told(request, _ask_at(due, request, pool, look), trouble, reason)
+            return _with_trouble(request, _ask_at(due, request, pool, look), trouble, reason)
         case Failed():
             # Of what has changed since it was asked, nothing is known.
             stays = is_current(answered, request, pool, look)
@@ -97,7 +97,7 @@ def pause_after_failures(failures: int, *, first: float) -> float:
     return min(LONGEST_PAUSE, first * 2.0 ** min(failures - 1, 10))
 
 
-def _told(request: NodeRequest, step: Step, trouble: FailedCreates, reason: str) -> Step:
+def _with_trouble(request: NodeRequest, step: Step, trouble: FailedCreates, reason: str) -> Step:
     if not step.actions or trouble.count != TOLD_AT:
         return step
     note = (

@@ -85,10 +85,10 @@ def _of_class(
     for name in sorted({*made.parts, *now}):
         before, after = made.parts.get(name, ""), now.get(name, "")
         if before != after:
-            yield _told(name, before, after)
+            yield _difference(name, before, after)
 
 
-def _told(name: str, before: str, after: str) -> str:
+def _difference(name: str, before: str, after: str) -> str:
     if DIGEST in before + after:
         return f"{name} of its node class has changed"
     was, is_now = (value or "the default" for value in (before, after))

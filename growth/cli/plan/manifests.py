@@ -105,7 +105,7 @@ def what_runs(found: Iterable[FileObject], replicas: PlannedReplicas) -> WhatRun
     return WhatRuns(
         objects=tuple((each, _scaled(each, scaling, replicas)) for each in stays),
         left_out=(*_hooks(known), *_unknown(stays), *_without_target(scaling, known)),
-        autoscaled=tuple(_told(stays, scaling, replicas)),
+        autoscaled=tuple(_autoscaled(stays, scaling, replicas)),
         mistakes=tuple(mistakes),
     )
 
@@ -150,7 +150,7 @@ def _count(found: FileObject, scaling: Scaling, replicas: PlannedReplicas) -> in
     return spec.least if replicas is PlannedReplicas.MIN else spec.max_replicas
 
 
-def _told(
+def _autoscaled(
     found: Iterable[FileObject], scaling: Scaling, replicas: PlannedReplicas
 ) -> Iterator[Autoscaled]:
     for each in found:

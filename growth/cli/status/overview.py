@@ -217,13 +217,13 @@ def _state(pool: NodePool, now: datetime) -> str:
         return "being deleted"
     if pool.status.blocked is not None:
         return f"blocked: {pool.status.blocked.reason}"
-    if told := _told(pool):
+    if told := _gravest_brake(pool):
         return told
     refused = sum(offer.holds(now) for offer in pool.status.unmet_offers)
     return f"ok, {counted(refused, 'offer')} sold out" if refused else "ok"
 
 
-def _told(pool: NodePool) -> str:
+def _gravest_brake(pool: NodePool) -> str:
     """The gravest condition that keeps something from the pool, if there is one."""
     true = {each.type: each.reason for each in pool.status.conditions if each.status is Truth.TRUE}
     words = {

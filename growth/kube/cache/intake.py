@@ -91,7 +91,7 @@ class Intake(Generic[T]):
     def _tell(self, changes: Sequence[Change[T]], *, listed_from: float | None = None) -> None:
         is_released = self.store.own.review(gone=uids_of_deleted(changes), listed_from=listed_from)
         if changes:
-            self._metrics.told(changes)
+            self._metrics.count(changes)
             self._vitals.changed()
         if is_released or self.store.own.has_overtaken:
             self._rescheduled()

@@ -90,7 +90,7 @@ class KindMetrics:
         """Count a list or watch that ended with an error."""
         self._metrics.failures.labels(self._resource, type(error).__name__).inc()
 
-    def told(self, changes: Sequence[Change[T]]) -> None:
+    def count(self, changes: Sequence[Change[T]]) -> None:
         """Count changes."""
         for kind, count in Counter(change.kind for change in changes).items():
             self._metrics.changes.labels(self._resource, kind.value).inc(count)

@@ -185,7 +185,7 @@ def _unreadable(raw: bytes, *, problem: Exception) -> Unreadable:
         key=Key(metadata.namespace, metadata.name),
         uid=metadata.uid,
         version=metadata.resource_version,
-        problem=_told(problem),
+        problem=_without_values(problem),
         generation=stated.metadata.generation,
         conditions=stated.status.conditions,
     )
@@ -205,7 +205,7 @@ def _as_far_as_it_says(raw: bytes) -> _Stated:
         return _Stated()
 
 
-def _told(problem: Exception) -> str:
+def _without_values(problem: Exception) -> str:
     """The error without values, because the object may contain a secret."""
     match problem:
         case pydantic.ValidationError():

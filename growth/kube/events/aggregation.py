@@ -128,7 +128,7 @@ class Aggregation:
         if not self._budget.take(subject[-1], now=now):
             self._wait(subject, entry, now=now)
             return None
-        write = _told(entry)
+        write = _write_of(entry)
         self._entries[subject] = msgspec.structs.replace(
             entry,
             written=entry.latest,
@@ -155,7 +155,7 @@ class Aggregation:
             )
 
 
-def _told(entry: AggregatedEvent) -> Write:
+def _write_of(entry: AggregatedEvent) -> Write:
     """The write for a subject; a changed text needs a new Event, because Events are immutable."""
     if entry.written is not None and event_name(entry.latest) == event_name(entry.written):
         count = entry.count + entry.more

@@ -103,9 +103,9 @@ def _bytes_of(key: PublicKeyTypes) -> bytes:
 def _check_time(certificate: x509.Certificate, *, place: str, now: datetime) -> None:
     begin, end = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     if end < now:
-        raise Unusable(f"{place}: {_common_name(certificate)} expired at {_told(end)}")
+        raise Unusable(f"{place}: {_common_name(certificate)} expired at {in_utc(end)}")
     if begin > now + SKEW:
-        raise Unusable(f"{place}: {_common_name(certificate)} is not valid before {_told(begin)}")
+        raise Unusable(f"{place}: {_common_name(certificate)} is not valid before {in_utc(begin)}")
 
 
 def _check_usage(certificate: x509.Certificate, *, place: str, side: CertificateSide) -> None:
@@ -122,5 +122,6 @@ def _common_name(certificate: x509.Certificate) -> str:
     return str(names[0].value) if names else "the certificate"
 
 
-def _told(moment: datetime) -> str:
+def in_utc(moment: datetime) -> str:
+    """A moment as people are told it."""
     return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -10,10 +10,15 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from datetime import UTC
 from typing import TYPE_CHECKING
 
-from growth.service.tls.checking import Certificate, CertificateSide, Unusable, examined_certificate
+from growth.service.tls.checking import (
+    Certificate,
+    CertificateSide,
+    Unusable,
+    examined_certificate,
+    in_utc,
+)
 from growth.service.tls.contexts import fresh
 
 if TYPE_CHECKING:
@@ -73,7 +78,7 @@ class WatchedCertificate:
         if self._taken is None:
             return f"none yet: {self._reason}"
         end = self._taken.certificate.not_after
-        return f"it expired at {_told(end)}" if end < self._now() else None
+        return f"it expired at {in_utc(end)}" if end < self._now() else None
 
     async def follow(self, interval: float) -> None:
         """Check the files until cancelled."""
@@ -123,7 +128,7 @@ class WatchedCertificate:
             "certificate loaded",
             subject=certificate.subject,
             fingerprint=certificate.fingerprint,
-            until=_told(certificate.not_after),
+            until=in_utc(certificate.not_after),
         )
 
     def _refuse(self, reason: str) -> None:
@@ -136,7 +141,3 @@ class WatchedCertificate:
     def _unchanged(self) -> None:
         self._reason = ""
         self._refused.set(0)
-
-
-def _told(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -226,7 +226,7 @@ class Calls:
         try:
             payload: object = client.request(method, path, **more)
         except APIException as error:
-            return _Heard(None, _told(error, secrets=(token, *secrets)), self._own.headers)
+            return _Heard(None, _failure_of(error, secrets=(token, *secrets)), self._own.headers)
         except RequestException as error:
             # Its text may hold the whole request.
             text = f"the connection failed before an answer came: {type(error).__name__}"
@@ -278,7 +278,7 @@ def _session(client: Client) -> Session:
     return client._client._session  # noqa: SLF001 - hooks and the end are only there
 
 
-def _told(error: APIException, *, secrets: Sequence[str]) -> Failure:
+def _failure_of(error: APIException, *, secrets: Sequence[str]) -> Failure:
     code = error.code if isinstance(error.code, str) else f"http_{error.code}"
     text = f"{error.message}{_fields(error.details)}"
     return Failure(

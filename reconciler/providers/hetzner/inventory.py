@@ -50,7 +50,7 @@ class Resolved(msgspec.Struct, frozen=True, kw_only=True):
     networks: tuple[Network, ...]
     firewalls: tuple[int, ...]
 
-    def told(self) -> dict[str, Any]:
+    def as_status(self) -> dict[str, Any]:
         """As the status of the class tells it."""
         return {
             "images": {name: str(number) for name, number in self.images.items()},

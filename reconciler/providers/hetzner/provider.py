@@ -247,7 +247,7 @@ class HetznerProvider:
             at=at,
             generation=node_class.metadata.generation,
             doubts=project.doubts,
-            found=resolved.told() | found,
+            found=resolved.as_status() | found,
         )
 
     async def _project(self, node_class: HetznerNodeClass) -> HetznerProject:

@@ -48,7 +48,7 @@ def renew(renewal: Renewal, effort: Effort, *, seconds: float = 60.0) -> Renewed
     # If the limits don't allow to buy nodes for all pods, the bound may be above the current cost.
     bound = 0 if budget.late else min(cost, _bound(renewal, bounding))
     best = _best(renewal, bound, budget)
-    answer = unchanged(renewal) if best is None or best.gain <= 0 else _told(renewal, best)
+    answer = unchanged(renewal) if best is None or best.gain <= 0 else _renewed(renewal, best)
     return replace(
         answer,
         bound=bound,
@@ -63,7 +63,7 @@ def unchanged(renewal: Renewal) -> Renewed:
     return Renewed(goes=(), plan=NOTHING, saving=0, disturbance=0, cost=cost, bound=0, effort=0)
 
 
-def _told(renewal: Renewal, best: Chosen) -> Renewed:
+def _renewed(renewal: Renewal, best: Chosen) -> Renewed:
     gone = [node for node in renewal.standing if node.offer in set(best.goes)]
     return replace(
         unchanged(renewal),

@@ -78,13 +78,13 @@ def _of_pool(document: dict[str, Any]) -> Finding:
         return fail(subject, str(blocked["message"]), hint)
     if seen < generation:
         return warn(subject, "no reconciler has read it yet", "see whether one runs and leads")
-    if told := _told(name, conditions):
+    if told := _brake_on(name, conditions):
         return warn(subject, *told)
     types = len(document["spec"]["serverTypes"])
     return ok(subject, f"{types} server types, {status.get('ready', 0)} nodes are ready")
 
 
-def _told(name: str, conditions: dict[str, dict[str, Any]]) -> tuple[str, str] | None:
+def _brake_on(name: str, conditions: dict[str, dict[str, Any]]) -> tuple[str, str] | None:
     """The first condition that keeps something from the pool, and what to do about it."""
     remedies = {
         "Paused": f"growth resume {name}; growth resume where all are paused",

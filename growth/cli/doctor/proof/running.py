@@ -63,7 +63,7 @@ def run_proof(arguments: argparse.Namespace) -> int:
         report = completed(_proved(attempt, arguments))
     except asyncio.CancelledError:
         return TERMINATED
-    print_answer(arguments, report, _told(report))
+    print_answer(arguments, report, _report_lines(report))
     return int(not report.proved)
 
 
@@ -145,7 +145,7 @@ def _line(done: StepDone) -> str:
     return f"{text:{WIDTH}}{done.seconds:7.1f} s".replace("ok", coloured("ok", "green"), 1)
 
 
-def _told(report: Report) -> Iterator[str]:
+def _report_lines(report: Report) -> Iterator[str]:
     seconds = sum(each.seconds for each in report.steps)
     if report.proved:
         yield f"proved in {seconds:.0f} s: a machine came for a pod, and went without it"
